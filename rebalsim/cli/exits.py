@@ -1,0 +1,17 @@
+"""Exit codes: one meaning each, and the only place that says so."""
+
+from __future__ import annotations
+
+WITHIN = 0          # all is well, every budget is kept
+BROKEN = 1          # a budget is broken, or what was verified differs
+INVALID = 2         # bad usage, an invalid file, something missing
+INCONCLUSIVE = 3    # nothing broken, but an open pause or an unsettled group could still break a budget
+BUG = 70            # rebalsim contradicts itself
+INTERRUPTED = 130   # Ctrl-C
+
+GRAVITY = (BUG, INVALID, BROKEN, INCONCLUSIVE, WITHIN)
+
+
+def gravest(codes: list[int]) -> int:
+    """Several verdicts in one command end with the gravest."""
+    return min(codes, key=GRAVITY.index, default=WITHIN)

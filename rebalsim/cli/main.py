@@ -1,0 +1,112 @@
+"""The door: finds a command without importing the others, and maps whatever it raises to an exit code.
+
+A command lives in a file of its own and is imported only when it is asked for, so `rebalsim --help` stays as quick as click itself.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+import click
+
+from rebalsim import __version__
+from rebalsim.cli import exits
+
+# heading → command → (module, one line of help). The one table of commands; `--help` prints it in this order.
+COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
+    "Play": {
+    },
+    "Write": {
+    },
+    "Kafka": {
+        "verify": ("rebalsim.cli.verify", "Hold rebalsim against recordings of a real Kafka."),
+        "assign": ("rebalsim.cli.assign", "Ask an assignor who gets which partition, step by step."),
+    },
+    "Project": {
+    },
+}
+
+
+class Door(click.Group):
+    """A click group that knows its commands by name and imports one only when it is run."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [name for commands in COMMANDS.values() for name in commands]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        for commands in COMMANDS.values():
+            if cmd_name in commands:
+                command = importlib.import_module(commands[cmd_name][0]).command
+                assert isinstance(command, click.Command)
+                return command
+        return None
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not self.get_command(ctx, args[0]):
+            import difflib
+
+            near = difflib.get_close_matches(args[0], self.list_commands(ctx), 1)
+            hint = f" Did you mean '{near[0]}'?" if near else " `rebalsim --help` lists the commands."
+            raise click.UsageError(f"There is no command '{args[0]}'.{hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for heading, commands in COMMANDS.items():
+            if commands:
+                with formatter.section(heading):
+                    formatter.write_dl([(name, text) for name, (_, text) in commands.items()])
+
+
+@click.group(cls=Door, context_settings={"help_option_names": ["-h", "--help"]}, epilog="Example: rebalsim run scenarios/scale-out.yaml")
+@click.version_option(__version__, prog_name="rebalsim")
+@click.option("--debug", is_flag=True, help="Show the traceback of an uncaught error.")
+def door(debug: bool) -> None:
+    """Replays a Kafka consumer group's rebalances and says which partition stood still, for how long, and why."""
+
+
+def run(args: list[str] | None = None) -> None:
+    """The entry point: runs the command and exits with the code that its outcome means."""
+    sys.exit(code_of(sys.argv[1:] if args is None else args))
+
+
+def code_of(args: list[str]) -> int:
+    """Run the command line and say which exit code it deserves; never lets a traceback out unless --debug asks for it."""
+    from rebalsim.domain.errors import BugError, RebalsimError
+
+    try:
+        outcome: Any = door.main(args=args, prog_name="rebalsim", standalone_mode=False)
+        return outcome if isinstance(outcome, int) else exits.WITHIN
+    except click.exceptions.Exit as e:
+        return e.exit_code
+    except click.ClickException as e:
+        e.show()
+        return exits.INVALID
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("Interrupted.", err=True)
+        return exits.INTERRUPTED
+    except BrokenPipeError:
+        sys.stderr.close()
+        return exits.WITHIN
+    except BugError as e:
+        return _bug(e, args)
+    except RebalsimError as e:
+        click.echo(str(e), err=True)
+        return exits.INVALID
+    except Exception as e:
+        return _bug(e, args)
+
+
+def _bug(error: Exception, args: list[str]) -> int:
+    if "--debug" in args:
+        import traceback
+
+        traceback.print_exception(error)
+    click.echo(
+        f"rebalsim {__version__} contradicts itself: {type(error).__name__}: {error}\n"
+        f"This is a bug in rebalsim, not in your file. Please report it with the scenario and this line: rebalsim {' '.join(args)}\n"
+        "`rebalsim --debug …` shows where it happened.",
+        err=True,
+    )
+    return exits.BUG
