@@ -1,0 +1,62 @@
+"""`rebalsim verify FILE…`: hold the rules against what a real Kafka did."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rebalsim.cli import exits
+from rebalsim.domain.errors import InputError
+from rebalsim.verify.recognise import recognise
+
+# kind → the module whose verify(path, **options) → Finding does it
+JUDGES = {
+    "assignors": "rebalsim.verify.vectors",
+    "classic": "rebalsim.verify.classic_conversations",
+    "consumer": "rebalsim.verify.consumer_conversations",
+    "trace": "rebalsim.verify.traces",
+}
+
+
+@click.command("verify", epilog="Example: rebalsim verify tests/reality/traces/*.json.gz")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line and file instead of text.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write the prediction of one trace to this file, of several to PATH/NAME.json.")
+@click.option("--wire", is_flag=True, help="Compare traces message by message and show the first difference.")
+@click.option("--differences", default=3, show_default=True, help="How many differences to show per file.")
+def command(files: tuple[Path, ...], as_json: bool, out: Path | None, wire: bool, differences: int) -> int:
+    """Replay recordings of a real Kafka and say how far rebalsim agrees with them.
+
+    Takes any mix of assignor answers, coordinator conversations and traces of consumers, plain or .gz. Exit 0: all answers and
+    conversations are identical and all traces were replayed; 1: an answer or a conversation differs; 2: a file is not a recording.
+    """
+    codes: list[int] = []
+    findings = []
+    several = len(files) > 1
+    for path in files:
+        try:
+            judge: Any = importlib.import_module(JUDGES[recognise(path)])
+            finding = judge.verify(path, differences=differences, wire=wire, out=out, several=several)
+        except InputError as e:
+            click.echo(str(e), err=True)
+            codes.append(exits.INVALID)
+            continue
+        findings.append(finding)
+        codes.append(exits.WITHIN if finding.ok else exits.BROKEN)
+        if as_json:
+            click.echo(json.dumps(finding.document))
+        else:
+            click.echo(finding.summary)
+            for line in finding.details:
+                click.echo(f"  {line}")
+    if not as_json and len(findings) > 1:
+        for kind in dict.fromkeys(f.kind for f in findings):
+            judge = importlib.import_module(JUDGES[kind])
+            if hasattr(judge, "summarise"):
+                for line in judge.summarise([f for f in findings if f.kind == kind]):
+                    click.echo(line)
+    return exits.gravest(codes)
