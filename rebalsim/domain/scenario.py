@@ -1,0 +1,176 @@
+"""The story as meant: every default filled in, one variant applied. This is all that the simulation is told.
+
+YAML becomes this in the scenario room; verify builds it from a recording, tests by hand. Nothing here is optional in meaning: what a
+file leaves out has its default here. Frozen and plain, so that it can be sent to another process and hashed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from rebalsim.domain.budget import Budget, Expectation
+from rebalsim.domain.client import BrokerConfig, ClientConfig
+from rebalsim.domain.draws import NOTHING, Draw, constantly
+from rebalsim.domain.instants import MINUTE, MS
+from rebalsim.domain.script import Action, RandomFault
+
+
+@dataclass(frozen=True, slots=True)
+class Broker:
+    id: int
+    rack: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One-way latency that overrides the general one, between two ends; an end is a consumer, a broker (`broker-1`) or a rack."""
+
+    one: str
+    other: str
+    latency: Draw
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    latency: Draw = constantly(1 * MS)            # client–broker, one way
+    cross_rack: Draw | None = None                # the same between racks; None: no difference
+    links: tuple[Link, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    kafka: str = "4.3"
+    brokers: tuple[Broker, ...] = (Broker(0),)
+    config: BrokerConfig = BrokerConfig()
+    network: Network = Network()
+    log_append: Draw = constantly(1 * MS)         # coordinator: local append …
+    replication: Draw = NOTHING                   # … and until the high watermark covers it
+
+
+@dataclass(frozen=True, slots=True)
+class RateStep:
+    """From `at_us` on the topic's rate goes to `per_second`: at once, or as a straight line from the step before (ramp)."""
+
+    at_us: int
+    per_second: float
+    is_ramp: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    name: str
+    partitions: int
+    rate: tuple[RateStep, ...] = (RateStep(0, 0.0),)      # of the whole topic
+    weights: tuple[float, ...] = ()                       # share per partition; empty: equal
+    record_bytes: int = 1_000
+    topic_id: str = ""
+    replicas: tuple[tuple[int, ...], ...] = ()            # per partition its brokers, leader first; empty: spread round robin
+    has_leader_epochs: bool = True
+    exists_from_start: bool = True
+    backlog: int = 0                                      # records per partition that wait at the start
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """What the application does with a batch."""
+
+    per_record: Draw = NOTHING
+    per_batch: Draw = NOTHING
+    poll_timeout_us: int = 100 * MS
+    commit: str = "auto"              # auto | sync-batch | sync-record | async | none
+    commit_on_revoke: str = "none"    # none | once | per-partition
+    on_error: str = "retry"           # after an exception from poll or commit: retry | close | crash
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a callback costs in the poll thread."""
+
+    fixed: Draw = NOTHING
+    per_partition: Draw = NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    revoked: Cost = Cost()
+    assigned: Cost = Cost()
+    lost: Cost = Cost()
+    throws_in: str = ""               # revoked | assigned | lost: that callback throws …
+    throws_times: int = 1             # … the first so many times
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """State to restore on assign and to flush on revoke."""
+
+    bytes_per_partition: int = 0
+    restore_bytes_per_second: float = 0.0
+    flush_bytes_per_second: float = 0.0
+    standby_share: float = 0.0        # of a restore that a standby saves
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """Process start and stop."""
+
+    start: Draw = NOTHING             # from being started to the first poll()
+    stop: Draw = NOTHING              # from being asked to stop to close()
+    grace_us: int = 30_000 * MS       # killed when it has not exited by then
+
+
+@dataclass(frozen=True, slots=True)
+class AssignorCost:
+    """The time the leader needs to compute an assignment: fixed + per (member × partition). Stated, never measured."""
+
+    fixed_us: float = 0.0
+    per_member_partition_us: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Consumer:
+    """One consumer process (or one of several in a process): everything about it."""
+
+    name: str
+    group: str
+    process: str = ""                 # consumers of one process share restarts, GC pauses and crashes; empty: its own
+    rack: str = ""
+    client: str = "java"
+    client_version: str = "4.3"
+    config: ClientConfig = ClientConfig()
+    topics: tuple[str, ...] = ()
+    pattern: str | None = None
+    handler: Handler = Handler()
+    listener: Listener = Listener()
+    state: State = State()
+    life: Life = Life()
+    assignor_cost: AssignorCost = AssignorCost()
+    starts_at: Draw | None = NOTHING  # when the process is started; None: only when an action starts it
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A group's members at the start, in order. They start cold: the first generation is part of the story."""
+
+    name: str
+    consumers: tuple[Consumer, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    title: str = ""
+    description: str = ""
+    variant: str = "as-written"
+    heading: str = ""                 # the variant with its assignor: "eager (range)"
+    cluster: Cluster = Cluster()
+    topics: tuple[Topic, ...] = ()
+    groups: tuple[Group, ...] = ()
+    script: tuple[Action, ...] = ()
+    random_faults: tuple[RandomFault, ...] = ()
+    horizon_us: int = 10 * MINUTE
+    seed: int = 1
+    runs: int = 1
+    budgets: tuple[Budget, ...] = ()
+    expectations: tuple[Expectation, ...] = ()
+    digest: str = ""                  # of the file's meaning, for traces and baselines
+    file: str = ""
+    notes: tuple[str, ...] = field(default=())   # what the overlay dropped or changed, in sentences

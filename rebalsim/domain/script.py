@@ -1,0 +1,238 @@
+"""The script: what is done to the world, and when. One frozen class per action; the simulation's faults room carries them out.
+
+An action happens at a time (`at_us`), or after another one (`after` names its id; `at_us` is then the delay), or once a condition
+holds (`when`; `at_us` is then the earliest moment). It may repeat: `times` in all, `every_us` apart, each shifted by up to `jitter_us`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rebalsim.domain.draws import NOTHING, Draw
+
+if TYPE_CHECKING:
+    from rebalsim.domain.scenario import Consumer
+
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """Settings that a deploy puts on the consumers it restarts: the whole resolved consumer by name."""
+
+    consumers: tuple[Consumer, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """New consumers start, one after another `stagger_us` apart."""
+
+    consumers: tuple[Consumer, ...]
+    stagger_us: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Bring the group to `to` consumers: `joiners` start in order as needed; surplus ones stop, the last started first."""
+
+    group: str
+    to: int
+    joiners: tuple[Consumer, ...] = ()
+    stagger_us: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """Consumers stop gracefully: stop time, close(), exit. `option` is Java's close option: default, leave or remain."""
+
+    consumers: tuple[str, ...]
+    stagger_us: int = 0
+    option: str = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Crash:
+    """Processes die at once (SIGKILL); with `restart_after_us` they are started again that much later, `loop` times in all."""
+
+    consumers: tuple[str, ...]
+    restart_after: Draw | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Freeze:
+    """A long GC pause or a suspended machine: nothing of the process runs, its connections stay."""
+
+    consumers: tuple[str, ...]
+    for_: Draw = NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Hang:
+    """The handler gets stuck for a while after the batch at hand; the heartbeat thread goes on."""
+
+    consumers: tuple[str, ...]
+    for_: Draw = NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Poison:
+    """A record whose handling hangs whoever gets it; uncommitted, it travels to the next owner. `offset` None: the next to arrive."""
+
+    topic: str
+    partition: int
+    offset: int | None
+    for_: Draw
+    times: int | None = None          # how many deliveries hang before it is skipped; None: every one
+
+
+@dataclass(frozen=True, slots=True)
+class Slow:
+    """The handler takes `factor` times as long for a while."""
+
+    consumers: tuple[str, ...]
+    factor: float
+    for_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class RollingBounce:
+    """Restart consumers a few at a time, as a Deployment (surge, new names) or a StatefulSet (in order, same names) does.
+
+    `consumers` is in bounce order. Each is stopped gracefully, is `down` away (None: its own start time alone), and counts as ready
+    `ready_after_us` after it was started or, with `ready_when_assigned`, once it has its partitions; then `settle_us` passes before the next.
+    `deploy` holds the settings that the restarted ones come back with.
+    """
+
+    consumers: tuple[str, ...]
+    max_unavailable: int = 1
+    surge: int = 0
+    surge_consumers: tuple[Consumer, ...] = ()
+    down: Draw | None = None
+    ready_after_us: int = 0
+    ready_when_assigned: bool = False
+    settle_us: int = 0
+    deploy: Overlay = Overlay()
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The network between consumers and their coordinator (or all brokers) is cut, and heals."""
+
+    consumers: tuple[str, ...]
+    from_all_brokers: bool
+    for_: Draw
+
+
+@dataclass(frozen=True, slots=True)
+class Delay:
+    """One-way latency between consumers and brokers grows by `extra` for a while."""
+
+    consumers: tuple[str, ...]
+    extra: Draw
+    for_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerRestart:
+    """A broker goes down and comes back; its partitions' leaders (and groups it coordinates) move meanwhile, and then return."""
+
+    broker: int
+    down: Draw
+    load: Draw = NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerUpgrade:
+    """All brokers restart one after another and come back with another Kafka version."""
+
+    kafka: str
+    down: Draw
+    settle_us: int
+    load: Draw = NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Failover:
+    """The group's coordinator moves to another broker, which takes `load` to read the group."""
+
+    group: str
+    load: Draw = NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class AddPartitions:
+    topic: str
+    to: int
+
+
+@dataclass(frozen=True, slots=True)
+class CreateTopic:
+    topic: str                        # its definition stands among the scenario's topics with exists_from_start False
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteTopic:
+    topic: str
+
+
+@dataclass(frozen=True, slots=True)
+class Subscribe:
+    """Consumers change their subscription."""
+
+    consumers: tuple[str, ...]
+    topics: tuple[str, ...] = ()
+    pattern: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EnforceRebalance:
+    consumers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SetRate:
+    """From now on this many records a second arrive at the topic."""
+
+    topic: str
+    per_second: float
+
+
+Deed = (
+    Join | Scale | Leave | Crash | Freeze | Hang | Poison | Slow | RollingBounce | Cut | Delay | BrokerRestart | BrokerUpgrade
+    | Failover | AddPartitions | CreateTopic | DeleteTopic | Subscribe | EnforceRebalance | SetRate
+)
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """A condition to wait for: `stable` (the group is Stable), `empty`, `caught-up` (its lag is below a second's arrivals), with a bound."""
+
+    group: str
+    is_: str
+    for_us: int = 0                   # it must have held for that long
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One entry of the script."""
+
+    deed: Deed
+    at_us: int = 0
+    after: str | None = None
+    when: When | None = None
+    every_us: int | None = None
+    times: int = 1
+    jitter_us: int = 0
+    id: str = ""
+    line: int = 0                     # where it stands in the file, 0 if nowhere
+
+
+@dataclass(frozen=True, slots=True)
+class RandomFault:
+    """Faults at random: each target suffers `kind` at exponential intervals of mean `mean_between_us`, each lasting `for_`."""
+
+    kind: str                         # crash | freeze | hang | cut
+    consumers: tuple[str, ...]
+    mean_between_us: int
+    for_: Draw
+    from_us: int = 0
+    until_us: int | None = None

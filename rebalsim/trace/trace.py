@@ -1,0 +1,65 @@
+"""A trace: a header that says of which world, and events in order. The narrow waist between what happens and what it means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from rebalsim.trace.events import TraceEvent
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(slots=True)
+class TopicFacts:
+    """What analysis needs to know of a topic. Rates are records a second per partition, as (from µs, rate, is it a ramp from the step before)."""
+
+    partitions: int
+    rates: tuple[tuple[int, float, bool], ...] | None = None     # of the whole topic; None: unknown
+    weights: tuple[float, ...] = ()
+    record_bytes: int = -1
+
+
+@dataclass(slots=True)
+class ConsumerFacts:
+    """What analysis needs to know of a consumer; −1 and empty mean unknown."""
+
+    group: str
+    process: str = ""
+    rack: str = ""
+    client: str = ""
+    protocol: str = ""                # eager | cooperative | consumer
+    assignors: tuple[str, ...] = ()
+    instance_id: str | None = None
+    session_timeout_us: int = -1
+    heartbeat_interval_us: int = -1
+    max_poll_interval_us: int = -1
+    poll_timeout_us: int = -1
+    per_record_us: float = -1.0       # mean handler cost
+    is_auto_commit: bool | None = None
+
+
+@dataclass(slots=True)
+class TraceHeader:
+    """The first line of a trace file."""
+
+    schema: int = SCHEMA_VERSION
+    rebalsim: str = ""
+    source: str = "simulated"         # simulated | recorded | logs
+    title: str = ""
+    variant: str = ""
+    heading: str = ""
+    kafka: str = ""
+    digest: str = ""
+    seed: int | None = None
+    horizon_us: int = 0
+    topics: dict[str, TopicFacts] = field(default_factory=dict)
+    consumers: dict[str, ConsumerFacts] = field(default_factory=dict)
+    command: str = ""                 # what repeats the run
+
+
+@dataclass(slots=True)
+class Trace:
+    """Events sorted by time; equal times keep the order in which they happened. An event's number is its index."""
+
+    header: TraceHeader
+    events: list[TraceEvent]
