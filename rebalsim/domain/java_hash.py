@@ -96,7 +96,7 @@ def copied_map_capacity(size: int) -> int:
     return capacity_for(int(size / 0.75 + 1))
 
 
-def hash_ordered(keys: Iterable[K], hash_of: Callable[[K], int] = cast(Any, string_hash), capacity: int = 16) -> list[K]:
+def hash_ordered(keys: Iterable[K], hash_of: Callable[[Any], int] = string_hash, capacity: int = 16) -> list[K]:
     """The order in which a HashMap or HashSet yields these (different) keys, put into it one by one in the order given."""
     given = list(keys)
     if 9 <= len(given) <= 24:             # few enough that a crowded bucket could double the table before its size does
@@ -157,9 +157,9 @@ class _Table(MutableMapping[K, V], Generic[K, V]):
 
     def _ordered(self) -> list[K]:
         if self._keys is None:
-            coded = sorted((self._code(entry[1], entry[2]), i, key) for i, (key, entry) in enumerate(self._entries.items()))
-            self._codes = [code for code, _, _ in coded]
-            self._keys = [key for _, _, key in coded]
+            keys = {self._code(prepared, rank): key for key, (_, prepared, rank) in self._entries.items()}
+            self._codes = sorted(keys)
+            self._keys = [keys[code] for code in self._codes]
             self._lent = False
         return self._keys
 
@@ -228,12 +228,12 @@ class JavaHashMap(_Table[K, V]):
 
     __slots__ = ("_lengths",)
 
-    def __init__(self, hash_of: Callable[[K], int] = cast(Any, string_hash), capacity: int = 16) -> None:
+    def __init__(self, hash_of: Callable[[Any], int] = string_hash, capacity: int = 16) -> None:
         super().__init__(hash_of, capacity)
         self._lengths: dict[int, int] = {}              # bucket → keys in it, counted while the table is smaller than 64
 
     @classmethod
-    def copy_of(cls, other: MutableMapping[K, V], hash_of: Callable[[K], int] = cast(Any, string_hash)) -> JavaHashMap[K, V]:
+    def copy_of(cls, other: MutableMapping[K, V], hash_of: Callable[[Any], int] = string_hash) -> JavaHashMap[K, V]:
         """`new HashMap(other)`: filled in the other one's order, in a table that suits its size."""
         made = cls(hash_of, copied_map_capacity(len(other)))
         for key, value in other.items():
@@ -264,7 +264,7 @@ class JavaHashMap(_Table[K, V]):
             entry[0] = value
             return
         prepared = _spread(self._hash_of(key))
-        self._place(key, value, prepared, (1 << 47) - self._next - (1 << 47))
+        self._place(key, value, prepared, -self._next)
         self._count(prepared, 8)
 
     def _count(self, prepared: int, crowd: int) -> None:
@@ -296,7 +296,7 @@ class TimelineHashMap(_Table[K, V]):
 
     __slots__ = ()
 
-    def __init__(self, hash_of: Callable[[K], int] = cast(Any, string_hash), capacity: int = 2) -> None:
+    def __init__(self, hash_of: Callable[[Any], int] = string_hash, capacity: int = 2) -> None:
         super().__init__(hash_of, capacity)
 
     def _bucket(self, prepared: int) -> int:
