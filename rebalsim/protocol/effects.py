@@ -13,10 +13,15 @@ from typing import Any
 
 @dataclass(slots=True)
 class Reply:
-    """Answer the request with this number. `response` is one of the response classes of the messages module."""
+    """Answer the request with this number. `response` is one of the response classes of the messages module.
+
+    `waits`: the answer may leave only when every write that the coordinator's log partition holds at this moment is committed
+    (heartbeats, leaves and offset look-ups queue behind other groups' writes too, CoordinatorRuntime.append); at once if there is none.
+    """
 
     request: int
     response: Any
+    waits: bool = False
 
 
 @dataclass(slots=True)
@@ -41,11 +46,16 @@ class Append:
     number: int
     what: str             # "group", "assignment", "static member", "offsets", …
     size: int = 0         # bytes, where a limit may bite
+    record: Any = None    # what a coordinator that loads the log later will find
 
 
 @dataclass(slots=True)
 class Note:
-    """Something worth a trace event that changes nothing: what happened, and its facts."""
+    """Something worth a trace event that changes nothing: the event's class name in trace.events, and its facts.
+
+    Facts carry the names of that class's fields, without at_us and group; where the event names a consumer, the fact is `member_id`
+    (and `last`, `leader`, `kicked` are member ids), because a coordinator knows members only.
+    """
 
     kind: str
     facts: dict[str, Any]
