@@ -1,0 +1,339 @@
+"""What analysis finds, as plain values: pauses with their phases, who owned what, rebalances, members, lag. Numbers called `event` or
+`evidence` are places in the trace. −1 in a time means "not known" or "not yet"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from rebalsim.domain.ids import Partition
+
+
+class PhaseKind(StrEnum):
+    """What a standing partition was waiting for, in the order in which it usually happens."""
+
+    STUCK = "stuck"                # the owner's batch runs on
+    DETECTION = "detection"        # nobody knows yet
+    AWAY = "away"                  # a member is simply not there yet (a restart)
+    NOTICE = "notice"              # members learn at their next heartbeat
+    REVOKE = "revoke"              # commit and revocation callback
+    RELEASE = "release"            # consumer protocol: the owner has not acknowledged
+    INTERVAL = "interval"          # consumer protocol: the broker may not compute yet
+    BARRIER = "barrier"            # waiting for the last member to join
+    FOLLOW_UP = "follow-up"        # cooperative: waiting for the next rebalance
+    PICKUP = "pickup"              # consumer protocol: the new owner has not had its heartbeat
+    ASSIGNMENT = "assignment"      # leader and sync, until the new owner's callback
+    RESTORE = "restore"            # assigned callback, state
+    FETCH = "fetch"                # position look-up and first records
+
+
+class PauseKind(StrEnum):
+    """Whether anybody held the partition when the pause began."""
+
+    UNOWNED = "unowned"            # nobody holds it: revoked, lost, its owner left or died
+    STALLED = "stalled"            # held, but its owner does not poll: stuck, frozen, cut off, in a callback
+
+
+@dataclass(slots=True)
+class Facts:
+    """What is known of a phase beyond its length. Empty and −1 where it does not apply.
+
+    `doing` says what `consumer` did meanwhile: dead | frozen | cut-off | stuck | busy | in-callback | unaware (its heartbeat was not due) | away |
+    starting | joining | committing | restoring | initial-delay | assigning | fetching | unknown.
+    """
+
+    consumer: str = ""             # whom it was waiting for (barrier: the last to join; follow-up: whose heartbeat; detection: who vanished)
+    doing: str = ""
+    since_us: int = -1             # since when it had been doing that
+    until_us: int = -1             # the instant that ended the wait: the timer's firing, the heartbeat, the join
+    timer: str = ""                # the setting whose timer ended the wait, by Kafka's key
+    trigger: str = ""              # the rebalance's trigger, where one follows
+
+
+@dataclass(slots=True)
+class Phase:
+    """A part of a pause, half-open; the phases of a pause are consecutive and add up to it exactly."""
+
+    kind: PhaseKind
+    started_us: int
+    ended_us: int
+    facts: Facts
+    evidence: tuple[int, ...] = ()
+
+    @property
+    def length_us(self) -> int:
+        return self.ended_us - self.started_us
+
+
+@dataclass(slots=True)
+class Cause:
+    """Why a pause happened: a kind, who and which action of the script started it, and the chain of events from there to the pause's end.
+
+    `kind`: scale-out | left | crashed | fatal | froze | stuck | poll-interval-exceeded | session-expired | cut-off | static-restart |
+    topic-changed | subscription-changed | coordinator-moved | callback | rebalance (unknown trigger) | start.
+    """
+
+    kind: str
+    consumer: str = ""
+    action: str = ""               # id of the script's action, empty if none
+    disturbance: int = -1          # index into `Analysis.disturbances`
+    evidence: tuple[int, ...] = ()
+
+
+@dataclass(slots=True)
+class Story:
+    """The phases and the cause of a pause; partitions that stood still together share one."""
+
+    phases: tuple[Phase, ...]
+    cause: Cause
+
+
+@dataclass(slots=True)
+class Pause:
+    """A partition stood still in `[started_us, ended_us)`; an open one had not ended at the horizon, which is then its end so far.
+
+    `why`: revoked | lost | closed | killed | fatal | froze | stuck | poll-expired | cut | grown | callback.
+    """
+
+    partition: Partition
+    group: str
+    started_us: int
+    ended_us: int
+    is_open: bool
+    why: str
+    owner_before: str              # who took its records last; empty for a new partition
+    owner_after: str               # who was handed records again; empty while open
+    start_event: int
+    end_event: int                 # the delivery (or position) that ended it; −1 while open
+    assigned_event: int = -1       # the callback that brought it to its new owner; −1 if the owner stayed the same
+    _teller: Callable[[Pause], Story] | None = field(default=None, repr=False, compare=False)
+    _story: Story | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def length_us(self) -> int:
+        return self.ended_us - self.started_us
+
+    @property
+    def kind(self) -> PauseKind:
+        return PauseKind.STALLED if self.why in STALLING else PauseKind.UNOWNED
+
+    @property
+    def story(self) -> Story:
+        """Phases and cause, worked out when first asked for."""
+        if self._story is None:
+            assert self._teller is not None
+            self._story = self._teller(self)
+        return self._story
+
+    @property
+    def phases(self) -> tuple[Phase, ...]:
+        return self.story.phases
+
+    @property
+    def cause(self) -> Cause:
+        return self.story.cause
+
+
+STALLING = ("froze", "stuck", "poll-expired", "cut", "callback")
+
+
+@dataclass(slots=True)
+class Holding:
+    """A consumer held a partition, from its assigned callback to the end of its revoked or lost one (or its end)."""
+
+    consumer: str
+    started_us: int
+    ended_us: int                  # the horizon if it still held it then
+    generation: int                # or member epoch; −1 unknown
+    started_event: int
+    ended_event: int = -1
+    how: str = "held"              # revoked | lost | exited | held (at the horizon)
+
+
+@dataclass(slots=True)
+class Segment:
+    """A piece of a partition's bar. `what`: consuming | paused | unowned (before its first owner, or gone for good)."""
+
+    what: str
+    started_us: int
+    ended_us: int
+    consumer: str = ""             # who consumed
+    phase: PhaseKind | None = None # of a pause
+    pause: Pause | None = None
+
+
+@dataclass(slots=True)
+class Lane:
+    """One partition over the whole run: its holdings, its pauses, and the bar to draw; lanes with equal bars share `like` (the first one's index)."""
+
+    partition: Partition
+    group: str
+    holdings: tuple[Holding, ...]
+    pauses: tuple[Pause, ...]
+    segments: tuple[Segment, ...]
+    like: int = -1
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """Everyone who held it, in order, without repeats in a row."""
+        names: list[str] = []
+        for holding in self.holdings:
+            if not names or names[-1] != holding.consumer:
+                names.append(holding.consumer)
+        return tuple(names)
+
+
+@dataclass(slots=True)
+class Rebalance:
+    """One round that the coordinator completed; times are −1 where nothing told them. Under the consumer protocol: one changed target,
+    with the epoch as `generation`, the bump as `prepared_us`, the computation as `barrier_us`, everybody there as `stable_us`."""
+
+    group: str
+    generation: int
+    trigger: str                   # joined | left | session-expired | poll-expired | metadata-changed | leader-rejoined | … (as in the trace)
+    trigger_consumer: str
+    reason: str                    # in Kafka's words
+    prepared_us: int               # the round began
+    barrier_us: int                # everybody had joined
+    stable_us: int                 # the assignment was stored
+    settled_us: int                # every member had run its callbacks
+    completed_by: str              # all-joined | timer | removal | initial-delay | empty
+    last: str                      # who completed the barrier
+    kicked: tuple[str, ...]
+    members: int
+    leader: str
+    assignor: str
+    moved: int                     # partitions whose owner changed, −1 unknown
+    least: int                     # how many had to move, −1 unknown
+    is_cooperative: bool
+    joins: dict[str, int]          # consumer → when its JoinGroup left (or reached the coordinator)
+    notices: dict[str, int]        # consumer → when it learnt of this round
+    evidence: tuple[int, ...]
+    latency_us: dict[str, int] = field(default_factory=dict)   # consumer → duration as its rebalance-latency counts it
+    duplicates: int = 0            # records delivered twice because of it, −1 unknown
+
+
+@dataclass(slots=True)
+class Disturbance:
+    """From a trigger to a stable group, over one or more rebalances."""
+
+    group: str
+    started_us: int
+    ended_us: int                  # the horizon if the group had not settled
+    is_open: bool
+    trigger: str
+    consumer: str
+    action: str                    # id of the script's action that set it off
+    rebalances: tuple[int, ...]    # indices into `Analysis.rebalances`
+    moved: int                     # partitions whose owner differs before and after
+    least: int                     # how many of these had to move
+    evidence: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class StateSpan:
+    """The group was in this state (Kafka's name) for `[started_us, ended_us)`."""
+
+    group: str
+    state: str
+    started_us: int
+    ended_us: int
+    generation: int = -1
+    event: int = -1
+
+
+@dataclass(slots=True)
+class Mark:
+    """Something worth a mark on the ruler. `kind`: action | rebalance | broker | topic."""
+
+    at_us: int
+    kind: str
+    text: str
+    action: str = ""
+    deed: str = ""                 # the action's class name
+    targets: tuple[str, ...] = ()
+    group: str = ""
+    event: int = -1
+
+
+@dataclass(slots=True)
+class Span:
+    """What a consumer's process did: away | starting | polling | stuck | frozen | cut-off | closing | in-callback."""
+
+    what: str
+    started_us: int
+    ended_us: int
+    event: int = -1
+
+
+@dataclass(slots=True)
+class MemberLife:
+    """What one consumer lived through, over all lives of its process."""
+
+    consumer: str
+    group: str
+    instance_id: str | None
+    lives: int
+    spans: tuple[Span, ...]
+    generations: int               # how many it joined
+    rebalances: int                # as its own rebalance-total counts them
+    failed_rebalances: int
+    revoked: int                   # partitions, over all callbacks
+    assigned: int
+    lost: int
+    poll_expired: int
+    removed: tuple[str, ...]       # why the coordinator removed it, each time
+    fenced: int
+    held_most: int                 # partitions at once
+    held_last: int                 # at the horizon
+    partition_seconds: float       # held, in partition × seconds
+    paused_us: int                 # the sum of pauses of partitions it held before them
+
+
+@dataclass(slots=True)
+class LagCurve:
+    """Records that had arrived and were not handled: corners (µs, records), straight lines between them."""
+
+    partition: Partition
+    group: str
+    corners: tuple[tuple[int, float], ...]
+    peak: float
+    peak_us: int
+    caught_up_us: int              # after the peak, when lag was back at what it was before; −1 not within the horizon
+
+
+@dataclass(slots=True)
+class Redelivery:
+    """An owner started below (delivered twice) or above (skipped) what had been handled."""
+
+    partition: Partition
+    group: str
+    at_us: int
+    consumer: str
+    records: int                   # > 0
+    is_skip: bool
+    how: str                       # committed | earliest | latest | none
+    disturbance: int
+    event: int
+
+
+@dataclass(slots=True)
+class Answer:
+    """One of the four questions of a group that rebalances too often: yes, no, or unknown (None), with the sentence's material."""
+
+    question: str                  # crash-loop | outlasts-poll-interval | shared-instance-id | cooperative-in-use
+    is_yes: bool | None
+    consumers: tuple[str, ...]
+    figures: dict[str, int]        # e.g. longest_batch_us, max_poll_interval_us, times
+    evidence: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class Violation:
+    """A broken invariant of the protocol: a bug of rebalsim (or of Kafka)."""
+
+    rule: str                      # two-owners | no-owner | generation-shrank | stranger | time-ran-back
+    at_us: int
+    text: str
+    evidence: tuple[int, ...]
