@@ -1,0 +1,113 @@
+"""A group changes its broker: what the old coordinator says on leaving, what the new one finds in the log, what is said in between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from rebalsim.protocol.classic.barrier import Trigger, prepare_rebalance
+from rebalsim.protocol.classic.group import ClassicGroup, Member
+from rebalsim.protocol.classic.log import GroupRecord
+from rebalsim.protocol.classic.rules import CoordinatorRules
+from rebalsim.protocol.effects import Append, CancelTimer, Effect, Note, Reply, SetTimer
+from rebalsim.protocol.errors_of_kafka import Error
+from rebalsim.protocol.messages import (
+    ClassicRequest,
+    ClassicResponse,
+    HeartbeatRequest,
+    HeartbeatResponse,
+    JoinGroupRequest,
+    JoinGroupResponse,
+    LeaveGroupRequest,
+    LeaveGroupResponse,
+    OffsetCommitRequest,
+    OffsetCommitResponse,
+    OffsetFetchResponse,
+    SyncGroupRequest,
+    SyncGroupResponse,
+)
+from rebalsim.protocol.states import ClassicState
+
+
+def unload(group: ClassicGroup, now_us: int) -> list[Effect]:
+    """The group's log partition moves away: unfinished writes fail, whoever waits is sent to the new coordinator."""
+    failed: list[Effect] = []
+    for number in list(group.writing):
+        group.writing.pop(number)[1].finished(group, Error.NOT_COORDINATOR, now_us, failed)
+    out: list[Effect] = [effect for effect in failed if not isinstance(effect, Append | SetTimer | CancelTimer)]
+    before = group.state
+    group.enter(ClassicState.DEAD)
+    for member in group.ordered():
+        if member.join is not None:
+            out.append(Reply(member.join, JoinGroupResponse(Error.NOT_COORDINATOR, member.member_id)))
+            member.join = None
+            group.awaiting_join -= 1
+        if member.sync is not None:
+            out.append(Reply(member.sync, SyncGroupResponse(Error.NOT_COORDINATOR)))
+            member.sync = None
+    for timer in [group.join_timer, group.sync_timer, *group.pending.values(), *(member.timer for member in group.ordered())]:
+        out.append(CancelTimer(timer))
+    group.join_is_armed, group.sync_generation = False, -1
+    out.append(Note("GroupStateChanged", {
+        "before": before.value, "after": ClassicState.DEAD.value, "generation": group.generation, "trigger": "coordinator-moved",
+    }))
+    return out
+
+
+def load(
+    group_id: str, rules: CoordinatorRules, new_member_id: Callable[[str], str], record: GroupRecord | None,
+    offsets: Mapping[Any, Any], now_us: int,
+) -> tuple[ClassicGroup, list[Effect]]:
+    """The group as its last record has it: Stable or Empty, every session in full, nothing of a rebalance that was under way."""
+    group = ClassicGroup(group_id, rules, new_member_id)
+    group.offsets, group.persisted_offsets = dict(offsets), dict(offsets)
+    group.exists = record is not None or bool(offsets)
+    out: list[Effect] = []
+    if record is None:
+        return group, out
+    group.persisted = record
+    group.generation, group.protocol_type, group.protocol = record.generation, record.protocol_type, record.protocol
+    group.leader_id = record.leader_id
+    group.state = ClassicState.STABLE if record.members else ClassicState.EMPTY
+    for m in record.members:
+        # Of what a member offered only the selected protocol is in the log, so a follower that offers more never "matches" again.
+        group.add(Member(
+            m.member_id, m.instance_id, m.client_id, m.session_timeout_us, m.rebalance_timeout_us, record.protocol_type or "",
+            ((record.protocol or "", m.metadata),), group.session_prefix + m.member_id, m.assignment,
+        ))
+        out.append(Note("MemberAdded", {"member_id": m.member_id, "how": "loaded"}))
+    out.append(Note("GroupStateChanged", {
+        "before": ClassicState.DEAD.value, "after": group.state.value, "generation": group.generation, "trigger": "coordinator-moved",
+    }))
+    for member in group.ordered():
+        group.arm(member, member.session_timeout_us, now_us, out)
+    size = len(group.members)
+    if size > rules.max_size:
+        prepare_rebalance(group, Trigger("regrouped", "", (
+            f"Freshly-loaded group {group_id} (size {size}) is over capacity {rules.max_size}. "
+            "Rebalancing in order to give a chance for consumers to commit offsets")), now_us, out)
+    return group, out
+
+
+def refusal(request: ClassicRequest, error: Error) -> ClassicResponse:
+    """The answer of a broker that has nothing to do with the group: NOT_COORDINATOR, COORDINATOR_NOT_AVAILABLE, …"""
+    if isinstance(request, HeartbeatRequest):
+        return HeartbeatResponse(error)
+    if isinstance(request, JoinGroupRequest):
+        return JoinGroupResponse(error)
+    if isinstance(request, SyncGroupRequest):
+        return SyncGroupResponse(error)
+    if isinstance(request, LeaveGroupRequest):
+        return LeaveGroupResponse(error)
+    if isinstance(request, OffsetCommitRequest):
+        return OffsetCommitResponse(error)
+    return OffsetFetchResponse(error)
+
+
+def while_loading(request: ClassicRequest, rules: CoordinatorRules) -> ClassicResponse:
+    """The answer of the group's broker while it still reads the log. Heartbeats are believed."""
+    if isinstance(request, HeartbeatRequest):
+        return HeartbeatResponse(Error.NONE)
+    if isinstance(request, SyncGroupRequest) and not rules.sync_waits_for_loading:
+        return SyncGroupResponse(Error.REBALANCE_IN_PROGRESS)
+    return refusal(request, Error.COORDINATOR_LOAD_IN_PROGRESS)
