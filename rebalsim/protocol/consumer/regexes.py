@@ -1,0 +1,99 @@
+"""Subscriptions by regular expression: the broker resolves them, not at once but on a thread of its own, and at most every 10 s.
+
+The thread is a timer that is due at once; what it finds counts from the step in which it fires. A member that joins with an
+expression nobody had before therefore gets its partitions at a later heartbeat. Kafka matches with RE2/J; Python's `re` agrees
+with it on what topic patterns are made of, and what RE2 does not know (look-around, back-references) is refused as RE2 does.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from enum import IntEnum
+from functools import lru_cache
+
+from rebalsim.protocol.consumer.group import MS, REFRESH_US, ConsumerGroup, ResolvedRegex
+from rebalsim.protocol.consumer.member import Member
+from rebalsim.protocol.consumer.refusal import Refusal
+from rebalsim.protocol.effects import Effect, Note, SetTimer
+from rebalsim.protocol.errors_of_kafka import Error
+
+TIMER = "regexes"
+PAUSE_US = 10_000 * MS                      # between two resolutions (GroupMetadataManager)
+_UNKNOWN_TO_RE2 = re.compile(r"(?<!\\)(?:\\\\)*(?:\(\?(?:=|!|<=|<!|P=)|\\[1-9])")
+
+
+class RegexChange(IntEnum):
+    """What a heartbeat did to its member's regular expression. Only the last bumps the group epoch at once."""
+
+    NONE = 0
+    UPDATED = 1
+    RESOLVED = 2                            # it was given up, or its topics are known already
+
+
+def note_regex(group: ConsumerGroup, before: Member, after: Member, now_us: int, effects: list[Effect]) -> RegexChange:
+    """Has the member's expression changed, and is it time to resolve the group's? (GroupMetadataManager#maybeUpdateRegularExpressions)"""
+    change = RegexChange.NONE
+    is_due = False
+    if before.regex != after.regex:
+        change = RegexChange.UPDATED
+        if not after.regex:
+            change = RegexChange.RESOLVED
+        elif after.regex not in group.regex_counts:
+            pattern(after.regex)
+            is_due = True
+        elif after.regex in group.regexes:
+            change = RegexChange.RESOLVED
+    elif not group.regex_counts:
+        return change
+    if group.regexes_are_due:
+        return change
+    latest = next(iter(group.regexes.values()), None)
+    if latest is not None and now_us <= latest.at_us + PAUSE_US:
+        return change
+    counts = dict(group.regex_counts)
+    for regex, by in ((before.regex, -1), (after.regex, 1)):
+        if regex:
+            counts[regex] = counts.get(regex, 0) + by
+    expected = sum(count > 0 for count in counts.values())
+    is_due = is_due or expected != len(group.regexes)
+    is_due = is_due or (latest.version if latest else 0) < group.newest_topics_version
+    is_due = is_due or latest is None or now_us > latest.at_us + group.settings.regex_refresh_interval_us
+    if is_due and expected:
+        group.regexes_are_due = True
+        effects.append(SetTimer(TIMER, now_us))
+    return change
+
+
+def resolve(group: ConsumerGroup, now_us: int) -> list[Effect]:
+    """The thread is through: store what the expressions stand for, and bump the group epoch if that changed anything."""
+    group.regexes_are_due = False
+    changed = False
+    for regex in group.regex_counts:
+        matches = pattern(regex).fullmatch
+        topics = tuple(sorted(name for name in group.topics.by_name if matches(name)))
+        known = group.regexes.get(regex)
+        changed = changed or topics != (known.topics if known else ())
+        group.regexes[regex] = ResolvedRegex(topics, group.topics.version, now_us)
+    # All were resolved at one time; the group remembers it with each of them.
+    for regex, found in group.regexes.items():
+        group.regexes[regex] = replace(found, at_us=now_us)
+    metadata = group.metadata_of(group.subscribed_names())
+    if not changed and metadata == group.metadata:
+        return []
+    group.epoch += 1
+    group.metadata = metadata
+    group.refresh_due_us = now_us + REFRESH_US
+    return [Note("EpochBumped", {"group": group.name, "epoch": group.epoch, "trigger": "regex-resolved", "member": ""})]
+
+
+@lru_cache(maxsize=256)
+def pattern(regex: str) -> re.Pattern[str]:
+    """The compiled expression; INVALID_REGULAR_EXPRESSION if RE2 would not take it."""
+    foreign = _UNKNOWN_TO_RE2.search(regex)
+    if foreign:
+        raise Refusal(Error.INVALID_REGULAR_EXPRESSION, f"{regex}: RE2 has no {foreign.group().strip()}")
+    try:
+        return re.compile(regex)
+    except re.error as e:
+        raise Refusal(Error.INVALID_REGULAR_EXPRESSION, f"{regex}: {e}") from None
