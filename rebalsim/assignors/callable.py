@@ -1,0 +1,87 @@
+"""The user's own assignor: a Python callable named as `module:function`, run only where that was allowed.
+
+The callable takes what Kafka's client assignors here take, `(topics, members, replica_racks, generation)` with a Claim per member,
+and returns {member id: partitions}. It says `protocols = ("eager",)` or such as an attribute; without, it is eager, as in Kafka.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from rebalsim.assignors.claim import Assignment, AssignmentFailed, Claim, ReplicaRacks, Topics
+from rebalsim.assignors.registry import COOPERATIVE, EAGER, ClientAssignor
+from rebalsim.domain.errors import InputError
+from rebalsim.domain.ids import Partition
+
+
+def is_callable_name(name: str) -> bool:
+    """Whether the name means the user's own code."""
+    return ":" in name
+
+
+def load_callable(name: str, *, allow_code: bool) -> ClientAssignor:
+    """The assignor that `module:function` names. Importing a module runs it, hence `allow_code`."""
+    module_name, _, path = name.partition(":")
+    if not allow_code:
+        raise InputError(f"Assignor '{name}' is code of your own, and running it was not allowed — add --allow-code if you trust it")
+    if not module_name or not path:
+        raise InputError(f"Assignor '{name}' is not of the form module:function")
+    try:
+        found: Any = importlib.import_module(module_name)
+        for part in path.split("."):
+            found = getattr(found, part)
+    except ImportError as e:
+        raise InputError(f"Assignor '{name}': module '{module_name}' cannot be imported ({e}) — is its directory in PYTHONPATH?") from None
+    except AttributeError:
+        raise InputError(f"Assignor '{name}': module '{module_name}' has no '{path}'") from None
+    except Exception as e:
+        raise InputError(f"Assignor '{name}': importing '{module_name}' failed ({type(e).__name__}: {e})") from None
+    if not callable(found):
+        raise InputError(f"Assignor '{name}': '{path}' is a {type(found).__name__}, not something that can be called")
+    return ClientAssignor(name, name, _protocols(name, found), _checked(name, found))
+
+
+def _protocols(name: str, found: Any) -> tuple[str, ...]:
+    said = getattr(found, "protocols", (EAGER,))
+    listed = (said,) if isinstance(said, str) else tuple(said)
+    if not listed or any(protocol not in (EAGER, COOPERATIVE) for protocol in listed):
+        raise InputError(f"Assignor '{name}': its protocols are {said!r} — write a tuple of 'eager' and 'cooperative'")
+    return listed
+
+
+def _checked(name: str, found: Callable[..., Any]) -> Any:
+    """The callable, its answer brought into shape; whatever it raises or gets wrong fails the rebalance, not rebalsim."""
+
+    def assign(
+        topics: Topics, members: Sequence[Claim], replica_racks: ReplicaRacks | None = None, generation: int | None = None
+    ) -> Assignment:
+        try:
+            answer = found(topics, members, replica_racks, generation)
+        except Exception as e:
+            raise AssignmentFailed(f"Assignor '{name}' raised {type(e).__name__}: {e}") from e
+        if not isinstance(answer, Mapping):
+            raise AssignmentFailed(f"Assignor '{name}' answered with a {type(answer).__name__}, not with {{member id: partitions}}")
+        given: Assignment = {member.member_id: [] for member in members}
+        owner: dict[Partition, str] = {}
+        for member_id, partitions in answer.items():
+            if member_id not in given:
+                raise AssignmentFailed(f"Assignor '{name}' gives partitions to '{member_id}', which is not in the group")
+            for entry in partitions:
+                partition = _partition(name, entry, topics)
+                if partition in owner:
+                    raise AssignmentFailed(f"Assignor '{name}' gives {partition} to {owner[partition]} and to {member_id}")
+                owner[partition] = member_id
+                given[member_id].append(partition)
+        return given
+
+    return assign
+
+
+def _partition(name: str, entry: Any, topics: Topics) -> Partition:
+    if isinstance(entry, Sequence) and not isinstance(entry, str) and len(entry) == 2:
+        topic, number = entry
+        if isinstance(topic, str) and isinstance(number, int) and 0 <= number < topics.get(topic, 0):
+            return Partition(topic, number)
+    raise AssignmentFailed(f"Assignor '{name}' gives out {entry!r}, which is not a (topic, number) of the topics it was shown")
