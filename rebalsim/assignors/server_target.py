@@ -1,55 +1,13 @@
-"""What the broker's assignors are given and answer under the consumer protocol, in the order in which Java holds it.
-
-The broker computes a *target* for each member: topic id → partition numbers. Its assignors start from the previous target, walk
-members, topics and partitions in hash order, and so the order within a target is part of the state. Every target here is a dict
-in the order of Java's map, with the numbers in the order of Java's set.
-"""
+"""A target while one of the broker's assignors changes it; what assignors are given and answer is in `domain.server_target`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 
-from rebalsim.domain.java_hash import JavaHashMap, capacity_for, copied_set_capacity, hash_ordered, int_hash, uuid_hash
+from rebalsim.domain.java_hash import JavaHashMap, capacity_for, copied_set_capacity, uuid_hash
+from rebalsim.domain.server_target import ServerMember, Target, Targets, as_recorded, is_same, set_order
 
-Target = Mapping[str, Sequence[int]]
-Targets = dict[str, Target]
-
-
-@dataclass(frozen=True, slots=True)
-class ServerMember:
-    """One member of a consumer-protocol group.
-
-    `topics` are the ids of the topics it subscribes to, in the order in which its set yields them: for a subscription by names
-    that is the order of a `HashSet<String>` of the names (`java_hash.hash_ordered(names)`), names without a topic left out.
-    `target` is its previous target as the broker holds it (see `as_recorded`); a static member that took over has its predecessor's.
-    """
-
-    member_id: str
-    topics: tuple[str, ...] = ()
-    instance_id: str | None = None
-    target: Target = field(default_factory=dict)
-
-
-def as_recorded(target: Target) -> Target:
-    """A changed target as the broker holds it from then on: written to its log and read back into new tables (`Assignment#fromRecord`).
-
-    A target that did not change writes no record; the broker keeps the old one, in the old order.
-    """
-    return {
-        topic: tuple(_set_order(target[topic], copied_set_capacity(len(target[topic]))))
-        for topic in hash_ordered([topic for topic, numbers in target.items() if numbers], uuid_hash)
-    }
-
-
-def is_same(one: Target, other: Target) -> bool:
-    """Whether two targets hold the same partitions, in whatever order."""
-    return one.keys() == other.keys() and all(set(numbers) == set(other[topic]) for topic, numbers in one.items())
-
-
-def _set_order(numbers: Sequence[int], capacity: int) -> Sequence[int]:
-    """The order of a `HashSet<Integer>`: ascending as long as every number is smaller than the table."""
-    return sorted(numbers) if not numbers or max(numbers) < capacity else hash_ordered(numbers, int_hash, capacity)
+__all__ = ["ChangingTarget", "ServerMember", "Target", "Targets", "as_recorded", "is_same"]
 
 
 class ChangingTarget:
@@ -87,4 +45,4 @@ class ChangingTarget:
             self._capacity[topic] *= 2
 
     def result(self) -> Target:
-        return {topic: tuple(_set_order(tuple(numbers), self._capacity[topic])) for topic, numbers in self._topics.items()}
+        return {topic: tuple(set_order(tuple(numbers), self._capacity[topic])) for topic, numbers in self._topics.items()}

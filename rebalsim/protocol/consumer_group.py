@@ -12,10 +12,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from rebalsim.domain.server_target import Target
 from rebalsim.protocol.consumer import regexes
 from rebalsim.protocol.consumer.admission import Admitted, admit, check_form, holder_of
 from rebalsim.protocol.consumer.group import MS, REFRESH_US, ConsumerGroup, GroupState
-from rebalsim.protocol.consumer.member import AWAY, UNREVOKED, Member, Target
+from rebalsim.protocol.consumer.member import AWAY, UNREVOKED, Member
 from rebalsim.protocol.consumer.reconciliation import Owned, Waiting, reconcile
 from rebalsim.protocol.consumer.refusal import Refusal
 from rebalsim.protocol.consumer.regexes import RegexChange

@@ -12,7 +12,8 @@ from enum import Enum
 from rebalsim.domain.errors import BugError
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.java_hash import TimelineHashMap
-from rebalsim.protocol.consumer.member import Held, Member, Target
+from rebalsim.domain.server_target import Target, Targets
+from rebalsim.protocol.consumer.member import Held, Member
 from rebalsim.protocol.consumer.target import Assignor
 from rebalsim.protocol.consumer.topics import NO_TOPICS, Topic, TopicsImage
 
@@ -66,7 +67,7 @@ class ConsumerGroup:
     assignment_epoch: int = -1
     assigned_at_us: int | None = None                       # when a target was last computed, in whole ms
     members: TimelineHashMap[str, Member] = field(default_factory=TimelineHashMap)
-    targets: dict[str, Target] = field(default_factory=dict)
+    targets: Targets = field(default_factory=dict)
     statics: dict[str, str] = field(default_factory=dict)   # instance id → member id
     owners: dict[str, dict[int, str]] = field(default_factory=dict)         # topic id → partition → member id
     topic_counts: dict[str, int] = field(default_factory=dict)              # name → members that name it

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 from rebalsim.protocol.consumer.topics import NO_NAMES, Names
 
 Held = dict[str, dict[int, int]]            # topic id → partition → the epoch at which it was given to this member (KIP-1251)
-Target = Mapping[str, Sequence[int]]        # topic id → partitions; the order of both is that of Kafka's maps and matters to assignors
 
 AWAY = -2                                   # the epoch of a static member that left for a while
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from rebalsim.protocol.consumer.member import STABLE, UNRELEASED, UNREVOKED, Held, Member, Target
+from rebalsim.domain.server_target import Target
+from rebalsim.protocol.consumer.member import STABLE, UNRELEASED, UNREVOKED, Held, Member
 
 Owned = Mapping[str, Sequence[int]]
 Owners = Mapping[str, Mapping[int, str]]    # topic id → partition → member id

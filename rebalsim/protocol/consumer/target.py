@@ -1,104 +1,79 @@
-"""Works out the target assignment: hands the group to the assignor in Kafka's order and stores what it says.
-
-Members go in the order of a HashMap filled from the coordinator's own map of members and then with the heartbeating one
-(TargetAssignmentBuilder): with `uniform` that order decides who keeps an extra partition.
-"""
+"""Works out the target assignment: hands the group to the assignor in Kafka's order and takes what it says (TargetAssignmentBuilder)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from rebalsim.domain.java_hash import JavaHashMap
-from rebalsim.protocol.consumer.member import Member, Target
+from rebalsim.domain.server_target import ServerMember, Target, Targets, as_recorded, is_same
+from rebalsim.protocol.consumer.member import Member
 from rebalsim.protocol.consumer.topics import names_of
 
 if TYPE_CHECKING:
     from rebalsim.protocol.consumer.group import ConsumerGroup
 
 
-class Candidate(NamedTuple):
-    """A member as an assignor sees it. Topics in the order of Java's HashSet; `target` is the previous one, in its map's order."""
-
-    member_id: str
-    instance_id: str | None
-    rack_id: str | None
-    topics: tuple[str, ...]
-    target: Target
-
-
 class Assignor(Protocol):
-    """A server-side assignor: who gets what. A member that gets nothing may be left out of the answer."""
+    """The broker's assignor: topic id → partitions, and the members in the order in which they come into its map. Everybody gets an answer."""
 
-    def __call__(
-        self, members: Sequence[Candidate], topic_ids: Mapping[str, str], partitions: Mapping[str, int], is_homogeneous: bool
-    ) -> Mapping[str, Target]: ...
+    def __call__(self, topics: dict[str, int], members: Sequence[ServerMember], homogeneous: bool | None = None) -> Targets: ...
 
 
 class Computed(NamedTuple):
     """A new target assignment, not yet stored."""
 
     assignor: str
-    targets: Mapping[str, Target]
+    targets: Targets
     moved: int                          # partitions that go from one member's target to another's
 
 
 def compute(group: ConsumerGroup, before: Member, member: Member, is_homogeneous: bool) -> Computed:
     """The target for the group with this member as its heartbeat makes it (`before` is how it was counted so far)."""
     assignor = preferred_assignor(group, before, member)
-    candidates = _candidates(group, member)
-    targets = group.settings.assignors[assignor](
-        candidates,
-        {name: topic.topic_id for name, topic in group.topics.by_name.items()},
-        group.topics.partitions,
-        is_homogeneous,
-    )
+    entering = _entering(group, member)
+    answered = group.settings.assignors[assignor](group.topics.partitions, entering, is_homogeneous)
     lost: set[tuple[str, int]] = set()
     gained: set[tuple[str, int]] = set()
-    changed: dict[str, Target] = {}
-    for candidate in candidates:
-        new = targets.get(candidate.member_id, {})
-        if not _is_same(candidate.target, new):
-            was = {(topic, p) for topic, numbers in candidate.target.items() for p in numbers}
-            will = {(topic, p) for topic, numbers in new.items() for p in numbers}
-            lost |= was - will
-            gained |= will - was
-        stored = group.targets.get(candidate.member_id)
-        # An equal target writes no record, so the broker keeps the old map, and with it the old order.
-        changed[candidate.member_id] = stored if stored is not None and _is_same(stored, new) else new
-    return Computed(assignor, changed, len(lost & gained))
+    targets: Targets = {}
+    for spec in entering:
+        new = answered[spec.member_id]
+        if new is spec.target or is_same(new, spec.target):
+            targets[spec.member_id] = spec.target       # no record is written, so the broker keeps the old map and with it the old order
+            continue
+        targets[spec.member_id] = as_recorded(new)
+        was = {(topic, p) for topic, numbers in spec.target.items() for p in numbers}
+        will = {(topic, p) for topic, numbers in new.items() for p in numbers}
+        lost |= was - will
+        gained |= will - was
+    return Computed(assignor, targets, len(lost & gained))
 
 
-def _is_same(one: Target, other: Target) -> bool:
-    return len(one) == len(other) and all(
-        topic in one and len(one[topic]) == len(numbers) and set(one[topic]) == set(numbers) for topic, numbers in other.items()
-    )
+def _entering(group: ConsumerGroup, member: Member) -> list[ServerMember]:
+    """The members in the order in which they enter the assignor's HashMap: that of the coordinator's own map, a newcomer last.
 
-
-def _candidates(group: ConsumerGroup, member: Member) -> list[Candidate]:
-    order: JavaHashMap[str, Member] = JavaHashMap()
-    for member_id, known in group.members.items():
-        order.put(member_id, known)
-    updates: JavaHashMap[str, Member | None] = JavaHashMap()
-    updates.put(member.member_id, member)
+    It decides wherever two of them share a bucket. A static member that takes another's place brings that one's target.
+    """
     previous = group.statics.get(member.instance_id) if member.instance_id is not None else None
-    if previous is not None and previous != member.member_id:
-        updates.put(previous, None)
-    for member_id, update in updates.items():
-        if update is None:
-            order.remove(member_id)
-        else:
-            order.put(member_id, update)
-    return [
-        Candidate(
-            m.member_id,
-            m.instance_id,
-            m.rack_id,
-            subscription_of(group, m),
-            group.targets.get(previous if m is member and previous is not None else m.member_id, {}),
-        )
-        for m in order.values()
+    ids: dict[tuple[str, ...], tuple[str, ...]] = {}        # most members have one subscription
+    by_name = group.topics.by_name
+
+    def spec(m: Member, target: Target) -> ServerMember:
+        names = subscription_of(group, m)
+        topics = ids.get(names)
+        if topics is None:
+            topics = ids[names] = tuple(by_name[name].topic_id for name in names if name in by_name)
+        return ServerMember(m.member_id, topics, m.instance_id, target)
+
+    targets = group.targets
+    entering = [
+        spec(member if known.member_id == member.member_id else known, targets.get(known.member_id, {}))
+        for known in group.members.values()
+        if known.member_id != previous or previous == member.member_id
     ]
+    if member.member_id not in group.members:
+        entering.append(spec(member, targets.get(previous if previous is not None else member.member_id, {})))
+    return entering
 
 
 def subscription_of(group: ConsumerGroup, member: Member) -> tuple[str, ...]:

@@ -1,0 +1,356 @@
+"""Conversations with Kafka's own coordinator of consumer groups, replayed line by line: same requests, same times, and every answer compared.
+
+Timers of a millisecond fire before the requests of that millisecond, first set first; then come the answers, then the group's state
+if it changed. The recording is one JSON object a line; what it has to look like is checked while it is read.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from heapq import heappop, heappush
+from pathlib import Path
+from typing import Any
+
+from rebalsim.assignors.registry import server_assignor
+from rebalsim.domain.errors import BugError, InputError
+from rebalsim.protocol import consumer_group as rules
+from rebalsim.protocol.consumer.group import ConsumerGroup, ConsumerGroupSettings
+from rebalsim.protocol.consumer.target import Assignor
+from rebalsim.protocol.consumer.topics import Topic, TopicsImage
+from rebalsim.protocol.consumer_messages import UNCHANGED, ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
+from rebalsim.protocol.effects import CancelTimer, Effect, Reply, SetTimer
+from rebalsim.protocol.errors_of_kafka import Error
+from rebalsim.verify.finding import Finding
+from rebalsim.verify.recognise import lines_of
+
+MS = 1_000
+MOST_PARTITIONS = 100_000
+SERVER_ASSIGNORS: dict[str, Assignor] = {name: server_assignor(name).assign for name in ("uniform", "range")}
+Line = dict[str, Any]
+
+
+def verify(path: Path, *, differences: int = 3, wire: bool = False, out: Path | None = None, several: bool = False) -> Finding:
+    """Replay every conversation of the file. `wire`, `out` and `several` are for traces and change nothing here."""
+    cases = 0
+    different: list[Line] = []
+    for number, text in enumerate(lines_of(path), 1):
+        if not text.strip():
+            continue
+        place = f"{path}:{number}"
+        conversation = _parse(text, place)
+        cases += 1
+        found = compare(conversation, place)
+        if found is not None:
+            different.append({"line": number, "seed": conversation.get("seed"), **found})
+    if not cases:
+        raise InputError(f"{path}: holds no conversation — give a file with one JSON object a line")
+    identical = cases - len(different)
+    details = [line for found in different[:max(differences, 0)] for line in _tell(found)]
+    if len(different) > differences >= 0:
+        details.append(f"… and {len(different) - differences} more conversations that differ (--differences N shows more)")
+    return Finding(
+        file=str(path),
+        kind="consumer",
+        ok=not different,
+        summary=f"{path}: {identical} of {cases} conversations with a consumer-group coordinator identical",
+        details=details,
+        document={"file": str(path), "kind": "consumer", "cases": cases, "identical": identical, "different": different},
+    )
+
+
+def summarise(findings: list[Finding]) -> list[str]:
+    """One line over all files of this kind."""
+    cases = sum(f.document["cases"] for f in findings)
+    identical = sum(f.document["identical"] for f in findings)
+    return [f"consumer-group coordinator, {len(findings)} files: {identical} of {cases} conversations identical"]
+
+
+def compare(conversation: Line, place: str = "the conversation", assignors: Mapping[str, Assignor] | None = None) -> Line | None:
+    """The first place where our coordinator says something else than Kafka's; None if there is none."""
+    theirs: list[Line] = conversation["steps"]
+    replay = Replay(conversation, place, assignors)
+    at = 0
+    asked: Line | None = None
+    try:
+        for mine in replay.lines():
+            kafka = theirs[at] if at < len(theirs) else None
+            if kafka is None or not _is_same(mine, kafka):
+                return {"step": at + 1, "t": mine["t"], "request": asked, "kafka": kafka, "rebalsim": mine}
+            if "do" in mine:
+                asked = mine
+            at += 1
+    except BugError as e:
+        return {"step": at + 1, "t": (theirs[at] if at < len(theirs) else theirs[-1])["t"], "request": asked,
+                "kafka": theirs[at] if at < len(theirs) else None, "rebalsim": f"rebalsim contradicts itself: {e}"}
+    if at < len(theirs):
+        return {"step": at + 1, "t": theirs[at]["t"], "request": asked, "kafka": theirs[at], "rebalsim": None}
+    ties = conversation["timer_ties"]
+    if ties != replay.ties:
+        first = next((i for i, (a, b) in enumerate(zip(ties, replay.ties)) if a != b), min(len(ties), len(replay.ties)))
+        return {"step": len(theirs), "t": (*ties[first:], *replay.ties[first:])[0], "request": None,
+                "kafka": f"two or more timers were due at {ties[first:first + 3]} ms", "rebalsim": f"at {replay.ties[first:first + 3]} ms"}
+    return None
+
+
+def _is_same(mine: Line, kafka: Line) -> bool:
+    """Equal, and not only by Python's leave (which holds 1, 1.0 and true for one)."""
+    return mine is kafka or (mine == kafka and json.dumps(mine, sort_keys=True) == json.dumps(kafka, sort_keys=True))
+
+
+class Replay:
+    """One conversation played by the rules: yields the lines that a recording of it would hold."""
+
+    def __init__(self, conversation: Line, place: str, assignors: Mapping[str, Assignor] | None = None) -> None:
+        self.place = place
+        self.steps: list[Line] = conversation["steps"]
+        self.end: int = conversation["end"]
+        self.ids: dict[str, str] = {}                       # of topics that ever were; a deleted one does not return under its name
+        self.images = 0
+        self.group = ConsumerGroup("g", settings_of(conversation["config"], place, assignors), self._image(conversation["topics"]))
+        self.timers: dict[str, tuple[int, int]] = {}        # key → (due µs, order of setting)
+        self.queue: list[tuple[int, int, str]] = []
+        self.set = 0
+        self.ties: list[int] = []
+        self.known: dict[str, tuple[int, str]] = {}         # as in the last state line
+        self.head: Line | None = None
+        self.told_target = -1
+
+    def lines(self) -> Iterator[Line]:
+        """What a recording of this conversation holds, requests included."""
+        for step in self.steps:
+            if "do" not in step:
+                continue
+            t = step["t"]
+            yield from self._until(t)
+            yield step
+            if step["do"] == "metadata":
+                self._apply(rules.metadata_changed(self.group, self._image(step["topics"]), t * MS))
+            else:
+                replies = self._apply(rules.heartbeat(self.group, step["id"], self._request(step), t * MS))
+                self._fire(t)
+                for reply in replies:
+                    yield self._reply(t, reply)
+            yield from self._state(t)
+        yield from self._until(self.end)
+
+    # ------------------------------------------------------------------------------------------------ time
+
+    def _until(self, t: int) -> Iterator[Line]:
+        """Fire all timers up to and including t; those of one ms make one batch."""
+        while self._next_due() <= t * MS:
+            now = self._next_due() // MS
+            self._fire(now)
+            yield from self._state(now)
+
+    def _next_due(self) -> int:
+        while self.queue and self.timers.get(self.queue[0][2]) != self.queue[0][:2]:
+            heappop(self.queue)
+        return self.queue[0][0] if self.queue else (self.end + 1) * MS
+
+    def _fire(self, t: int) -> None:
+        fired = 0
+        while self._next_due() <= t * MS and self.queue:
+            _, _, key = heappop(self.queue)
+            del self.timers[key]
+            self._apply(rules.timer_fired(self.group, key, t * MS))
+            fired += 1
+        if fired > 1:
+            self.ties.append(t)
+
+    def _apply(self, effects: list[Effect]) -> list[Reply]:
+        replies = []
+        for effect in effects:
+            if isinstance(effect, SetTimer):
+                self.timers[effect.key] = (effect.due_us, self.set)
+                heappush(self.queue, (effect.due_us, self.set, effect.key))
+                self.set += 1
+            elif isinstance(effect, CancelTimer):
+                self.timers.pop(effect.key, None)
+            elif isinstance(effect, Reply):
+                replies.append(effect)
+        return replies
+
+    # ------------------------------------------------------------------------------------------------ in and out
+
+    def _image(self, topics: Line) -> TopicsImage:
+        self.images += 1
+        for name, facts in topics.items():
+            self.ids[name] = facts["id"]
+        return TopicsImage({name: Topic(facts["id"], facts["partitions"]) for name, facts in topics.items()}, self.images)
+
+    def _request(self, step: Line) -> ConsumerGroupHeartbeatRequest:
+        owned: dict[str, list[int]] | None = None
+        if step["owned"] is not None:
+            owned = {}
+            for partition in step["owned"]:
+                topic, _, number = partition.rpartition("-")
+                owned.setdefault(self.ids.get(topic, topic), []).append(int(number))
+        timeout = step["rebalance_timeout_ms"]
+        return ConsumerGroupHeartbeatRequest(
+            member_id=step["member"],
+            epoch=step["epoch"],
+            instance_id=step["instance"],
+            rebalance_timeout_us=UNCHANGED if timeout == -1 else timeout * MS,
+            topics=step["topics"],
+            assignor=step["assignor"],
+            owned=owned,
+        )
+
+    def _reply(self, t: int, reply: Reply) -> Line:
+        answer: ConsumerGroupHeartbeatResponse = reply.response
+        line: Line = {"t": t, "reply": reply.request, "error": answer.error.name}
+        if answer.error is Error.NONE:
+            line["member"] = answer.member_id
+            line["epoch"] = answer.epoch
+            line["heartbeat_interval_ms"] = answer.heartbeat_interval_us // MS
+            line["assignment"] = None if answer.assignment is None else self._names(answer.assignment)
+        return line
+
+    def _names(self, held: Mapping[str, Any]) -> list[str]:
+        return [str(p) for p in self.group.partitions(held)]
+
+    def _state(self, t: int) -> Iterator[Line]:
+        """The line that tells the group's state, if it differs from the last one told."""
+        group = self.group
+        if not group.exists:
+            return
+        now = {m.member_id: (m.epoch, m.state.value) for m in group.members.values()}
+        head = {"group_epoch": group.epoch, "assignment_epoch": group.assignment_epoch, "state": group.state.value}
+        if now == self.known and head == self.head:
+            return
+        changed: list[list[Any]] = [[m, *now[m]] for m in sorted(now) if self.known.get(m) != now[m]]
+        changed += [[m, None, None] for m in sorted(self.known) if m not in now]
+        line: Line = {"t": t, **head, "changed": changed}
+        if group.assignment_epoch != self.told_target:
+            self.told_target = group.assignment_epoch
+            line["target"] = {m: self._names(group.targets.get(m, {})) for m in sorted(now)}
+        self.known, self.head = now, head
+        yield line
+
+
+# ---------------------------------------------------------------------------------------------------- reading
+
+
+def settings_of(config: Line, place: str, assignors: Mapping[str, Assignor] | None = None) -> ConsumerGroupSettings:
+    """The group's settings from the recording's broker configuration."""
+    known = SERVER_ASSIGNORS if assignors is None else assignors
+
+    def number(key: str) -> int:
+        value = config.get(key)
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise InputError(f"{place}: config has {json.dumps(value)[:60]} for {key} — a recording holds the broker's setting, a whole number")
+        return value
+
+    names = config.get("group.consumer.assignors")
+    if not isinstance(names, list) or not names or any(name not in known for name in names):
+        raise InputError(f"{place}: config names the assignors {names} — known are {', '.join(known)}")
+    return ConsumerGroupSettings(
+        assignors={name: known[name] for name in names},
+        session_timeout_us=number("group.consumer.session.timeout.ms") * MS,
+        heartbeat_interval_us=number("group.consumer.heartbeat.interval.ms") * MS,
+        max_size=number("group.consumer.max.size"),
+        assignment_interval_us=number("group.consumer.assignment.interval.ms") * MS,
+    )
+
+
+_TEXT = (str, "a text")
+_MAYBE_TEXT = ((str, type(None)), "a text or null")
+_NUMBER = (int, "a whole number")
+_NAMES = ((list, type(None)), "a list of texts or null")
+
+_HEARTBEAT: dict[str, tuple[Any, str]] = {
+    "t": _NUMBER, "id": _NUMBER, "member": _TEXT, "instance": _MAYBE_TEXT, "epoch": _NUMBER, "rebalance_timeout_ms": _NUMBER,
+    "topics": _NAMES, "owned": _NAMES, "assignor": _MAYBE_TEXT,
+}
+
+
+def _parse(text: str, place: str) -> Line:
+    """One conversation, checked as far as the replay relies on it."""
+    try:
+        conversation = json.loads(text)
+    except ValueError as e:
+        raise InputError(f"{place}: is not JSON ({e}) — every line is one conversation") from None
+    except RecursionError:
+        raise InputError(f"{place}: is nested too deeply for a conversation — every line is one conversation") from None
+    _check(conversation, {"config": (dict, "an object"), "topics": (dict, "an object"), "steps": (list, "a list"), "end": _NUMBER,
+                          "timer_ties": (list, "a list")}, place, "the conversation")
+    _check_topics(conversation["topics"], place)
+    last = last_id = 0
+    for number, step in enumerate(conversation["steps"], 1):
+        where = f"step {number}"
+        _check(step, {"t": _NUMBER}, place, where)
+        if step["t"] < last:
+            raise InputError(f"{place}: {where} is at {step['t']} ms, before the step above it — steps go by time")
+        last = step["t"]
+        if step.get("do") == "metadata":
+            _check(step, {"topics": (dict, "an object")}, place, where)
+            _check_topics(step["topics"], place)
+        elif step.get("do") == "heartbeat":
+            _check(step, _HEARTBEAT, place, where)
+            for key in ("topics", "owned"):
+                if not all(isinstance(name, str) for name in step[key] or ()):
+                    raise InputError(f"{place}: {where} has something in {key} that is no text — it lists names")
+            for name in step["owned"] or ():
+                if not name.rpartition("-")[2].isdecimal():
+                    raise InputError(f"{place}: {where} owns {name!r} — a partition is written topic-number")
+            if step["id"] <= last_id:
+                raise InputError(f"{place}: {where} has the request number {step['id']} after {last_id} — numbers grow")
+            last_id = step["id"]
+        elif "do" in step:
+            raise InputError(f"{place}: {where} does {step['do']!r} — requests are heartbeat and metadata")
+        elif "reply" not in step and "state" not in step:
+            raise InputError(f"{place}: {where} is neither a request nor an answer nor a state — it holds {', '.join(map(str, step)) or 'nothing'}")
+    if conversation["end"] < last:
+        raise InputError(f"{place}: ends at {conversation['end']} ms, before its last step — end is when the recording stopped")
+    return dict(conversation)
+
+
+def _check(thing: Any, wanted: Mapping[str, tuple[Any, str]], place: str, where: str) -> None:
+    if not isinstance(thing, dict):
+        raise InputError(f"{place}: {where} is no JSON object — it needs {', '.join(wanted)}")
+    for key, (kind, words) in wanted.items():
+        if key not in thing:
+            raise InputError(f"{place}: {where} has no {key} — it needs {', '.join(wanted)}")
+        if not isinstance(thing[key], kind) or isinstance(thing[key], bool):
+            raise InputError(f"{place}: {where} has {key} {json.dumps(thing[key])[:60]} — it must be {words}")
+
+
+def _check_topics(topics: Line, place: str) -> None:
+    for name, facts in topics.items():
+        _check(facts, {"id": _TEXT, "partitions": _NUMBER}, place, f"topic {name}")
+        if not 0 <= facts["partitions"] <= MOST_PARTITIONS:
+            raise InputError(f"{place}: topic {name} has {facts['partitions']} partitions — a topic has 0 to {MOST_PARTITIONS}")
+        if not _is_topic_id(facts["id"]):
+            raise InputError(f"{place}: topic {name} has the id {facts['id']!r} — a topic id has 22 characters of URL-safe base64")
+
+
+_is_topic_id = re.compile("[A-Za-z0-9_-]{22}").fullmatch
+
+
+# ---------------------------------------------------------------------------------------------------- telling
+
+
+def _tell(found: Line) -> list[str]:
+    lines = [f"line {found['line']} (seed {found['seed']}), step {found['step']} at {found['t']} ms{_what_differs(found)}"]
+    for who in ("request", "kafka", "rebalsim"):
+        said = found[who]
+        if said is not None or who != "request":
+            lines.append(f"  {who + ':':10}{_short(said)}")
+    return lines
+
+
+def _what_differs(found: Line) -> str:
+    kafka, rebalsim = found["kafka"], found["rebalsim"]
+    if not isinstance(kafka, dict) or not isinstance(rebalsim, dict) or kafka.get("reply") != rebalsim.get("reply"):
+        return ""
+    keys = [key for key in dict.fromkeys([*kafka, *rebalsim]) if kafka.get(key) != rebalsim.get(key)]
+    return f": {', '.join(keys)}" if keys else ""
+
+
+def _short(said: Any) -> str:
+    if said is None:
+        return "nothing more"
+    text = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+    return text if len(text) <= 600 else f"{text[:600]}… ({len(text)} characters)"
