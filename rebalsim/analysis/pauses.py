@@ -1,0 +1,324 @@
+"""Which partition stood still, from when to when: one lean pass over the trace, since sweeps pay for it millions of times.
+
+A partition's pause begins when its last taker stopped taking its records (revocation began, counting the commit before it; the process died,
+froze, left, was cut off; its handler got stuck; max.poll.interval.ms ran out) and ends when an owner is handed records again. Where the
+records were young, the producer was late and not the group: the pause then ended as soon as the owner was ready. Traces without deliveries
+(logs, topics without records) end it at the position, or without positions at the end of the assigned callback.
+
+A long callback also holds up the partitions that a consumer keeps; short ones (below NOTICEABLE) are like a batch and count for nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from rebalsim.analysis.values import Pause
+from rebalsim.domain.ids import Partition
+from rebalsim.trace import events as ev
+from rebalsim.trace.trace import ConsumerFacts, Trace
+
+NOTICEABLE_US = 100_000      # a callback that holds up kept partitions for less is as a batch
+PRODUCER_LATE_US = 200_000   # records younger than the wait by more than this: there was nothing to hand over
+
+UNKNOWN_CONSUMER = ConsumerFacts(group="")
+
+
+class _Consumer:
+    """What the pass knows of one consumer."""
+
+    __slots__ = ("callback", "callback_event", "callback_us", "committed_event", "committed_us", "group", "halted", "holds", "is_auto_commit", "joined_us",
+                 "max_poll_us", "name", "noticed_us", "returned_event", "returned_us")
+
+    def __init__(self, name: str, group: _Group, facts: ConsumerFacts) -> None:
+        self.name = name
+        self.group = group
+        self.is_auto_commit = facts.is_auto_commit is not False
+        self.max_poll_us = facts.max_poll_interval_us
+        self.holds: dict[Partition, int] = {}          # partition → number of the callback that brought it
+        self.halted = ""                               # froze | stuck | cut, until it returns
+        self.committed_us = self.noticed_us = self.joined_us = self.returned_us = -1
+        self.committed_event = self.returned_event = -1
+        self.callback = ""
+        self.callback_us = self.callback_event = -1
+
+
+class _Group:
+    """What the pass knows of one group's partitions."""
+
+    __slots__ = ("name", "open", "owner", "ready", "taker")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.owner: dict[Partition, str] = {}          # who was assigned it last, empty once revoked
+        self.taker: dict[Partition, str] = {}          # who takes its records now
+        self.open: dict[Partition, Pause] = {}
+        self.ready: dict[Partition, tuple[int, int]] = {}
+
+
+class PauseFinder:
+    """The pass itself; `pauses` holds what it found, in order of their beginnings after `finish`."""
+
+    def __init__(self, trace: Trace, horizon_us: int) -> None:
+        self.trace = trace
+        self.horizon_us = horizon_us
+        self.pauses: list[Pause] = []
+        self.consumers: dict[str, _Consumer] = {}
+        self.groups: dict[str, _Group] = {}
+        self.partitions = {name: facts.partitions for name, facts in trace.header.topics.items()}
+        self.ends_at_position, self.ends_at_callback = _what_ends(trace)
+        self.silent = {name for name, facts in trace.header.topics.items() if facts.rates is not None and not any(rate for _, rate, _ in facts.rates)}
+
+    def run(self) -> list[Pause]:
+        """Every pause, sorted by beginning and partition."""
+        horizon = self.horizon_us
+        handlers = {kind: getattr(self, name) for kind, name in _HANDLERS.items()}
+        number = -1
+        for event in self.trace.events:
+            number += 1
+            handler = handlers.get(type(event))
+            if handler is not None:
+                if event.at_us >= horizon:
+                    break
+                handler(number, event)
+        self._finish()
+        self.pauses.sort(key=_by_start)
+        return self.pauses
+
+    # ------------------------------------------------------------------------------------------------ who
+
+    def _consumer(self, name: str) -> _Consumer:
+        found = self.consumers.get(name)
+        if found is None:
+            facts = self.trace.header.consumers.get(name, UNKNOWN_CONSUMER)
+            group = self.groups.get(facts.group)
+            if group is None:
+                group = self.groups[facts.group] = _Group(facts.group)
+            found = self.consumers[name] = _Consumer(name, group, facts)
+        return found
+
+    # ------------------------------------------------------------------------------------------------ pauses begin
+
+    def _stop(self, c: _Consumer, partitions: Iterable[Partition], at: int, why: str, number: int) -> None:
+        """The consumer stopped taking these partitions' records."""
+        group, name = c.group, c.name
+        taker = group.taker
+        for p in partitions:
+            if taker.get(p) == name:
+                del taker[p]
+                group.ready.pop(p, None)
+                group.open[p] = Pause(p, group.name, at, -1, True, why, name, "", number, -1)
+
+    def _callback_began(self, number: int, e: ev.CallbackBegan) -> None:
+        c = self._consumer(e.consumer)
+        c.callback, c.callback_us, c.callback_event = e.callback, e.at_us, number
+        group = c.group
+        if e.callback == "assigned":
+            for p in e.partitions:
+                c.holds[p] = number
+                group.owner[p] = e.consumer
+            return
+        start, why_number = e.at_us, number
+        if e.callback == "revoked" and c.is_auto_commit and c.committed_us >= c.noticed_us >= 0 and c.noticed_us > c.joined_us:
+            start, why_number = c.committed_us, c.committed_event      # nothing is handed over from the commit before the callback on
+        self._stop(c, e.partitions, start, e.callback, why_number)
+        for p in e.partitions:
+            c.holds.pop(p, None)
+            if group.owner.get(p) == e.consumer:
+                group.owner[p] = ""
+
+    def _exited(self, number: int, e: ev.ConsumerExited) -> None:
+        c = self._consumer(e.consumer)
+        self._stop(c, c.holds, e.at_us, e.how, number)
+        for p in c.holds:
+            if c.group.owner.get(p) == e.consumer:
+                c.group.owner[p] = ""
+        c.holds.clear()
+        c.halted = c.callback = ""
+        c.committed_us = c.noticed_us = c.joined_us = c.returned_us = -1
+
+    def _closing(self, number: int, e: ev.CloseBegan) -> None:
+        c = self._consumer(e.consumer)
+        self._stop(c, c.holds, e.at_us, "closed", number)
+
+    def _froze(self, number: int, e: ev.ConsumerFroze) -> None:
+        self._halt(number, e.at_us, e.consumer, "froze")
+
+    def _stuck(self, number: int, e: ev.HandlerStuck) -> None:
+        self._halt(number, e.at_us, e.consumer, "stuck")
+
+    def _cut(self, number: int, e: ev.LinkCut) -> None:
+        if e.from_all_brokers:
+            self._halt(number, e.at_us, e.consumer, "cut")
+
+    def _halt(self, number: int, at: int, consumer: str, why: str) -> None:
+        c = self._consumer(consumer)
+        c.halted = why
+        c.returned_us = -1
+        self._stop(c, c.holds, at, why, number)
+
+    def _poll_expired(self, number: int, e: ev.PollExpired) -> None:
+        c = self._consumer(e.consumer)
+        due = e.last_poll_us + c.max_poll_us if e.last_poll_us >= 0 and c.max_poll_us >= 0 else e.at_us
+        self._stop(c, c.holds, min(due, e.at_us), "poll-expired", number)
+
+    def _topic_changed(self, number: int, e: ev.TopicChanged) -> None:
+        before = self.partitions.get(e.topic, 0)
+        self.partitions[e.topic] = e.partitions
+        for group in self.groups.values():
+            if e.partitions > before and any(p.topic == e.topic and owner for p, owner in group.owner.items()):
+                for p in (Partition(e.topic, n) for n in range(before, e.partitions)):
+                    if p not in group.open and p not in group.taker:
+                        group.open[p] = Pause(p, group.name, e.at_us, -1, True, "grown", "", "", number, -1)
+            for p in [p for p in (*group.open, *group.taker) if p.topic == e.topic and p.number >= e.partitions]:
+                group.taker.pop(p, None)                               # the partition is gone: nothing it should make progress on
+                if (pause := group.open.pop(p, None)) is not None:
+                    self._close(pause, e.at_us, number, "")
+
+    # ------------------------------------------------------------------------------------------------ pauses end
+
+    def _delivered(self, number: int, e: ev.RecordsDelivered) -> None:
+        name = e.consumer
+        c = self.consumers.get(name)
+        if c is None:
+            return
+        group = c.group
+        taker = group.taker
+        for p, (_, _, age) in e.batch.items():
+            if taker.get(p) == name or group.owner.get(p) != name:
+                continue
+            pause = group.open.get(p)
+            if pause is not None and c.halted == pause.why == "froze":
+                pause.started_us = max(pause.started_us, e.at_us)      # a last batch slipped out while the signal travelled
+                continue
+            taker[p] = name
+            if pause is None:
+                continue
+            del group.open[p]
+            ready_us, ready_event = group.ready.get(p) or (c.returned_us, c.returned_event)
+            if age >= 0 and ready_us > pause.started_us and e.at_us - ready_us - age > PRODUCER_LATE_US:
+                self._close(pause, ready_us, ready_event, name)
+            else:
+                self._close(pause, e.at_us, number, name)
+
+    def _position(self, number: int, e: ev.PositionFound) -> None:
+        c = self._consumer(e.consumer)
+        c.group.ready[e.partition] = e.at_us, number
+        if self.ends_at_position or e.partition.topic in self.silent:
+            self._resume(c, (e.partition,), e.at_us, number)
+
+    def _callback_ended(self, number: int, e: ev.CallbackEnded) -> None:
+        c = self._consumer(e.consumer)
+        began, c.callback = c.callback, ""
+        if began != e.callback:
+            return
+        if e.at_us - c.callback_us >= NOTICEABLE_US:
+            self._hold_up(c, e.at_us, number)
+        if self.ends_at_callback and e.callback == "assigned":
+            self._resume(c, e.partitions, e.at_us, number)
+
+    def _hold_up(self, c: _Consumer, until: int, number: int) -> None:
+        """Kept partitions stood still while the poll thread was in a long callback."""
+        group = c.group
+        for p in c.holds:
+            if group.taker.get(p) == c.name:
+                self.pauses.append(Pause(p, group.name, c.callback_us, until, False, "callback", c.name, c.name, c.callback_event, number))
+
+    def _returned(self, number: int, e: ev.HandlerReturned | ev.ConsumerThawed | ev.LinkHealed) -> None:
+        c = self._consumer(e.consumer)
+        c.halted = ""
+        c.returned_us, c.returned_event = e.at_us, number
+        self._resume(c, [p for p in c.holds if self.ends_at_position or p.topic in self.silent], e.at_us, number)
+
+    def _resume(self, c: _Consumer, partitions: Iterable[Partition], at: int, number: int) -> None:
+        """The consumer takes these again, as far as such a trace can tell."""
+        group = c.group
+        for p in partitions:
+            if group.owner.get(p) == c.name and group.taker.get(p) != c.name:
+                group.taker[p] = c.name
+                if (pause := group.open.pop(p, None)) is not None:
+                    self._close(pause, at, number, c.name)
+
+    def _close(self, pause: Pause, at: int, number: int, owner: str) -> None:
+        if at <= pause.started_us:
+            return
+        pause.ended_us, pause.end_event, pause.owner_after, pause.is_open = at, number, owner, False
+        if owner:
+            brought = self.consumers[owner].holds.get(pause.partition, -1)
+            pause.assigned_event = brought if brought > pause.start_event else -1
+        self.pauses.append(pause)
+
+    def _finish(self) -> None:
+        """What is still open at the horizon is open, unless its owner was ready and nothing had arrived to be handed over."""
+        for c in self.consumers.values():
+            if c.callback and self.horizon_us - c.callback_us >= NOTICEABLE_US:
+                for p in c.holds:
+                    if c.group.taker.get(p) == c.name:
+                        c.group.open[p] = Pause(p, c.group.name, c.callback_us, -1, True, "callback", c.name, "", c.callback_event, -1)
+        for group in self.groups.values():
+            for p, pause in group.open.items():
+                owner = group.owner.get(p, "")
+                ready = group.ready.get(p)
+                if ready and owner and ready[0] > pause.started_us and self._arrivals(p, ready[0]) < 1.0:
+                    self._close(pause, ready[0], ready[1], owner)
+                elif pause.started_us < self.horizon_us:
+                    pause.ended_us = self.horizon_us
+                    self.pauses.append(pause)
+
+    def _arrivals(self, p: Partition, since: int) -> float:
+        """About how many records arrived since then, by the topic's last rate; many where it is unknown."""
+        facts = self.trace.header.topics.get(p.topic)
+        if facts is None or facts.rates is None:
+            return 1.0
+        total = sum(facts.weights, 0.0)
+        share = facts.weights[p.number] / total if p.number < len(facts.weights) and total else 1 / max(facts.partitions, 1)
+        return max(rate for _, rate, _ in facts.rates) * share * (self.horizon_us - since) / 1e6 if facts.rates else 0.0
+
+    # what the client did before it was entered into a callback
+    def _sent(self, number: int, e: ev.RequestSent) -> None:
+        if e.api == "OffsetCommit":
+            c = self._consumer(e.consumer)
+            if c.committed_us < c.noticed_us or c.committed_us < 0:    # the first one after the notice: later ones are retries
+                c.committed_us, c.committed_event = e.at_us, number
+
+    def _noticed(self, number: int, e: ev.RejoinRequested | ev.RebalanceNoticed) -> None:
+        c = self._consumer(e.consumer)
+        if c.noticed_us <= c.joined_us:
+            c.noticed_us, c.committed_us = e.at_us, -1
+
+    def _joined(self, number: int, e: ev.GenerationJoined) -> None:
+        c = self._consumer(e.consumer)
+        c.joined_us = e.at_us
+
+    def _member_state(self, number: int, e: ev.MemberStateChanged) -> None:
+        if e.side == "client" and e.after == "RECONCILING":
+            c = self._consumer(e.consumer)
+            c.noticed_us, c.committed_us = e.at_us, -1
+
+
+def _what_ends(trace: Trace) -> tuple[bool, bool]:
+    """Whether pauses end at positions, or at callbacks, for want of anything better."""
+    if trace.header.source != "logs" or any(type(e) is ev.RecordsDelivered for e in trace.events):
+        return False, False
+    has_positions = any(type(e) is ev.PositionFound for e in trace.events)
+    return has_positions, not has_positions
+
+
+def _by_start(pause: Pause) -> tuple[int, str, Partition]:
+    return pause.started_us, pause.group, pause.partition
+
+
+_HANDLERS: dict[type, str] = {
+    ev.CallbackBegan: "_callback_began", ev.CallbackEnded: "_callback_ended", ev.RecordsDelivered: "_delivered", ev.PositionFound: "_position",
+    ev.ConsumerExited: "_exited", ev.CloseBegan: "_closing", ev.ConsumerFroze: "_froze", ev.HandlerStuck: "_stuck", ev.LinkCut: "_cut",
+    ev.PollExpired: "_poll_expired", ev.TopicChanged: "_topic_changed", ev.HandlerReturned: "_returned", ev.ConsumerThawed: "_returned",
+    ev.LinkHealed: "_returned", ev.RequestSent: "_sent", ev.RejoinRequested: "_noticed", ev.RebalanceNoticed: "_noticed", ev.GenerationJoined: "_joined",
+    ev.MemberStateChanged: "_member_state",
+}
+
+Teller = Callable[[Pause], Any]
+
+
+def find_pauses(trace: Trace, horizon_us: int) -> list[Pause]:
+    """Every pause of the trace before the horizon, sorted by beginning and partition; open ones end at the horizon so far."""
+    return PauseFinder(trace, horizon_us).run()
