@@ -20,7 +20,8 @@ from rebalsim.domain.java_hash import hash_ordered, uuid_halves, uuid_hash
 from rebalsim.verify.finding import Finding
 from rebalsim.verify.recognise import lines_of
 
-Answer = Mapping[str, Sequence[Partition]]
+Answer = Mapping[str, Sequence[str]]        # partitions as the file writes them: an answer may be wrong in any way
+SHOWN_WHOLE = 12        # larger groups are told by the members that differ
 
 
 def verify(path: Path, *, differences: int = 3, wire: bool = False, out: Path | None = None, several: bool = False) -> Finding:
@@ -103,7 +104,7 @@ def _client_answer(assignor: ClientAssignor, step: dict[str, Any]) -> Answer:
             owned if wrote else None, said,
         ))
     topics = {name: int(count) for name, count in step["topics"].items()}
-    return assignor.assign(topics, claims, step.get("replica_racks"))
+    return {member: [str(p) for p in partitions] for member, partitions in assignor.assign(topics, claims, step.get("replica_racks")).items()}
 
 
 def _server_answer(assignor: ServerAssignor, step: dict[str, Any]) -> Answer:
@@ -120,11 +121,11 @@ def _server_answer(assignor: ServerAssignor, step: dict[str, Any]) -> Answer:
         members.append(ServerMember(member["id"], tuple(subscribed), member.get("instance"), target))
     counts = {str(topic["id"]): int(topic["partitions"]) for topic in step["topics"].values()}
     targets = assignor.assign(counts, members)
-    return {member: [Partition(names[t], n) for t, numbers in target.items() for n in numbers] for member, target in targets.items()}
+    return {member: [f"{names[t]}-{n}" for t, numbers in target.items() for n in numbers] for member, target in targets.items()}
 
 
-def _answer(assignment: Mapping[str, Sequence[str]]) -> Answer:
-    return {member: [partition_named(text) for text in partitions] for member, partitions in assignment.items()}
+def _answer(assignment: Mapping[str, Sequence[Any]]) -> Answer:
+    return {member: [str(text) for text in partitions] for member, partitions in assignment.items()}
 
 
 def _agree(kafkas: Answer | str, ours: Answer | str) -> bool:
@@ -137,7 +138,7 @@ def _agree(kafkas: Answer | str, ours: Answer | str) -> bool:
 
 
 def _plain(answer: Answer | str) -> Any:
-    return answer if isinstance(answer, str) else {member: [str(p) for p in sorted(partitions)] for member, partitions in answer.items()}
+    return answer if isinstance(answer, str) else {member: sorted(partitions) for member, partitions in answer.items()}
 
 
 def _told(line: int, number: int, name: str, step: dict[str, Any], kafkas: Answer | str, ours: Answer | str) -> list[str]:
@@ -151,17 +152,23 @@ def _told(line: int, number: int, name: str, step: dict[str, Any], kafkas: Answe
     known = {member["id"]: member for member in step["members"]}
     answers = [answer for answer in (kafkas, ours) if not isinstance(answer, str)]
     everybody = list(dict.fromkeys([*known, *(member for answer in answers for member in answer)]))
+    alike = 0
     for member_id in everybody:
         member = known.get(member_id)
         kafka = None if isinstance(kafkas, str) else kafkas.get(member_id)
         our = None if isinstance(ours, str) else ours.get(member_id)
         same = kafka is not None and our is not None and sorted(kafka) == sorted(our)
+        if same and len(everybody) > SHOWN_WHOLE:
+            alike += 1
+            continue
         lines.append(f"  {member_id}{_brought(member, counts)}")
         if same and kafka is not None:
             lines.append(f"    both  {_runs(kafka)}")
         else:
             lines += [f"    {who} {'(no entry)' if answer is None else _runs(answer)}{_apart(answer, other)}"
                       for who, answer, other in (("Kafka", kafka, our), ("ours ", our, kafka))]
+    if alike:
+        lines.append(f"  … and {alike} members to which both give the same")
     return lines
 
 
@@ -173,7 +180,7 @@ def _brought(member: Mapping[str, Any] | None, counts: Mapping[str, int]) -> str
         parts.append(f"rack {member['rack']}")
     if list(member["topics"]) != list(counts):
         parts.append("wants " + (" ".join(member["topics"]) or "nothing"))
-    held = _answer({"": member.get("owned", member.get("target", ()))})[""]
+    held = member.get("owned", member.get("target", ()))
     if "target" in member:
         parts.append(f"had the target {_runs(held)}")
     elif held or member.get("owned_generation", -1) >= 0:
@@ -182,21 +189,26 @@ def _brought(member: Mapping[str, Any] | None, counts: Mapping[str, int]) -> str
     return " (" + ", ".join(parts) + ")" if parts else ""
 
 
-def _apart(answer: Sequence[Partition] | None, other: Sequence[Partition] | None) -> str:
+def _apart(answer: Sequence[str] | None, other: Sequence[str] | None) -> str:
     extra = [p for p in answer or () if p not in (other or ())]
     return f"   only here: {_runs(extra)}" if extra and other is not None else ""
 
 
-def _runs(partitions: Sequence[Partition]) -> str:
-    """Partitions in short: `orders 0-3 7, payments 1`."""
+def _runs(texts: Sequence[str]) -> str:
+    """Partitions in short: `orders 0-3 7, payments 1`; what is not a partition as it stands."""
     topics: dict[str, list[str]] = {}
     begun: Partition | None = None
     last: Partition | None = None
-    for p in sorted(partitions):
+    for p in sorted(partition_named(text) for text in texts if _is_partition(text)):
         if last is not None and begun is not None and p.topic == last.topic and p.number == last.number + 1:
             topics[p.topic][-1] = f"{begun.number}-{p.number}"
         else:
             topics.setdefault(p.topic, []).append(str(p.number))
             begun = p
         last = p
-    return ", ".join(f"{topic} {' '.join(runs)}" for topic, runs in topics.items()) or "nothing"
+    odd = [repr(text) for text in texts if not _is_partition(text)]
+    return ", ".join([f"{topic} {' '.join(runs)}" for topic, runs in topics.items()] + odd) or "nothing"
+
+
+def _is_partition(text: str) -> bool:
+    return text.rpartition("-")[2].isdecimal()
