@@ -1,1 +1,1 @@
-"""Many runs and big logs: plans, sweeps and ingestion on Spark, a thin layer over one_run and trace."""
+"""Many runs, big logs: everything that knows Spark. It plans, distributes, retries, aggregates, reads and writes; what a run is and means lies elsewhere."""

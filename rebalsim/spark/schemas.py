@@ -1,0 +1,113 @@
+"""The tables of a sweep: every column with its type and meaning, said once, for Spark, for Arrow and for the README alike.
+
+`runs` has a row per point × variant × seed; `pauses` one per pause of these (only with --pauses); `budgets` one per point × variant ×
+budget, `points` one per point × variant. Times are µs, as everywhere inside. An axis is a column of its own, named as in the plan.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from rebalsim.domain.metrics import METRICS, PHASES, Metric
+from rebalsim.domain.sweep import Axis, Plan, SampledAxis
+
+TYPES = {"string": "STRING", "long": "BIGINT", "int": "INT", "double": "DOUBLE", "flag": "BOOLEAN"}
+_WHOLE = ("duration", "partition-time", "count", "partitions")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    name: str
+    type: str                     # a key of TYPES, or `[…]`: a list of structs, named by what it lists
+    meaning: str
+
+
+def type_of(metric: Metric) -> str:
+    """Whole numbers stay whole; what is divided or fluid is a double."""
+    return "long" if metric.unit in _WHOLE else "double"
+
+
+KEYS = (
+    Column("run", "string", "the run's name: point-variant-seed; `rebalsim replay DIR --run NAME` plays it again"),
+    Column("scenario", "string", "the base scenario, as the plan calls it"),
+    Column("point", "long", "the point's number in the plan's grid, last axis fastest"),
+    Column("variant", "string", "eager, cooperative, … as in the scenario's replay"),
+    Column("seed", "long", "the seed of this run"),
+)
+OUTCOME = (
+    Column("consumers", "int", "consumers in the scenario, those that its script starts included"),
+    Column("topic_partitions", "int", "partitions over all topics at the start"),
+    Column("cost_per_hour", "double", "member-hours × their price, and zone crossings × theirs, per hour of the story"),
+    Column("verdict", "string", "pass, fail, inconclusive over the budgets; error where there is no result"),
+    Column("error_kind", "string", "impossible (settings that cannot be), cut (took too long), memory, crash, bug; null where the run went well"),
+    Column("error", "string", "what went wrong, in a sentence; null where the run went well"),
+)
+JUDGED = (
+    Column("budget", "string", "as it stands in the file"),
+    Column("observed", "double", "what this run came to, in the metric's base unit"),
+    Column("limit", "double", "what the budget allows, in the same unit"),
+    Column("verdict", "string", "pass, fail, inconclusive"),
+)
+PAUSE = (
+    Column("topic", "string", "topic of the partition that stood still"),
+    Column("partition", "int", "its number"),
+    Column("started_us", "long", "when it stopped"),
+    Column("ended_us", "long", "when an owner was handed records again, or the horizon"),
+    Column("is_open", "flag", "it had not ended at the horizon"),
+    Column("why", "string", "revoked, lost, closed, killed, froze, stuck, …"),
+    Column("cause", "string", "scale-out, crashed, session-expired, …"),
+    Column("owner_before", "string", "who took its records last"),
+    Column("owner_after", "string", "who was handed records again; empty while open"),
+    *(Column(f"{phase.replace('-', '_')}_us", "long", f"time spent in the phase {phase}") for phase in PHASES),
+)
+
+
+def axis_columns(plan: Plan) -> tuple[Column, ...]:
+    """A column per axis: durations as µs, numbers as doubles, words as they stand in the plan."""
+    kinds = {"duration": "long", "number": "double", "text": "string"}
+    unit = {"duration": " (µs)", "number": "", "text": ""}
+    axes: list[Axis | SampledAxis] = [*plan.axes, *plan.sampled]
+    return tuple(Column(a.name, kinds[a.kind], f"axis {a.name}{unit[a.kind]}") for a in axes)
+
+
+def metric_columns() -> tuple[Column, ...]:
+    return tuple(Column(m.name, type_of(m), f"{m.meaning} ({m.unit}{', µs' if m.unit in ('duration', 'partition-time') else ''})") for m in METRICS.values())
+
+
+def run_columns(plan: Plan) -> tuple[Column, ...]:
+    """The columns of `runs`, without the lists of budgets and pauses."""
+    return (*KEYS, *axis_columns(plan), *OUTCOME, *metric_columns())
+
+
+def reserved_names() -> tuple[str, ...]:
+    """Names that an axis cannot have, because a table has a column of that name already."""
+    return (*(c.name for c in (*KEYS, *OUTCOME, *metric_columns())), "budgets", "pauses", "chunk", "seeds", "errors")
+
+
+def ddl(columns: tuple[Column, ...], lists: dict[str, tuple[Column, ...]] | None = None) -> str:
+    """The schema as Spark's DDL, each column with its meaning as its comment."""
+    def quoted(text: str) -> str:
+        return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+    parts = [f"`{c.name.replace('`', '``')}` {TYPES[c.type]} COMMENT {quoted(c.meaning)}" for c in columns]
+    for name, inner in (lists or {}).items():
+        fields = ", ".join(f"{c.name}: {TYPES[c.type]}" for c in inner)
+        parts.append(f"{name} ARRAY<STRUCT<{fields}>>")
+    return ", ".join(parts)
+
+
+def runs_ddl(plan: Plan, with_pauses: bool) -> str:
+    return ddl(run_columns(plan), {"budgets": JUDGED, **({"pauses": PAUSE} if with_pauses else {})})
+
+
+def arrow_schema(plan: Plan, with_pauses: bool) -> Any:
+    """The same schema for Arrow batches."""
+    import pyarrow as pa
+
+    types = {"string": pa.string(), "long": pa.int64(), "int": pa.int32(), "double": pa.float64(), "flag": pa.bool_()}
+    fields = [pa.field(c.name, types[c.type]) for c in run_columns(plan)]
+    fields.append(pa.field("budgets", pa.list_(pa.struct([pa.field(c.name, types[c.type]) for c in JUDGED]))))
+    if with_pauses:
+        fields.append(pa.field("pauses", pa.list_(pa.struct([pa.field(c.name, types[c.type]) for c in PAUSE]))))
+    return pa.schema(fields)

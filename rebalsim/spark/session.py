@@ -1,0 +1,177 @@
+"""A Spark session that starts anywhere and speaks only when asked: embedded by default, any master on demand.
+
+The JVM writes its start-up notes straight to the standard error it inherits, where no logger reaches them. So it is started with
+standard error turned to a file, which is asked for the reason when something fails and thrown away in the end.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import functools
+import os
+import socket
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from rebalsim.domain.errors import Missing, RebalsimError
+from rebalsim.spark.java import check_spark
+
+LOCAL_MASTER = "local[*]"
+_RETRIES = 4
+
+
+class SparkFailed(RebalsimError):
+    """Spark did not start, or could not finish; the message says what it said."""
+
+
+def local_cores(master: str) -> int | None:
+    """How many cores a local master has; None for a cluster."""
+    if not master.startswith("local"):
+        return None
+    inside = master.removeprefix("local").strip("[]").split(",")[0].strip()
+    if inside in ("", "1"):
+        return 1
+    return len(os.sched_getaffinity(0)) if inside == "*" and hasattr(os, "sched_getaffinity") else os.cpu_count() or 1 if inside == "*" else int(inside)
+
+
+def start_session(master: str = "", conf: Mapping[str, str] | None = None, *, is_loud: bool = False, name: str = "rebalsim") -> Any:
+    """A session on `master` (empty: what spark-submit says, else all cores of this machine)."""
+    check_spark()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pyspark.sql import SparkSession
+
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active
+    given = dict(conf or {})
+    wanted = master or given.get("spark.master") or ("" if _is_submitted() else LOCAL_MASTER)
+    builder = SparkSession.builder.appName(name)
+    if wanted:
+        builder = builder.master(_with_retries(wanted))
+    for key, value in {**_defaults(wanted, is_loud), **given}.items():
+        builder = builder.config(key, value)
+    # Workers must run the Python that rebalsim is installed in, unless the user names another one.
+    if "spark.pyspark.python" not in given and "PYSPARK_PYTHON" not in os.environ:
+        os.environ["PYSPARK_PYTHON"] = sys.executable
+    _must_answer(wanted)
+    try:
+        with contextlib.nullcontext() if is_loud else _standard_error_to(_log()):
+            session = builder.getOrCreate()
+    except Exception as e:
+        raise SparkFailed(f"Spark did not start{f' on {wanted}' if wanted else ''}: {reason_in(e)}") from None
+    if not is_loud:
+        _without_pandas_warnings()
+    return session
+
+
+def _must_answer(master: str) -> None:
+    """Spark itself needs a minute to find out that nobody listens at a standalone master's address."""
+    if not master.startswith("spark://"):
+        return
+    addresses = [a.rpartition(":") for a in master.removeprefix("spark://").split(",")]
+    for host, _, port in addresses:
+        try:
+            with socket.create_connection((host, int(port)), timeout=5):
+                return
+        except (OSError, ValueError):
+            continue
+    raise SparkFailed(f"No Spark master answers at {master} — is it running, and is the address the one its page shows?")
+
+
+@functools.cache
+def _log() -> Path:
+    """The file that the JVM's standard error goes to, for as long as this process lives."""
+    path = Path(tempfile.mkstemp(prefix="rebalsim-spark-", suffix=".log")[1])
+    atexit.register(path.unlink, missing_ok=True)
+    return path
+
+
+def _is_submitted() -> bool:
+    return "PYSPARK_GATEWAY_PORT" in os.environ
+
+
+def _with_retries(master: str) -> str:
+    """`local[2]` gives up at the first worker that dies; `local[2,4]` tries a task four times, as a cluster does."""
+    if not master.startswith("local") or "," in master or master.startswith("local-cluster"):
+        return master
+    inside = master.removeprefix("local").strip("[]") or "1"
+    return f"local[{inside},{_RETRIES}]"
+
+
+def _defaults(master: str, is_loud: bool) -> dict[str, str]:
+    conf = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.python.filterPushdown.enabled": "true",
+        "spark.sql.parquet.compression.codec": "zstd",
+        "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+        # All tasks of a sweep cost about the same by construction; two chunks overlap, so that no core waits for a chunk's last task.
+        "spark.scheduler.mode": "FIFO",
+    }
+    if not is_loud:
+        conf["spark.log.level"] = "ERROR"
+    cores = local_cores(master) if master else None
+    if cores is not None:
+        conf |= {
+            "spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1",       # no name service, no network needed
+            "spark.sql.shuffle.partitions": str(max(2, cores)),
+            "spark.default.parallelism": str(max(2, cores)),
+        }
+    elif "//127.0.0.1" in master or "//localhost" in master:
+        conf |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
+    return conf
+
+
+@contextlib.contextmanager
+def _standard_error_to(path: Path) -> Iterator[None]:
+    """Whoever is started meanwhile inherits a standard error that goes to the file."""
+    sys.stderr.flush()
+    saved = os.dup(2)
+    target = os.open(path, os.O_WRONLY | os.O_APPEND)
+    try:
+        os.dup2(target, 2)
+        yield
+    finally:
+        sys.stderr.flush()
+        os.dup2(saved, 2)
+        os.close(saved)
+        os.close(target)
+
+
+def _without_pandas_warnings() -> None:
+    warnings.filterwarnings("ignore", message=".*pandas.*", module=r"pyspark\..*")
+
+
+def reason_in(error: BaseException) -> str:
+    """The one line of a failure that says why: the innermost Java cause, or what Spark last called an error."""
+    java = getattr(error, "java_exception", None)
+    if java is not None:
+        cause, seen = java, 0
+        while cause.getCause() is not None and seen < 20:
+            cause, seen = cause.getCause(), seen + 1
+        said = str(cause.toString()).splitlines()[0]
+        if "stopped SparkContext" not in said:
+            return said
+    if _log.cache_info().currsize and _log().exists():
+        lines = _log().read_text("utf-8", "replace").splitlines()
+        logged = [line.split(" ERROR ", 1)[1] for line in lines if " ERROR " in line] or [line for line in lines if "Exception" in line or "Error" in line]
+        if logged:
+            return logged[0].strip()[:300]
+    text = str(error).strip()
+    return text.splitlines()[0][:300] if text else type(error).__name__
+
+
+def stop_session(session: Any) -> None:
+    """Stop Spark and its JVM's connection; a second stop does no harm."""
+    with contextlib.suppress(Exception):
+        session.stop()
+
+
+__all__ = ["LOCAL_MASTER", "Missing", "SparkFailed", "local_cores", "reason_in", "start_session", "stop_session"]
