@@ -14,13 +14,8 @@ from rebalsim.assignors.claim import Claim
 from rebalsim.assignors.universe import Universe
 from rebalsim.domain.ids import Partition
 
-
-@dataclass(slots=True)
-class Brought:
-    """What one member claims (as the assignor at hand reads it from the subscription), and from which generation; None: it does not say."""
-
-    partitions: Sequence[Partition]
-    generation: int | None
+# What one member claims, as the assignor at hand reads it from the subscription, and from which generation (None: it does not say).
+Brought = tuple[Sequence[Partition], int | None]
 
 
 @dataclass(slots=True)
@@ -49,7 +44,7 @@ def all_subscriptions_equal(members: Iterable[Claim]) -> bool:
 
 def resolve(universe: Universe, members: Sequence[Claim], brought: dict[str, Brought]) -> Resolved:
     """Settle the claims, walking the members in the order given (hash order). Topics that nobody knows drop out."""
-    claims = {member.member_id: universe.known(brought[member.member_id].partitions) for member in members}
+    claims = {member.member_id: universe.known(brought[member.member_id][0]) for member in members}
     if len(set(chain.from_iterable(claims.values()))) == sum(map(len, claims.values())):
         return Resolved(claims)
     # Kafka compares the claim's generation with that of the other member's *subscription*, which for eager `sticky` need not be
@@ -58,7 +53,7 @@ def resolve(universe: Universe, members: Sequence[Claim], brought: dict[str, Bro
     claimant: dict[Partition, str] = {}
     resolved = Resolved({})
     for member_id, partitions in claims.items():
-        said = brought[member_id].generation
+        said = brought[member_id][1]
         generation = -1 if said is None else said
         mine = resolved.held[member_id] = []
         for partition in partitions:

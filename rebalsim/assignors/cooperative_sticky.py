@@ -26,7 +26,7 @@ def remember(owned: Sequence[Partition], generation: int) -> UserData:
 
 def brought_by(claim: Claim) -> Brought:
     """What the member claims: the partitions in its subscription, and the generation there; the user data's if that has none."""
-    return Brought(claim.owned, claim.owned_generation if claim.owned_generation >= 0 else claim.user_generation)
+    return claim.owned, claim.owned_generation if claim.owned_generation >= 0 else claim.user_generation
 
 
 def assign(topics: Topics, members: Sequence[Claim], replica_racks: ReplicaRacks | None = None, generation: int | None = None) -> Assignment:

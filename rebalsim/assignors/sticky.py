@@ -26,7 +26,7 @@ def remember(owned: Sequence[Partition], generation: int) -> UserData:
 
 def brought_by(claim: Claim) -> Brought:
     """What the member claims: its user data. A member that never was assigned anything has none."""
-    return Brought((), None) if claim.user_owned is None else Brought(claim.user_owned, claim.user_generation)
+    return ((), None) if claim.user_owned is None else (claim.user_owned, claim.user_generation)
 
 
 def assign(topics: Topics, members: Sequence[Claim], replica_racks: ReplicaRacks | None = None, generation: int | None = None) -> Assignment:
@@ -50,6 +50,6 @@ def assign_sticky(
     racks = RackInfo(universe, walked, replica_racks)
     if all_subscriptions_equal(walked):
         return assign_constrained(universe, walked, resolved, racks)
-    said = [claim.generation for claim in brought.values() if claim.generation is not None]
+    said = [generation for _, generation in brought.values() if generation is not None]
     highest = max([-1 if generation is None else generation, *said])
     return assign_general(universe, walked, brought, resolved, racks, highest), None

@@ -14,7 +14,7 @@ A partition that somebody held and somebody else gets is noted: in a cooperative
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import repeat
+from itertools import chain, repeat
 from operator import itemgetter
 
 from rebalsim.assignors.claim import Assignment, Claim
@@ -51,9 +51,10 @@ class Quotas:
         self.with_extra = 0                          # members that have more than low already
         self.under: list[str] = []                   # members below low
         self.exact: list[str] = []                   # members at low that may still get one more
-        self.given: Assignment = {member.member_id: [] for member in members}
+        self.given: Assignment = {}
         self.lost: dict[Partition, str] = {}         # held by this member, which may not keep it
-        self.received: dict[Partition, str] = {}     # handed out, to whom (kept only while somebody lost something)
+        self.received: dict[Partition, str] = {}     # handed out, to whom; kept only if somebody lost something
+        self.keeps_track = False
 
     def keep_claims(self) -> None:
         """Step 1."""
@@ -62,7 +63,7 @@ class Quotas:
             if self.racks.active:
                 self.lost.update((p, member) for p in held if self.racks.mismatch(member, p))
                 held = [p for p in held if not self.racks.mismatch(member, p)]
-            keep = sorted(held, key=_by_number_then_topic)
+            keep = sorted(held, key=_by_number_then_topic) if held else []
             if contested:
                 keep = [p for p in keep if p not in contested]
             if len(keep) < self.low:
@@ -88,7 +89,8 @@ class Quotas:
 
     def free_partitions(self) -> list[Partition]:
         """Step 2. As soon as one member names its rack, partitions that fewer members have nearby come first."""
-        kept = {p for partitions in self.given.values() for p in partitions}
+        self.keeps_track = bool(self.lost or self.resolved.contested)
+        kept = set(chain.from_iterable(self.given.values()))
         free = [p for p in self.universe.partitions if p not in kept] if kept else self.universe.partitions
         self.under.sort()
         self.exact.sort()
@@ -130,8 +132,9 @@ class Quotas:
         while self.under:
             upto = min(needs.values())
             block = free[dealt:dealt + (upto - rounds) * len(self.under)]
+            step = len(self.under)
             for seat, member in enumerate(self.under):
-                self._give(member, block[seat::len(self.under)])
+                self._give(member, block[seat::step])
             dealt += len(block)
             rounds = upto
             self.exact += [member for member in self.under if needs[member] == upto]
@@ -142,7 +145,7 @@ class Quotas:
 
     def _give(self, member: str, partitions: list[Partition]) -> None:
         self.given[member] += partitions
-        if self.lost or self.resolved.contested:
+        if self.keeps_track:
             self.received.update(zip(partitions, repeat(member)))
 
     def transfers(self) -> dict[Partition, str]:

@@ -81,10 +81,10 @@ class Loads:
         """Partitions claimed from a generation before the highest, and by whom last. Such a claim may be void or stand."""
         former: dict[int, tuple[int, int]] = {}
         for member in members:
-            claim = brought[member.member_id]
-            generation = -1 if claim.generation is None else claim.generation
+            partitions, said = brought[member.member_id]
+            generation = -1 if said is None else said
             if generation < highest:
-                for partition in claim.partitions:
+                for partition in partitions:
                     d = self.universe.index.get(partition)
                     if d is not None and (d not in former or generation > former[d][1]):
                         former[d] = self.rank[member.member_id], generation

@@ -6,8 +6,8 @@ and nothing else, and a claim that comes back from it is found by identity.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import lru_cache, partial
+from collections.abc import Sequence
+from functools import cached_property, lru_cache, partial
 from itertools import chain, repeat
 from typing import cast
 
@@ -20,32 +20,43 @@ _partition = cast("type[Partition]", partial(tuple.__new__, Partition))    # Par
 class Universe:
     """The known topics that somebody subscribes to, in name order, with their partitions by topic and number."""
 
-    __slots__ = ("first", "index", "partitions", "same", "topic_of", "topics")
-
     def __init__(self, topics: tuple[tuple[str, int], ...]) -> None:
         self.topics: dict[str, int] = dict(topics)
         self.partitions: list[Partition] = []
         self.first: dict[str, int] = {}                         # topic → where its partitions begin
-        self.topic_of: list[int] = []                           # partition's index → its topic's position
-        for position, (name, count) in enumerate(topics):
+        for name, count in topics:
             self.first[name] = len(self.partitions)
             self.partitions.extend(map(_partition, zip(repeat(name), range(count))))
-            self.topic_of.extend(repeat(position, count))
-        self.index: dict[Partition, int] = dict(zip(self.partitions, range(len(self.partitions))))
-        self.same: dict[Partition, Partition] = dict(zip(self.partitions, self.partitions))
+
+    @cached_property
+    def index(self) -> dict[Partition, int]:
+        return dict(zip(self.partitions, range(len(self.partitions))))
+
+    @cached_property
+    def same(self) -> dict[Partition, Partition]:
+        """An equal partition → the shared object."""
+        return dict(zip(self.partitions, self.partitions))
+
+    @cached_property
+    def topic_of(self) -> list[int]:
+        """A partition's index → its topic's position."""
+        return [position for position, count in enumerate(self.topics.values()) for _ in range(count)]
 
     def of(self, topic: str) -> list[Partition]:
         """The partitions of one topic, ascending."""
         begin = self.first[topic]
         return self.partitions[begin:begin + self.topics[topic]]
 
-    def known(self, partitions: Iterable[Partition]) -> list[Partition]:
+    def known(self, partitions: Sequence[Partition]) -> list[Partition]:
         """Those of the partitions that exist, in the order given.
 
         Kafka looks at the topic only. A claim on a partition number that its topic does not have (a topic made anew, smaller)
         makes the sticky assignors hand out partitions twice; that is not followed: such a claim is dropped here.
         """
-        return [p for p in map(self.same.get, partitions) if p is not None]
+        if not partitions:
+            return []
+        found = list(map(self.same.get, partitions))
+        return [p for p in found if p is not None]
 
 
 _remembered = lru_cache(maxsize=64)(Universe)

@@ -106,8 +106,9 @@ def hash_ordered(keys: Iterable[K], hash_of: Callable[[Any], int] = string_hash,
         return list(crowded)
     while len(given) > capacity * 3 // 4:
         capacity *= 2
-    mask = capacity - 1
-    return [given[i] for _, i in sorted((_spread(hash_of(key)) & mask, i) for i, key in enumerate(given))]
+    mask = capacity - 1                   # at most 32 bits, so a hash may stay signed and be folded in place
+    buckets = [((h := hash_of(key)) ^ (h >> 16 & 0xFFFF)) & mask for key in given]
+    return [given[i] for i in sorted(range(len(given)), key=buckets.__getitem__)]
 
 
 class _Table(MutableMapping[K, V], Generic[K, V]):
