@@ -30,7 +30,11 @@ from rebalsim.protocol.states import ClassicState
 
 
 def unload(group: ClassicGroup, now_us: int) -> list[Effect]:
-    """The group's log partition moves away: unfinished writes fail, whoever waits is sent to the new coordinator."""
+    """The group's log partition moves away: unfinished writes fail, whoever waits is sent to the new coordinator.
+
+    Timers of ids that were replaced are not among those cancelled; where they fire at all, they find nobody.
+    """
+    timers = [group.join_timer, group.sync_timer, *group.pending.values(), *(member.timer for member in group.ordered())]
     failed: list[Effect] = []
     for number in list(group.writing):
         group.writing.pop(number)[1].finished(group, Error.NOT_COORDINATOR, now_us, failed)
@@ -45,8 +49,7 @@ def unload(group: ClassicGroup, now_us: int) -> list[Effect]:
         if member.sync is not None:
             out.append(Reply(member.sync, SyncGroupResponse(Error.NOT_COORDINATOR)))
             member.sync = None
-    for timer in [group.join_timer, group.sync_timer, *group.pending.values(), *(member.timer for member in group.ordered())]:
-        out.append(CancelTimer(timer))
+    out += [CancelTimer(timer) for timer in timers]
     group.join_is_armed, group.sync_generation = False, -1
     out.append(Note("GroupStateChanged", {
         "before": before.value, "after": ClassicState.DEAD.value, "generation": group.generation, "trigger": "coordinator-moved",
