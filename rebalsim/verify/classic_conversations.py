@@ -36,7 +36,7 @@ from rebalsim.verify.recognise import lines_of
 Line = dict[str, Any]
 
 GROUP = "g"
-RESTLESS = 100_000        # timers that fire in one ms before we say that they never come to rest
+RESTLESS = 10_000        # timers that fire in one ms before we say that they never come to rest
 ID = re.compile(r"-[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\Z")
 
 
