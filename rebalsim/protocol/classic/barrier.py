@@ -17,7 +17,7 @@ REBALANCEABLE = ClassicState.PREPARING_REBALANCE.predecessors
 
 @dataclass(slots=True)
 class Trigger:
-    """Why a rebalance begins or a barrier is looked at again: the trace's word, the member, Kafka's words, and what kind of step it was."""
+    """Why a rebalance begins: the trace's word, the member, Kafka's words; and how a barrier that this meets was met."""
 
     kind: str
     member_id: str
@@ -30,13 +30,13 @@ def rebalance_or_complete(group: ClassicGroup, trigger: Trigger, now_us: int, ou
     if group.state in REBALANCEABLE:
         prepare_rebalance(group, trigger, now_us, out)
     else:
-        maybe_complete_join(group, trigger, now_us, out)
+        maybe_complete_join(group, trigger.by, trigger.member_id, now_us, out)
 
 
-def maybe_complete_join(group: ClassicGroup, trigger: Trigger, now_us: int, out: list[Effect]) -> None:
+def maybe_complete_join(group: ClassicGroup, by: str, last: str, now_us: int, out: list[Effect]) -> None:
     """The barrier ends when all are there; the initial one only by its timer."""
     if group.state is PREPARING and group.previous_state is not EMPTY and group.all_joined():
-        complete_join(group, trigger.by, trigger.member_id, now_us, out)
+        complete_join(group, by, last, now_us, out)
 
 
 def prepare_rebalance(group: ClassicGroup, trigger: Trigger, now_us: int, out: list[Effect]) -> None:

@@ -163,9 +163,11 @@ class ClassicGroup:
 
     def update(self, member: Member, protocols: Protocols, session_timeout_us: int, rebalance_timeout_us: int, join: int | None) -> None:
         """What a JoinGroup said anew, and its number; a join that the member had parked is dropped without an answer."""
-        if protocols is not member.protocols:
-            self._count(member.protocols, -1)
-            self._count(protocols, 1)
+        before = member.protocols
+        if protocols is not before:
+            if [name for name, _ in before] != [name for name, _ in protocols]:
+                self._count(before, -1)
+                self._count(protocols, 1)
             member.protocols = protocols
         member.session_timeout_us = session_timeout_us
         member.rebalance_timeout_us = rebalance_timeout_us
@@ -191,8 +193,12 @@ class ClassicGroup:
         """Could somebody with these protocols be in the group? One of them must be known to every member there is."""
         if self.state is ClassicState.EMPTY:
             return protocol_type != "" and len(protocols) > 0
-        size = len(self.members)
-        return self.protocol_type == protocol_type and any(self.supported.get(name, 0) == size for name, _ in protocols)
+        if self.protocol_type == protocol_type:
+            size, supported = len(self.members), self.supported
+            for name, _ in protocols:
+                if supported.get(name, 0) == size:
+                    return True
+        return False
 
     def identity_error(self, member_id: str, instance_id: str | None) -> Error:
         """NONE if this is a member under its latest id."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rebalsim.protocol.classic.barrier import Trigger, rebalance_or_complete
+from rebalsim.protocol.classic.barrier import Trigger, maybe_complete_join, prepare_rebalance, rebalance_or_complete
 from rebalsim.protocol.classic.group import ClassicGroup, Member
 from rebalsim.protocol.classic.log import answer_for, append_empty_group
 from rebalsim.protocol.classic.static import replace_static_member
@@ -138,13 +138,15 @@ def _join_known(group: ClassicGroup, number: int, request: JoinGroupRequest, now
 def _rejoin(group: ClassicGroup, number: int, request: JoinGroupRequest, member: Member, kind: str, now_us: int, out: list[Effect]) -> None:
     group.update(member, request.protocols, request.session_timeout_us, request.rebalance_timeout_us, number)
     out.append(Note("MemberRejoined", {"member_id": member.member_id}))
-    if kind == "":
-        reason = ""
-    elif kind == "leader-rejoined":
-        reason = _because(f"Leader {member.member_id} re-joining group during {group.state.value}", request)
+    state = group.state
+    if state is PREPARING:
+        maybe_complete_join(group, "all-joined", member.member_id, now_us, out)
+        return
+    if kind == "leader-rejoined":
+        reason = _because(f"Leader {member.member_id} re-joining group during {state.value}", request)
     else:
-        reason = _because(f"Updating metadata for member {member.member_id} during {group.state.value}", request)
-    rebalance_or_complete(group, Trigger(kind, member.member_id, reason), now_us, out)
+        reason = _because(f"Updating metadata for member {member.member_id} during {state.value}", request)
+    prepare_rebalance(group, Trigger(kind, member.member_id, reason), now_us, out)
 
 
 def _because(what: str, request: JoinGroupRequest) -> str:

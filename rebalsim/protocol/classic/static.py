@@ -42,7 +42,7 @@ def replace_static_member(
             f"Updating metadata for static member {new_id} with instance id {request.instance_id}{because}")), now_us, out)
     else:
         out.append(Note("MemberRejoined", {"member_id": new_id}))
-        maybe_complete_join(group, Trigger("", new_id, ""), now_us, out)
+        maybe_complete_join(group, "all-joined", new_id, now_us, out)
 
 
 def _replace(group: ClassicGroup, old: Member, new_id: str, out: list[Effect]) -> Member:
