@@ -24,13 +24,14 @@ class Budget:
     level: str = "error"              # error | warn
     line: int = 0
     column: int = 0
+    unit: str = ""                    # what the limit was written as: duration | count | share | bytes | rate | byte_rate | factor
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
     """A fact: `orders-3 owned by c2` at an instant, `no rebalance` between two, `c1 is fenced` ever."""
 
-    fact: str                         # owned-by | no-rebalance | fenced | …
+    fact: str                         # owned-by | unowned | no-rebalance | fenced | not-fenced | removed | not-removed | stable | empty | gone
     subject: str
     object: str = ""
     variant: str = ""

@@ -99,7 +99,10 @@ class RollingBounce:
 
     `consumers` is in bounce order. Each is stopped gracefully, is `down` away (None: its own start time alone), and counts as ready
     `ready_after_us` after it was started or, with `ready_when_assigned`, once it has its partitions; then `settle_us` passes before the next.
-    `deploy` holds the settings that the restarted ones come back with.
+    Consumers of one process (Consumer.process) go and come together and count as one for max_unavailable and surge.
+    `surge_consumers`, if any, are the replacements with new names, one for each of `consumers` in the same order, which start in their
+    stead (a Deployment's pods); up to `surge` of them are started before an old one is stopped.
+    `deploy` holds the settings that the restarted ones come back with; for the others they hold from their next restart on.
     """
 
     consumers: tuple[str, ...]
