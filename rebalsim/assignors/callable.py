@@ -7,7 +7,9 @@ and returns {member id: partitions}. It says `protocols = ("eager",)` or such as
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from rebalsim.assignors.claim import Assignment, AssignmentFailed, Claim, ReplicaRacks, Topics
@@ -28,6 +30,8 @@ def load_callable(name: str, *, allow_code: bool) -> ClientAssignor:
         raise InputError(f"Assignor '{name}' is code of your own, and running it was not allowed — add --allow-code if you trust it")
     if not module_name or not path:
         raise InputError(f"Assignor '{name}' is not of the form module:function")
+    if str(Path.cwd()) not in sys.path:                # an installed command does not look into the current directory by itself
+        sys.path.append(str(Path.cwd()))
     try:
         found: Any = importlib.import_module(module_name)
         for part in path.split("."):
