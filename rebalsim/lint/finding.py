@@ -1,0 +1,24 @@
+"""What a rule found: a sentence with figures, and the value it is about. Lines of a file are looked up later, by whoever has the file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The value a finding is about: whose it is, and its key as a scenario writes it (Kafka's own name where Kafka has one)."""
+
+    kind: str             # consumer | group | topic | action | budget | cluster | story
+    name: str = ""        # the consumer's, group's, topic's or action's
+    key: str = ""
+    line: int = 0         # where the finder knows it already (actions, budgets)
+    column: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`message` says what is wrong with the value shown — and, after the dash, what to write instead."""
+
+    message: str
+    place: Place

@@ -1,0 +1,52 @@
+"""A network cut longer than the session: the member is expelled and goes on reading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rebalsim.domain.draws import Draw
+from rebalsim.domain.instants import SECOND
+from rebalsim.domain.scenario import Consumer, Scenario
+from rebalsim.domain.script import Cut
+from rebalsim.lint.facts import alike, heartbeat_us, is_classic, named, place_of, round_up, say, say_names, say_setting, session_us
+from rebalsim.lint.figures import high
+from rebalsim.lint.finding import Finding, Place
+from rebalsim.lint.rule import Rule
+
+RULE = Rule(
+    id="cut-outlasts-session",
+    title="A network cut outlasts the session",
+    what="The network between a consumer and its coordinator is cut, told in the script or at random, for longer at worst than the session "
+         "less one heartbeat interval.",
+    why="The coordinator expels the member. The Java client does not know: its own session timer only makes it look for the coordinator "
+        "again, and it keeps its partitions. If it still reaches the other brokers it goes on reading records that the new owner reads too, "
+        "until it hears UNKNOWN_MEMBER_ID; its commits are all refused.",
+    fix="Make session.timeout.ms longer than the cuts you expect, and the handler idempotent.",
+    example="cut: {member: 1, for: 60s}\nsession.timeout.ms: 45s          # 15 s with two owners",
+    source="AbstractCoordinator.HeartbeatThread (session expiry marks the coordinator unknown); ConsumerCoordinator.onPartitionsLost.",
+)
+
+
+def find(scenario: Scenario) -> Iterator[Finding]:
+    for action in scenario.script:
+        deed = action.deed
+        if isinstance(deed, Cut):
+            yield from _cuts(scenario, named(scenario, deed.consumers), deed.for_, deed.from_all_brokers, place_of(action))
+    for fault in scenario.random_faults:
+        if fault.kind == "cut":
+            yield from _cuts(scenario, named(scenario, fault.consumers), fault.for_, True, Place("story", key="random_faults"))
+
+
+def _cuts(scenario: Scenario, cut: list[Consumer], for_: Draw, from_all: bool, place: Place) -> Iterator[Finding]:
+    lasts = high(for_)
+    for (session, beat, classic), who in alike(cut, lambda c: (session_us(scenario, c), heartbeat_us(scenario, c), is_classic(c))):
+        if lasts <= session - beat:
+            continue
+        key = "session.timeout.ms" if classic else "group.consumer.session.timeout.ms"
+        over = max(0.0, lasts - session + beat)
+        outcome = "its partitions move, and it rejoins after the cut" if from_all else f"it may read on beside the new owners for up to {say(over)}"
+        yield Finding(
+            f"{say_names(who)} cannot reach {'any broker' if from_all else 'the coordinator'} for up to {say(lasts)}, and the session is "
+            f"{say(session)}: expelled, {outcome} — write {key}: {say_setting(round_up(1.1 * lasts + beat, 5 * SECOND))}",
+            place,
+        )

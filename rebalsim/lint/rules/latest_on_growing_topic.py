@@ -1,0 +1,45 @@
+"""auto.offset.reset=latest on a topic that grows: what arrives before the new partitions are noticed is never read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rebalsim.domain.scenario import Consumer, Scenario
+from rebalsim.lint.facts import average_rate, everyone, grown_topics, heartbeat_us, is_classic, place_of, say, say_names, subscribes_to
+from rebalsim.lint.finding import Finding
+from rebalsim.lint.rule import Rule
+
+RULE = Rule(
+    id="latest-on-growing-topic",
+    title="Records of new partitions are skipped",
+    what="The script adds partitions to a topic that receives records, and consumers read it with auto.offset.reset: latest.",
+    why="Producers write to new partitions as soon as they see them. The group sees them later: in a classic group when the leader's "
+        "metadata is refreshed (up to metadata.max.age.ms). The partition then has no committed offset, latest means its end at that "
+        "moment, and all that arrived before is skipped without an error.",
+    fix="Write auto.offset.reset: earliest: it bears only on partitions without a committed offset. Shorten metadata.max.age.ms besides.",
+    example=(
+        "auto.offset.reset: latest\n"
+        "# 8 new partitions, 50/s each, noticed after 5 m: 120,000 records"
+    ),
+    source="KAFKA-12478; SubscriptionState.resetInitializingPositions; KIP-842 and KIP-1106 discuss remedies.",
+)
+
+
+def find(scenario: Scenario) -> Iterator[Finding]:
+    for action, topic, to in grown_topics(scenario):
+        readers = [c for c in everyone(scenario) if subscribes_to(c, topic.name) and c.config.auto_offset_reset == "latest"]
+        rate = average_rate(scenario, topic)
+        if not readers or rate <= 0:
+            continue
+        delay = max(_noticed_after(scenario, c) for c in readers)
+        new = to - topic.partitions
+        skipped = rate * new / to * delay / 1e6
+        yield Finding(
+            f"{topic.name} grows by {new} partition{'s' if new > 1 else ''}, {say_names(readers)} may notice up to {say(delay)} later, and with "
+            f"auto.offset.reset latest what arrives before is skipped: up to about {skipped:,.0f} records — write auto.offset.reset: earliest",
+            place_of(action),
+        )
+
+
+def _noticed_after(scenario: Scenario, consumer: Consumer) -> int:
+    return consumer.config.metadata_max_age_us if is_classic(consumer) else heartbeat_us(scenario, consumer)

@@ -1,0 +1,50 @@
+"""A killed dynamic member is replaced quickly: the replacement opens a rebalance that waits for the dead one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rebalsim.domain.scenario import Scenario
+from rebalsim.domain.script import Crash
+from rebalsim.lint.facts import is_classic, is_static, named, place_of, protocol_of, say, say_names, session_us
+from rebalsim.lint.figures import low
+from rebalsim.lint.finding import Finding
+from rebalsim.lint.rule import Rule
+from rebalsim.lint.rules.crash_loop import is_loop
+
+RULE = Rule(
+    id="restart-before-session-ends",
+    title="The replacement of a crashed member waits for its ghost",
+    what="A dynamic member of a classic group crashes and is started again before its old session has run out.",
+    why="The new process is a new member. Its join opens a rebalance at once, and the barrier waits for every known member, the dead one "
+        "among them, until that one's session runs out. Eager members have given up their partitions by then: a crash of one becomes a "
+        "pause of all, for the rest of the session.",
+    fix="Give members a group.instance.id (the replacement then takes the old place without a rebalance), or shorten session.timeout.ms. "
+        "Cooperative members at least go on reading while they wait.",
+    example=(
+        "session.timeout.ms: 45s\n"
+        "crash: {member: 1, restart_after: 5s}\n"
+        "# everybody waits for about 40 s (eager)"
+    ),
+    source="ClassicGroup.hasAllMembersJoined; GroupMetadataManager.expireClassicGroupMemberHeartbeat.",
+)
+
+
+def find(scenario: Scenario) -> Iterator[Finding]:
+    for action in scenario.script:
+        deed = action.deed
+        if not isinstance(deed, Crash) or deed.restart_after is None:
+            continue
+        dynamic = [c for c in named(scenario, deed.consumers) if not is_static(c) and is_classic(c)]
+        early = [c for c in dynamic if low(deed.restart_after) + low(c.life.start) < session_us(scenario, c)]
+        if not early or is_loop(action, max(session_us(scenario, c) for c in early)):
+            continue
+        back = low(deed.restart_after) + low(early[0].life.start)
+        wait = session_us(scenario, early[0]) - back
+        who = "all partitions of the group stand still" if protocol_of(early[0]) == "eager" else "the moved partitions stand still"
+        yield Finding(
+            f"{say_names(early)} is back {say(back)} after the crash, while its ghost stays for the session of "
+            f"{say(session_us(scenario, early[0]))}: the rebalance it opens waits for the ghost, and {who} for up to {say(wait)} — give it a "
+            "group.instance.id, or shorten session.timeout.ms",
+            place_of(action),
+        )
