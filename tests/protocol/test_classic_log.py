@@ -254,6 +254,13 @@ def test_a_group_nobody_wrote_is_not_there_after_a_move():
     assert world.group.exists is False
 
 
+def test_everybody_who_waits_in_a_group_nobody_wrote_is_sent_to_the_new_coordinator():
+    world = World(write=None)
+    joins = [world.join(instance="s"), world.join(instance="t")]
+    world.move()
+    assert [(asked.error, asked.id) for asked in joins] == [("NOT_COORDINATOR", ""), ("NOT_COORDINATOR", "t-1")]
+
+
 def test_a_loaded_group_over_capacity_is_rebalanced():
     world, _ = stable("a", "b")
     world.rules = CoordinatorRules(max_size=1)

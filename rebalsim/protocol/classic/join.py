@@ -168,7 +168,11 @@ class StoredCreation:
             return
         for member in group.ordered():
             if member.join == self.request:
+                member.join = None
+                group.awaiting_join -= 1
                 _refuse(self.request, answer_for(error), "", out)
+        if error is Error.NOT_COORDINATOR:       # the whole coordinator goes, and answers whoever else waits
+            return
         if group.join_is_armed:
             out.append(CancelTimer(group.join_timer))
         for timer in [*group.pending.values(), *(member.timer for member in group.ordered())]:
