@@ -103,6 +103,9 @@ class HeartbeatResponse:
     error: Error
 
 
+POLL_TIMEOUT_EXPIRED = "consumer poll timeout has expired."       # the reason the Java client gives (AbstractCoordinator)
+
+
 class LeavingMember(NamedTuple):
     """One entry of a LeaveGroup request; an empty member id with an instance id removes whoever holds that."""
 

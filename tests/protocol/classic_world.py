@@ -18,6 +18,7 @@ from rebalsim.protocol.messages import (
     OffsetFetchRequest,
     SyncGroupRequest,
 )
+from rebalsim.trace.events import EVENT_CLASSES
 
 
 def us(seconds: float) -> int:
@@ -139,7 +140,9 @@ class World:
                         self._written(number, None)
                     elif self.write is not None:
                         self.log_due.append((self.now_us + us(self.write), number))
-                case Note():
+                case Note(kind, facts):
+                    allowed = EVENT_CLASSES[kind].__dataclass_fields__.keys() | {"member_id"}
+                    assert facts.keys() <= allowed, f"{kind} has no {facts.keys() - allowed}"
                     self.notes.append(effect)
 
     def _answer(self, reply: Reply) -> None:

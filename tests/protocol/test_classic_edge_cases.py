@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from classic_world import World
 
+from rebalsim.protocol.messages import LeaveGroupRequest, LeavingMember
+
 # ---------------------------------------------------------------------------------------------------- the initial delay
 
 
@@ -576,6 +578,16 @@ def test_a_batch_leave_is_one_rebalance():
         (other, None, "NONE"), ("", "s", "NONE"), ("nobody-1", None, "UNKNOWN_MEMBER_ID"), ("", "unheard", "UNKNOWN_MEMBER_ID")]
     assert static not in world.group.members and leader in world.group.members
     assert len([note for note in world.told("GroupStateChanged") if note.get("trigger") == "left"]) == 1
+
+
+@pytest.mark.parametrize(("reason", "trigger"), [
+    (None, "left"), ("the consumer is being closed", "left"), ("consumer poll timeout has expired.", "poll-expired")])
+def test_a_leave_says_in_the_trace_why_the_client_left(reason, trigger):
+    world = World(initial_rebalance_delay=0)
+    _, other = world.stable("a", "b")
+    world.ask(LeaveGroupRequest([LeavingMember(other, None, reason)]))
+    note = world.told("GroupStateChanged")[-1]
+    assert (note["trigger"], note["member_id"]) == (trigger, other) and (reason or "") in note["reason"]
 
 
 def test_a_leave_of_nobody_known_rebalances_nothing():

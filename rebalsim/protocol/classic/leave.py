@@ -6,7 +6,7 @@ from rebalsim.protocol.classic.barrier import Trigger, rebalance_or_complete
 from rebalsim.protocol.classic.group import ClassicGroup
 from rebalsim.protocol.effects import CancelTimer, Effect, Note, Reply
 from rebalsim.protocol.errors_of_kafka import Error
-from rebalsim.protocol.messages import JoinGroupResponse, LeaveGroupRequest, LeaveGroupResponse, LeavingMember, LeftMember
+from rebalsim.protocol.messages import POLL_TIMEOUT_EXPIRED, JoinGroupResponse, LeaveGroupRequest, LeaveGroupResponse, LeavingMember, LeftMember
 from rebalsim.protocol.states import ClassicState
 
 
@@ -44,7 +44,8 @@ def _after(gone: list[LeavingMember], first: str, group: ClassicGroup, now_us: i
         told = next((who.reason for who in gone if who.reason), None)
         if told:
             reason += f" client reason: {told}"
-        rebalance_or_complete(group, Trigger("left", first, reason, "removal"), now_us, out)
+        kind = "poll-expired" if told == POLL_TIMEOUT_EXPIRED else "left"
+        rebalance_or_complete(group, Trigger(kind, first, reason, "removal"), now_us, out)
 
 
 def _remove(group: ClassicGroup, member_id: str, who: LeavingMember, out: list[Effect]) -> Error:
