@@ -1,3 +1,22 @@
 """rebalsim replays what a Kafka consumer group does when members come, go, crash or hang, and says which partition paused, and why."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rebalsim.scenario.load import load_scenario
+
 __version__ = "0.1.0"
+__all__ = ["__version__", "load_scenario"]
+
+# What the package offers, and where it lives: imported when it is first asked for, so that `import rebalsim` costs nothing.
+_OFFERED = {"load_scenario": "rebalsim.scenario.load"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _OFFERED:
+        import importlib
+
+        return getattr(importlib.import_module(_OFFERED[name]), name)
+    raise AttributeError(f"module 'rebalsim' has no attribute '{name}'")

@@ -1,0 +1,394 @@
+"""Text → a tree of values that know their place. Strict: what two YAML readers could read differently is a problem, not a guess.
+
+The tree is built from PyYAML's *events* (libyaml's parser where it is compiled in, the same marks without it), not from its nodes:
+events do not recurse, so depth, aliases and size are bounded before anything is expanded, and scalars are resolved by our own rules
+(YAML 1.2's core, minus every spelling that YAML 1.1 reads otherwise). Keys are always text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+
+from rebalsim.domain.errors import Problem
+
+MAX_BYTES = 1_048_576     # a story of a megabyte is a mistake
+MAX_DEPTH = 32            # the deepest sensible story has nine levels
+MAX_NODES = 100_000       # after aliases are expanded
+MAX_ALIASES = 1_000
+
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffe\U00010000-\U0010ffff]")
+
+Plain = bool | int | float | str | None
+
+
+class Source:
+    """Where values come from: a file, a stock overlay, or a `--set` option. `is_override` beats overlays."""
+
+    __slots__ = ("is_override", "label", "lines", "name")
+
+    def __init__(self, name: str, text: str, label: str = "", is_override: bool = False) -> None:
+        self.name = name
+        self.lines = _LINE_BREAK.split(text)
+        self.label = label               # how provenance names it, where a line number would not help
+        self.is_override = is_override
+
+    def problem(self, line: int, column: int, message: str, width: int = 1, is_warning: bool = False, rule: str = "") -> Problem:
+        source = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
+        return Problem(self.name, line, column, message, source, max(1, min(width, len(source) - column + 1)), rule, is_warning)
+
+
+class Node:
+    """A value with its place. `kind`, `value_read` and `found` remember how it was last read, so unchanged parts are read once."""
+
+    __slots__ = ("column", "found", "kind", "line", "print_", "size", "source", "value_read", "width")
+
+    def __init__(self, source: Source, line: int, column: int, width: int) -> None:
+        self.source = source
+        self.line = line
+        self.column = column
+        self.width = width
+        self.size = 1
+        self.kind: Any = None
+        self.value_read: Any = None
+        self.found: list[Problem] = []
+        self.print_: str | None = None
+
+    def problem(self, message: str, is_warning: bool = False) -> Problem:
+        return self.source.problem(self.line, self.column, message, self.width, is_warning)
+
+
+class Scalar(Node):
+    """Text, a number, true, false or nothing. `trap` says why this spelling is refused."""
+
+    __slots__ = ("is_quoted", "text", "trap", "value")
+
+    def __init__(self, source: Source, line: int, column: int, width: int, text: str, is_quoted: bool) -> None:
+        super().__init__(source, line, column, width)
+        self.text = text
+        self.is_quoted = is_quoted
+        self.value: Plain
+        self.trap: str
+        if is_quoted:
+            self.value, self.trap = text, ""
+        else:
+            self.value, self.trap = plain(text)
+
+
+class Sequence(Node):
+    __slots__ = ("items",)
+
+    def __init__(self, source: Source, line: int, column: int, width: int = 1, items: list[Node] | None = None) -> None:
+        super().__init__(source, line, column, width)
+        self.items: list[Node] = [] if items is None else items
+
+
+class Mapping(Node):
+    __slots__ = ("entries", "keys")
+
+    def __init__(self, source: Source, line: int, column: int, width: int = 1) -> None:
+        super().__init__(source, line, column, width)
+        self.entries: dict[str, Node] = {}
+        self.keys: dict[str, Scalar] = {}
+
+    def put(self, key: Scalar, value: Node) -> None:
+        self.entries[key.text] = value
+        self.keys[key.text] = key
+
+
+# ------------------------------------------------------------------------------------------------------------------ plain scalars
+
+_NULLS = {"": None, "~": None, "null": None, "Null": None, "NULL": None}
+_FLAGS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+_NORWAY = {"yes": "true", "no": "false", "on": "true", "off": "false", "y": "true", "n": "false"}
+_INT = re.compile(r"-?(0|[1-9][0-9]{0,17})")
+_FLOAT = re.compile(r"-?(0|[1-9][0-9]{0,17})\.[0-9]{1,17}")
+_NUMBERISH = re.compile(r"[-+.]?[0-9]")
+_TRAPS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9]*)?"), "sexagesimal"),
+    (re.compile(r"[-+]?0[0-9]+(\.[0-9]*)?"), "octal"),
+    (re.compile(r"[-+]?0[xob][0-9a-fA-F_]+"), "base"),
+    (re.compile(r"[-+]?([0-9][0-9_]*\.?[0-9_]*|\.[0-9]+)[eE][-+]?[0-9]+"), "exponent"),
+    (re.compile(r"[-+]?[0-9][0-9_]*_[0-9_]*(\.[0-9_]*)?"), "underscore"),
+    (re.compile(r"\+[0-9]+(\.[0-9]*)?"), "plus"),
+    (re.compile(r"[-+]?(\.[0-9]+|[0-9]+\.)"), "dot"),
+    (re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt\s].*)?"), "date"),
+    (re.compile(r"-?[0-9]{19,}(\.[0-9]*)?|-?[0-9]+\.[0-9]{18,}"), "long"),
+)
+
+
+def plain(text: str) -> tuple[Plain, str]:
+    """An unquoted scalar's value, and what is wrong with its spelling if readers of YAML disagree about it."""
+    if text in _NULLS:
+        return None, ""
+    if text in _FLAGS:
+        return _FLAGS[text], ""
+    first = text[0]
+    if first in "yYnNoO" and text.lower() in _NORWAY:
+        return text, (f"{text} is {_NORWAY[text.lower()]} for some readers of YAML and text for others"
+                      f" — write {_NORWAY[text.lower()]}, or \"{text}\" for the word")
+    if first in "0123456789-+.":
+        if _INT.fullmatch(text):
+            return int(text), ""
+        if _FLOAT.fullmatch(text):
+            return float(text), ""
+        if _NUMBERISH.match(text):
+            for pattern, name in _TRAPS:
+                if pattern.fullmatch(text):
+                    return text, _trap(name, text)
+        if text.lower() in (".inf", "-.inf", "+.inf", ".nan"):
+            return text, f"{text} is no number to work with — write a finite one"
+    return text, ""
+
+
+def _trap(name: str, text: str) -> str:
+    short = shorten(text)
+    bare = text.replace("_", "")
+    if name == "sexagesimal":
+        parts = text.lstrip("+-").split(":")
+        units = ("h", "m", "s")[-len(parts):]
+        clock = "".join(f"{p.lstrip('0') or '0'}{u}" for p, u in zip(parts, units)) if len(parts) <= 3 else "1h30m"
+        return f"{short} is a number in base 60 for some readers of YAML (1:30 is 90) — write {clock}, or \"{short}\" for text"
+    if name == "octal":
+        return (f"{short} is octal for some readers of YAML (010 is 8) — write {shorten(bare.lstrip('+').lstrip('0') or '0')},"
+                f" or \"{short}\" for text")
+    if name == "base":
+        try:
+            return f"{short} is a number for some readers of YAML only — write {shorten(str(int(bare, 0)))}, or \"{short}\" for text"
+        except ValueError:
+            return f"{short} is a number for some readers of YAML only — write it in decimal, or \"{short}\" for text"
+    if name == "exponent":
+        try:
+            value = float(bare)
+            said = f"{value:.0f}" if value == int(value) and abs(value) < 1e15 else f"{value:f}"[:20]
+        except (OverflowError, ValueError):
+            said = "it out"
+        return f"{short} is text for some readers of YAML and a number for others — write {said}"
+    if name == "underscore":
+        return f"{short} is a number for some readers of YAML only — write {shorten(bare)}, or \"{short}\" for text"
+    if name == "plus":
+        return f"{short} has a sign it does not need — write {shorten(text[1:])}"
+    if name == "dot":
+        filled = f"0{bare}" if bare.startswith(".") else f"{bare}0" if bare.endswith(".") else bare
+        return f"{short} is text for some readers of YAML — write {shorten(filled)}"
+    if name == "date":
+        return f"{short} is a date for some readers of YAML — write \"{short}\" for text"
+    return f"{short} has more digits than any setting needs — write a smaller number"
+
+
+def shorten(text: str, room: int = 60) -> str:
+    """A value as a message shows it: on one line, not too long."""
+    text = text.replace("\n", "⏎")
+    return text if len(text) <= room else text[: room - 1] + "…"
+
+
+# ------------------------------------------------------------------------------------------------------------------ the text
+
+
+def decode(raw: bytes, name: str) -> tuple[str, list[Problem]]:
+    """The file's bytes as text, or why they are not text that YAML allows."""
+    if len(raw) > MAX_BYTES:
+        return "", [Problem(name, 1, 1, f"The file has {len(raw):,} bytes, and a scenario may have {MAX_BYTES:,} — is this the right file?")]
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "", [Problem(name, 1, 1, "The file is UTF-16 — save it as UTF-8")]
+    raw = raw.removeprefix(b"\xef\xbb\xbf")
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as e:
+        before = raw[: e.start].decode("utf-8", "replace")
+        lines = _LINE_BREAK.split(before)
+        where = Source(name, raw.decode("utf-8", "replace"))
+        return "", [where.problem(len(lines), len(lines[-1]) + 1, f"Byte 0x{raw[e.start]:02x} is not UTF-8 — save the file as UTF-8")]
+    bad = _FORBIDDEN.search(text)
+    if bad:
+        lines = _LINE_BREAK.split(text[: bad.start()])
+        what = f"The control character U+{ord(bad.group()):04X} must not stand in YAML — remove it"
+        return "", [Source(name, text).problem(len(lines), len(lines[-1]) + 1, what)]
+    return text, []
+
+
+class _Stop(Exception):
+    """Reading cannot go on: what was found so far is all there is to say."""
+
+
+class _Open:
+    """A container that is being filled."""
+
+    __slots__ = ("anchor", "is_shadowed", "key", "node", "wants_key")
+
+    def __init__(self, node: Sequence | Mapping, anchor: str | None) -> None:
+        self.node = node
+        self.anchor = anchor
+        self.key: Scalar | None = None
+        self.wants_key = isinstance(node, Mapping)
+        self.is_shadowed = False         # the value to come belongs to a key that cannot be kept
+
+
+def parse(text: str, source: Source) -> tuple[Node | None, list[Problem]]:
+    """The one document in the text as a tree, and the problems of its form. No tree, if it cannot be read to the end."""
+    builder = _Builder(source)
+    try:
+        for event in _events(text):
+            builder.take(event)
+    except yaml.MarkedYAMLError as e:
+        builder.problems.append(_syntax(e, source))
+        return None, builder.problems
+    except yaml.YAMLError as e:
+        builder.problems.append(source.problem(1, 1, f"This is not YAML: {shorten(str(e))} — save the file as plain UTF-8 text"))
+        return None, builder.problems
+    except _Stop:
+        return None, builder.problems
+    if builder.root is None and not builder.problems:
+        builder.problems.append(source.problem(1, 1, "The file is empty — `rebalsim init` writes a scenario to start from"))
+    return builder.root, builder.problems
+
+
+def _events(text: str) -> Iterator[Any]:
+    loader = _LOADER(text)
+    try:
+        while loader.check_event():
+            yield loader.get_event()
+    finally:
+        loader.dispose()
+
+
+class _Builder:
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.problems: list[Problem] = []
+        self.root: Node | None = None
+        self.open: list[_Open] = []
+        self.anchors: dict[str, Node] = {}
+        self.aliases = 0
+        self.nodes = 0
+        self.documents = 0
+
+    def _say(self, event: Any, message: str, width: int = 1) -> None:
+        mark = event.start_mark
+        self.problems.append(self.source.problem(mark.line + 1, mark.column + 1, message, width))
+
+    def take(self, event: Any) -> None:
+        kind = type(event)
+        if kind is yaml.ScalarEvent:
+            self._tag(event)
+            mark, end = event.start_mark, event.end_mark
+            width = end.column - mark.column if end.line == mark.line else 1
+            is_quoted = bool(event.style)      # libyaml says '' for plain, the Python scanner None
+            self._place(Scalar(self.source, mark.line + 1, mark.column + 1, max(1, width), event.value, is_quoted), event.anchor, event)
+        elif kind is yaml.MappingStartEvent or kind is yaml.SequenceStartEvent:
+            self._tag(event)
+            if len(self.open) >= MAX_DEPTH:
+                self._say(event, f"This is nested more than {MAX_DEPTH} levels deep — no scenario needs that")
+                raise _Stop
+            mark = event.start_mark
+            made = (Mapping if kind is yaml.MappingStartEvent else Sequence)(self.source, mark.line + 1, mark.column + 1)
+            self.open.append(_Open(made, event.anchor))
+        elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
+            done = self.open.pop()
+            self._place(done.node, done.anchor, event)
+        elif kind is yaml.AliasEvent:
+            self._alias(event)
+        elif kind is yaml.DocumentStartEvent:
+            self.documents += 1
+            if self.documents > 1:
+                self._say(event, "A second document begins here — one file holds one scenario; move this to a file of its own", 3)
+                raise _Stop
+
+    def _tag(self, event: Any) -> None:
+        if event.tag is not None:
+            mark = event.start_mark
+            line = self.source.lines[mark.line] if mark.line < len(self.source.lines) else ""
+            written = re.match(r"\S+", line[mark.column:])
+            tag = written.group() if written and "!" in written.group() else event.tag
+            self._say(event, f"The tag {shorten(tag)} means nothing in a scenario — leave it out", len(tag))
+
+    def _alias(self, event: Any) -> None:
+        self.aliases += 1
+        found = self.anchors.get(event.anchor)
+        if found is None:
+            self._say(event, f"*{shorten(event.anchor)} stands for nothing so far (an anchor comes before its aliases and never holds itself)"
+                             f" — write &{shorten(event.anchor)} at the value it means", len(event.anchor) + 1)
+            found = Scalar(self.source, event.start_mark.line + 1, event.start_mark.column + 1, 1, "", False)
+            if self.open and self.open[-1].wants_key:
+                raise _Stop
+        if self.aliases > MAX_ALIASES:
+            self._say(event, f"There are more than {MAX_ALIASES} aliases — use templates: instead")
+            raise _Stop
+        self._place(found, None, event)
+
+    def _place(self, node: Node, anchor: str | None, event: Any) -> None:
+        self.nodes += node.size
+        if self.nodes > MAX_NODES:
+            self._say(event, f"With its aliases written out this file has more than {MAX_NODES:,} values — use fewer, or templates:")
+            raise _Stop
+        if anchor is not None:
+            self.anchors[anchor] = node
+        if not self.open:
+            self.root = node
+            return
+        top = self.open[-1]
+        top.node.size += node.size
+        if isinstance(top.node, Sequence):
+            top.node.items.append(node)
+        elif top.wants_key:
+            top.wants_key = False
+            self._key(top, node)
+        else:
+            top.wants_key = True
+            if top.key is not None and not top.is_shadowed:
+                top.node.put(top.key, node)
+            top.is_shadowed = False
+
+    def _key(self, top: _Open, node: Node) -> None:
+        assert isinstance(top.node, Mapping)
+        if not isinstance(node, Scalar):
+            self.problems.append(node.problem("A list or a block cannot be a key — write a name before the colon"))
+            top.is_shadowed = True
+            return
+        top.key = node
+        if node.text == "<<" and not node.is_quoted:
+            self.problems.append(node.problem("Merge keys (<<) are not YAML any more — put the common part under templates:"))
+            top.is_shadowed = True
+        elif node.text in top.node.entries:
+            first = top.node.keys[node.text].line
+            self.problems.append(node.problem(f"'{shorten(node.text)}' stands here a second time (first on line {first}) — keep one of the two"))
+            top.is_shadowed = True
+
+
+def _syntax(error: yaml.MarkedYAMLError, source: Source) -> Problem:
+    """A syntax error in words that say what to write."""
+    mark = error.problem_mark or error.context_mark
+    line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+    shown = source.lines[line - 1] if line <= len(source.lines) else ""
+    what = (error.problem or "").strip()
+    for number in dict.fromkeys((line, line - 1)):      # the parser may stop at the start of the next line
+        near = source.lines[number - 1] if 0 < number <= len(source.lines) else ""
+        tab = re.match(r"[ ]*(?=\t)", near)
+        if tab and near.strip():
+            return source.problem(number, tab.end() + 1, "A tab indents this line, which YAML does not allow — use spaces")
+        compare = re.search(r"[:\-,{\[]\s+(>=?|<=?|==?)\s*[0-9]", near)
+        if compare and ("block scalar" in (error.context or "") or "chomping" in what or "scanning" in (error.context or "")):
+            return source.problem(number, compare.start(1) + 1, "YAML takes the sign for the start of a text block — write the limit in quotes: "
+                                  f"\"{shorten(near[compare.start(1):].rstrip(' }]'), 30)}\"", len(compare.group(1)))
+    if "mapping values are not allowed" in what:
+        return source.problem(line, column, "A second colon makes no sense to YAML here — put the text in quotes, or indent the line as its neighbours")
+    if "cannot start any token" in what:
+        character = shown[column - 1: column] or "?"
+        return source.problem(line, column, f"A value cannot begin with {character} — put it in quotes")
+    if "block end" in what or "block collection" in (error.context or "") or "block mapping" in (error.context or ""):
+        return source.problem(line, column, "This line is indented like none of the lines before it — line it up with the block it belongs to")
+    if "could not find expected ':'" in what:
+        return source.problem(line, column, "A colon with a space after it is missing on this line or the one before — write `key: value`")
+    if "flow" in (error.context or "") or "','" in what:
+        return source.problem(line, column, "A list [ ] or block { } is not closed, or a comma is missing — close it, or separate its parts by commas")
+    if "quoted scalar" in (error.context or ""):
+        where = error.context_mark or mark
+        return source.problem(where.line + 1 if where else line, where.column + 1 if where else column,
+                              "The quotes opened here are not closed, or an escape in them is unknown — close them, or use single quotes")
+    said = f"{error.context}, {what}" if error.context else what
+    return source.problem(line, column, f"This is not YAML: {shorten(said, 120)} — see the line shown")

@@ -1,0 +1,636 @@
+"""As written → as meant: one variant of a story as a `Scenario`, with every default filled in, and everything that cannot be.
+
+For each consumer the layers are laid upon each other: the group's template, the group, the member's template, the member, its
+override, the variant, and what the script has deployed by then. Equal stacks of layers are resolved once.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from functools import lru_cache
+from typing import Any
+
+from rebalsim.domain.budget import Budget, Expectation
+from rebalsim.domain.client import BrokerConfig, ClientConfig
+from rebalsim.domain.draws import NOTHING, Draw, constantly
+from rebalsim.domain.instants import DAY
+from rebalsim.domain.scenario import (
+    AssignorCost,
+    Broker,
+    Cluster,
+    Consumer,
+    Cost,
+    Group,
+    Handler,
+    Life,
+    Link,
+    Listener,
+    Network,
+    RateStep,
+    Scenario,
+    State,
+    Topic,
+)
+from rebalsim.scenario.actions import ScriptReader
+from rebalsim.scenario.document import Node, shorten
+from rebalsim.scenario.kinds import Written, build, merge
+from rebalsim.scenario.language import CLASSIC_ONLY, CONFIG, CONSUMER_ONLY, MAX_CONSUMERS, MAX_PARTITIONS, OWN_CODE
+from rebalsim.scenario.own_code import common_protocol, protocols_of
+from rebalsim.scenario.problems import Problems, or_nearest
+from rebalsim.scenario.profiles import DEFAULT_CLIENT, DEFAULT_KAFKA, BrokerProfile, ClientProfile, broker_profile, client_profile
+from rebalsim.scenario.quantities import say_us
+from rebalsim.scenario.roster import PLACEHOLDERS, Roster, Seat, fill
+from rebalsim.scenario.variants import Variant
+
+STRATEGY = "partition.assignment.strategy"
+_TEMPLATE_KEYS = ("client", "client_version", "config", "rack", "topics", "pattern", "handler", "listener", "state", "life", "assignor_cost", "starts_at")
+
+
+class Parts:
+    """What consumers with equal layers have in common."""
+
+    __slots__ = ("client_id", "client_rack", "config", "instance_id", "rest", "starts_at", "written")
+
+    def __init__(self, config: dict[str, Any], rest: dict[str, Any], starts_at: Draw | None, written: Written) -> None:
+        self.instance_id: str | None = config.get("group_instance_id")
+        self.client_id: str = config.get("client_id", "")
+        self.client_rack: str = config.get("client_rack", "")
+        self.config = config
+        self.rest = rest
+        self.starts_at = starts_at
+        self.written = written
+
+
+class Resolver:
+    """Resolves one variant of a story. Problems are collected; the scenario is only good where there are none."""
+
+    def __init__(self, story: Written, variant: Variant, allow_code: bool, out: Problems) -> None:
+        self.story = story
+        self.variant = variant
+        self.allow_code = allow_code
+        self.out = out
+        self.notes: dict[str, None] = {}
+        self.parts: dict[tuple[int, ...], Parts] = {}
+        self.kept: list[Any] = []                  # keeps the layers alive, whose ids are keys of `parts`
+        self.rosters: dict[str, Roster] = {}
+        self.seats: dict[str, Seat] = {}
+        self.topics: dict[str, Topic] = {}
+        self.templates: dict[str, Written] = story.get("templates").values if "templates" in story else {}
+        self.broker_profile = self._kafka()
+        self.cluster = Cluster()
+
+    # -------------------------------------------------------------------------------------------------------------- the whole
+
+    def scenario(self, budgets: tuple[Budget, ...], expectations: tuple[Expectation, ...], digest: str, file: str) -> Scenario:
+        self.cluster = self._cluster()
+        self.topics = self._topics()
+        groups = self._groups()
+        horizon_us = self.story.get("horizon", Scenario.__dataclass_fields__["horizon_us"].default)
+        script = ScriptReader(self, horizon_us)
+        actions = script.read(self.story.get("script", ()))
+        faults = script.read_faults(self.story.get("random_faults", ()))
+        self._check_links()
+        return build(
+            Scenario, self.story, variant=self.variant.name, heading=self._heading(groups), cluster=self.cluster, topics=tuple(self.topics.values()),
+            groups=groups, script=actions, random_faults=faults, budgets=budgets, expectations=expectations, digest=digest, file=file,
+            notes=tuple(self.notes),
+        )
+
+    def _heading(self, groups: tuple[Group, ...]) -> str:
+        said: dict[str, None] = {}
+        for group in groups:
+            for consumer in group.consumers:
+                config = consumer.config
+                if config.group_protocol == "consumer":
+                    said[config.group_remote_assignor or self.cluster.config.group_consumer_assignors[0]] = None
+                elif self.variant.base in ("eager", "cooperative"):
+                    said[config.partition_assignment_strategy[0]] = None
+                else:
+                    said["+".join(config.partition_assignment_strategy)] = None
+        names = list(said)
+        listed = ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
+        return f"{self.variant.name} ({listed})" if listed else self.variant.name
+
+    # -------------------------------------------------------------------------------------------------------------- the cluster
+
+    def _kafka(self) -> BrokerProfile:
+        found = broker_profile(self.story.get("kafka", DEFAULT_KAFKA))
+        if isinstance(found, str):
+            self.out.add(self.story.at["kafka"], found)
+            return BrokerProfile(DEFAULT_KAFKA)
+        return found
+
+    def _cluster(self) -> Cluster:
+        written: Written | None = self.story.get("cluster")
+        over: Written | None = self.variant.layer.get("cluster") if self.variant.layer is not None else None
+        if written is None:
+            written = over
+        elif over is not None:
+            written = merge(written, over)
+        if written is None:
+            return Cluster(kafka=self.broker_profile.version, config=self.broker_profile.config)
+        brokers = tuple(Broker(number, rack) for number, rack in written.get("brokers", ((0, ""),)))
+        if racks := written.get("racks"):
+            brokers = tuple(Broker(b.id, b.rack or racks[i % len(racks)]) for i, b in enumerate(brokers))
+        config = self.broker_profile.config
+        if "config" in written:
+            settings = written.get("config")
+            values = {settings.section.fields[k].target: v for k, v in settings.values.items()}
+            selector = values.get("replica_selector_class", "")
+            if selector and "." not in selector:
+                values["replica_selector_class"] = f"org.apache.kafka.common.replica.{selector}"
+            config = _with(BrokerConfig, config, values)
+            self._check_brokers(config, settings)
+        links = tuple(Link(link.get("between")[0], link.get("between")[1], link.get("latency")) for link in written.get("links", ()) if not link.is_bad)
+        latency = written.get("latency")
+        network = Network(latency=latency, cross_rack=written.get("cross_rack"), links=links) if latency is not None else \
+            Network(cross_rack=written.get("cross_rack"), links=links)
+        return Cluster(
+            kafka=self.broker_profile.version, brokers=brokers, config=config, network=network,
+            log_append=written.get("log_append", _CLUSTER_DEFAULT.log_append), replication=written.get("replication", _CLUSTER_DEFAULT.replication),
+        )
+
+    def _check_brokers(self, config: BrokerConfig, written: Written) -> None:
+        """The brokers' own checks at their start."""
+        bounds = (
+            ("group.session.timeout.ms", config.group_min_session_timeout_us, None, config.group_max_session_timeout_us, "group.min.session.timeout.ms", "group.max.session.timeout.ms"),
+            ("group.consumer.session.timeout.ms", config.group_consumer_min_session_timeout_us, config.group_consumer_session_timeout_us,
+             config.group_consumer_max_session_timeout_us, "group.consumer.min.session.timeout.ms", "group.consumer.max.session.timeout.ms"),
+            ("group.consumer.heartbeat.interval.ms", config.group_consumer_min_heartbeat_interval_us, config.group_consumer_heartbeat_interval_us,
+             config.group_consumer_max_heartbeat_interval_us, "group.consumer.min.heartbeat.interval.ms", "group.consumer.max.heartbeat.interval.ms"),
+        )
+        for key, least, value, most, least_key, most_key in bounds:
+            if least > most:
+                self.out.add(_place(written, least_key, most_key), f"{least_key} {say_us(least)} is above {most_key} {say_us(most)} — a broker would not start; swap them")
+            elif value is not None and not least <= value <= most:
+                self.out.add(_place(written, key, least_key, most_key), f"{key} {say_us(value)} is outside {least_key} {say_us(least)} and {most_key} {say_us(most)}"
+                             " — a broker would not start; move it inside or widen the bounds")
+        if config.group_consumer_heartbeat_interval_us >= config.group_consumer_session_timeout_us:
+            self.out.add(_place(written, "group.consumer.heartbeat.interval.ms", "group.consumer.session.timeout.ms"),
+                         f"group.consumer.heartbeat.interval.ms {say_us(config.group_consumer_heartbeat_interval_us)} is not below "
+                         f"group.consumer.session.timeout.ms {say_us(config.group_consumer_session_timeout_us)} — make it a third of it")
+
+    def _check_links(self) -> None:
+        racks = dict.fromkeys([b.rack for b in self.cluster.brokers if b.rack] + [s.rack for s in self.seats.values() if s.rack])
+        brokers = [f"broker-{b.id}" for b in self.cluster.brokers]
+        written = self.story.get("cluster")
+        for link in written.get("links", ()) if written is not None else ():
+            for end in link.get("between", ()):
+                if end not in self.seats and end not in racks and end not in brokers:
+                    self.out.add(link.at["between"], f"'{shorten(end)}' is no consumer, broker or rack of this story — {or_nearest(end, [*self.seats, *brokers, *racks])}")
+
+    # -------------------------------------------------------------------------------------------------------------- topics
+
+    def _topics(self) -> dict[str, Topic]:
+        made: dict[str, Topic] = {}
+        named = self.story.get("topics")
+        if named is None:
+            return made
+        total = 0
+        for name, written in named.values.items():
+            if "partitions" not in written:
+                continue
+            total += written.get("partitions")
+            made[name] = self._topic(name, written)
+        if total > MAX_PARTITIONS:
+            self.out.add(named.node, f"The topics have {total:,} partitions together — write at most {MAX_PARTITIONS:,}")
+        return made
+
+    def _topic(self, name: str, written: Written) -> Topic:
+        partitions = written.get("partitions")
+        more: dict[str, Any] = {"name": name}
+        if "rate" in written:
+            more["rate"] = rate_steps(written.get("rate"), partitions, self.story.get("horizon", DAY))
+        skew = written.get("skew")
+        if isinstance(skew, float):
+            more["weights"] = _zipf(skew, partitions)
+        elif skew is not None:
+            if len(skew) != partitions:
+                self.out.add(written.at["skew"], f"There are {len(skew)} weights for {partitions} partitions — write one for each")
+            more["weights"] = skew
+        replicas = written.get("replicas")
+        ids = [b.id for b in self.cluster.brokers]
+        if isinstance(replicas, int):
+            if replicas > len(ids):
+                self.out.add(written.at["replicas"], f"{replicas} replicas do not fit on {len(ids)} broker{'s' if len(ids) > 1 else ''} — write at most {len(ids)}, or more brokers under cluster:")
+            more["replicas"] = tuple(tuple(ids[(p + i) % len(ids)] for i in range(min(replicas, len(ids)))) for p in range(partitions)) if replicas > 1 else ()
+        elif replicas is not None:
+            unknown = [b for row in replicas for b in row if b not in ids]
+            if len(replicas) != partitions:
+                self.out.add(written.at["replicas"], f"Replicas are given for {len(replicas)} of {partitions} partitions — write a list for each")
+            elif unknown:
+                self.out.add(written.at["replicas"], f"There is no broker {unknown[0]} — {or_nearest(str(unknown[0]), map(str, ids))}")
+            elif any(len(dict.fromkeys(row)) != len(row) for row in replicas):
+                self.out.add(written.at["replicas"], "A broker holds a partition twice — name each broker once per partition")
+            more["replicas"] = replicas
+        return build(Topic, written, **more)
+
+    # -------------------------------------------------------------------------------------------------------------- groups
+
+    def _groups(self) -> tuple[Group, ...]:
+        one, several = self.story.get("group"), self.story.get("groups")
+        if "group" in self.story.at and "groups" in self.story.at:
+            self.out.add(self.story.at["groups"], "Both group and groups are here — move the one into the other")
+        named: dict[str, Written] = {}
+        if one is not None:
+            named[one.get("name", "group")] = one
+        elif several is not None:
+            for name, written in several.values.items():
+                if "name" in written:
+                    self.out.add(written.at["name"], f"The group has its name from its key, {name} — leave this out")
+                named[name] = written
+        elif "group" not in self.story.at and "groups" not in self.story.at:
+            self.out.add(self.story.node, "There is no group — write group: {members: 3}")
+        is_several = len(named) > 1
+        for name, written in named.items():
+            self._roster(name, written, f"{name}-" if is_several else "")
+        made = []
+        for name, roster in self.rosters.items():
+            stagger = named[name].get("stagger", 0)
+            consumers = []
+            for place, seat in enumerate(roster.seats.values()):
+                consumer = self.consumer(roster, seat)
+                if stagger and "starts_at" not in self.parts_of(roster, seat).written:
+                    consumer = _with(Consumer, consumer, {"starts_at": constantly(place * stagger)})
+                seat.is_running = consumer.starts_at is not None
+                consumers.append(consumer)
+            self._check_members(roster, consumers)
+            made.append(Group(name, tuple(consumers)))
+        return tuple(made)
+
+    def _roster(self, group: str, written: Written, prefix: str) -> None:
+        overrides: dict[str, Written] = written.get("overrides").values if "overrides" in written else {}
+        base = self.layers(written)
+        listed = written.get("members", ())
+        patterned = [name for name, _, _, _ in listed if "{n}" in name]
+        roster = Roster(group, prefix, patterned[-1] if patterned else f"{prefix}c{{n}}", written.get("per_process", 1), written.get("racks", ()))
+        roster.base = base
+        roster.overrides = {name: self.layers(block) for name, block in overrides.items()}
+        self.rosters[group] = roster
+        if len(self.seats) + sum(count for _, count, _, _ in listed) > MAX_CONSUMERS:
+            self.out.add(written.at["members"], f"There are more than {MAX_CONSUMERS:,} members in this story — write fewer")
+            return
+        for pattern, count, block, node in listed:
+            own = self.layers(block) if block is not None else ()
+            process = block.get("process", "") if block is not None else ""
+            rack = block.get("rack", "") if block is not None else ""
+            for index in range(count):
+                name = pattern.replace("{n}", str(index)) if pattern else f"{prefix}c{index}"
+                number = index if not pattern or "{n}" in pattern else len(roster.seats)
+                if name in self.seats:
+                    self.out.add(node, f"There are two members named {name} — names are unique in a story; give one of them another")
+                    continue
+                seat = roster.add(name, number, base + own + self.override(roster, name), node, process, rack)
+                self.seats[name] = seat
+        roster.spare = max((s.number + 1 for s in roster.seats.values()), default=0)
+        for name in overrides:
+            if name not in self.seats and f"{prefix}{name}" not in self.seats and not self._may_join(name, roster):
+                known = [s.removeprefix(prefix) for s in roster.seats]
+                self.out.add(written.get("overrides").node.keys[name], f"There is no member '{shorten(name)}' in this group — {or_nearest(name, known)}")
+
+    def override(self, roster: Roster, name: str) -> tuple[Written, ...]:
+        return roster.overrides.get(name) or roster.overrides.get(name.removeprefix(roster.prefix)) or ()
+
+    def _may_join(self, name: str, roster: Roster) -> bool:
+        head, _, tail = roster.pattern.partition("{n}")
+        head = head.removeprefix(roster.prefix)
+        middle = name.removeprefix(roster.prefix)
+        return middle.startswith(head) and middle.endswith(tail) and middle[len(head): len(middle) - len(tail)].isdigit()
+
+    def layers(self, block: Written) -> tuple[Written, ...]:
+        """A block preceded by the template it begins with."""
+        name = block.get("template")
+        if name is None:
+            return (block,)
+        template = self.templates.get(name)
+        if template is None:
+            self.out.add(block.at["template"], f"There is no template '{shorten(name)}' — {or_nearest(name, self.templates, 'write it under templates:')}")
+            return (block,)
+        return (template, block)
+
+    # -------------------------------------------------------------------------------------------------------------- consumers
+
+    def consumer(self, roster: Roster, seat: Seat, starts: bool = True) -> Consumer:
+        """The seat's consumer as it would start now."""
+        parts = self.parts_of(roster, seat)
+        config = parts.config
+        if parts.instance_id is not None or "{" in parts.client_id or "{" in parts.client_rack:
+            config = dict(config)
+            if parts.instance_id is not None:
+                config["group_instance_id"] = fill(parts.instance_id, seat)
+            if parts.client_id:
+                config["client_id"] = fill(parts.client_id, seat)
+            if parts.client_rack:
+                config["client_rack"] = fill(parts.client_rack, seat)
+            made = ClientConfig(**config)
+        else:
+            made = parts.rest["config"]
+        rest = {**parts.rest, "config": made}
+        return Consumer(name=seat.name, group=roster.group, process=seat.process, rack=seat.rack or parts.written.get("rack", ""),
+                        starts_at=parts.starts_at if starts else None, **rest)
+
+    def parts_of(self, roster: Roster, seat: Seat) -> Parts:
+        key = (*map(id, seat.layers), 0, *map(id, seat.deployed))
+        found = self.parts.get(key)
+        if found is None:
+            found = self.parts[key] = self._parts(seat)
+            self.kept.append((seat.layers, tuple(seat.deployed)))
+        return found
+
+    def _parts(self, seat: Seat) -> Parts:
+        written = seat.layers[0]
+        for layer in seat.layers[1:]:
+            written = _lay(written, layer)
+        written = self._as_variant(written)
+        for layer in seat.deployed:
+            written = _lay(written, layer)
+        if self.variant.base == "consumer":
+            written = self._for_consumer_protocol(written)
+        profile = self._client(written)
+        settings: Written | None = written.get("config")
+        config = _values_of(profile.config)
+        if settings is not None:
+            fields = CONFIG.fields
+            for key, value in settings.values.items():
+                config[fields[key].target] = value
+        handler = self._handler(written, settings, config)
+        self._check_config(config, settings, written)
+        rest: dict[str, Any] = {
+            "client": profile.client, "client_version": profile.version, "config": ClientConfig(**config),
+            "topics": self._subscription(written), "pattern": written.get("pattern"), "handler": handler,
+            "listener": _listener(written.get("listener")), "state": build(State, written.get("state")), "life": build(Life, written.get("life")),
+            "assignor_cost": build(AssignorCost, written.get("assignor_cost")),
+        }
+        self._check_state(written.get("state"))
+        return Parts(config, rest, written.get("starts_at", NOTHING), written)
+
+    def _as_variant(self, written: Written) -> Written:
+        variant = self.variant
+        if variant.base in ("eager", "cooperative"):
+            settings = written.get("config")
+            current = settings.get(STRATEGY) if settings is not None else None
+            wanted: tuple[str, ...] = ("cooperative-sticky",)
+            if variant.base == "eager":
+                keeps = current is None or common_protocol(current, self.allow_code) == "eager"
+                wanted = (current or ClientConfig().partition_assignment_strategy) if keeps else ("range",)
+            is_set = settings is not None and STRATEGY in settings.at and settings.at[STRATEGY].source.is_override
+            values = {k: v for k, v in settings.values.items() if k not in CONSUMER_ONLY} if settings is not None else {}
+            if settings is not None and settings.get("group.protocol") == "consumer":
+                values["group.protocol"] = "classic"
+            if not is_set:
+                values[STRATEGY] = wanted
+            written = _with_config(written, values)
+        elif variant.base == "consumer":
+            settings = written.get("config")
+            values = dict(settings.values) if settings is not None else {}
+            values["group.protocol"] = "consumer"
+            written = _with_config(self._for_consumer_protocol(written), values)
+        if variant.layer is not None:
+            written = _lay(written, variant.layer)
+        return written
+
+    def _for_consumer_protocol(self, written: Written) -> Written:
+        """The overlay drops what the consumer protocol refuses, and says so."""
+        settings = written.get("config")
+        dropped = [k for k in CLASSIC_ONLY if settings is not None and k in settings.values]
+        if settings is None or not dropped:
+            return written
+        over = self.variant.layer.get("config") if self.variant.layer is not None else None
+        for key in dropped:
+            if over is not None and key in over.at and settings.at.get(key) is over.at[key]:
+                self.out.add(over.at[key], f"{key} does not exist under the consumer protocol, on which this variant is based — {_INSTEAD[key]}")
+            else:
+                kind = settings.section.fields[key].kind
+                self.notes[f"{key}: {kind.say(settings.values[key])} is dropped: the consumer protocol refuses it ({_INSTEAD_SAID[key]})"] = None
+        return _with_config(written, {k: v for k, v in settings.values.items() if k not in dropped})
+
+    def _client(self, written: Written) -> ClientProfile:
+        name, version = written.get("client", DEFAULT_CLIENT), written.get("client_version", "")
+        found = client_profile(name, version)
+        if isinstance(found, str):
+            self.out.add(_place(written, "client_version" if "version" in found.split("—")[0].lower() and "client_version" in written.at else "client"), found)
+            return ClientProfile(DEFAULT_CLIENT, DEFAULT_KAFKA)
+        return found
+
+    def _handler(self, written: Written, settings: Written | None, config: dict[str, Any]) -> Handler:
+        block: Written | None = written.get("handler")
+        is_auto_set = settings is not None and "enable.auto.commit" in settings.values
+        commit = block.get("commit") if block is not None else None
+        if commit is None and not config["enable_auto_commit"]:
+            commit = "none"
+            assert settings is not None
+            self.out.add(_place(settings, "enable.auto.commit"), "enable.auto.commit is false, and how the application commits then is not said"
+                         " — add handler: {commit: sync-batch}, or async, sync-record, none")
+        elif commit == "auto" and not config["enable_auto_commit"] and block is not None:
+            self.out.add(block.at["commit"], "commit: auto goes against enable.auto.commit: false — leave one of the two out")
+        elif commit not in (None, "auto") and not is_auto_set:
+            config["enable_auto_commit"] = False
+        return build(Handler, block) if commit != "none" else build(Handler, block, commit="none")
+
+    def _subscription(self, written: Written) -> tuple[str, ...]:
+        topics = written.get("topics")
+        pattern = written.get("pattern")
+        if pattern is not None:
+            if why := bad_pattern(pattern):
+                self.out.add(written.at["pattern"], why)
+            elif not any(re.fullmatch(pattern, t) for t in self.topics):
+                self.out.add(written.at["pattern"], f"'{shorten(pattern)}' matches no topic of this story — the topics are {', '.join(list(self.topics)[:8])}")
+            return ()
+        if topics is None:
+            return tuple(self.topics)
+        for topic in topics:
+            if topic not in self.topics:
+                self.out.add(written.at["topics"], f"There is no topic '{shorten(topic)}' — {or_nearest(topic, self.topics, 'write it under topics:')}")
+        return tuple(dict.fromkeys(topics))
+
+    # -------------------------------------------------------------------------------------------------------------- checks
+
+    def _check_config(self, config: dict[str, Any], settings: Written | None, written: Written) -> None:
+        if settings is None:
+            return
+        add = self.out.add
+        for key in ("group.instance.id", "client.id", "client.rack"):
+            pattern = settings.get(key)
+            if pattern and "{" in pattern:
+                left = re.sub("|".join(map(re.escape, PLACEHOLDERS)), "", pattern)
+                if "{" in left or "}" in left:
+                    add(_place(settings, key), f"'{shorten(pattern)}' holds braces that stand for nothing — only {', '.join(PLACEHOLDERS)} do")
+        if config["group_protocol"] == "consumer":
+            for key in CLASSIC_ONLY:
+                if key in settings.values:
+                    add(_place(settings, key), f"{key} does not exist under group.protocol: consumer — {_INSTEAD[key]}")
+            assignor = config["group_remote_assignor"]
+            if assignor is not None and assignor not in self.cluster.config.group_consumer_assignors:
+                add(_place(settings, "group.remote.assignor"), f"The brokers have no assignor {assignor} — write one of group.consumer.assignors")
+            return
+        if "group.remote.assignor" in settings.values:
+            add(_place(settings, "group.remote.assignor"), "group.remote.assignor needs group.protocol: consumer — leave it out, or put it into a variant on consumer")
+        if any(key in settings.at and key not in settings.values for key in ("session.timeout.ms", "heartbeat.interval.ms", STRATEGY)):
+            return                      # unreadable, which is said already
+        session, heartbeat = config["session_timeout_us"], config["heartbeat_interval_us"]
+        if heartbeat >= session:
+            add(_place(settings, "heartbeat.interval.ms", "session.timeout.ms"), f"heartbeat.interval.ms {say_us(heartbeat)} is not below session.timeout.ms "
+                f"{say_us(session)}, so the client refuses to start — write a third of the session, {say_us(session // 3_000 * 1_000)}")
+        least, most = self.cluster.config.group_min_session_timeout_us, self.cluster.config.group_max_session_timeout_us
+        if not least <= session <= most:
+            side, bound = ("below the brokers' group.min.session.timeout.ms", least) if session < least else ("above the brokers' group.max.session.timeout.ms", most)
+            add(_place(settings, "session.timeout.ms"), f"session.timeout.ms {say_us(session)} is {side}, {say_us(bound)}, so the member cannot join"
+                f" — write {say_us(bound)}, or change the bound under cluster: config:")
+        strategies = config["partition_assignment_strategy"]
+        if STRATEGY in settings.values:
+            failed = False
+            for assignor in strategies:
+                if OWN_CODE.fullmatch(assignor) and isinstance(why := protocols_of(assignor, self.allow_code), str):
+                    add(_place(settings, STRATEGY), why)
+                    failed = True
+            if not failed and not common_protocol(strategies, self.allow_code):
+                add(_place(settings, STRATEGY), f"The assignors {', '.join(strategies)} have no protocol in common (eager or cooperative), so the client refuses to start"
+                    " — list assignors that share one")
+            if len(dict.fromkeys(strategies)) != len(strategies):
+                add(_place(settings, STRATEGY), "An assignor is listed twice, so the client refuses to start — keep one of the two")
+
+    def _check_state(self, state: Written | None) -> None:
+        if state is None:
+            return
+        if state.get("per_partition") and "restore" not in state and "flush" not in state and not state.is_bad:
+            self.out.add(state.at["per_partition"], "How fast the state is restored is not said — add restore: 50MB/s")
+
+    def _check_members(self, roster: Roster, consumers: list[Consumer]) -> None:
+        """What members of one group cannot have together."""
+        holders: dict[str, Consumer] = {}
+        for consumer in consumers:
+            static = consumer.config.group_instance_id
+            if static is None or consumer.starts_at is None:
+                continue
+            if static in holders:
+                settings = self.parts_of(roster, roster.seats[consumer.name]).written.get("config")
+                self.out.add(_place(settings, "group.instance.id"), f"{holders[static].name} and {consumer.name} would both be '{shorten(static)}', and the later one fences the earlier"
+                             " — make it differ, as in \"orders-{n}\"")
+                break
+            if not re.fullmatch(r"[a-zA-Z0-9._\-]{1,249}", static) and "{" not in static:
+                settings = self.parts_of(roster, roster.seats[consumer.name]).written.get("config")
+                self.out.add(_place(settings, "group.instance.id"), f"'{shorten(static)}' is no instance id — use letters, digits, '.', '_' and '-'")
+                break
+            holders[static] = consumer
+        classic = [c for c in consumers if c.config.group_protocol == "classic" and c.starts_at is not None]
+        if not classic:
+            return
+        common = list(classic[0].config.partition_assignment_strategy)
+        for consumer in classic[1:]:
+            offered = consumer.config.partition_assignment_strategy
+            if offered == classic[0].config.partition_assignment_strategy:
+                continue
+            left = [a for a in common if a in offered]
+            if not left:
+                settings = self.parts_of(roster, roster.seats[consumer.name]).written.get("config")
+                node = _place(settings, STRATEGY) if settings is not None else roster.seats[consumer.name].node
+                self.out.add(node, f"{consumer.name} offers {', '.join(offered)}, and those before it {', '.join(common)}: without one in common it is refused"
+                             " — list an assignor that all have")
+                return
+            common = left
+
+
+_CLUSTER_DEFAULT = Cluster()
+_INSTEAD = {
+    "session.timeout.ms": "set group.consumer.session.timeout.ms under cluster: config:, or leave it out",
+    "heartbeat.interval.ms": "set group.consumer.heartbeat.interval.ms under cluster: config:, or leave it out",
+    STRATEGY: "write group.remote.assignor, or leave it out",
+}
+_INSTEAD_SAID = {
+    "session.timeout.ms": "the brokers' group.consumer.session.timeout.ms decides",
+    "heartbeat.interval.ms": "the brokers' group.consumer.heartbeat.interval.ms decides",
+    STRATEGY: "the broker assigns, by group.remote.assignor",
+}
+
+
+def bad_pattern(pattern: str) -> str:
+    """Why this is no regular expression; empty when it is one."""
+    try:
+        re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as e:
+        return f"'{shorten(pattern)}' is no regular expression ({e}) — mend it"
+    if re.search(r"[*+}]\)?[*+{]", pattern):
+        return f"'{shorten(pattern)}' repeats a repetition, which can take for ever — write it without"
+    return ""
+
+
+def rate_steps(rate: Any, partitions: int, horizon_us: int) -> tuple[RateStep, ...]:
+    """A rate as written, as steps of the whole topic's rate."""
+    if isinstance(rate, Written):
+        return _daily(rate, partitions, horizon_us)
+    return tuple(RateStep(at, _whole(value, partitions), is_ramp) for at, value, is_ramp in rate)
+
+
+def _whole(value: tuple[float, bool], partitions: int) -> float:
+    return value[0] * partitions if value[1] else value[0]
+
+
+def _daily(curve: Written, partitions: int, horizon_us: int) -> tuple[RateStep, ...]:
+    """A cosine between low and high as 24 straight lines a day; close enough, and exact to integrate."""
+    low, high = _whole(curve.get("low"), partitions), _whole(curve.get("high"), partitions)
+    period = curve.get("period", DAY)
+    peak = curve.get("peak", period // 2)
+    step = period // 24
+    made = []
+    for i in range(min(horizon_us // step + 2, 24 * 400)):
+        phase = 2 * math.pi * ((i * step - peak) % period) / period
+        made.append(RateStep(i * step, round(low + (high - low) * (1 + math.cos(phase)) / 2, 6), i > 0))
+    return tuple(made)
+
+
+@lru_cache(maxsize=64)
+def _zipf(exponent: float, partitions: int) -> tuple[float, ...]:
+    return tuple(round(1 / (i + 1) ** exponent, 12) for i in range(partitions))
+
+
+def _listener(written: Written | None) -> Listener:
+    if written is None:
+        return Listener()
+    values = {written.section.fields[k].target: v for k, v in written.values.items()}
+    for name in ("revoked", "assigned", "lost"):
+        if name in values:
+            fixed, per = values[name]
+            values[name] = Cost(fixed or NOTHING, per or NOTHING)
+    return Listener(**values)
+
+
+def _lay(base: Written, over: Written) -> Written:
+    """A layer upon the ones below; subscribing by pattern replaces subscribing by name, and the other way round."""
+    made = merge(base, over)
+    for one, other in (("pattern", "topics"), ("topics", "pattern")):
+        if one in over.values and other in base.values and other not in over.values:
+            made = Written(made.node, made.section, {k: v for k, v in made.values.items() if k != other}, made.at, made.is_bad)
+    return made
+
+
+def _with_config(written: Written, values: dict[str, Any]) -> Written:
+    settings = written.get("config")
+    node = settings.node if settings is not None else written.node
+    at = settings.at if settings is not None else {}
+    return Written(written.node, written.section, {**written.values, "config": Written(node, CONFIG, values, at)}, written.at, written.is_bad)
+
+
+def _place(written: Written | None, *keys: str) -> Node:
+    """Where the first of these keys that is written stands, else the block."""
+    assert written is not None
+    for key in keys:
+        if key in written.at:
+            return written.at[key]
+    return written.node
+
+
+_NAMES: dict[type, tuple[str, ...]] = {}
+
+
+def _values_of(thing: Any) -> dict[str, Any]:
+    cls = type(thing)
+    names = _NAMES.get(cls)
+    if names is None:
+        names = _NAMES[cls] = tuple(cls.__dataclass_fields__)
+    return {name: getattr(thing, name) for name in names}
+
+
+def _with(cls: Any, thing: Any, values: dict[str, Any]) -> Any:
+    """dataclasses.replace, without its price."""
+    return cls(**{**_values_of(thing), **values})

@@ -1,0 +1,210 @@
+"""A story: a scenario file that was read, from which each variant's `Scenario` can be had, with any setting overridden.
+
+Nothing here opens files. `scenario()` remembers what it resolved; `with_overrides()` shares all that an override leaves alone, so a
+sweep can ask for thousands of neighbours of one story.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+from rebalsim.domain.budget import Budget, Expectation
+from rebalsim.domain.errors import Problem
+from rebalsim.domain.scenario import Scenario
+from rebalsim.scenario.budgets import read_budgets, read_expectations
+from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence, Source
+from rebalsim.scenario.kinds import BAD, Written
+from rebalsim.scenario.language import SCENARIO
+from rebalsim.scenario.overrides import Override, override, put
+from rebalsim.scenario.problems import Problems, in_order, or_nearest
+from rebalsim.scenario.resolve import Resolver
+from rebalsim.scenario.variants import Variant, variants_of
+
+
+class Story:
+    """One scenario file as written, with its overrides."""
+
+    def __init__(self, root: Mapping, source: Source, overrides: tuple[Override, ...] = (), allow_code: bool = False,
+                 found: tuple[Problem, ...] = ()) -> None:
+        self.file = source.name
+        self.source_lines: tuple[str, ...] = tuple(source.lines)
+        self.overrides = overrides
+        self.allow_code = allow_code
+        self._source = source
+        self._root = root
+        self._found = found                          # problems of the text itself
+        self._problems = Problems()
+        self._digest = ""
+        changed = root
+        for one in overrides:
+            changed = override(changed, one, self._problems)
+        self._changed = changed
+        self._written: Written = SCENARIO.read(changed, self._problems)
+        self._all: tuple[Variant, ...] = variants_of(self._written)
+        self.variants: tuple[str, ...] = tuple(v.name for v in self._all)
+        self.budgets: tuple[Budget, ...] = read_budgets(self._written.get("budgets"), self.variants, self._problems)
+        self.expectations: tuple[Expectation, ...] = read_expectations(self._written.get("expect"), self.variants, self._problems)
+        self._scenarios: dict[str, Scenario] = {}
+        self._resolvers: dict[str, Resolver] = {}
+        self._found_by_variant: dict[str, list[Problem]] = {}
+
+    # -------------------------------------------------------------------------------------------------------------- what it says
+
+    @property
+    def title(self) -> str:
+        return str(self._written.get("title", ""))
+
+    @property
+    def description(self) -> str:
+        return str(self._written.get("description", "")).strip()
+
+    @property
+    def seed(self) -> int:
+        return int(self._written.get("seed", 1))
+
+    @property
+    def runs(self) -> int:
+        return int(self._written.get("runs", 1))
+
+    @property
+    def written(self) -> Written:
+        """The file as read, with the overrides: for `show`, and for rules that ask what a file says rather than what it means."""
+        return self._written
+
+    @property
+    def digest(self) -> str:
+        """Of what the file says: comments, layout and quoting do not change it."""
+        if not self._digest:
+            self._digest = hashlib.sha256(print_of(self._changed).encode()).hexdigest()[:16]
+        return self._digest
+
+    # -------------------------------------------------------------------------------------------------------------- variants
+
+    def scenario(self, variant: str = "") -> Scenario:
+        """The story as meant in this variant (the first one, if none is named). Raises ProblemsError with all its problems."""
+        name = variant or self.variants[0]
+        if name not in self._scenarios:
+            self._resolve(name)
+        problems = Problems()
+        problems.items = [*self._found, *self._problems.items, *self._found_by_variant.get(name, ())]
+        problems.raise_if_any()
+        return self._scenarios[name]
+
+    def heading(self, variant: str) -> str:
+        """The variant with its assignor: `eager (range)`."""
+        return self.scenario(variant).heading
+
+    def resolver(self, variant: str) -> Resolver:
+        """How the variant was resolved: for `show`, which tells where values come from."""
+        if variant not in self._resolvers:
+            self._resolve(variant)
+        return self._resolvers[variant]
+
+    def _resolve(self, name: str) -> None:
+        variant = next((v for v in self._all if v.name == name), None)
+        if variant is None:
+            from rebalsim.domain.errors import InputError
+
+            raise InputError(f"The story {self.file} has no variant '{name}' — {or_nearest(name, self.variants)}")
+        problems = Problems()
+        written = self._written
+        if variant.sets:
+            changed = self._root
+            for path, value in variant.sets:
+                changed = put(changed, path.text, value, path.source, problems)
+            for p in problems.items:                 # a path's problems point into the path: say them at its place in the file
+                problems.items = [variant.node.problem(p.message) if variant.node is not None else p for p in problems.items]
+                break
+            for one in self.overrides:
+                changed = override(changed, one, problems)
+            written = SCENARIO.read(changed, problems)
+        resolver = Resolver(written, variant, self.allow_code, problems)
+        self._scenarios[name] = resolver.scenario(self.budgets, self.expectations, self.digest, self.file)
+        self._resolvers[name] = resolver
+        self._found_by_variant[name] = problems.items
+
+    # -------------------------------------------------------------------------------------------------------------- problems
+
+    def problems(self) -> tuple[Problem, ...]:
+        """Everything that is wrong, in any variant, and then the warnings; in the file's order."""
+        items = [*self._found, *self._problems.items]
+        for variant in self._all:
+            if variant.name not in self._scenarios:
+                self._resolve(variant.name)
+            items += self._found_by_variant[variant.name]
+        self._check_references(items)
+        return in_order(items)
+
+    def check(self) -> Story:
+        """This story, or ProblemsError if anything is wrong in any variant."""
+        problems = Problems()
+        problems.items = list(self.problems())
+        problems.raise_if_any()
+        return self
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]:
+        """What the loader finds worth saying though the story can be played."""
+        return tuple(p for p in self.problems() if p.is_warning)
+
+    def problem(self, line: int, column: int, message: str, width: int = 1, is_warning: bool = False, rule: str = "") -> Problem:
+        """A problem at a place in this file, with the source line: for rules, and for budgets whose metric or unit is wrong."""
+        return self._source.problem(line, column, message, width, is_warning, rule)
+
+    def _check_references(self, items: list[Problem]) -> None:
+        """Budgets may name an action, a topic or a member, expectations a partition and a member."""
+        if not self.budgets and not self.expectations:
+            return
+        first = self._resolvers[self.variants[0]]
+        ids = [w.get("id") for w in self._written.get("script", ()) if "id" in w]
+        members = list(dict.fromkeys(name for v in self.variants for name in self._resolvers[v].seats))
+        for budget in self.budgets:
+            def say(what: str, name: str, known: Iterable[str], budget: Budget = budget) -> None:
+                items.append(self.problem(budget.line, budget.column, f"The budget {budget.metric} names the {what} '{name}', which this story does not have — "
+                                          f"{or_nearest(name, known)}", len(budget.metric)))
+            if budget.action and budget.action not in ids:
+                say("action", budget.action, ids)
+            for topic in budget.topics:
+                if topic not in first.topics:
+                    say("topic", topic, first.topics)
+            for member in budget.members:
+                if member not in members:
+                    say("member", member, members)
+        for fact in self.expectations:
+            if fact.fact in ("owned-by", "unowned"):
+                topic, _, number = fact.subject.rpartition("-")
+                if topic not in first.topics or not number.isdigit():
+                    items.append(self.problem(fact.line, fact.column, f"'{fact.subject}' is no partition of this story — write one such as {next(iter(first.topics), 'orders')}-0", len(fact.text)))
+            person = fact.object if fact.fact == "owned-by" else fact.subject if fact.fact in ("fenced", "not-fenced", "removed", "not-removed", "gone") else ""
+            if person and person not in members:
+                items.append(self.problem(fact.line, fact.column, f"There is no member '{person}' — {or_nearest(person, members)}", len(fact.text)))
+            if fact.fact in ("stable", "empty", "no-rebalance") and fact.subject and fact.subject not in first.rosters and fact.subject != "group":
+                items.append(self.problem(fact.line, fact.column, f"There is no group '{fact.subject}' — {or_nearest(fact.subject, first.rosters)}", len(fact.text)))
+
+    # -------------------------------------------------------------------------------------------------------------- what if
+
+    def with_overrides(self, overrides: Iterable[Override]) -> Story:
+        """The same story with these settings (`"group.members=5"` or `("group.members", 5)`) on top of those it has already.
+
+        Cheap: the parsed file is shared, and only what changed is read again. Problems come with `scenario()` or `check()`.
+        """
+        return Story(self._root, self._source, (*self.overrides, *overrides), self.allow_code, self._found)
+
+
+def print_of(node: Node) -> str:
+    """A node's values without layout; remembered, so that neighbours in a sweep cost only their difference."""
+    if node.print_ is None:
+        if isinstance(node, Mapping):
+            node.print_ = "{" + ",".join(f"{k!r}:{print_of(v)}" for k, v in node.entries.items()) + "}"
+        elif isinstance(node, Sequence):
+            node.print_ = "[" + ",".join(map(print_of, node.items)) + "]"
+        else:
+            assert isinstance(node, Scalar)
+            node.print_ = repr(node.value) if not node.trap else repr(node.text)
+        if len(node.print_) > 256:
+            node.print_ = "#" + hashlib.sha256(node.print_.encode()).hexdigest()
+    return node.print_
+
+
+__all__ = ["BAD", "Story", "print_of"]
