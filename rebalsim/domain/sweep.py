@@ -113,6 +113,10 @@ class Plan:
         return count
 
     @property
+    def every_axis(self) -> tuple[Axis | SampledAxis, ...]:
+        return (*self.axes, *self.sampled)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The names of all axes, as columns of the tables."""
-        return (*(("scenario",) if len(self.bases) > 1 else ()), *(a.name for a in self.axes), *(a.name for a in self.sampled))
+        return (*(("scenario",) if len(self.bases) > 1 else ()), *(a.name for a in self.every_axis))
