@@ -1,1 +1,5 @@
-"""What it means: a trace becomes ownership, pauses, phases, causes and metrics. Works on any trace, wherever it came from."""
+"""What a trace means: ownership, pauses, phases, causes, rebalances, metrics. Pure; works on any trace, simulated, recorded or from logs."""
+
+from rebalsim.analysis.analysis import Analysis, analyse
+
+__all__ = ["Analysis", "analyse"]

@@ -108,6 +108,8 @@ class PauseFinder:
                 del taker[p]
                 group.ready.pop(p, None)
                 group.open[p] = Pause(p, group.name, at, -1, True, why, name, "", number, -1)
+            elif (pause := group.open.get(p)) is not None:
+                pause.path += (number,)
 
     def _callback_began(self, number: int, e: ev.CallbackBegan) -> None:
         c = self._consumer(e.consumer)
@@ -117,6 +119,8 @@ class PauseFinder:
             for p in e.partitions:
                 c.holds[p] = number
                 group.owner[p] = e.consumer
+                if (pause := group.open.get(p)) is not None:
+                    pause.path += (number,)
             return
         start, why_number = e.at_us, number
         if e.callback == "revoked" and c.is_auto_commit and c.committed_us >= c.noticed_us >= 0 and c.noticed_us > c.joined_us:

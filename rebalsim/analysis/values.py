@@ -70,7 +70,7 @@ class Phase:
 class Cause:
     """Why a pause happened: a kind, who and which action of the script started it, and the chain of events from there to the pause's end.
 
-    `kind`: scale-out | left | crashed | fatal | froze | stuck | poll-interval-exceeded | session-expired | cut-off | static-restart |
+    `kind`: scale-out | restart | rejoined | left | crashed | fatal | froze | stuck | poll-interval-exceeded | session-expired | cut-off | static-restart |
     topic-changed | subscription-changed | coordinator-moved | callback | rebalance (unknown trigger) | start.
     """
 
@@ -107,6 +107,7 @@ class Pause:
     start_event: int
     end_event: int                 # the delivery (or position) that ended it; −1 while open
     assigned_event: int = -1       # the callback that brought it to its new owner; −1 if the owner stayed the same
+    path: tuple[int, ...] = ()     # every callback or exit that concerned it meanwhile, owners in between included
     _teller: Callable[[Pause], Story] | None = field(default=None, repr=False, compare=False)
     _story: Story | None = field(default=None, repr=False, compare=False)
 
@@ -186,7 +187,7 @@ class Lane:
 
 @dataclass(slots=True)
 class Rebalance:
-    """One round that the coordinator completed; times are −1 where nothing told them. Under the consumer protocol: one changed target,
+    """One round of the coordinator; times are −1 where nothing told them. Under the consumer protocol: one changed target,
     with the epoch as `generation`, the bump as `prepared_us`, the computation as `barrier_us`, everybody there as `stable_us`."""
 
     group: str
@@ -207,11 +208,19 @@ class Rebalance:
     moved: int                     # partitions whose owner changed, −1 unknown
     least: int                     # how many had to move, −1 unknown
     is_cooperative: bool
-    joins: dict[str, int]          # consumer → when its JoinGroup left (or reached the coordinator)
-    notices: dict[str, int]        # consumer → when it learnt of this round
+    joins: dict[str, tuple[int, int]]      # consumer → when its JoinGroup left (or reached the coordinator), and that event
+    notices: dict[str, tuple[int, int]]    # consumer → when it learnt of this round, and that event
     evidence: tuple[int, ...]
     latency_us: dict[str, int] = field(default_factory=dict)   # consumer → duration as its rebalance-latency counts it
-    duplicates: int = 0            # records delivered twice because of it, −1 unknown
+    removed: dict[str, tuple[int, int, str]] = field(default_factory=dict)   # who was removed before its barrier: when, by which event, why
+    disturbance: int = -1          # index into `Analysis.disturbances`
+    is_complete: bool = False      # the coordinator completed it: assignment stored (consumer protocol: target computed)
+    is_formation: bool = False     # belongs to the group's first settling, which is no rebalance of a running group
+
+    @property
+    def felt_us(self) -> int:
+        """From its trigger until every member had run its callbacks, as partitions feel it; −1 if it never completed."""
+        return max(self.settled_us, self.stable_us) - self.prepared_us if self.stable_us >= 0 else -1
 
 
 @dataclass(slots=True)

@@ -71,6 +71,7 @@ class _Translation:
         self.sent: dict[tuple[str, int, str, int], int] = {}
         self.delivered: dict[Partition, int] = {}                             # one past the last offset anybody was handed
         self.killed: dict[str, int] = {}
+        self.hanging: dict[str, None] = {}
         self.steps = [tuple(step) for step in document.get("steps", ())]
         self.told_steps: set[int] = set()
 
@@ -188,7 +189,7 @@ class _Translation:
         self.out.append(event)
 
     def _gone(self, who: str) -> None:
-        for held in (self.owned, self.unread, self.entered, self.synced):
+        for held in (self.owned, self.unread, self.entered, self.synced, self.hanging):
             held.pop(who, None)
 
     def _act(self, at: int, kind: str, verb: str, who: str, text: str, step: str) -> None:
@@ -258,7 +259,20 @@ def _grown(s: _Translation, at: int, who: str, e: Mapping[str, Any]) -> None:
 
 
 def _state(s: _Translation, at: int, who: str, e: Mapping[str, Any]) -> None:
+    if e["after"] == "LEAVING" and who in s.hanging:      # only max.poll.interval.ms makes a member leave in the middle of a batch
+        s.out.append(ev.PollExpired(at, who))
+        s.out.append(ev.LeaveSent(at, who, "consumer poll timeout has expired."))
     s.out.append(ev.MemberStateChanged(at, s.group, who, str(e["before"]), str(e["after"]), int(e["epoch"]), "client"))
+
+
+def _hang(s: _Translation, at: int, who: str, e: Mapping[str, Any]) -> None:
+    s.hanging[who] = None
+    s.out.append(ev.HandlerStuck(at, who, "hang"))
+
+
+def _hang_over(s: _Translation, at: int, who: str, e: Mapping[str, Any]) -> None:
+    s.hanging.pop(who, None)
+    s.out.append(ev.HandlerReturned(at, who))
 
 
 _SIMPLE: dict[str, Any] = {
@@ -269,8 +283,7 @@ _SIMPLE: dict[str, Any] = {
     "close_begin": lambda s, at, who, e: s.out.append(ev.CloseBegan(at, who)),
     "close_end": lambda s, at, who, e: s.out.append(ev.CloseEnded(at, who)),
     "do_thaw": lambda s, at, who, e: s.out.append(ev.ConsumerThawed(at, who)),
-    "hang_begin": lambda s, at, who, e: s.out.append(ev.HandlerStuck(at, who, "hang")),
-    "hang_end": lambda s, at, who, e: s.out.append(ev.HandlerReturned(at, who)),
+    "hang_begin": _hang, "hang_end": _hang_over,
     "handled": lambda s, at, who, e: s.out.append(ev.BatchHandled(at, who)),
     "poll_expired": lambda s, at, who, e: s.out.append(ev.PollExpired(at, who)),
     "leave_sent": lambda s, at, who, e: s.out.append(ev.LeaveSent(at, who, str(e["reason"]))),

@@ -1,0 +1,111 @@
+"""From a pause back to what set it off: the holder's own trouble, or the trigger of the round that took the partition away; and from there to the
+action of the script, if one is to blame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rebalsim.analysis.doing import Doings
+from rebalsim.analysis.index import Index
+from rebalsim.analysis.values import Cause, Disturbance, Pause, Phase, PhaseKind, Rebalance
+from rebalsim.trace import events as ev
+from rebalsim.trace.trace import TraceHeader
+
+OF_OWNER = {
+    "killed": "crashed", "fatal": "fatal", "froze": "froze", "stuck": "stuck", "poll-expired": "poll-interval-exceeded", "cut": "cut-off",
+    "callback": "callback", "grown": "topic-changed",
+}
+OF_TRIGGER = {
+    "left": "left", "poll-expired": "poll-interval-exceeded", "metadata-changed": "topic-changed",
+    "subscription-changed": "subscription-changed", "coordinator-moved": "coordinator-moved", "session-expired": "session-expired",
+}
+OF_DOING = {"dead": "crashed", "frozen": "froze", "cut-off": "cut-off", "stuck": "stuck", "away": "left", "closing": "left"}
+
+
+class Causes:
+    """Attributes pauses and disturbances."""
+
+    def __init__(self, index: Index, header: TraceHeader, doings: Doings, disturbances: Sequence[Disturbance]) -> None:
+        self.index = index
+        self.header = header
+        self.doings = doings
+        self.disturbances = disturbances
+        self.actions = [n for n in index.world if type(index.events[n]) is ev.ScriptActed]
+
+    def of(self, p: Pause, phases: tuple[Phase, ...], rounds: list[Rebalance]) -> Cause:
+        """The cause of a pause."""
+        first = rounds[0] if rounds else None
+        kind, consumer, at = self._kind(p, phases, first)
+        disturbance = first.disturbance if first is not None else -1
+        if p.why == "callback" and first is not None:
+            _, blamed, since = self._of_disturbance(first)
+            action = self.action_for(blamed, since, p.partition.topic)
+        else:
+            action = self.action_for(consumer, at, p.partition.topic)
+        chain = [action] if action >= 0 else []
+        if first is not None and p.why in ("revoked", "lost"):
+            chain += first.evidence
+        chain.append(p.start_event)
+        chain += [n for phase in phases for n in phase.evidence]
+        name = self.index.events[action].action if action >= 0 else ""
+        return Cause(kind, consumer, name, disturbance, tuple(sorted(n for n in dict.fromkeys(chain) if n >= 0)))
+
+    def _kind(self, p: Pause, phases: tuple[Phase, ...], first: Rebalance | None) -> tuple[str, str, int]:
+        """What it was, whose, and when it began."""
+        was_away = any(phase.kind is PhaseKind.AWAY for phase in phases)
+        if p.why in ("closed", "killed", "fatal") and was_away and p.owner_after == p.owner_before and self._is_static(p.owner_before):
+            return "static-restart", p.owner_before, p.started_us
+        if p.why == "closed":
+            return "left", p.owner_before, p.started_us
+        if p.why in OF_OWNER:
+            return OF_OWNER[p.why], p.owner_before, p.started_us
+        if first is None:
+            return "rebalance", p.owner_before, p.started_us
+        return self._of_disturbance(first)
+
+    def _of_disturbance(self, first: Rebalance) -> tuple[str, str, int]:
+        if 0 <= first.disturbance < len(self.disturbances):
+            d = self.disturbances[first.disturbance]
+            return self.of_trigger(d.trigger, d.consumer, d.started_us)
+        return self.of_trigger(first.trigger, first.trigger_consumer, first.prepared_us)
+
+    def of_trigger(self, trigger: str, consumer: str, at: int) -> tuple[str, str, int]:
+        """The same for a disturbance: who really made it, and when."""
+        if trigger == "session-expired" and consumer:
+            doing, since, _ = self.doings.at(consumer, at)
+            return OF_DOING.get(doing, "session-expired"), consumer, since if since >= 0 else at
+        if trigger == "joined":
+            life, was_member = self._life(consumer, at)
+            return "restart" if life > 1 else "rejoined" if was_member else "scale-out", consumer, at
+        return OF_TRIGGER.get(trigger, "rebalance"), consumer, at
+
+    def _is_static(self, consumer: str) -> bool:
+        facts = self.header.consumers.get(consumer)
+        return facts is not None and facts.instance_id is not None
+
+    def _life(self, consumer: str, at: int) -> tuple[int, bool]:
+        """Which life of its process that was, and whether it had been a member in it before."""
+        life, was_member = 1, False
+        for n in self.index.by_consumer.get(consumer, ()):
+            e = self.index.events[n]
+            if e.at_us >= at:
+                break
+            if type(e) is ev.ConsumerStarted:
+                life, was_member = e.life, False
+            elif type(e) is ev.CallbackBegan and e.callback == "assigned":
+                was_member = True
+        return life, was_member
+
+    def action_for(self, consumer: str, at: int, topic: str) -> int:
+        """The number of the last action of the script, up to that instant, that targets the consumer (or its process, or the topic); −1 if none."""
+        events = self.index.events
+        facts = self.header.consumers.get(consumer)
+        process = facts.process if facts is not None else ""
+        found = -1
+        for n in self.actions:
+            e = events[n]
+            if e.at_us > at:
+                break
+            if (consumer and consumer in e.targets) or (process and process in e.targets) or (not consumer and (topic in e.targets or not e.targets)):
+                found = n
+        return found

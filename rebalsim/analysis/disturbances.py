@@ -1,0 +1,95 @@
+"""From a trigger to a stable group: which rounds belong together, and how many partitions moved against the least that had to.
+
+A round that made members give partitions up while the group went on is not the end of it: the next one hands them on. Rounds that overlap, or
+that never became stable, belong to the same disturbance too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rebalsim.analysis.index import Index
+from rebalsim.analysis.values import Disturbance, Rebalance
+from rebalsim.domain.ids import Partition
+from rebalsim.trace import events as ev
+
+
+def find_disturbances(rounds: Sequence[Rebalance], index: Index) -> list[Disturbance]:
+    """The disturbances of one group's rounds, in order; each round is told which it belongs to."""
+    found: list[Disturbance] = []
+    for r in rounds:
+        last = found[-1] if found else None
+        if last is None or not _continues(last, r):
+            found.append(Disturbance(r.group, r.prepared_us, index.horizon_us, True, r.trigger, r.trigger_consumer, "", (), 0, 0, ()))
+        d = found[-1]
+        d.evidence += r.evidence
+        d.is_open = r.stable_us < 0 or (r.is_cooperative and r.completed_by != "computed")
+        d.ended_us = index.horizon_us if d.is_open else max(r.stable_us, d.started_us)
+        r.disturbance = len(found) - 1
+    if found:
+        _count_moves(found, rounds, index)
+    return found
+
+
+def _continues(last: Disturbance, r: Rebalance) -> bool:
+    return last.is_open or r.prepared_us < last.ended_us
+
+
+def _count_moves(found: list[Disturbance], rounds: Sequence[Rebalance], index: Index) -> None:
+    """Who held what when each disturbance began, against when the next one did."""
+    events, group = index.events, found[0].group
+    owner: dict[Partition, str] = {}
+    before: dict[Partition, str] = {}                         # owners when the window began, of what was touched since
+    numbers = sorted(n for c in index.members_of(group) for n in index.by_consumer.get(c, ()))
+    at, current = 0, -1
+    for number in numbers:
+        e = events[number]
+        while current + 1 < len(found) and e.at_us >= found[current + 1].started_us:
+            _weigh(found, current, owner, before, rounds)
+            current += 1
+            before = {}
+        at = e.at_us
+        if type(e) is not ev.CallbackBegan:
+            continue
+        for p in e.partitions:
+            before.setdefault(p, owner.get(p, ""))
+            if e.callback == "assigned":
+                owner[p] = e.consumer
+    while current < len(found):
+        _weigh(found, current, owner, before, rounds)
+        current += 1
+        before = {}
+    assert at >= 0
+
+
+def _weigh(found: list[Disturbance], current: int, owner: dict[Partition, str], before: dict[Partition, str], rounds: Sequence[Rebalance]) -> None:
+    if current < 0:
+        return
+    d = found[current]
+    d.moved = sum(1 for p, was in before.items() if was and owner[p] != was)
+    mine = [r for r in rounds if r.disturbance == current]
+    told = [r.least for r in mine]
+    d.least = max(told) if told and min(told) >= 0 else _least(owner, before, mine)
+
+
+def _least(owner: dict[Partition, str], before: dict[Partition, str], mine: list[Rebalance]) -> int:
+    """How many had to move for an even spread over those who were there afterwards, every partition weighing the same."""
+    then: dict[str, int] = {}
+    now: dict[str, int] = {}
+    for p, holder in owner.items():
+        now[holder] = now.get(holder, 0) + 1
+        was = before.get(p, holder)
+        if was:
+            then[was] = then.get(was, 0) + 1
+    there = {**{c: 0 for r in mine[-1:] for c in r.joins}, **now}
+    if not there:
+        return 0
+    total = sum(now.values())
+    quota, more = divmod(total, len(there))
+    kept = 0
+    for count in sorted((then.get(c, 0) for c in there), reverse=True):
+        cap = quota + 1 if more > 0 else quota
+        if count > quota and more > 0:
+            more -= 1
+        kept += min(count, cap)
+    return sum(then.values()) - kept

@@ -1,0 +1,117 @@
+"""What a consumer was doing while others waited for it: dead, frozen, stuck, in a callback, busy, or simply unaware."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+from rebalsim.analysis.index import Index
+from rebalsim.analysis.values import Facts, Rebalance
+from rebalsim.trace import events as ev
+
+SESSION, POLL, INITIAL_DELAY = "session.timeout.ms", "max.poll.interval.ms", "group.initial.rebalance.delay.ms"
+METADATA, REBALANCE_TIMEOUT, HEARTBEAT = "metadata.max.age.ms", "max.poll.interval.ms", "heartbeat.interval.ms"
+QUICK_US = 50_000        # a commit and a request take no longer, where nothing else keeps the poll thread
+TIMERS = {"session-expired": SESSION, "not-rejoined": REBALANCE_TIMEOUT, "rebalance-timeout": REBALANCE_TIMEOUT, "poll-expired": POLL}
+
+_BEGINS: dict[type, str] = {
+    ev.ConsumerExited: "dead", ev.ConsumerFroze: "frozen", ev.HandlerStuck: "stuck", ev.LinkCut: "cut-off", ev.CloseBegan: "closing",
+    ev.ConsumerStarted: "starting", ev.CallbackBegan: "in-callback",
+}
+_ENDS: dict[type, str] = {
+    ev.ConsumerThawed: "frozen", ev.HandlerReturned: "stuck", ev.LinkHealed: "cut-off", ev.PollingBegan: "starting", ev.CallbackEnded: "in-callback",
+}
+
+
+class Doings:
+    """Looks up what consumers were doing, from their own events."""
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+        self.known: dict[str, list[tuple[int, str, int]]] = {}      # consumer → (from, doing or empty, event), ascending
+
+    def at(self, consumer: str, at_us: int) -> tuple[str, int, int]:
+        """What kept the consumer at that instant, since when, and the event that tells; empty if nothing did."""
+        changes = self._changes(consumer)
+        place = bisect_right(changes, at_us, key=lambda c: c[0])
+        if place == 0:
+            return "", -1, -1
+        since, doing, event = changes[place - 1]
+        return doing, since, event
+
+    def until(self, consumer: str, at_us: int) -> int:
+        """When that ended; −1 if it never did."""
+        changes = self._changes(consumer)
+        place = bisect_right(changes, at_us, key=lambda c: c[0])
+        return changes[place][0] if place < len(changes) else -1
+
+    def _changes(self, consumer: str) -> list[tuple[int, str, int]]:
+        found = self.known.get(consumer)
+        if found is None:
+            found, now, has_closed = [], "", False
+            for number in self.index.by_consumer.get(consumer, ()):
+                event = self.index.events[number]
+                kind = type(event)
+                if (begun := _BEGINS.get(kind)) is not None:
+                    has_closed = kind is ev.CloseBegan or (has_closed and kind is not ev.ConsumerStarted)
+                    now = "away" if begun == "dead" and (event.how == "closed" or has_closed) else begun
+                elif _ENDS.get(kind) == now:
+                    now = ""
+                else:
+                    continue
+                found.append((event.at_us, now, number))
+            self.known[consumer] = found
+        return found
+
+    def last_of(self, r: Rebalance, from_us: int, horizon_us: int) -> tuple[Facts, tuple[int, ...]]:
+        """Whom a round's barrier waited for last, from that instant on, and what that one was doing meanwhile."""
+        end = r.barrier_us if r.barrier_us >= 0 else horizon_us
+        if r.completed_by == "initial-delay":
+            return Facts(r.trigger_consumer, "initial-delay", r.prepared_us, end, INITIAL_DELAY, r.trigger), r.evidence
+        late = r.last or _latest_removed(r)
+        if late in r.removed and (r.completed_by == "removal" or late not in r.joins):
+            at, event, why = r.removed[late]
+            doing, since, begun = self.at(late, max(r.prepared_us, min(from_us, at - 1)))
+            return Facts(late, doing or "unknown", since, at, TIMERS.get(why, ""), r.trigger), tuple(n for n in (begun, event) if n >= 0)
+        if r.completed_by == "timer":
+            late = next(iter(r.kicked), late)
+            doing, since, begun = self.at(late, end - 1) if late else ("unknown", -1, -1)
+            return Facts(late, doing or "busy", since, end, REBALANCE_TIMEOUT, r.trigger), tuple(n for n in (begun,) if n >= 0)
+        if not late:
+            return Facts("", "unknown", -1, end, "", r.trigger), r.evidence
+        return self._of_joiner(r, late, max(r.prepared_us, from_us))
+
+    def _of_joiner(self, r: Rebalance, late: str, from_us: int) -> tuple[Facts, tuple[int, ...]]:
+        """The last one joined in the end: what kept it from that instant on."""
+        join_us, join_event = r.joins.get(late, (-1, -1))
+        noticed_us, notice_event = r.notices.get(late, (-1, -1))
+        evidence = tuple(n for n in (notice_event, join_event) if n >= 0)
+        doing, since, begun = self.at(late, from_us)
+        if doing and doing != "in-callback":
+            until = self.until(late, from_us)
+            return Facts(late, doing, since, until if until >= 0 else join_us, "", r.trigger), (begun, *evidence)
+        if noticed_us < 0:
+            return Facts(late, "joining", from_us, join_us, "", r.trigger), evidence
+        if noticed_us > from_us and noticed_us - from_us >= join_us - noticed_us:
+            return Facts(late, "unaware", r.prepared_us, noticed_us, HEARTBEAT, r.trigger), evidence
+        began = max(noticed_us, from_us)
+        return Facts(late, self.between(late, began, join_us), began, join_us, "", r.trigger), evidence
+
+    def between(self, consumer: str, from_us: int, until_us: int) -> str:
+        """In a callback for most of that time, or busy with its batch; only joining where it was quick."""
+        spent, entered = 0, -1
+        numbers = self.index.by_consumer.get(consumer, [])
+        for number in numbers[self.index.first_at(numbers, from_us):]:
+            event = self.index.events[number]
+            if event.at_us > until_us:
+                break
+            if type(event) is ev.CallbackBegan:
+                entered = event.at_us
+            elif type(event) is ev.CallbackEnded and entered >= 0:
+                spent += event.at_us - entered
+        if spent * 2 > until_us - from_us:
+            return "in-callback"
+        return "busy" if until_us - from_us > QUICK_US else "joining"
+
+
+def _latest_removed(r: Rebalance) -> str:
+    return max(((at, c) for c, (at, _, _) in r.removed.items()), default=(-1, ""))[1] if r.completed_by == "removal" else ""

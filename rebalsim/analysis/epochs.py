@@ -1,0 +1,173 @@
+"""The rebalances of a group under the consumer protocol: its changed targets. Told by the coordinator's events where the trace has them; else by
+the first sight of a higher epoch in any member's answers, with the trigger that fits (a join, a leave, a session that must have run out, growth)."""
+
+from __future__ import annotations
+
+from rebalsim.analysis.index import Index
+from rebalsim.analysis.values import Rebalance
+from rebalsim.trace import events as ev
+from rebalsim.trace.trace import TraceHeader
+
+RENEWS_SESSION = frozenset(("ConsumerGroupHeartbeat", "Heartbeat", "JoinGroup", "SyncGroup"))     # a commit does not, here
+
+
+class EpochFinder:
+    """One pass over a group's events."""
+
+    def __init__(self, index: Index, header: TraceHeader, group: str) -> None:
+        self.index = index
+        self.header = header
+        self.group = group
+        self.targets: list[Rebalance] = []
+        self.is_told = any(type(index.events[n]) in (ev.EpochBumped, ev.AssignmentComputed) for n in index.by_group.get(group, ()))
+        self.bumps: list[tuple[int, str, str, int]] = []       # at, trigger, consumer, event; not yet in a target
+        self.removed: dict[str, tuple[int, int, str]] = {}
+        self.heard: dict[str, int] = {}
+        self.vanished: dict[str, tuple[int, int]] = {}
+        self.overran: dict[str, None] = {}                     # whose max.poll.interval.ms ran out, until it comes back
+        self.epoch = -1
+        self.member_epoch: dict[str, int] = {}
+        self.registered: dict[str, None] = {}                  # members the coordinator knows, those that are away included
+        self.busy: dict[str, None] = {}                        # members that are reconciling, or not at the epoch
+
+    def run(self) -> list[Rebalance]:
+        """All changed targets, in order."""
+        events = self.index.events
+        handlers = {kind: getattr(self, name) for kind, name in _HANDLERS.items()}
+        for number in sorted((*self.index.of_group(self.group), *self.index.world)):
+            event = events[number]
+            if (handler := handlers.get(type(event))) is not None:
+                handler(number, event)
+        return self.targets
+
+    def _target(self, at: int, epoch: int, number: int) -> Rebalance:
+        """A new target: everything that called for one since the last is its trigger, the first above all."""
+        for consumer, (due, event) in list(self.vanished.items()):
+            if due <= at:
+                self.bumps.append((due, "session-expired", consumer, event))
+                self.registered.pop(consumer, None)
+                del self.vanished[consumer]
+        self.bumps.sort()
+        prepared, trigger, who, event = self.bumps[0] if self.bumps else (at, "", "", number)
+        if trigger == "metadata-changed" and not self.is_told:
+            prepared = at                                     # a heartbeat makes the broker look; the change itself wakes nobody
+        kicked = tuple(c for _, t, c, _ in self.bumps if t == "session-expired")
+        evidence = tuple(dict.fromkeys((*(b[3] for b in self.bumps), number)))
+        removed = {c: (at, n, t) for at, t, c, n in self.bumps if t in ("session-expired", "left", "poll-expired")} | self.removed
+        self.bumps, self.removed = [], {}
+        self.epoch = epoch
+        r = Rebalance(self.group, epoch, trigger, who, "", prepared, at, -1, -1, "computed", who, kicked, 0, "", "", -1, -1, True, {}, {}, evidence)
+        r.is_complete, r.removed = True, removed
+        self.targets.append(r)
+        return r
+
+    # ------------------------------------------------------------------------------------------------ told by the coordinator
+
+    def _bumped(self, number: int, e: ev.EpochBumped) -> None:
+        self.bumps.append((e.at_us, e.trigger, e.consumer, number))
+
+    def _removed(self, number: int, e: ev.MemberRemoved) -> None:
+        if e.why != "replaced":
+            self.removed[e.consumer] = (e.at_us, number, e.why)
+
+    def _computed(self, number: int, e: ev.AssignmentComputed) -> None:
+        r = self._target(e.at_us, e.generation, number)
+        r.assignor, r.moved, r.least = e.assignor, e.moved, e.least
+
+    # ------------------------------------------------------------------------------------------------ told by the members
+
+    def _sent(self, number: int, e: ev.RequestSent) -> None:
+        if e.api in RENEWS_SESSION:
+            if e.generation > 0:                               # a leave with −2 does not renew the session
+                self.heard[e.consumer] = e.at_us
+                self.vanished.pop(e.consumer, None)
+            if e.api == "ConsumerGroupHeartbeat" and e.generation in (-1, -2):
+                self._left(number, e.at_us, e.consumer, is_for_good=e.generation == -1)
+
+    def _received(self, number: int, e: ev.ResponseReceived) -> None:
+        if e.api == "ConsumerGroupHeartbeat" and not e.error and e.generation > 0:
+            self._seen(number, e.at_us, e.consumer, e.generation)
+
+    def _seen(self, number: int, at: int, consumer: str, epoch: int) -> None:
+        self.member_epoch[consumer] = epoch
+        self.registered[consumer] = None
+        if not self.is_told and epoch > self.epoch:
+            self._target(at, epoch, number)
+        self._settle(at, consumer)
+
+    def _poll_expired(self, number: int, e: ev.PollExpired) -> None:
+        self.overran[e.consumer] = None
+
+    def _added(self, number: int, e: ev.MemberAdded) -> None:
+        self.overran.pop(e.consumer, None)
+        is_return = e.consumer in self.vanished and self._is_static(e.consumer)
+        self.vanished.pop(e.consumer, None)
+        if not self.is_told and not is_return:
+            self.bumps.append((e.at_us, "joined", e.consumer, number))
+        self.busy[e.consumer] = None
+
+    def _left(self, number: int, at: int, consumer: str, is_for_good: bool) -> None:
+        self.member_epoch.pop(consumer, None)
+        self.busy.pop(consumer, None)
+        if is_for_good and consumer in self.registered:
+            del self.registered[consumer]
+            if not self.is_told:
+                self.bumps.append((at, "poll-expired" if consumer in self.overran else "left", consumer, number))
+        elif not is_for_good and consumer not in self.vanished:
+            self._vanish(number, at, consumer)
+
+    def _vanish(self, number: int, at: int, consumer: str) -> None:
+        facts = self.header.consumers.get(consumer)
+        if not self.is_told and facts is not None and facts.session_timeout_us >= 0 and consumer in self.registered:
+            self.vanished[consumer] = (self.heard.get(consumer, at) + facts.session_timeout_us, number)
+
+    def _gone(self, number: int, e: ev.ConsumerExited | ev.ConsumerFroze) -> None:
+        self._vanish(number, e.at_us, e.consumer)
+        self.member_epoch.pop(e.consumer, None)
+        self.busy.pop(e.consumer, None)
+
+    def _state(self, number: int, e: ev.MemberStateChanged) -> None:
+        if e.side != "client":
+            return
+        if e.after in ("RECONCILING", "ACKNOWLEDGING", "JOINING"):
+            self.busy[e.consumer] = None
+            if e.after == "RECONCILING" and self.targets:
+                self.targets[-1].notices.setdefault(e.consumer, (e.at_us, number))
+        elif e.after == "STABLE":
+            self.busy.pop(e.consumer, None)
+        elif e.after in ("LEAVING", "UNSUBSCRIBED", "STALE", "FENCED", "FATAL"):
+            if e.after == "LEAVING":
+                self._left(number, e.at_us, e.consumer, is_for_good=not self._is_static(e.consumer))
+            self.member_epoch.pop(e.consumer, None)
+            self.busy.pop(e.consumer, None)
+        if not self.is_told and e.epoch > self.epoch and e.after == "RECONCILING":
+            self._target(e.at_us, e.epoch, number)
+        if e.after in ("RECONCILING", "STABLE") and e.epoch > 0:
+            self.member_epoch[e.consumer] = max(e.epoch, self.member_epoch.get(e.consumer, 0))
+        self._settle(e.at_us, e.consumer)
+
+    def _is_static(self, consumer: str) -> bool:
+        facts = self.header.consumers.get(consumer)
+        return facts is not None and facts.instance_id is not None
+
+    def _topic(self, number: int, e: ev.TopicChanged) -> None:
+        if not self.is_told and self.registered:
+            self.bumps.append((e.at_us, "metadata-changed", "", number))
+
+    def _callback(self, number: int, e: ev.CallbackEnded) -> None:
+        if self.targets and e.callback == "assigned":
+            self.targets[-1].settled_us = max(self.targets[-1].settled_us, e.at_us)
+
+    def _settle(self, at: int, consumer: str) -> None:
+        """The target is reached once every member is at its epoch and reconciles nothing."""
+        if self.targets and self.targets[-1].stable_us < 0 and not self.busy and self.member_epoch:
+            r = self.targets[-1]
+            if all(epoch >= r.generation for epoch in self.member_epoch.values()):
+                r.stable_us, r.members = at, len(self.member_epoch)
+
+
+_HANDLERS: dict[type, str] = {
+    ev.EpochBumped: "_bumped", ev.AssignmentComputed: "_computed", ev.RequestSent: "_sent", ev.ResponseReceived: "_received",
+    ev.MemberAdded: "_added", ev.ConsumerExited: "_gone", ev.ConsumerFroze: "_gone", ev.MemberStateChanged: "_state", ev.CallbackEnded: "_callback",
+    ev.TopicChanged: "_topic", ev.PollExpired: "_poll_expired", ev.MemberRemoved: "_removed",
+}

@@ -1,0 +1,160 @@
+"""From a pause to its story: consecutive phases that add up to it exactly, each with its facts and evidence, and the cause. Worked out when asked
+for; partitions that stood still together (same beginning, same way, same end) share one story."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from rebalsim.analysis.causes import Causes
+from rebalsim.analysis.doing import HEARTBEAT, METADATA, POLL, SESSION, Doings
+from rebalsim.analysis.index import Index
+from rebalsim.analysis.phases_classic import ClassicWalk, Cut, notice_of
+from rebalsim.analysis.phases_consumer import ConsumerWalk
+from rebalsim.analysis.values import Disturbance, Facts, Pause, Phase, PhaseKind, Rebalance, Story
+from rebalsim.domain.errors import BugError
+from rebalsim.domain.ids import Partition
+from rebalsim.trace import events as ev
+from rebalsim.trace.trace import TraceHeader
+
+
+class Storyteller:
+    """Tells the stories of one trace's pauses."""
+
+    def __init__(self, index: Index, header: TraceHeader, rounds: dict[str, list[Rebalance]], disturbances: Sequence[Disturbance]) -> None:
+        self.index = index
+        self.header = header
+        self.rounds = {g: sorted(found, key=lambda r: r.prepared_us) for g, found in rounds.items()}
+        self.doings = Doings(index)
+        self.causes = Causes(index, header, self.doings, disturbances)
+        self.received: dict[tuple[str, int], dict[Partition, str]] | None = None
+        self.known: dict[tuple[object, ...], Story] = {}
+        self.barriers: dict[tuple[int, int], tuple[Facts, tuple[int, ...]]] = {}
+
+    def tell(self, p: Pause) -> Story:
+        """The story of a pause, shared with those that have the same."""
+        key = (p.group, p.started_us, p.start_event, p.why, p.owner_before, p.owner_after, p.path, p.ended_us, p.is_open, p.end_event)
+        story = self.known.get(key)
+        if story is None:
+            story = self.known[key] = self._told(p)
+        return story
+
+    def _told(self, p: Pause) -> Story:
+        rounds = self.rounds.get(p.group, [])
+        if p.why == "callback":
+            began = self.index.events[p.start_event]
+            kind = PhaseKind.RESTORE if began.callback == "assigned" else PhaseKind.REVOKE
+            cuts = [Cut(p.started_us, kind, p.owner_before, None, (p.start_event,))]
+        elif self._is_consumer_protocol(p):
+            cuts = ConsumerWalk(self.index, self.header, rounds, p).walk()
+        else:
+            cuts = ClassicWalk(self.index, self.header, rounds, p, self._assignee).walk()
+        phases = self._phases(p, cuts)
+        return Story(phases, self.causes.of(p, phases, self._rounds_of(p, cuts)))
+
+    def _assignee(self, r: Rebalance, partition: Partition) -> str:
+        """Who was told in this round that the partition is its own; empty if nobody."""
+        key = (r.group, r.generation)
+        if self.received is None:
+            self.received = {}
+            for consumer, numbers in self.index.by_consumer.items():
+                for n in numbers:
+                    e = self.index.events[n]
+                    if type(e) is ev.AssignmentReceived:
+                        owners = self.received.setdefault((self.index.group_of[consumer], e.generation), {})
+                        owners.update((p, consumer) for p in e.partitions)
+        return self.received.get(key, {}).get(partition, "")
+
+    def _is_consumer_protocol(self, p: Pause) -> bool:
+        """By what the group does at that time: under the consumer protocol rounds have no joins."""
+        facts = self.header.consumers.get(p.owner_before or p.owner_after)
+        if facts is not None and facts.protocol:
+            return facts.protocol == "consumer"
+        rounds = self.rounds.get(p.group, [])
+        place = bisect_right(rounds, p.started_us, key=lambda r: r.prepared_us)
+        return place > 0 and rounds[place - 1].completed_by == "computed"
+
+    def _rounds_of(self, p: Pause, cuts: list[Cut]) -> list[Rebalance]:
+        """The rounds that a pause lived through, the one that set it off first."""
+        found = {id(c.round): c.round for c in cuts if c.round is not None}
+        rounds = self.rounds.get(p.group, [])
+        place = bisect_right(rounds, p.started_us, key=lambda r: r.prepared_us)
+        if p.why in ("revoked", "lost", "callback") and place > 0:
+            found = {id(rounds[place - 1]): rounds[place - 1], **found}
+        if not found and p.why != "callback":
+            for r in rounds[place:]:
+                if r.prepared_us >= p.ended_us:
+                    break
+                found[id(r)] = r
+        return list(found.values())
+
+    def _phases(self, p: Pause, cuts: list[Cut]) -> tuple[Phase, ...]:
+        phases = []
+        for place, cut in enumerate(cuts):
+            ended = cuts[place + 1].at_us if place + 1 < len(cuts) else p.ended_us
+            if ended > cut.at_us:
+                evidence = cut.evidence
+                if place + 1 < len(cuts):
+                    evidence = tuple(dict.fromkeys((*evidence, *cuts[place + 1].evidence)))
+                elif p.end_event >= 0:
+                    evidence = tuple(dict.fromkeys((*evidence, p.end_event)))
+                facts, more = self._facts(p, cut, ended)
+                phases.append(Phase(cut.kind, cut.at_us, ended, facts, tuple(dict.fromkeys((*evidence, *more)))))
+        if not phases or phases[0].started_us != p.started_us or phases[-1].ended_us != p.ended_us:
+            raise BugError(f"The phases of the pause of {p.partition} from {p.started_us} to {p.ended_us} µs do not cover it")
+        return tuple(phases)
+
+    # ------------------------------------------------------------------------------------------------ facts
+
+    def _facts(self, p: Pause, cut: Cut, ended: int) -> tuple[Facts, tuple[int, ...]]:
+        kind, who, r = cut.kind, cut.consumer, cut.round
+        if kind in (PhaseKind.BARRIER, PhaseKind.FOLLOW_UP, PhaseKind.NOTICE) and r is not None:
+            return self._of_round(kind, r, cut.at_us, ended)
+        if kind is PhaseKind.DETECTION:
+            return self._of_detection(p, who, cut.at_us, ended)
+        if kind is PhaseKind.STUCK:
+            expired = self._between(who, cut.at_us, ended, ev.PollExpired)
+            return Facts(who, "stuck", cut.at_us, ended, POLL if expired else ""), expired
+        if kind is PhaseKind.AWAY:
+            doing, since, event = self.doings.at(who, cut.at_us) if who else ("away", -1, -1)
+            return Facts(who, "away" if doing in ("", "dead") else doing, since, ended), (event,) if event >= 0 else ()
+        if kind is PhaseKind.REVOKE:
+            how = "closing" if p.why == "closed" and cut.at_us == p.started_us else self.doings.between(who, cut.at_us, ended)
+            return Facts(who, "committing" if how in ("busy", "joining") else how, cut.at_us, ended), ()
+        if kind in (PhaseKind.PICKUP, PhaseKind.RELEASE):
+            return Facts(who, "unaware" if kind is PhaseKind.PICKUP else "unacknowledged", cut.at_us, ended, HEARTBEAT), ()
+        if kind is PhaseKind.INTERVAL:
+            return Facts("", "unknown", cut.at_us, ended, "group.consumer.assignment.interval.ms"), ()
+        if kind is PhaseKind.ASSIGNMENT:
+            doing, since, event = self.doings.at(who, ended - 1) if who else ("", -1, -1)
+            return Facts(who, doing if doing in ("stuck", "frozen") else "assigning", since, ended), (event,) if event >= 0 else ()
+        return Facts(who, "restoring" if kind is PhaseKind.RESTORE else "fetching" if kind is PhaseKind.FETCH else "unknown", cut.at_us, ended), ()
+
+    def _of_round(self, kind: PhaseKind, r: Rebalance, began: int, ended: int) -> tuple[Facts, tuple[int, ...]]:
+        if kind is not PhaseKind.BARRIER:
+            at, who, event = notice_of(r)
+            return Facts(who, "unaware" if who else "unknown", r.prepared_us, at if who else ended, HEARTBEAT, r.trigger), (event,) if event >= 0 else ()
+        key = (id(r), began)
+        found = self.barriers.get(key)
+        if found is None:
+            found = self.barriers[key] = self.doings.last_of(r, began, self.index.horizon_us)
+        return found
+
+    def _of_detection(self, p: Pause, who: str, at: int, ended: int) -> tuple[Facts, tuple[int, ...]]:
+        if not who:
+            return Facts("", "unknown", at, ended, HEARTBEAT if self._is_consumer_protocol(p) else METADATA), ()
+        doing, since, event = self.doings.at(who, at)
+        if doing in ("", "closing"):
+            doing, since, event = self.doings.at(who, ended - 1)
+        timer = "" if p.is_open and ended == p.ended_us else SESSION
+        return Facts(who, doing or "unknown", since, ended, timer), (event,) if event >= 0 else ()
+
+    def _between(self, consumer: str, from_us: int, until_us: int, kind: type) -> tuple[int, ...]:
+        numbers = self.index.by_consumer.get(consumer, [])
+        found = []
+        for n in numbers[self.index.first_at(numbers, from_us):]:
+            if self.index.events[n].at_us > until_us:
+                break
+            if type(self.index.events[n]) is kind:
+                found.append(n)
+        return tuple(found)

@@ -1,0 +1,264 @@
+"""How a pause of a classic group is cut: what the partition's holder did, and where the group's round stood, decide at each change.
+
+The walk merges the holder's own events, the callbacks that concerned the partition, and the group's rounds, in order. Every change may begin
+another phase; so phases are consecutive and add up to the pause by construction.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from rebalsim.analysis.index import Index
+from rebalsim.analysis.values import Pause, PhaseKind, Rebalance
+from rebalsim.domain.ids import Partition
+from rebalsim.trace import events as ev
+from rebalsim.trace.trace import TraceHeader
+
+
+@dataclass(slots=True)
+class Cut:
+    """From `at_us` on the partition was in this phase; `consumer` is whom it concerns, `round` the round it belongs to."""
+
+    at_us: int
+    kind: PhaseKind
+    consumer: str = ""
+    round: Rebalance | None = None
+    evidence: tuple[int, ...] = ()
+
+
+STARTS = {
+    "revoked": "revoking", "lost": "revoking", "closed": "closing", "killed": "gone", "fatal": "gone", "froze": "gone", "cut": "gone", "stuck": "stuck",
+    "poll-expired": "stuck", "grown": "unknown",
+}
+
+
+@dataclass(slots=True)
+class ClassicWalk:
+    """One pause, walked through. `mode` is what became of the holder: revoking | closing | stuck | gone | left | given | returning | resuming |
+    assigned | serving | unknown (nobody ever held it)."""
+
+    index: Index
+    header: TraceHeader
+    rounds: list[Rebalance]
+    pause: Pause
+    assignee: Callable[[Rebalance, Partition], str]     # whom a round's result gave the partition, as far as anybody was told
+    holder: str = ""
+    mode: str = ""
+    is_handover: bool = False            # given up after a round, for the next one to hand on
+    has_left: bool = False
+    round: Rebalance | None = None
+    cuts: list[Cut] = field(default_factory=list)
+
+    def walk(self) -> list[Cut]:
+        """The cuts, ascending; the first is at the pause's beginning."""
+        p = self.pause
+        self.holder, self.mode = p.owner_before, STARTS[p.why]
+        self.round = self._round_at(p.started_us)
+        if self.mode == "revoking":
+            self.is_handover = self._is_after_round(p.start_event)
+        self._mark(p.started_us, p.start_event)
+        for at, number, r in self._changes():
+            if r is not None:
+                self._group_changed(at, r)
+            else:
+                self._happened(number)
+            self._mark(max(at, p.started_us), number)
+        return self.cuts
+
+    # ------------------------------------------------------------------------------------------------ what happens in between
+
+    def _changes(self) -> list[tuple[int, int, Rebalance | None]]:
+        """(instant, event, None) for consumers' events, (instant, −1, round) where a round began, was noticed or passed its barrier."""
+        p, events = self.pause, self.index.events
+        found: list[tuple[int, int, Rebalance | None]] = []
+        concerned = dict.fromkeys((p.owner_before, *(events[n].consumer for n in p.path)))
+        for consumer in concerned:
+            numbers = self.index.by_consumer.get(consumer, [])
+            for number in numbers[self.index.first_at(numbers, p.started_us):]:
+                if events[number].at_us >= p.ended_us:
+                    break
+                if number > p.start_event:
+                    found.append((events[number].at_us, number, None))
+        for r in self._rounds_within():
+            moments = {r.prepared_us: None, notice_of(r)[0]: None, r.barrier_us: None}
+            moments.update((at, None) for c, (at, _, _) in r.removed.items() if c in concerned)
+            found += [(at, -1, r) for at in moments if p.started_us <= at < p.ended_us]
+        return sorted(found, key=lambda c: (c[0], c[1] < 0, c[1]))
+
+    def _rounds_within(self) -> list[Rebalance]:
+        first = bisect_right(self.rounds, self.pause.started_us, key=lambda r: r.prepared_us)
+        within = []
+        for r in self.rounds[max(0, first - 1):]:
+            if r.prepared_us >= self.pause.ended_us:
+                break
+            within.append(r)
+        return within
+
+    def _round_at(self, at_us: int) -> Rebalance | None:
+        place = bisect_right(self.rounds, at_us, key=lambda r: r.prepared_us)
+        return self.rounds[place - 1] if place else None
+
+    def _is_after_round(self, number: int) -> bool:
+        """Whether a revocation came with a round's result (its next one hands on) and not before joining one."""
+        numbers = self.index.by_consumer.get(self.holder, [])
+        place = bisect_right(numbers, number) - 1
+        while place >= 0:
+            kind = type(self.index.events[numbers[place]])
+            if kind is ev.GenerationJoined:
+                return True
+            if kind in (ev.RebalanceNoticed, ev.RejoinRequested, ev.CloseBegan, ev.ConsumerStarted, ev.MemberReset, ev.LeaveSent):
+                return False
+            place -= 1
+        return False
+
+    def _group_changed(self, at: int, r: Rebalance) -> None:
+        if self.round is None or r.prepared_us >= self.round.prepared_us:
+            self.round = r
+        removed = r.removed.get(self.holder)
+        if removed is not None and removed[0] <= at and self.mode in ("gone", "stuck", "closing") and removed[0] >= self.pause.started_us:
+            self.mode = "left"
+        if self.mode == "unknown" and at >= r.prepared_us:
+            self.mode = "left"
+
+    def _happened(self, number: int) -> None:
+        e = self.index.events[number]
+        kind, mode = type(e), self.mode
+        if number in self.pause.path and kind is ev.CallbackBegan and e.callback == "assigned":
+            self.holder, self.mode, self.is_handover = e.consumer, "assigned", False
+            return
+        if e.consumer != self.holder:
+            return
+        if kind is ev.ConsumerExited:
+            if mode != "left" and not self.has_left:
+                self.mode = "gone"
+            self.has_left = False
+        elif kind is ev.CallbackBegan and e.callback != "assigned":
+            if mode in ("assigned", "serving", "resuming", "stuck") and (number in self.pause.path or mode in ("resuming", "stuck")):
+                self.mode, self.is_handover = "revoking", self._is_after_round(number)
+        elif kind is ev.CallbackEnded:
+            if mode == "revoking" and e.callback != "assigned":
+                self.mode = "given"
+            elif mode == "assigned" and e.callback == "assigned":
+                self.mode = "serving"
+        elif kind is ev.LeaveSent:
+            if mode in ("closing", "stuck", "revoking", "gone"):
+                self.mode, self.has_left = "left", True
+        elif kind is ev.CloseBegan:
+            if mode in ("assigned", "serving", "resuming", "stuck"):
+                self.mode = "closing"
+        else:
+            self._troubled(e, kind, mode)
+
+    def _troubled(self, e: ev.TraceEvent, kind: type, mode: str) -> None:
+        """The holder vanished, got stuck, or came back."""
+        if kind is ev.PollExpired:
+            facts = self.header.consumers.get(self.holder)
+            if mode == "stuck" and facts is not None and facts.instance_id is not None:
+                self.mode = "gone"                           # it stops its heartbeats and does not leave
+        elif kind is ev.ConsumerFroze or (kind is ev.LinkCut and e.from_all_brokers):
+            if mode in ("assigned", "serving", "resuming"):
+                self.mode = "gone"
+        elif kind is ev.HandlerStuck:
+            if mode in ("serving", "resuming"):
+                self.mode = "stuck"
+        elif kind in (ev.HandlerReturned, ev.ConsumerThawed, ev.LinkHealed):
+            if mode in ("stuck", "gone"):
+                self.mode = "resuming"
+        elif kind is ev.RequestSent and e.api == "JoinGroup" and mode == "gone":
+            self.mode = "returning"
+
+    # ------------------------------------------------------------------------------------------------ which phase that is
+
+    def _mark(self, at: int, number: int) -> None:
+        kind, consumer, r = self._phase(at)
+        last = self.cuts[-1] if self.cuts else None
+        if last is not None and last.kind is kind and last.consumer == consumer and last.round is r:
+            return
+        evidence = (number,) if number >= 0 else ()
+        if last is not None and last.at_us == at:            # what lasted no time is forgotten, but for its evidence
+            self.cuts.pop()
+            evidence = tuple(dict.fromkeys((*last.evidence, *evidence)))
+            before = self.cuts[-1] if self.cuts else None
+            if before is not None and before.kind is kind and before.consumer == consumer and before.round is r:
+                before.evidence = tuple(dict.fromkeys((*before.evidence, *evidence)))
+                return
+        self.cuts.append(Cut(at, kind, consumer, r, evidence))
+
+    def _phase(self, at: int) -> tuple[PhaseKind, str, Rebalance | None]:
+        mode, holder, r = self.mode, self.holder, self.round
+        if mode == "assigned":
+            return PhaseKind.RESTORE, holder, None
+        if mode == "serving":
+            return PhaseKind.FETCH, holder, None
+        if mode == "stuck":
+            return PhaseKind.STUCK, holder, None
+        if mode in ("revoking", "closing"):
+            return PhaseKind.REVOKE, holder, None
+        if mode == "resuming":
+            is_called = r is not None and r.prepared_us <= at and (r.barrier_us < 0 or at < r.barrier_us)
+            return (PhaseKind.REVOKE if is_called else PhaseKind.FETCH), holder, None
+        if mode in ("gone", "unknown"):
+            return (PhaseKind.AWAY if self._returns() else PhaseKind.DETECTION), holder, None
+        return self._of_group(at, mode, r)
+
+    def _of_group(self, at: int, mode: str, r: Rebalance | None) -> tuple[PhaseKind, str, Rebalance | None]:
+        """Nobody holds it: where the group stands decides."""
+        following = self._following(r.prepared_us if r is not None else at)
+        if r is None or r.prepared_us > at:
+            return (PhaseKind.AWAY, self.holder, following) if mode == "left" else (PhaseKind.BARRIER, self.holder, following)
+        if r.barrier_us < 0 or at < r.barrier_us:
+            if self.is_handover:
+                return (PhaseKind.FOLLOW_UP if at < notice_of(r)[0] else PhaseKind.BARRIER), r.last, r
+            if mode == "left" and at < notice_of(r)[0]:
+                return PhaseKind.NOTICE, r.last, r
+            return PhaseKind.BARRIER, r.last, r
+        if self.is_handover and r.barrier_us <= self.pause.started_us:
+            return PhaseKind.FOLLOW_UP, following.last if following else "", following
+        if mode == "left" and not self._assigns(r) and r.is_complete:
+            if following is not None and following.prepared_us - at > 1_000_000 and following.trigger == "joined":
+                return PhaseKind.AWAY, following.trigger_consumer, following
+            return PhaseKind.NOTICE, "", following
+        if mode == "given" and not self.is_handover and not self._assigns(r) and r.is_complete:
+            return PhaseKind.BARRIER, following.last if following else self.holder, following
+        return PhaseKind.ASSIGNMENT, self.assignee(r, self.pause.partition) or self._next_owner(at), r
+
+    def _following(self, at: int) -> Rebalance | None:
+        place = bisect_right(self.rounds, at, key=lambda x: x.prepared_us)
+        return self.rounds[place] if place < len(self.rounds) else None
+
+    def _assigns(self, r: Rebalance) -> bool:
+        """Whether the round's result brought the partition to somebody (within the pause)."""
+        following = self._following(r.prepared_us)
+        until = following.barrier_us if following is not None and following.barrier_us >= 0 else self.pause.ended_us
+        if self.mode == "returning":
+            return True
+        for number in self.pause.path:
+            e = self.index.events[number]
+            if type(e) is ev.CallbackBegan and e.callback == "assigned" and r.barrier_us <= e.at_us <= until:
+                return True
+        return False
+
+    def _next_owner(self, at: int) -> str:
+        for number in self.pause.path:
+            e = self.index.events[number]
+            if e.at_us >= at and type(e) is ev.CallbackBegan and e.callback == "assigned":
+                return str(e.consumer)
+        return self.pause.owner_after
+
+    def _returns(self) -> bool:
+        """The very consumer that vanished took the partition up again, and nobody had removed it meanwhile: it was simply away."""
+        p = self.pause
+        if not self.holder or p.owner_after != self.holder or p.assigned_event < 0:
+            return False
+        return not any(self.holder in r.removed and p.started_us <= r.removed[self.holder][0] < p.ended_us for r in self._rounds_within())
+
+
+def notice_of(r: Rebalance) -> tuple[int, str, int]:
+    """When the last to join learnt of the round, who that was, and the event; where it never did (or needed no notice), the last of the others."""
+    own, event = r.notices.get(r.last, (-1, -1))
+    if own >= r.prepared_us and r.last not in r.removed:
+        return own, r.last, event
+    heard = [(at, c, n) for c, (at, n) in r.notices.items() if at >= r.prepared_us and (r.barrier_us < 0 or at <= r.barrier_us)]
+    return max(heard, default=(r.prepared_us, "", -1))

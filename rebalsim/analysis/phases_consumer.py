@@ -1,0 +1,206 @@
+"""How a pause under the consumer protocol is cut: no barrier, but partition by partition revoke, release, (interval,) pickup, assignment, restore, fetch."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+from rebalsim.analysis.index import Index
+from rebalsim.analysis.phases_classic import STARTS, Cut
+from rebalsim.analysis.values import Pause, PhaseKind, Rebalance
+from rebalsim.trace import events as ev
+from rebalsim.trace.trace import TraceHeader
+
+
+class ConsumerWalk:
+    """One pause, from its holder to its next one and so on; each milestone begins the next phase."""
+
+    def __init__(self, index: Index, header: TraceHeader, targets: list[Rebalance], pause: Pause) -> None:
+        self.index, self.header, self.targets, self.pause = index, header, targets, pause
+        self.cuts: list[Cut] = []
+
+    def walk(self) -> list[Cut]:
+        """The cuts, ascending; the first is at the pause's beginning."""
+        p, events = self.pause, self.index.events
+        at = self._held(p.owner_before, p.started_us, p.start_event, STARTS[p.why])
+        path = list(p.path)
+        while path:
+            number = path.pop(0)
+            e = events[number]
+            if type(e) is not ev.CallbackBegan or e.callback != "assigned":
+                continue
+            self._brought(e.consumer, at, number)
+            after = next((n for n in path if events[n].consumer == e.consumer), -1)
+            ended = self._next(e.consumer, number, (ev.CallbackEnded,))
+            if ended >= 0 and (after < 0 or ended < after):
+                self._cut(events[ended].at_us, PhaseKind.FETCH, e.consumer, ended)
+            if after >= 0:
+                taken = events[after]
+                mode = "gone" if type(taken) is ev.ConsumerExited else STARTS.get(getattr(taken, "callback", ""), "gone")
+                at = self._held(e.consumer, taken.at_us, after, mode)
+        return self.cuts
+
+    def _cut(self, at: int, kind: PhaseKind, consumer: str, number: int, target: Rebalance | None = None) -> None:
+        p = self.pause
+        at = max(at, self.cuts[-1].at_us if self.cuts else p.started_us)
+        if at >= p.ended_us:
+            return
+        if self.cuts and self.cuts[-1].at_us == at:
+            self.cuts.pop()
+        self.cuts.append(Cut(at, kind, consumer, target, (number,) if number >= 0 else ()))
+
+    def _next(self, consumer: str, number: int, kinds: tuple[type, ...], until_us: int | None = None) -> int:
+        """The consumer's next event of one of these kinds, within the pause; −1 if none."""
+        numbers = self.index.by_consumer.get(consumer, [])
+        limit = self.pause.ended_us if until_us is None else until_us
+        for n in numbers[bisect_right(numbers, number):]:
+            if self.index.events[n].at_us > limit:
+                return -1
+            if type(self.index.events[n]) in kinds:
+                return n
+        return -1
+
+    # ------------------------------------------------------------------------------------------------ until nobody holds it
+
+    def _held(self, holder: str, at: int, number: int, mode: str) -> int:
+        """From the beginning until the partition is free; returns that instant."""
+        events = self.index.events
+        if mode == "stuck":
+            self._cut(at, PhaseKind.STUCK, holder, number)
+            came = self._next(holder, number, (ev.HandlerReturned, ev.PollExpired, ev.CallbackBegan, ev.ConsumerExited))
+            if came < 0:
+                return self._removed(holder, at, number) if self._removal(holder, at) is not None else self.pause.ended_us
+            e = events[came]
+            if type(e) is ev.HandlerReturned:
+                self._cut(e.at_us, PhaseKind.FETCH, holder, came)
+                lost = self._next(holder, came, (ev.CallbackBegan,))
+                return e.at_us if lost < 0 or events[lost].callback == "assigned" else self._held(holder, events[lost].at_us, lost, "revoking")
+            if type(e) is ev.CallbackBegan:
+                return self._held(holder, e.at_us, came, "revoking")
+            facts = self.header.consumers.get(holder)
+            if type(e) is ev.PollExpired and not (facts is not None and facts.instance_id is not None):
+                return self._free(holder, e.at_us, came)
+            return self._removed(holder, e.at_us, came)
+        if mode in ("revoking", "closing"):
+            return self._given(holder, at, number, mode)
+        return self._removed(holder, at, number)
+
+    def _given(self, holder: str, at: int, number: int, mode: str) -> int:
+        """It gives the partition up properly; free once the coordinator has its word."""
+        events = self.index.events
+        self._cut(at, PhaseKind.REVOKE, holder, number)
+        if mode == "closing":
+            gone = self._next(holder, number, (ev.LeaveSent, ev.ConsumerExited))
+            left = self._leave_beat(holder, number)
+            if left >= 0 and (gone < 0 or left < gone):
+                gone = left
+            if gone < 0:
+                return self.pause.ended_us
+            facts = self.header.consumers.get(holder)
+            is_static = facts is not None and facts.instance_id is not None
+            return self._removed(holder, events[gone].at_us, gone) if is_static else self._free(holder, events[gone].at_us, gone)
+        ended = self._next(holder, number, (ev.CallbackEnded,))
+        while ended >= 0 and events[ended].callback == "assigned":
+            ended = self._next(holder, ended, (ev.CallbackEnded,))
+        if ended < 0:
+            return self.pause.ended_us
+        self._cut(events[ended].at_us, PhaseKind.RELEASE, holder, ended)
+        told = self._acknowledged(holder, ended)
+        return self._free(holder, events[told].at_us, told) if told >= 0 else self.pause.ended_us
+
+    def _leave_beat(self, holder: str, number: int) -> int:
+        n = number
+        while (n := self._next(holder, n, (ev.RequestSent,))) >= 0:
+            e = self.index.events[n]
+            if e.api == "ConsumerGroupHeartbeat" and e.generation < 0:
+                return n
+        return -1
+
+    def _acknowledged(self, holder: str, number: int) -> int:
+        """The event that tells that the coordinator knows: its own word, else the answer to the member's next heartbeat, else the client's state."""
+        events, n = self.index.events, number
+        group = self.index.by_group.get(self.pause.group, [])
+        for m in group[bisect_right(group, number):]:
+            e = events[m]
+            if e.at_us > self.pause.ended_us:
+                break
+            if type(e) is ev.PartitionsReleased and e.consumer == holder and self.pause.partition in e.partitions:
+                return m
+        while (n := self._next(holder, n, (ev.ResponseReceived, ev.MemberStateChanged, ev.ConsumerExited, ev.LeaveSent))) >= 0:
+            e = events[n]
+            if type(e) is ev.ResponseReceived:
+                if e.api == "ConsumerGroupHeartbeat" and e.sent_at_us >= events[number].at_us:
+                    return n
+            elif type(e) is not ev.MemberStateChanged or (e.side == "client" and e.after == "STABLE" and not self._has_wire(holder)):
+                return n
+        return -1
+
+    def _has_wire(self, holder: str) -> bool:
+        return self._next(holder, -1, (ev.RequestSent,)) >= 0
+
+    def _removal(self, holder: str, at: int) -> tuple[int, int] | None:
+        """When the coordinator removed a holder that said nothing; the instant and the event."""
+        place = bisect_right(self.targets, at, key=lambda r: r.barrier_us)
+        for r in self.targets[place:]:
+            if r.prepared_us >= self.pause.ended_us:
+                break
+            gone = r.removed.get(holder)
+            if gone is not None and gone[0] >= at:
+                return gone[0], gone[1]
+        return None
+
+    def _removed(self, holder: str, at: int, number: int) -> int:
+        p = self.pause
+        if not holder:                                         # a new partition: nobody knew until the epoch grew
+            self._cut(at, PhaseKind.DETECTION, "", number)
+            target = next((r for r in self.targets if r.barrier_us >= at), None)
+            return self._free("", target.prepared_us, -1) if target is not None else p.ended_us
+        found = self._removal(holder, at)
+        if found is not None:
+            self._cut(at, PhaseKind.DETECTION, holder, number)
+            return self._free(holder, found[0], found[1])
+        back = self._next(holder, number, (ev.ConsumerThawed, ev.LinkHealed))
+        if back >= 0:
+            self._cut(at, PhaseKind.DETECTION, holder, number)
+            self._cut(self.index.events[back].at_us, PhaseKind.FETCH, holder, back)
+            lost = self._next(holder, back, (ev.CallbackBegan,))
+            if lost >= 0 and self.index.events[lost].callback != "assigned":
+                return self._held(holder, self.index.events[lost].at_us, lost, "revoking")
+            return int(self.index.events[back].at_us)
+        self._cut(at, PhaseKind.AWAY if p.owner_after == holder and p.assigned_event >= 0 else PhaseKind.DETECTION, holder, number)
+        returned = self._next(holder, number, (ev.MemberAdded,))
+        return int(self.index.events[returned].at_us) if returned >= 0 else p.ended_us
+
+    # ------------------------------------------------------------------------------------------------ until somebody takes it
+
+    def _free(self, holder: str, at: int, number: int) -> int:
+        """Nobody holds it; the broker may have to wait before it computes, then somebody's heartbeat must come."""
+        group = self.index.by_group.get(self.pause.group, [])
+        for n in group[self.index.first_at(group, at):]:
+            e = self.index.events[n]
+            if e.at_us >= self.pause.ended_us or type(e) is ev.AssignmentComputed:
+                break
+            if type(e) is ev.IntervalWaited and e.until_us > e.at_us:
+                self._cut(at, PhaseKind.INTERVAL, holder, n)
+                at = min(max(at, e.until_us), self.pause.ended_us)
+                break
+        self._cut(at, PhaseKind.PICKUP, self._next_owner(at), number)
+        return at
+
+    def _next_owner(self, at: int) -> str:
+        for number in self.pause.path:
+            e = self.index.events[number]
+            if e.at_us >= at and type(e) is ev.CallbackBegan and e.callback == "assigned":
+                return str(e.consumer)
+        return self.pause.owner_after
+
+    def _brought(self, owner: str, at: int, number: int) -> None:
+        """The owner heard of it at a heartbeat, and then reconciled until its callback was entered."""
+        events, numbers = self.index.events, self.index.by_consumer.get(owner, [])
+        place = bisect_right(numbers, number) - 2
+        while place >= 0 and events[numbers[place]].at_us >= at:
+            e = events[numbers[place]]
+            if type(e) is ev.AssignmentReceived or (type(e) is ev.MemberStateChanged and e.side == "client" and e.after == "RECONCILING"):
+                self._cut(e.at_us, PhaseKind.ASSIGNMENT, owner, numbers[place])
+                break
+            place -= 1
+        self._cut(events[number].at_us, PhaseKind.RESTORE, owner, number)
