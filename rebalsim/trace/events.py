@@ -155,7 +155,10 @@ class CoordinatorLost:
 
 @dataclass(slots=True)
 class RequestSent:
-    """A request left. `number` joins it with its answer; `generation` is the member epoch under the consumer protocol."""
+    """A request left. `number` joins it with its answer; `generation` is the member epoch under the consumer protocol.
+
+    What a rebalance is made of is always told: JoinGroup, SyncGroup, and the commit that goes out before partitions are given up (from which on
+    nothing is handed over); so are the answers of JoinGroup and SyncGroup. All else is told only in a trace of the whole wire."""
 
     at_us: int
     consumer: str
