@@ -9,6 +9,16 @@ INCONCLUSIVE = 3    # nothing broken, but an open pause or an unsettled group co
 BUG = 70            # rebalsim contradicts itself
 INTERRUPTED = 130   # Ctrl-C
 
+# for people: `rebalsim explain exit` and the README's table say the same
+MEANINGS: dict[int, str] = {
+    WITHIN: "all is well: every budget is kept, or there is nothing to judge",
+    BROKEN: "a budget is broken, or what was verified differs",
+    INVALID: "bad usage, an invalid scenario, or something missing that must be installed",
+    INCONCLUSIVE: "no budget is broken, but a pause still open at the horizon, or a group that has not settled, could break one",
+    BUG: "a bug in rebalsim: the message has seed and version, and says how to report it",
+    INTERRUPTED: "interrupted",
+}
+
 GRAVITY = (BUG, INVALID, BROKEN, INCONCLUSIVE, WITHIN)
 
 

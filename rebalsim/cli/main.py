@@ -19,12 +19,14 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "Play": {
     },
     "Write": {
+        "explain": ("rebalsim.cli.explain", "Say what a rule, phase, metric, word or setting means; or why partitions stood still."),
     },
     "Kafka": {
         "verify": ("rebalsim.cli.verify", "Hold rebalsim against recordings of a real Kafka."),
         "assign": ("rebalsim.cli.assign", "Ask an assignor who gets which partition, step by step."),
     },
     "Project": {
+        "doctor": ("rebalsim.cli.doctor", "Say what is installed, what is missing, and what to do about it."),
     },
 }
 

@@ -1,0 +1,157 @@
+"""`rebalsim explain`: the catalogue of rules, phases, metrics, words, settings and exit codes; with a file, the pauses in it.
+
+What a term means stands where the thing itself lives (lint's rules, reports' phases and words, the registry of metrics); here it is only
+gathered and looked up.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+from pathlib import Path
+
+import click
+
+from rebalsim.cli import exits
+from rebalsim.domain.errors import InputError
+from rebalsim.reports.catalogue import Entry, render_catalogue, render_entry
+
+WIDTH = 79
+FILE_FORM = "rebalsim.cli.explain_file"      # has a click `command` for `explain FILE --partition P --at T`
+
+
+def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    return sorted({e.term for entries in catalogue().values() for e in entries if e.term.startswith(incomplete)})
+
+
+@click.command(
+    "explain",
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+    epilog="Examples: rebalsim explain barrier · rebalsim explain range-skew · rebalsim explain longest_pause · "
+           "rebalsim explain scenarios/scale-out.yaml --partition orders-3 --at 41s",
+)
+@click.argument("term", required=False, shell_complete=_complete)
+@click.pass_context
+def command(ctx: click.Context, term: str | None) -> int:
+    """Say what a TERM means: a rule of lint, a phase of a pause, a metric, a word, a Kafka setting, an exit code.
+
+    Without a TERM the whole catalogue is listed. If TERM is a file (a story, a trace, a recording), the pauses in it are explained
+    instead: --partition says which one, --at when.
+    """
+    if term is None:
+        click.echo(render_catalogue(catalogue(), WIDTH))
+        click.echo("\nKafka's settings, such as session.timeout.ms, are terms too.\n`rebalsim explain TERM` prints what one means.")
+        return exits.WITHIN
+    if Path(term).is_file() or ctx.args:
+        return _explain_file([term, *ctx.args])
+    entries = find(term)
+    if not entries:
+        known = [e.term for listed in catalogue().values() for e in listed] + _settings()
+        near = difflib.get_close_matches(_plain(term), known, 3, 0.5)
+        hint = f"Did you mean {', '.join(near[:-1])}{' or ' if len(near) > 1 else ''}{near[-1]}?" if near else "`rebalsim explain` lists the terms."
+        raise InputError(f"There is no term and no file '{term}'. {hint}")
+    click.echo("\n\n".join(render_entry(entry, WIDTH) for entry in entries))
+    return exits.WITHIN
+
+
+def _explain_file(args: list[str]) -> int:
+    if importlib.util.find_spec(FILE_FORM) is None:
+        raise InputError(
+            f"'{args[0]}' would be explained as a file, and this version explains terms only. "
+            "`rebalsim explain` lists them; a term takes no options."
+        )
+    command: click.Command = importlib.import_module(FILE_FORM).command
+    outcome = command.main(args=args, prog_name="rebalsim explain", standalone_mode=False)
+    return outcome if isinstance(outcome, int) else exits.WITHIN
+
+
+# ------------------------------------------------------------------------------------------------ the catalogue
+
+
+def catalogue() -> dict[str, list[Entry]]:
+    """Every term by heading, in the order in which it is listed. Settings are left out: `find` knows them."""
+    from rebalsim.domain.metrics import METRICS
+    from rebalsim.lint.registry import CATALOGUE
+    from rebalsim.reports.glossary import WORDS
+    from rebalsim.reports.phases_explained import PHASES_EXPLAINED
+
+    found: dict[str, list[Entry]] = {}
+    for heading, rules in CATALOGUE.items():
+        found[f"Rules of lint: {heading[:1].lower()}{heading[1:]}"] = [
+            Entry(
+                rule.id, "rule of lint", rule.title,
+                (
+                    ("What it looks for", rule.what), ("Why it hurts", rule.why), ("What to write instead", rule.fix),
+                    ("Example:", rule.example), ("Source", rule.source),
+                ),
+            )
+            for rule in (checked.rule for checked in rules)
+        ]
+    found["Phases of a pause"] = [
+        Entry(
+            name, "phase of a pause", phase.title,
+            (("What it is", phase.what), ("Why it hurts", phase.why), ("How it shows in a trace", phase.shows), ("What to change", phase.change)),
+        )
+        for name, phase in PHASES_EXPLAINED.items()
+    ]
+    found["Words"] = [Entry(word, "word", "", (("", text),), see) for word, (text, see) in WORDS.items()]
+    found["Metrics"] = [
+        Entry(
+            metric.name, "metric", metric.meaning,
+            (("", f"Measured as a {_unit(metric.unit)}, over {metric.population}; {_better(metric.better)}."
+                  + (f" Kafka's own name: {metric.kafka_name}." if metric.kafka_name else "")
+                  + ("" if metric.is_known_to_consumer_protocol else " Unknown under the consumer protocol.")),),
+        )
+        for metric in METRICS.values()
+    ]
+    found["Exit codes"] = [Entry(f"exit-{code}", "exit code", meaning, ()) for code, meaning in exits.MEANINGS.items()]
+    return found
+
+
+def _unit(unit: str) -> str:
+    words = {"partition-time": "time summed over partitions", "count": "number", "per-hour": "rate per hour"}
+    return words.get(unit, f"number of {unit}" if unit.endswith("s") else unit)
+
+
+def _better(better: str) -> str:
+    return {"less": "less is better", "more": "more is better"}.get(better, "neither more nor less is better by itself")
+
+
+def find(term: str) -> list[Entry]:
+    """Everything of that name; upper case, blanks, dashes and underscores do not matter. `exit` and `3` find exit codes."""
+    plain = _plain(term)
+    if plain in ("exit", "exit-code", "exit-codes"):
+        return catalogue()["Exit codes"]
+    if plain.isdigit():
+        plain = f"exit-{plain}"
+    found = [e for listed in catalogue().values() for e in listed if _plain(e.term) == plain]
+    if not found and plain.startswith("kip-848"):
+        return find("consumer-protocol")
+    return found or _setting(term.strip())
+
+
+def _plain(term: str) -> str:
+    return "-".join(term.lower().replace("_", " ").replace("-", " ").split())
+
+
+def _settings() -> list[str]:
+    from rebalsim.scenario.language import BROKER_KEYS, CLIENT_KEYS
+
+    return [field.name for field in (*CLIENT_KEYS, *BROKER_KEYS)]
+
+
+def _setting(key: str) -> list[Entry]:
+    """A Kafka setting: what it is, its default, and the rules of lint that speak of it."""
+    from rebalsim.domain.client import BrokerConfig, ClientConfig
+    from rebalsim.lint.registry import RULES
+    from rebalsim.scenario.language import BROKER_KEYS, CLIENT_KEYS
+
+    for fields, defaults, whose in ((CLIENT_KEYS, ClientConfig(), "consumer's setting"), (BROKER_KEYS, BrokerConfig(), "brokers' setting")):
+        for field in fields:
+            if field.name == key:
+                value = getattr(defaults, field.target)
+                default = "none" if value in (None, "", ()) else field.kind.say(value)
+                rules = tuple(c.rule.id for c in RULES if key in f"{c.rule.what} {c.rule.fix} {c.rule.example}".split(" ") or f"{key}:" in c.rule.example)
+                return [Entry(key, whose, field.doc, (("", f"Default in Kafka 4.3: {default}."),), rules)]
+    return []
