@@ -19,6 +19,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "Play": {
     },
     "Write": {
+        "lint": ("rebalsim.cli.lint", "Find mistakes in scenarios, and settings that will hurt."),
         "explain": ("rebalsim.cli.explain", "Say what a rule, phase, metric, word or setting means; or why partitions stood still."),
     },
     "Kafka": {

@@ -35,6 +35,27 @@ class Problem:
     rule: str = ""        # the lint rule that found it, if one did
     is_warning: bool = False
 
+    def __str__(self) -> str:
+        """`file:line:column: what is wrong — what to write instead`, and below it the line with a caret."""
+        head = f"{self.file}:{self.line}:{self.column}: {'warning: ' if self.is_warning else ''}{self.message}{f' [{self.rule}]' if self.rule else ''}"
+        if not self.source.strip():
+            return head
+        start = max(0, self.column - 60)
+        shown = "".join(c if c.isprintable() else " " for c in self.source[start: start + 110])
+        before = shown[: self.column - 1 - start]
+        width = max(1, min(self.width, len(shown) - len(before)))
+        margin = f"{self.line:>6} | "
+        return f"{head}\n{margin}{'…' if start else ''}{shown}\n{' ' * (len(margin) - 2)}| {' ' * bool(start)}{_blank(before)}{'^' * width}"
+
+
+def _blank(text: str) -> str:
+    """As many spaces as the text is wide in a terminal."""
+    if text.isascii():
+        return " " * len(text)
+    import unicodedata
+
+    return "".join("  " if unicodedata.east_asian_width(c) in "WF" else "" if unicodedata.combining(c) else " " for c in text)
+
 
 class ProblemsError(InputError):
     """A file with problems: all of them, not just the first."""
@@ -44,7 +65,7 @@ class ProblemsError(InputError):
         self.problems = problems
 
     def __str__(self) -> str:
-        return "\n".join(f"{p.file}:{p.line}:{p.column}: {p.message}" for p in self.problems)
+        return "\n".join(map(str, self.problems))
 
 
 class Missing(RebalsimError):

@@ -18,7 +18,7 @@ from typing import Any, Final, TypeVar
 from rebalsim.domain.draws import Draw
 from rebalsim.scenario import quantities as q
 from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence, shorten
-from rebalsim.scenario.problems import Problems, one_of, or_nearest
+from rebalsim.scenario.problems import Problems, nearest, one_of, or_nearest
 
 
 class _Bad:
@@ -624,11 +624,12 @@ class Section(Kind):
             return self.wrong(node, out, f"{shown(node)} stands where {self.name} is a block of settings — "
                               f"write its keys below it, indented: {', '.join(list(self.fields)[:4])}{' …' if len(self.fields) > 4 else ''}")
         written = Written(block, self)
+        meant: list[str] = []             # known keys that unknown ones were probably meant to be
         for key, value in block.entries.items():
             f = self.by_key.get(key)
             if f is None:
-                self._unknown(block, key, out)
-                written.is_bad = True
+                meant.append(self._unknown(block, key, out))
+                written.is_bad = written.is_bad or key not in self.ignored
                 continue
             if f.name in written.at:
                 out.add(block.keys[key], f"'{key}' says the same as '{block_key(block, f)}' — keep one of the two")
@@ -642,7 +643,9 @@ class Section(Kind):
                 if isinstance(got, Written) and got.is_bad:
                     written.is_bad = True
         for name in self.required:
-            if name not in written.at:
+            if name not in written.at and name in meant:
+                written.is_bad = True
+            elif name not in written.at:
                 example = self.fields[name].example
                 out.add(block, f"{self.name} lacks '{name}' — write {example or name + ': ' + self.fields[name].kind.says}")
                 written.is_bad = True
@@ -659,7 +662,8 @@ class Section(Kind):
             self.after(written, out)
         return written
 
-    def _unknown(self, block: Mapping, key: str, out: Problems) -> None:
+    def _unknown(self, block: Mapping, key: str, out: Problems) -> str:
+        """Says what is wrong with the key, and returns the one that it was probably meant to be."""
         at = block.keys[key]
         if key in self.ignored:
             out.warn(at, f"'{key}' is Kafka's, but {self.ignored[key]} — leave it out")
@@ -668,6 +672,8 @@ class Section(Kind):
         else:
             hint = self.elsewhere(key) if self.elsewhere else ""
             out.add(at, f"'{shorten(key)}' is not a key of {self.name} — {hint or or_nearest(key, self.by_key)}")
+            return "" if hint else nearest(key, self.by_key)
+        return ""
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
         if self.name not in defs:
@@ -729,14 +735,15 @@ class MapOf(Kind):
         if len(node.entries) > self.most:
             return self.wrong(node, out, f"There are {len(node.entries)} {self.what} — write at most {self.most}")
         values: dict[str, Any] = {}
+        is_bad = False
         for key, at in node.keys.items():
             name = Scalar(at.source, at.line, at.column, at.width, at.text, True)
-            if key not in node.entries or self.key.read(name, out) is BAD:
-                continue
-            value = self.value.read(node.entries[key], out)
-            if value is not BAD:
+            value = BAD if self.key.read(name, out) is BAD else self.value.read(node.entries[key], out)
+            if value is BAD:
+                is_bad = True
+            else:
                 values[key] = value
-        return Named(node, values)
+        return Named(node, values, is_bad)
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
         made: Schema = {"type": "object", "additionalProperties": self.value.schema(defs)}
@@ -753,6 +760,7 @@ class Named:
 
     node: Mapping
     values: dict[str, Any]
+    is_bad: bool = False
 
 
 def build(cls: type[T], written: Written | None, **more: Any) -> T:

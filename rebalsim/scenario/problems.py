@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 from rebalsim.domain.errors import Problem, ProblemsError
@@ -43,8 +42,12 @@ def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """The known word that this one was probably meant to be, or nothing."""
-    candidates = list(known)
-    lowered = {c.lower(): c for c in candidates}
+    import difflib      # costs more than loading a story; only mistakes pay for it
+
+    lowered = {c.lower(): c for c in known}
+    begun = [c for c in lowered if len(word) >= 3 and c.startswith(word.lower())]
+    if len(begun) == 1:
+        return lowered[begun[0]]
     found = difflib.get_close_matches(word.lower()[:80], list(lowered), 1, 0.6)
     return lowered[found[0]] if found else ""
 

@@ -188,8 +188,10 @@ class Resolver:
         if named is None:
             return made
         total = 0
-        for name, written in named.values.items():
-            if "partitions" not in written:
+        for name in named.node.keys:
+            written = named.values.get(name)
+            if written is None or "partitions" not in written:
+                made[name] = Topic(name, MAX_PARTITIONS)      # what is wrong with it is said already; whoever names it means it
                 continue
             total += written.get("partitions")
             made[name] = self._topic(name, written)

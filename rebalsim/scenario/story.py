@@ -152,6 +152,51 @@ class Story:
         """A problem at a place in this file, with the source line: for rules, and for budgets whose metric or unit is wrong."""
         return self._source.problem(line, column, message, width, is_warning, rule)
 
+    def place_of(self, kind: str, name: str = "", key: str = "", variant: str = "") -> tuple[int, int, str, int]:
+        """Where a value stands in this file, as (line, column, source line, width): for rules, which judge resolved scenarios.
+
+        `kind` is consumer, group, topic, cluster or story, `key` as the file spells it (Kafka's name where Kafka has one). What the file
+        does not say is placed at the nearest thing that it does: the block, the group, the first line.
+        """
+        node = self._place_of(self.resolver(variant or self.variants[0]), kind, name, key)
+        if node.source is not self._source:
+            node = self._written.at.get("replay") or self._written.at.get("group") or self._written.at.get("groups") or self._root
+            node = node if node.source is self._source else self._root
+        return node.line, node.column, self.source_lines[node.line - 1] if node.line <= len(self.source_lines) else "", node.width
+
+    def _place_of(self, resolver: Resolver, kind: str, name: str, key: str) -> Node:
+        blocks: list[Written | None] = []
+        fallback = self._written.node
+        if kind == "topic":
+            named = self._written.get("topics")
+            if named is not None and name in named.node.keys:
+                fallback = named.node.keys[name]
+                blocks = [named.values.get(name)]
+        elif kind == "cluster":
+            cluster = self._written.get("cluster")
+            fallback = self._written.at.get("cluster", fallback)
+            blocks = [cluster, cluster.get("config") if cluster is not None else None]
+        elif kind in ("consumer", "group"):
+            groups = self._written.get("groups")
+            fallback = self._written.at.get("group") or self._written.at.get("groups") or fallback
+            if groups is not None and name in groups.node.keys:
+                fallback = groups.node.keys[name]
+            seat = resolver.seats.get(name)
+            roster = next((r for r in resolver.rosters.values() if (seat is not None and r.seats.get(name) is seat) or (kind == "group" and r.group == name)), None)
+            if kind == "group" and roster is not None:
+                seat = next(iter(roster.seats.values()), None)
+            if roster is not None and seat is not None:
+                written = resolver.parts_of(roster, seat).written
+                blocks = [written, *(written.get(part) for part in ("config", "handler", "listener", "state", "life", "assignor_cost"))]
+                if kind == "consumer" and not key:
+                    fallback = seat.node
+        elif kind == "story":
+            blocks = [self._written]
+        for block in blocks:
+            if isinstance(block, Written) and key in block.at:
+                return block.at[key]
+        return fallback
+
     def _check_references(self, items: list[Problem]) -> None:
         """Budgets may name an action, a topic or a member, expectations a partition and a member."""
         if not self.budgets and not self.expectations:

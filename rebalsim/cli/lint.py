@@ -1,0 +1,80 @@
+"""`rebalsim lint FILE…`: everything that is wrong with scenarios, and the settings in them that will hurt."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import click
+
+from rebalsim.cli import exits
+from rebalsim.cli.options import allow_code_option, scenarios_argument, set_option
+from rebalsim.domain.errors import InputError, Problem, ProblemsError
+
+
+@click.command("lint", epilog="Example: rebalsim lint scenarios/*.yaml")
+@scenarios_argument
+@click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text.")
+@click.option("--strict", is_flag=True, help="Warnings too end with exit code 1.")
+@set_option
+@allow_code_option
+def command(scenarios: tuple[str, ...], as_json: bool, strict: bool, overrides: tuple[str, ...], allow_code: bool) -> int:
+    """Find mistakes in scenarios, and settings that will hurt.
+
+    Every mistake is told at once, each on its line. A warning names its rule: `rebalsim explain RULE` says why and what to do.
+    Exit 2: a scenario is wrong; 1: there are warnings and --strict was asked for; 0: otherwise.
+    """
+    codes: list[int] = []
+    told: list[tuple[str, Sequence[Problem]]] = []
+    for scenario in scenarios:
+        problems: Sequence[Problem]
+        try:
+            problems = problems_of(scenario, overrides, allow_code)
+        except InputError as e:
+            problems = e.problems if isinstance(e, ProblemsError) else (Problem(scenario, 1, 1, str(e)),)
+        told.append((scenario, problems))
+        has_errors = any(not p.is_warning for p in problems)
+        codes.append(exits.INVALID if has_errors else exits.BROKEN if problems and strict else exits.WITHIN)
+    if as_json:
+        click.echo(json.dumps({"schema_version": 1, "files": [_document(name, problems) for name, problems in told]}, indent=2, ensure_ascii=False))
+    else:
+        for _, problems in told:
+            for problem in problems:
+                click.echo(str(problem))
+        click.echo(_summary(told), err=True)
+    return exits.gravest(codes)
+
+
+def problems_of(scenario: str, overrides: Sequence[str], allow_code: bool) -> tuple[Problem, ...]:
+    """The loader's problems; and where there are none but warnings, the rules' too."""
+    from rebalsim.scenario.load import read_story
+    from rebalsim.scenario.problems import in_order
+
+    story = read_story(scenario, overrides, allow_code)
+    problems = story.problems()
+    if any(not p.is_warning for p in problems):
+        return problems
+    from rebalsim.lint.registry import check
+
+    return in_order([*problems, *check(story)])
+
+
+def _summary(told: list[tuple[str, Sequence[Problem]]]) -> str:
+    errors = sum(not p.is_warning for _, problems in told for p in problems)
+    warnings = sum(p.is_warning for _, problems in told for p in problems)
+    files = f"{len(told)} file{'s' if len(told) != 1 else ''}"
+    if not errors and not warnings:
+        return f"{files}: nothing to say."
+    said = [f"{n} {word}{'s' if n != 1 else ''}" for n, word in ((errors, "error"), (warnings, "warning")) if n]
+    hint = " `rebalsim explain RULE` says more of a warning." if warnings else ""
+    return f"{files}: {', '.join(said)}.{hint}"
+
+
+def _document(name: str, problems: Sequence[Problem]) -> dict[str, object]:
+    return {
+        "file": name, "ok": not any(not p.is_warning for p in problems),
+        "problems": [
+            {"line": p.line, "column": p.column, "level": "warning" if p.is_warning else "error", "rule": p.rule, "message": p.message, "source": p.source}
+            for p in problems
+        ],
+    }

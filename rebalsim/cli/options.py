@@ -1,0 +1,93 @@
+"""Options that many commands share, and the scenario argument: a path, a stock story's name, or `-`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+from click.shell_completion import CompletionItem
+
+if TYPE_CHECKING:
+    from rebalsim.scenario.story import Story
+
+    _Type = click.ParamType[str]          # generic for the type checker only: older clicks are not
+else:
+    _Type = click.ParamType
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class ScenarioPath(_Type):
+    """A scenario's file, or a stock story by name; completes both."""
+
+    name = "scenario"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from rebalsim.scenario.load import stock_stories
+
+        named = [CompletionItem(name) for name in stock_stories() if name.startswith(incomplete)]
+        return [*named, CompletionItem(incomplete, type="file")]
+
+
+class SettingPath(_Type):
+    """PATH=VALUE; completes the first words of a path."""
+
+    name = "path=value"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from rebalsim.scenario.language import CLIENT_KEYS, GROUP, SCENARIO
+
+        known = [f"group.config.{f.name}=" for f in CLIENT_KEYS] + [f"group.{k}" for k in GROUP.fields] + list(SCENARIO.fields)
+        return [CompletionItem(k) for k in known if k.startswith(incomplete)]
+
+
+class VariantName(_Type):
+    """A variant's name; completes the stock ones."""
+
+    name = "variant"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from rebalsim.scenario.language import STOCK_VARIANTS
+
+        return [CompletionItem(name) for name in STOCK_VARIANTS if name.startswith(incomplete)]
+
+
+def scenario_argument(function: F) -> F:
+    """One scenario: parameter `scenario`."""
+    return click.argument("scenario", type=ScenarioPath())(function)
+
+
+def scenarios_argument(function: F) -> F:
+    """One scenario or more: parameter `scenarios`."""
+    return click.argument("scenarios", nargs=-1, required=True, type=ScenarioPath())(function)
+
+
+def set_option(function: F) -> F:
+    """--set PATH=VALUE, repeatable: parameter `overrides`."""
+    return click.option("--set", "overrides", multiple=True, type=SettingPath(), metavar="PATH=VALUE",
+                        help="Override a setting, as in group.config.session.timeout.ms=10s. Repeatable.")(function)
+
+
+def seed_option(function: F) -> F:
+    """--seed N: parameter `seed`, None where the scenario decides."""
+    return click.option("--seed", type=click.IntRange(0, 2**53), help="The seed of every random draw, instead of the scenario's.")(function)
+
+
+def variant_option(function: F) -> F:
+    """--variant NAME: parameter `variant`, None where all are meant."""
+    return click.option("--variant", type=VariantName(), metavar="NAME", help="This variant only, such as eager or cooperative.")(function)
+
+
+def allow_code_option(function: F) -> F:
+    """--allow-code: parameter `allow_code`."""
+    return click.option("--allow-code", is_flag=True, help="Let the scenario run assignors of your own (module:function).")(function)
+
+
+def load_story(scenario: str | Path, overrides: Iterable[str] = (), allow_code: bool = False, seed: int | None = None) -> Story:
+    """The story that these options mean. Raises ProblemsError with everything that is wrong with it."""
+    from rebalsim.scenario.load import load_scenario
+
+    wanted = [*overrides, *([f"seed={seed}"] if seed is not None else [])]
+    return load_scenario(scenario, wanted, allow_code)
