@@ -1,0 +1,82 @@
+"""What every renderer is fed with: one value for a run of several variants, a comparison of files, or a single trace.
+
+Whoever plays or opens something builds a `Report`; nothing here opens, measures or judges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from rebalsim.analysis import Analysis
+
+Outcome = Literal["pass", "fail", "inconclusive"]
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """What a metric came to over several seeds (nearest rank); `known` of `runs` could tell it."""
+
+    least: float
+    median: float
+    p95: float
+    most: float
+    runs: int
+    known: int
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetResult:
+    """A budget or expectation that was judged, as it is told."""
+
+    text: str                             # as the file says it: `longest_pause <= 25s`
+    variant: str
+    outcome: Outcome
+    observed: str = ""                    # in words: `35.0 s`
+    limit: str = ""
+    because: str = ""                     # the pause that spent it, as a sentence
+    level: str = "error"                  # error | warn
+    file: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class VariantReport:
+    """One column of a report: a run (or a recording, or logs) with what it means."""
+
+    name: str                             # eager, cooperative, as-written, recorded, or a file's name in a comparison
+    analysis: Analysis
+    heading: str = ""                     # the name with its assignor: `eager (range)`
+    file: str = ""                        # where it comes from
+    spread: Mapping[str, Spread] = field(default_factory=dict)      # metric → over seeds; empty: one run only
+    notes: tuple[str, ...] = ()           # what the variant changed or dropped, in sentences
+
+    @property
+    def title(self) -> str:
+        """The heading, or the name where there is none."""
+        return self.heading or self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything that is told about one story or comparison."""
+
+    title: str
+    variants: tuple[VariantReport, ...]
+    description: str = ""
+    file: str = ""                        # the scenario's or trace's file, as the user named it
+    scenario: str = ""                    # the scenario's text, embedded in pages
+    digest: str = ""
+    kafka: str = ""
+    seed: int | None = None
+    version: str = ""                     # of rebalsim
+    command: str = ""                     # what repeats it
+    is_comparison: bool = False           # its columns are files beside each other, not variants of one story
+    budgets: tuple[BudgetResult, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def horizon_us(self) -> int:
+        """Where the longest of its runs ends."""
+        return max((v.analysis.horizon_us for v in self.variants), default=0)
