@@ -5,12 +5,9 @@ A rule that fails to be in RULES is never run; a test holds the list to the file
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from rebalsim.domain.errors import Problem
-from rebalsim.domain.scenario import Scenario
 from rebalsim.lint.finding import Place
-from rebalsim.lint.places import Spot, spot_of
+from rebalsim.lint.places import Tellable, spot_of
 from rebalsim.lint.rule import Checked
 from rebalsim.lint.rules import (
     async_commit_without_revoke_commit,
@@ -133,14 +130,8 @@ CATALOGUE: dict[str, tuple[Checked, ...]] = {
 
 RULES: tuple[Checked, ...] = tuple(checked for rules in CATALOGUE.values() for checked in rules)
 
-
-class Tellable(Protocol):
-    """What lint needs of a story: its variants by name, each as a resolved scenario."""
-
-    @property
-    def variants(self) -> tuple[str, ...]: ...
-
-    def scenario(self, variant: str) -> Scenario: ...
+# A repeated action is told once for each repetition; more than so many findings of one rule at one place say nothing new.
+_MOST_AT_ONE_PLACE = 3
 
 
 def check(story: Tellable) -> list[Problem]:
@@ -150,16 +141,20 @@ def check(story: Tellable) -> list[Problem]:
     for variant in variants:
         scenario = story.scenario(variant)
         for order, checked in enumerate(RULES):
+            at: dict[Place, int] = {}
             for finding in checked.find(scenario):
+                at[finding.place] = at.get(finding.place, 0) + 1
+                if at[finding.place] > _MOST_AT_ONE_PLACE:
+                    continue
                 where = found.setdefault((order, finding.message, finding.place), [])
                 if variant not in where:
                     where.append(variant)
     problems: list[tuple[int, int, int, Problem]] = []
     for (order, message, place), where in found.items():
-        spot: Spot = spot_of(story, where[0], place)
+        spot = spot_of(story, where[0], place)
         only = "" if len(where) == len(variants) else f" (in the variant{'s' if len(where) > 1 else ''} {' and '.join(where)})"
         problem = Problem(
-            spot.file, spot.line, spot.column, message + only, spot.source, spot.width, rule=RULES[order].rule.id, is_warning=True
+            story.file, spot.line, spot.column, message + only, spot.source, spot.width, rule=RULES[order].rule.id, is_warning=True
         )
         problems.append((spot.line, spot.column, order, problem))
     return [problem for *_, problem in sorted(problems, key=lambda p: p[:3])]

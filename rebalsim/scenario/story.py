@@ -181,13 +181,15 @@ class Story:
             fallback = self._written.at.get("group") or self._written.at.get("groups") or fallback
             if groups is not None and name in groups.node.keys:
                 fallback = groups.node.keys[name]
+            if kind == "group":
+                blocks = [self._written.get("group") if groups is None else groups.values.get(name)]
             seat = resolver.seats.get(name)
             roster = next((r for r in resolver.rosters.values() if (seat is not None and r.seats.get(name) is seat) or (kind == "group" and r.group == name)), None)
             if kind == "group" and roster is not None:
                 seat = next(iter(roster.seats.values()), None)
             if roster is not None and seat is not None:
                 written = resolver.parts_of(roster, seat).written
-                blocks = [written, *(written.get(part) for part in ("config", "handler", "listener", "state", "life", "assignor_cost"))]
+                blocks += [written, *(written.get(part) for part in ("config", "handler", "listener", "state", "life", "assignor_cost"))]
                 if kind == "consumer" and not key:
                     fallback = seat.node
         elif kind == "story":

@@ -58,12 +58,15 @@ class Story:
     def __init__(self, **scenarios: Scenario) -> None:
         self._scenarios = {name.replace("_", "-"): replace(given, variant=name.replace("_", "-")) for name, given in scenarios.items()}
 
-    @property
-    def variants(self) -> tuple[str, ...]:
-        return tuple(self._scenarios)
+        self.variants = tuple(self._scenarios)
+        self.file = "story.yaml"
+        self.source_lines = tuple(f"line {n}" for n in range(1, 61))
 
-    def scenario(self, variant: str) -> Scenario:
-        return self._scenarios[variant]
+    def scenario(self, variant: str = "") -> Scenario:
+        return self._scenarios[variant or self.variants[0]]
+
+    def place_of(self, kind: str, name: str = "", key: str = "", variant: str = "") -> tuple[int, int, str, int]:
+        return {"consumer": 10, "group": 9, "topic": 5, "cluster": 3}.get(kind, 1), 1, f"{key}: …", len(key)
 
 
 __all__ = ["Handler", "Life", "Listener", "State", "Story", "consumer", "every", "members", "s", "topic", "world"]

@@ -28,5 +28,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         yield Finding(
             f"{say_names(who)} commits asynchronously and not on revoke: a commit that fails as partitions move is not repeated, and up to "
             f"{max(1, records)} handled records a batch come again — write commit_on_revoke: once",
-            Place("consumer", who[0].name, "handler.commit_on_revoke"),
+            Place("consumer", who[0].name, "commit_on_revoke"),
         )

@@ -17,7 +17,7 @@ RULE = Rule(
         "give its owner other partitions besides. Its lag grows for ever and every autoscaler that looks at lag scales for nothing.",
     fix="Spread the keys (more partitions, a better key), or make the handler quicker.",
     example=(
-        "weights: [8, 1, 1, 1]\n"
+        "skew: [8, 1, 1, 1]\n"
         "# partition 0: 73 % of 1000/s; a 2 ms handler manages 500/s"
     ),
     source="AbstractPartitionAssignor and its children balance by number of partitions only.",
@@ -43,6 +43,6 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                 more = f" (and {len(hot) - 1} more)" if len(hot) > 1 else ""
                 yield Finding(
                     f"{topic.name}-{number} gets {arriving:,.0f} records/s{more}, more than the {most:,.0f}/s that one member of {group.name} "
-                    "handles: more members do not help it — spread the weights, or make the handler quicker",
-                    Place("topic", topic.name, "weights"),
+                    "handles: more members do not help it — spread the keys, or make the handler quicker",
+                    Place("topic", topic.name, "skew"),
                 )

@@ -37,5 +37,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         yield Finding(
             f"{say_names(who)} never commits (enable.auto.commit is false, the handler commits nothing): with auto.offset.reset {reset} every "
             f"new owner {outcome} — write commit: sync-batch",
-            Place("consumer", who[0].name, "handler.commit"),
+            Place("consumer", who[0].name, "commit"),
         )

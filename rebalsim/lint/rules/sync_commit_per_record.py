@@ -35,5 +35,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         yield Finding(
             f"{say_names(who)} commits synchronously after each record, about {say(trip)} each time: {say(records * trip)} of a batch of "
             f"{records}, and no member handles more than {most:,.0f} records/s — write commit: sync-batch",
-            Place("consumer", who[0].name, "handler.commit"),
+            Place("consumer", who[0].name, "commit"),
         )
