@@ -129,6 +129,11 @@ def usual_members(scenario: Scenario, consumer: Consumer) -> int:
     return max(1, _cast(scenario).starting.get(consumer.group, 0))
 
 
+def verb(who: list[Consumer], one: str, several: str) -> str:
+    """`is` or `are`, by how many there are."""
+    return one if len(who) == 1 else several
+
+
 # ------------------------------------------------------------------------------------------------ rules of the group
 
 

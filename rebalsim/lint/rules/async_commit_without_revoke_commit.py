@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Scenario
-from rebalsim.lint.facts import alike, everyone, full_batch, say_names, work_of
+from rebalsim.lint.facts import alike, everyone, full_batch, say_names, verb, work_of
 from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Rule
 
@@ -26,7 +26,8 @@ def find(scenario: Scenario) -> Iterator[Finding]:
     for _, who in alike(careless, lambda c: (c.config.max_poll_records, work_of(c))):
         records = full_batch(scenario, who[0])
         yield Finding(
-            f"{say_names(who)} commits asynchronously and not on revoke: a commit that fails as partitions move is not repeated, and up to "
+            f"{say_names(who)} {verb(who, 'commits', 'commit')} asynchronously and not on revoke: a commit that fails as partitions move is "
+            f"not repeated, and up to "
             f"{max(1, records)} handled records a batch come again — write commit_on_revoke: once",
             Place("consumer", who[0].name, "commit_on_revoke"),
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Action, Crash
-from rebalsim.lint.facts import is_static, named, place_of, say, say_names, session_us
+from rebalsim.lint.facts import is_static, named, place_of, say, say_names, session_us, verb
 from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Rule
 
@@ -37,8 +37,9 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         if dynamic and action.every_us is not None and is_loop(action, max(session_us(scenario, c) for c in dynamic)):
             session = max(session_us(scenario, c) for c in dynamic)
             yield Finding(
-                f"{say_names(dynamic)} crashes every {say(action.every_us)}, sooner than its session of {say(session)} runs out: about "
-                f"{-(-session // action.every_us)} ghosts are in the group at any time, and each rebalance waits for them — give it a "
+                f"{say_names(dynamic)} {verb(dynamic, 'crashes', 'crash')} every {say(action.every_us)}, sooner than the session of "
+                f"{say(session)} runs out: about "
+                f"{-(-session // action.every_us)} ghosts are in the group at any time, and each rebalance waits for them — write a "
                 "group.instance.id, or shorten session.timeout.ms",
                 place_of(action),
             )
@@ -53,7 +54,7 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         if between < session:
             yield Finding(
                 f"random crashes come every {say(between)} on average over {say_names(dynamic)}, sooner than the session of {say(session)} runs "
-                "out: there nearly always is a ghost that rebalances wait for — give the members a group.instance.id, or shorten "
+                "out: there nearly always is a ghost that rebalances wait for — write a group.instance.id, or shorten "
                 "session.timeout.ms",
                 Place("story", key="random_faults"),
             )

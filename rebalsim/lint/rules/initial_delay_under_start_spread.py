@@ -45,7 +45,7 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                 f"{len(members)} members of {group.name} are ready within {say(ready[-1] - ready[0])} of each other, and the first generation is "
                 f"formed about {say(first - ready[0])} after the first of them: about {len(late)} come later and rebalance the group again — "
                 f"write group.initial.rebalance.delay.ms: {say_setting(round_up(gap, SECOND) + SECOND)}, or start them together",
-                Place("cluster", key="group.initial.rebalance.delay.ms"),
+                Place("group", group.name, "life"),
             )
 
 

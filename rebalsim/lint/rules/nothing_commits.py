@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Scenario
-from rebalsim.lint.facts import alike, everyone, say_names
+from rebalsim.lint.facts import alike, everyone, say_names, verb
 from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Rule
 
@@ -35,7 +35,8 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             reset, "stops with NoOffsetForPartitionException"
         )
         yield Finding(
-            f"{say_names(who)} never commits (enable.auto.commit is false, the handler commits nothing): with auto.offset.reset {reset} every "
+            f"{say_names(who)} never {verb(who, 'commits', 'commit')} (enable.auto.commit is false, the handler commits nothing): with "
+            f"auto.offset.reset {reset} every "
             f"new owner {outcome} — write commit: sync-batch",
             Place("consumer", who[0].name, "commit"),
         )

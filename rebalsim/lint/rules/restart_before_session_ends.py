@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Crash
-from rebalsim.lint.facts import is_classic, is_static, named, place_of, protocol_of, say, say_names, session_us
+from rebalsim.lint.facts import is_classic, is_static, named, place_of, protocol_of, say, say_names, session_us, verb
 from rebalsim.lint.figures import low
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
@@ -43,8 +43,8 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         wait = session_us(scenario, early[0]) - back
         who = "all partitions of the group stand still" if protocol_of(early[0]) == "eager" else "the moved partitions stand still"
         yield Finding(
-            f"{say_names(early)} is back {say(back)} after the crash, while its ghost stays for the session of "
-            f"{say(session_us(scenario, early[0]))}: the rebalance it opens waits for the ghost, and {who} for up to {say(wait)} — give it a "
+            f"{say_names(early)} {verb(early, 'is', 'are')} back {say(back)} after the crash, while the dead member stays as a ghost for the session of "
+            f"{say(session_us(scenario, early[0]))}: the rebalance that this opens waits for the ghost, and {who} for up to {say(wait)} — write a "
             "group.instance.id, or shorten session.timeout.ms",
             place_of(action),
         )

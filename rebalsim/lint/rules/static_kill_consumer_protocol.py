@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Crash
-from rebalsim.lint.facts import is_classic, is_static, named, place_of, say, say_names, session_us
+from rebalsim.lint.facts import is_classic, is_static, named, place_of, say, say_names, session_us, verb
 from rebalsim.lint.figures import low
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
@@ -36,8 +36,8 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             back = low(deed.restart_after) + low(early[0].life.start)
             session = session_us(scenario, early[0])
             yield Finding(
-                f"{say_names(early)} is back {say(back)} after the kill, but under the consumer protocol its instance id is released only with "
-                f"its session ({say(session)}): it is refused (UNRELEASED_INSTANCE_ID) for up to {say(session - back)} — leave "
-                "group.instance.id out, or restart it later",
+                f"{say_names(early)} {verb(early, 'is', 'are')} back {say(back)} after the kill, but under the consumer protocol an instance id is "
+                f"released only with the session ({say(session)}): refused (UNRELEASED_INSTANCE_ID) for up to {say(session - back)} — leave "
+                "group.instance.id out, or restart later",
                 place_of(action),
             )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rebalsim.domain.instants import SECOND
 from rebalsim.domain.scenario import Consumer, Handler, Scenario
 from rebalsim.domain.script import Hang
-from rebalsim.lint.facts import alike, full_batch, is_classic, named, place_of, round_up, say, say_names, say_setting, usual_members, work_of
+from rebalsim.lint.facts import alike, full_batch, is_classic, named, place_of, round_up, say, say_names, say_setting, usual_members, verb, work_of
 from rebalsim.lint.figures import high, worst_batch_us
 from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Rule
@@ -44,7 +44,8 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             suggestion = round_up(max(3 * worst, LIMIT_US), 5 * SECOND)
             if held > LIMIT_US and limit > 5 * worst and suggestion < limit:
                 yield Finding(
-                    f"while {say_names(who)} hangs, a rebalance waits for it for up to {say(held)} (max.poll.interval.ms {say(limit)}), though its "
+                    f"while {say_names(who)} {verb(who, 'hangs', 'hang')}, a rebalance waits for up to {say(held)} (max.poll.interval.ms "
+                    f"{say(limit)}), though the "
                     f"worst batch takes {say(worst)} — write max.poll.interval.ms: {say_setting(suggestion)}",
                     place,
                 )

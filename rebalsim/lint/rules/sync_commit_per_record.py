@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Scenario
-from rebalsim.lint.facts import alike, everyone, full_batch, say, say_names, work_of
+from rebalsim.lint.facts import alike, everyone, full_batch, say, say_names, verb, work_of
 from rebalsim.lint.figures import commit_round_trip_us, mean
 from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Rule
@@ -33,7 +33,8 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         records = max(1, full_batch(scenario, who[0]))
         most = 1e6 / max(1.0, trip + mean(handler.per_record))
         yield Finding(
-            f"{say_names(who)} commits synchronously after each record, about {say(trip)} each time: {say(records * trip)} of a batch of "
+            f"{say_names(who)} {verb(who, 'commits', 'commit')} synchronously after each record, about {say(trip)} each time: "
+            f"{say(records * trip)} of a batch of "
             f"{records}, and no member handles more than {most:,.0f} records/s — write commit: sync-batch",
             Place("consumer", who[0].name, "commit"),
         )
