@@ -1,12 +1,13 @@
 """The user's own assignor: a Python callable named as `module:function`, run only where that was allowed.
 
-The callable takes what Kafka's client assignors here take, `(topics, members, replica_racks, generation)` with a Claim per member,
-and returns {member id: partitions}. It says `protocols = ("eager",)` or such as an attribute; without, it is eager, as in Kafka.
+The callable takes what Kafka's client assignors here take, `(topics, members, replica_racks, generation)` with a Claim per member, or
+only the first two of them, and returns {member id: partitions}. It says `protocols = ("eager",)` or such as an attribute; without, it is eager, as in Kafka.
 """
 
 from __future__ import annotations
 
 import importlib
+import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -58,11 +59,13 @@ def _protocols(name: str, found: Any) -> tuple[str, ...]:
 def _checked(name: str, found: Callable[..., Any]) -> Any:
     """The callable, its answer brought into shape; whatever it raises or gets wrong fails the rebalance, not rebalsim."""
 
+    takes = _arguments(found)
+
     def assign(
         topics: Topics, members: Sequence[Claim], replica_racks: ReplicaRacks | None = None, generation: int | None = None
     ) -> Assignment:
         try:
-            answer = found(topics, members, replica_racks, generation)
+            answer = found(*(topics, members, replica_racks, generation)[:takes])
         except Exception as e:
             raise AssignmentFailed(f"Assignor '{name}' raised {type(e).__name__}: {e}") from e
         if not isinstance(answer, Mapping):
@@ -81,6 +84,16 @@ def _checked(name: str, found: Callable[..., Any]) -> Any:
         return given
 
     return assign
+
+
+def _arguments(found: Callable[..., Any]) -> int:
+    try:
+        inspect.signature(found).bind(None, None, None, None)
+    except TypeError:
+        return 2
+    except ValueError:              # built-in things do not say
+        pass
+    return 4
 
 
 def _partition(name: str, entry: Any, topics: Topics) -> Partition:
