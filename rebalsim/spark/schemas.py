@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rebalsim.domain.metrics import METRICS, PHASES, Metric
-from rebalsim.domain.sweep import Axis, Plan, SampledAxis
+from rebalsim.domain.sweep import Plan
 
 TYPES = {"string": "STRING", "long": "BIGINT", "int": "INT", "double": "DOUBLE", "flag": "BOOLEAN"}
 _WHOLE = ("duration", "partition-time", "count", "partitions")
@@ -67,8 +67,7 @@ def axis_columns(plan: Plan) -> tuple[Column, ...]:
     """A column per axis: durations as µs, numbers as doubles, words as they stand in the plan."""
     kinds = {"duration": "long", "number": "double", "text": "string"}
     unit = {"duration": " (µs)", "number": "", "text": ""}
-    axes: list[Axis | SampledAxis] = [*plan.axes, *plan.sampled]
-    return tuple(Column(a.name, kinds[a.kind], f"axis {a.name}{unit[a.kind]}") for a in axes)
+    return tuple(Column(a.name, kinds[a.kind], f"axis {a.name}{unit[a.kind]}") for a in plan.every_axis)
 
 
 def metric_columns() -> tuple[Column, ...]:

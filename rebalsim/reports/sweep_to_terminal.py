@@ -1,0 +1,152 @@
+"""A sweep's answer on a terminal: what meets the budgets, cheapest first; what the next cheaper one breaks; what moves the result."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.text import Text
+
+from rebalsim.domain.answer import Answer, Bar, PointSaid
+from rebalsim.reports.sweep_words import (
+    main_title,
+    main_value,
+    replay_command,
+    say_metric,
+    say_money,
+    say_objective,
+    say_settings,
+    verdict_sentence,
+)
+
+ROWS = 10
+_ASCII = str.maketrans({"━": "=", "▏": "|", "▕": "|", "…": "~", "·": "-", "×": "x", "✓": "+", "✗": "x", "–": "-", "→": ">", "≤": "<", "≥": ">", "µ": "u"})
+
+
+def render_answer(answer: Answer, console: Console, is_ascii: bool = False) -> None:
+    """Print the answer, as wide as the console is."""
+    width = console.width
+
+    def say(text: Text | str = "") -> None:
+        line = text if isinstance(text, Text) else Text(text)
+        if is_ascii:
+            line = Text(line.plain.translate(_ASCII), spans=line.spans)
+        line.rstrip()
+        console.print(line, overflow="fold", no_wrap=len(line) <= width, highlight=False, soft_wrap=False)
+
+    say(Text(answer.title, style="bold"))
+    points = answer.points
+    say(f"{answer.runs:,} runs over {points:,} points{' (each variant counts)' if len(answer.variants) > 1 else ''} → {answer.out}")
+    say()
+    say(Text(verdict_sentence(answer), style="bold"))
+    for error, count in answer.errors[:3]:
+        say(Text(f"  {count:,} × {error}", style="dim"))
+    if answer.cut:
+        say(Text(f"  {answer.cut:,} points took longer than the plan's run_limit and were cut", style="yellow"))
+    shown = answer.best or answer.front
+    if shown:
+        say()
+        say(Text(f"{'Meeting all budgets' if answer.best else 'Nothing meets all budgets. What nothing else beats'}, by {', then '.join(answer.objectives)}",
+                 style="bold"))
+        for line in _table(answer, shown[:ROWS], width):
+            say(line)
+        if len(shown) > ROWS or (answer.best and answer.passing > ROWS):
+            say(Text(f"  and {max(len(shown), answer.passing if answer.best else 0) - ROWS:,} more (see the table `points`)", style="dim"))
+    if answer.best:
+        _next_cheaper(answer, say)
+        say()
+        say(f"Replay the first: {replay_command(answer, answer.best[0], _first_seed(answer))}")
+    if answer.tornado:
+        say()
+        say(Text(f"What moves {main_title(answer)}: its mean over all points with the value where that is lowest, and highest", style="bold"))
+        for line in _tornado(answer, answer.tornado, width):
+            say(line)
+
+
+def _first_seed(answer: Answer) -> int:
+    return int(answer.commands.get("first_seed", 1))
+
+
+def _next_cheaper(answer: Answer, say: object) -> None:
+    assert callable(say)
+    point = answer.next_cheaper
+    say()
+    if point is None:
+        say(f"Nothing that breaks a budget would be better in {answer.objectives[0]}.")
+        return
+    say(Text(f"The next cheaper one ({say_objective(answer, 0, point.objectives[0])}) breaks", style="bold"))
+    say(f"  {say_settings(point)}")
+    for budget in answer.next_cheaper_budgets:
+        if budget.verdict != "fail":
+            continue
+        over = ""
+        if budget.observed is not None and budget.limit is not None:
+            over = f": {say_metric(budget.metric, budget.observed)}, {say_metric(budget.metric, abs(budget.observed - budget.limit))} beyond it"
+        seeds = f"; {budget.pass_share * 100:.0f} % of the seeds are within" if point.seeds > 1 else ""
+        say(Text(f"  ✗ {budget.budget}{over}{seeds}", style="red"))
+
+
+def _table(answer: Answer, points: tuple[PointSaid, ...], width: int) -> list[Text]:
+    """Points as rows: what varies, then what it comes to. Columns that do not fit are left out from the least important on."""
+    varying = [a for a in answer.axes if a.is_sampled or len(a.labels) > 1]
+    columns: list[tuple[str, list[str], str]] = [("point", [str(p.number) for p in points], "right")]
+    if len(answer.scenarios) > 1:
+        columns.append(("scenario", [p.scenario for p in points], "left"))
+    columns += [(a.name, [p.at[a.name] for p in points], "right") for a in varying]
+    if len(answer.variants) > 1:
+        columns.append(("variant", [p.variant for p in points], "left"))
+    keep = len(columns)
+    names = [text.split()[-1].replace("-", "_") for text in answer.objectives]
+    for place, text in enumerate(answer.objectives):
+        if names[place] not in [a.name for a in answer.axes]:
+            title = "a month" if names[place] == "cost" else text
+            columns.append((title, [say_objective(answer, place, p.objectives[place]) for p in points], "right"))
+    keep = min(len(columns), keep + 2)
+    if "cost" not in names and answer.has_costs:
+        columns.append(("a month", [say_money(answer, p.cost_per_hour) for p in points], "right"))
+    for metric in ("rebalances", "lag_peak", "partition_seconds"):
+        if metric not in names:
+            columns.append((metric, [say_metric(metric, p.metrics[metric][1]) for p in points], "right"))
+    while len(columns) > keep and _width(columns) > width:
+        columns.pop()
+    while _width(columns) > width and any(len(title) > 8 for title, _, _ in columns):
+        place = max(range(len(columns)), key=lambda i: len(columns[i][0]))
+        title, cells, side = columns[place]
+        columns[place] = (title[: max(7, len(title) - 4)].rstrip("_…") + "…", cells, side)
+    lines = [Text("  ") + Text("  ".join(_pad(title, _wide(title, cells), side) for title, cells, side in columns), style="dim")]
+    for row in range(len(points)):
+        lines.append(Text("  " + "  ".join(_pad(cells[row], _wide(title, cells), side) for title, cells, side in columns), style="green" if row == 0 else ""))
+    return lines
+
+
+def _wide(title: str, cells: list[str]) -> int:
+    return max(len(title), *(len(c) for c in cells))
+
+
+def _width(columns: list[tuple[str, list[str], str]]) -> int:
+    return 2 + sum(_wide(title, cells) + 2 for title, cells, _ in columns) - 2
+
+
+def _pad(text: str, width: int, side: str) -> str:
+    return text.rjust(width) if side == "right" else text.ljust(width)
+
+
+def _tornado(answer: Answer, bars: tuple[Bar, ...], width: int) -> list[Text]:
+    """A bar an axis on one common scale, the widest on top."""
+    bars = bars[:8]
+    least, most = min(b.low for b in bars), max(b.high for b in bars)
+    span = (most - least) or 1.0
+    names = max(len(b.axis) for b in bars)
+    lows = max(len(f"{b.low_value} {say_metric(answer.main_metric, b.low)}") for b in bars)
+    highs = max(len(f"{say_metric(answer.main_metric, b.high)} {b.high_value}") for b in bars)
+    room = max(10, width - names - lows - highs - 8)
+    lines = []
+    for bar in bars:
+        start = round((bar.low - least) / span * (room - 1))
+        end = max(start + 1, round((bar.high - least) / span * (room - 1)) + 1)
+        line = Text(f"  {bar.axis.ljust(names)}  {f'{bar.low_value} {say_metric(answer.main_metric, bar.low)}'.rjust(lows)} ")
+        line.append(" " * start + "━" * (end - start) + " " * (room - end), style="cyan")
+        line.append(f" {say_metric(answer.main_metric, bar.high)} {bar.high_value}")
+        lines.append(line)
+    return lines
+
+
+__all__ = ["main_value", "render_answer"]

@@ -1,0 +1,87 @@
+"""Numbers and names of a sweep in words: what terminal, page and Markdown say alike."""
+
+from __future__ import annotations
+
+from rebalsim.domain.answer import Answer, PointSaid
+from rebalsim.domain.instants import say_duration
+from rebalsim.domain.metrics import METRICS, Metric
+
+HOURS_A_MONTH = 730
+
+
+def say_metric(name: str, value: float | None) -> str:
+    """A metric's value as people read it."""
+    metric: Metric | None = METRICS.get(name)
+    if value is None:
+        return "unknown"
+    unit = metric.unit if metric else "count"
+    if unit == "duration":
+        return say_duration(round(value))
+    if unit == "partition-time":
+        return f"{value / 1e6:,.1f} s" if value < 1e8 else f"{value / 1e6:,.0f} s"
+    if unit == "share":
+        return f"{value * 100:.1f} %"
+    if unit == "per-hour":
+        return f"{value:.1f}/h"
+    return f"{value:,.0f}" if value == int(value) or value >= 100 else f"{value:,.1f}"
+
+
+def say_objective(answer: Answer, place: int, value: float | None) -> str:
+    """An objective's value: money, a metric, an axis or a number of consumers."""
+    if value is None:
+        return "–"
+    text = answer.objectives[place]
+    name = text.split()[-1].replace("-", "_")
+    if name == "cost":
+        return say_money(answer, value)
+    if name in METRICS:
+        return say_metric(name, value)
+    axis = next((a for a in answer.axes if a.name == name), None)
+    if axis is not None and axis.kind == "duration":
+        return say_duration(round(value))
+    return f"{value:g}"
+
+
+def say_money(answer: Answer, per_hour: float | None) -> str:
+    """Money a month: nobody plans by the hour."""
+    return "–" if per_hour is None else f"{per_hour * HOURS_A_MONTH:,.0f} {answer.currency}"
+
+
+def main_title(answer: Answer) -> str:
+    """The metric that pictures are about, with its percentile over the seeds."""
+    over = f"p{answer.main_percentile:g} of seeds" if answer.main_percentile is not None else "worst seed"
+    return f"{answer.main_metric} ({over})"
+
+
+def say_settings(point: PointSaid) -> str:
+    """`members 6 · session 10s · cooperative`."""
+    return " · ".join([*(f"{name} {value}" for name, value in point.at.items()), point.variant])
+
+
+def run_of(point: PointSaid, seed: int) -> str:
+    return f"{point.number}-{point.variant}-{seed}"
+
+
+def replay_command(answer: Answer, point: PointSaid, seed: int) -> str:
+    return f"rebalsim replay {answer.out} --run {run_of(point, seed)}"
+
+
+def main_value(answer: Answer, point: PointSaid) -> float | None:
+    """The main metric at a point, over its seeds as the plan asks."""
+    for text, value in zip(answer.objectives, point.objectives):
+        if text.split()[-1].replace("-", "_") == answer.main_metric:
+            return value
+    return point.metrics.get(answer.main_metric, (None, None, None))[2]
+
+
+def verdict_sentence(answer: Answer) -> str:
+    """How many points do, and why the others do not."""
+    parts = []
+    if answer.failing:
+        parts.append(f"{answer.failing:,} break a budget")
+    if answer.inconclusive:
+        parts.append(f"{answer.inconclusive:,} cannot be judged (something was still open at the horizon)")
+    if answer.erring:
+        parts.append(f"{answer.erring:,} cannot be played")
+    said = f"{answer.passing:,} of {answer.points:,} " + ("meet all budgets" if answer.budgets else "were played (there are no budgets)")
+    return said + (f"; {', '.join(parts)}" if parts else "")

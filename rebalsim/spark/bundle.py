@@ -1,0 +1,43 @@
+"""A plan as one JSON text that needs no files: what travels to workers, what a sweep's folder keeps, what `replay` reads years later."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from rebalsim import __version__
+from rebalsim.domain.errors import InputError
+from rebalsim.domain.sweep import Base, Plan
+from rebalsim.scenario.grid import Order
+from rebalsim.scenario.plan import parse_plan
+from rebalsim.spark.schemas import reserved_names
+
+SCHEMA_VERSION = 1
+
+
+def bundle_of(plan: Plan) -> dict[str, Any]:
+    return {
+        "schema_version": SCHEMA_VERSION, "rebalsim": __version__, "file": plan.file, "plan": plan.text,
+        "scenarios": [{"name": b.name, "file": b.file, "text": b.text} for b in plan.bases],
+    }
+
+
+def plan_of(bundle: dict[str, Any]) -> Plan:
+    """The plan of a bundle; the same one, whatever has become of the files since."""
+    if bundle.get("schema_version") != SCHEMA_VERSION:
+        raise InputError(f"This sweep was written by rebalsim {bundle.get('rebalsim', '?')} in another format — read it with that version.")
+    bases = {b["name"]: Base(b["name"], b["file"], b["text"]) for b in bundle["scenarios"]}
+    return parse_plan(bundle["plan"], bundle["file"], lambda name: bases[name], reserved_names())
+
+
+def order_as_json(order: Order) -> dict[str, Any]:
+    return {"radices": list(order.radices), "seeds": order.seeds, "unit": order.unit, "costs": [list(c) for c in order.costs]}
+
+
+def order_from_json(document: dict[str, Any]) -> Order:
+    costs = tuple(tuple(float(x) for x in c) for c in document["costs"])
+    return Order(tuple(document["radices"]), int(document["seeds"]), costs, float(document["unit"]))
+
+
+def dumps(document: Any) -> str:
+    return json.dumps(document, ensure_ascii=False, indent=1)

@@ -1,0 +1,113 @@
+"""A few timed runs before a sweep: what a run costs, and which axis makes it dearer. For the order of play, the size of tasks, the estimate.
+
+Costs are taken to multiply: each axis is tried at its ends (words: at each value) with the others in the middle, and what lies
+between is interpolated. A wrong guess costs balance, never a result.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+
+from rebalsim.domain.sweep import Axis
+from rebalsim.scenario.grid import Order, number_of
+from rebalsim.spark.player import Player
+
+_NOISE = 1.5         # ratios below this are the machine's mood
+_EACH = 6            # axes of words with at most so many values are tried at each
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What was measured. `rows` is how many rows (variants) a run of a seed has; `timed` how many runs were timed."""
+
+    order: Order
+    rows: int
+    timed: int
+    is_complete: bool        # False: time ran out before every axis was tried
+
+
+def probe(player: Player, seconds: float = 20.0) -> Probe:
+    """Time runs for about so many seconds."""
+    plan = player.plan
+    radices = plan.radices
+    began = time.perf_counter()
+    timed = 0
+
+    def cost(digits: list[int]) -> tuple[float, int]:
+        nonlocal timed
+        point = number_of(digits, radices)
+        best, rows = math.inf, 0
+        for attempt in range(2):
+            start = time.perf_counter()
+            played = player.play(point, plan.first_seed)
+            took = time.perf_counter() - start
+            timed += 1
+            rows = sum(row["error_kind"] in (None, "cut") for row in played)
+            best = min(best, took)
+            if attempt == 0 and (took > seconds / 20 or not rows):
+                break
+        return best, rows
+
+    middle = [radix // 2 for radix in radices]
+    cost(middle)                                             # the first run pays for the imports
+    base, rows = cost(middle)
+    if not rows:                                             # an impossible middle: any point that can be played will do
+        middle, base, rows = _other_middle(player, middle, cost)
+    costs: list[tuple[float, ...]] = []
+    is_complete = True
+    for place, radix in enumerate(radices):
+        axis = plan.axes[place - 1] if 1 <= place <= len(plan.axes) else None
+        if radix == 1 or (place > len(plan.axes)):
+            costs.append((1.0,) * radix)
+            continue
+        if time.perf_counter() - began > seconds:
+            is_complete = False
+            costs.append((1.0,) * radix)
+            continue
+        is_scale = axis is not None and (axis.kind != "text" or all(s.number is not None for s in axis.steps))
+        tried = [0, radix - 1] if is_scale or radix > _EACH else list(range(radix))
+        known: dict[int, float] = {}
+        for digit in dict.fromkeys(tried):
+            took, played = cost([*middle[:place], digit, *middle[place + 1:]])
+            if played:
+                known[digit] = took
+        known.setdefault(middle[place], base)
+        costs.append(_factors(axis, radix, known))
+    share = math.prod(costs[place][digit] for place, digit in enumerate(middle))
+    return Probe(Order(radices, plan.seeds, tuple(costs), max(base / share, 1e-5)), max(1, rows), timed, is_complete)
+
+
+def _other_middle(player: Player, middle: list[int], cost: object) -> tuple[list[int], float, int]:
+    from rebalsim.scenario.grid import digits_of, first_points
+
+    assert callable(cost)
+    for point in first_points(player.plan.radices, 50):
+        if player.points.is_played(point):
+            digits = digits_of(point, player.plan.radices)
+            took, rows = cost(digits)
+            if rows:
+                return digits, took, rows
+    return middle, 0.001, 1
+
+
+def _factors(axis: Axis | None, radix: int, known: dict[int, float]) -> tuple[float, ...]:
+    """A factor for each digit, from the few that were timed: straight lines between these on log scales."""
+    if max(known.values()) / min(known.values()) < _NOISE:
+        return (1.0,) * radix
+    numbers = [step.number for step in axis.steps] if axis else [None] * radix
+    is_log = all(n is not None and n > 0 for n in numbers)
+    where = [math.log(n) if is_log and n else float(digit) for digit, n in enumerate(numbers)]
+    marks = sorted((where[digit], math.log(took)) for digit, took in known.items())
+    logs: list[float] = []
+    for digit in range(radix):
+        if digit in known:
+            logs.append(math.log(known[digit]))
+            continue
+        left = max((m for m in marks if m[0] <= where[digit]), default=marks[0])
+        right = min((m for m in marks if m[0] >= where[digit]), default=marks[-1])
+        span = right[0] - left[0]
+        logs.append(left[1] + (right[1] - left[1]) * ((where[digit] - left[0]) / span if span > 0 else 0.0))
+    least = min(logs)
+    return tuple(math.exp(value - least) for value in logs)

@@ -1,0 +1,101 @@
+"""A run as a row: what was measured, how its budgets came out, its pauses. The only place where an analysis becomes columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rebalsim.analysis.analysis import Analysis
+from rebalsim.analysis.measure import measure
+from rebalsim.domain.budget import Budget
+from rebalsim.domain.metrics import METRICS, PHASES, Selection
+from rebalsim.domain.scenario import Scenario
+from rebalsim.domain.script import Join, Scale
+from rebalsim.domain.sweep import Costs
+from rebalsim.spark.schemas import type_of
+
+_WHOLE = {name: type_of(metric) == "long" for name, metric in METRICS.items()}
+_HOUR_US = 3_600_000_000
+_COMPARE = {"<=": float.__le__, "<": float.__lt__, ">=": float.__ge__, ">": float.__gt__, "==": float.__eq__}
+
+
+def measured(analysis: Analysis) -> dict[str, float | int | None]:
+    """Every metric of the registry; None where this trace cannot tell."""
+    found: dict[str, float | int | None] = {}
+    for name, is_whole in _WHOLE.items():
+        value = measure(analysis, name)
+        found[name] = None if value is None else round(value) if is_whole else float(value)
+    return found
+
+
+def consumers_in(scenario: Scenario) -> int:
+    """Consumers of the story: those it begins with, and those its script lets join."""
+    names = {c.name: None for g in scenario.groups for c in g.consumers}
+    for action in scenario.script:
+        if isinstance(action.deed, Join):
+            names |= {c.name: None for c in action.deed.consumers}
+        elif isinstance(action.deed, Scale):
+            have = next((len(g.consumers) for g in scenario.groups if g.name == action.deed.group), 0)
+            names |= {c.name: None for c in action.deed.joiners[:max(0, action.deed.to - have)]}
+    return len(names)
+
+
+def cost_per_hour(costs: Costs, metrics: Mapping[str, float | int | None], horizon_us: int) -> float | None:
+    """Money an hour of this story costs; None where nothing costs anything."""
+    if not costs.is_stated or horizon_us <= 0:
+        return None
+    hours = horizon_us / _HOUR_US
+    member_hours = float(metrics.get("member_seconds") or 0) / _HOUR_US
+    crossed = float(metrics.get("cross_zone_bytes") or 0) / 1e9
+    return (member_hours * costs.member_hour + crossed * costs.cross_zone_gb) / hours
+
+
+def observed(analysis: Analysis, budget: Budget) -> float | None:
+    """What the budget's metric came to within its selection."""
+    selection = Selection(budget.topics, budget.members, budget.from_us, budget.until_us, budget.action)
+    value = measure(analysis, budget.metric.replace("-", "_").replace(".", "_"), selection)
+    return None if value is None else float(value)
+
+
+def judged(budgets: Iterable[Budget], variant: str, analyses: Mapping[str, Analysis]) -> list[dict[str, Any]]:
+    """The variant's budgets as they came out in this run; limits relative to another variant are taken from the same seed."""
+    found: list[dict[str, Any]] = []
+    for budget in budgets:
+        if budget.variant and budget.variant != variant:
+            continue
+        value = observed(analyses[variant], budget)
+        limit: float | None = budget.limit
+        if budget.relative_to:
+            other = observed(analyses[budget.relative_to], budget) if budget.relative_to in analyses else None
+            limit = None if other is None else other * budget.limit
+        found.append({"budget": budget.text, "observed": value, "limit": limit, "verdict": _verdict(budget, value, limit, analyses[variant])})
+    return found
+
+
+def _verdict(budget: Budget, value: float | None, limit: float | None, analysis: Analysis) -> str:
+    if value is None or limit is None:
+        return "inconclusive"
+    if not _COMPARE[budget.op](float(value), float(limit)):
+        return "fail"
+    is_open = bool(measure(analysis, "open_pauses") or measure(analysis, "unsettled"))
+    return "inconclusive" if is_open and budget.op in ("<=", "<", "==") else "pass"
+
+
+def overall(verdicts: Sequence[str]) -> str:
+    """Several verdicts as one."""
+    return "fail" if "fail" in verdicts else "inconclusive" if "inconclusive" in verdicts else "pass"
+
+
+def pauses_of(analysis: Analysis) -> list[dict[str, Any]]:
+    """Every pause with its phases, in order."""
+    rows: list[dict[str, Any]] = []
+    for pause in analysis.pauses:
+        spent = dict.fromkeys(PHASES, 0)
+        for phase in pause.phases:
+            spent[phase.kind.value] += phase.length_us
+        rows.append({
+            "topic": pause.partition.topic, "partition": pause.partition.number, "started_us": pause.started_us, "ended_us": pause.ended_us,
+            "is_open": pause.is_open, "why": pause.why, "cause": pause.cause.kind, "owner_before": pause.owner_before, "owner_after": pause.owner_after,
+            **{f"{phase.replace('-', '_')}_us": us for phase, us in spent.items()},
+        })
+    return rows

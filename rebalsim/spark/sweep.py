@@ -1,0 +1,252 @@
+"""Plays a plan on Spark, chunk by chunk, so that nothing done is lost: a chunk is a Spark job over some hundred tasks whose rows appear
+in `runs` at once, when the last of them is written. What is there is not computed again.
+
+Two chunks are under way at any time: the second's tasks fill the cores that the first's last tasks leave idle. A chunk whose workers
+die for good is halved until the run that kills them stands alone; that run becomes a row with its error.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any
+
+from rebalsim.domain.sweep import Plan
+from rebalsim.scenario.grid import Order, Slice, groups
+from rebalsim.spark.bundle import bundle_of, order_as_json
+from rebalsim.spark.player import player_for, run_name
+from rebalsim.spark.schemas import PAUSE, run_columns, runs_ddl
+from rebalsim.spark.session import SparkFailed, reason_in
+from rebalsim.spark.source import register
+from rebalsim.spark.store import Store
+
+TASK_S = 1.5             # seconds of work in a task: a task costs tens of milliseconds, and the last ones are waited for
+CHUNK_S = 20.0           # seconds of all cores' work in a chunk: what a kill can cost
+MOST_TASKS = 1_000       # in a chunk
+_DEATHS = ("Python worker exited unexpectedly", "Python worker faulthandler", "crashed", "ExecutorLostFailure", "Lost executor", "exited caused by one of")
+_LOST = ("stopped SparkContext", "SparkContext was shut down", "Application has been killed", "Answer from Java side is empty", "Connection refused")
+
+
+@dataclass(frozen=True, slots=True)
+class Cutting:
+    """How the grid is cut: written down when a sweep begins, so that a resumed one is cut alike."""
+
+    order: Order
+    task_s: float
+    chunk_s: float
+    with_pauses: bool
+
+    def chunks(self) -> Iterator[tuple[str, list[Slice]]]:
+        """(key, slices) of each chunk."""
+        for number, slices in enumerate(groups(self.order.slices(self.task_s), self.chunk_s, MOST_TASKS)):
+            yield f"{number:06d}", slices
+
+    def as_json(self) -> dict[str, Any]:
+        return {"order": order_as_json(self.order), "task_s": self.task_s, "chunk_s": self.chunk_s, "pauses": self.with_pauses}
+
+
+def cutting_for(order: Order, cores: int, with_pauses: bool, is_alone: bool = True) -> Cutting:
+    """Tasks of a second or two; smaller ones for a small sweep, so that it ends on all cores."""
+    total = order.total()
+    task_s = max(0.05, min(TASK_S, total / max(1, cores) / 4))
+    return Cutting(order, task_s, max(CHUNK_S * cores, 4 * task_s), with_pauses)
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a sweep is. `work` is in seconds of one core as predicted, for runs are not alike; dropped points count as played."""
+
+    runs: int
+    work: float
+    runs_done: float = 0.0
+    work_done: float = 0.0
+    chunks_done: int = 0
+    skipped_runs: int = 0
+    failed_runs: int = 0
+
+
+class Sweep:
+    """One sweep into one folder."""
+
+    def __init__(self, spark: Any, plan: Plan, store: Store, cutting: Cutting) -> None:
+        self.spark, self.plan, self.store, self.cutting = spark, plan, store, cutting
+        self.progress = Progress(cutting.order.size, cutting.order.total())
+        self._bundle = {**bundle_of(plan), "order": order_as_json(cutting.order)}
+        self._done = dict.fromkeys(store.finished_chunks())
+        self._lock = threading.Lock()
+        self._under_way: dict[str, list[Slice]] = {}
+        self._stop = False
+        register(spark)
+
+    # ------------------------------------------------------------------------------------------------ playing
+
+    def play(self, tell: Callable[[Progress], None] = lambda _: None, every_s: float = 0.5) -> Progress:
+        """Compute all that is missing."""
+        chunks = self.cutting.chunks()
+        waiting: dict[Future[None], tuple[str, list[Slice]]] = {}
+        is_over = False
+        pool = ThreadPoolExecutor(2, thread_name_prefix="chunk")
+        try:
+            while waiting or not is_over:
+                while not is_over and len(waiting) < 2:
+                    try:
+                        key, slices = next(chunks)
+                    except StopIteration:
+                        is_over = True
+                        break
+                    if self._is_done(key):
+                        self._count(slices, is_skipped=True)
+                        continue
+                    waiting[pool.submit(self._compute, key, slices)] = (key, slices)
+                if not waiting:
+                    continue
+                finished, _ = wait(list(waiting), timeout=every_s, return_when=FIRST_COMPLETED)
+                for future in [f for f in waiting if f in finished]:
+                    _, slices = waiting.pop(future)
+                    future.result()
+                    self._count(slices)
+                tell(self._seen())
+        except BaseException:
+            self._stop = True
+            self._cancel()
+            raise
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+        tell(self.progress)
+        return self.progress
+
+    def _is_done(self, key: str) -> bool:
+        """Whether the chunk is there, whole or in halves."""
+        return key in self._done or (self._has_halves(key) and self._is_done(f"{key}.0") and self._is_done(f"{key}.1"))
+
+    def _has_halves(self, key: str) -> bool:
+        return any(done.startswith(f"{key}.") for done in list(self._done))
+
+    def _compute(self, key: str, slices: list[Slice]) -> None:
+        if self._stop or self._is_done(key):
+            return
+        runs = sum(s.stop - s.start for s in slices)
+        with self._lock:
+            self._under_way[key] = slices
+        try:
+            if not self._has_halves(key):
+                try:
+                    self._write(key, self._frame(slices))
+                    return
+                except Exception as e:
+                    if self._stop:
+                        return
+                    self._consider(e)
+                    if runs == 1:
+                        self._write(key, self._failed_run(slices[0].start, reason_in(e)))
+                        self.progress.failed_runs += 1
+                        return
+        finally:
+            with self._lock:
+                self._under_way.pop(key, None)
+        for i, half in enumerate(_halves(slices)):
+            self._compute(f"{key}.{i}", half)
+
+    def _consider(self, error: Exception) -> None:
+        """Only a death of workers can be a run's fault; anything else is the sweep's."""
+        reason = reason_in(error)
+        text = f"{reason} {error}"
+        if any(sign in text for sign in _DEATHS) and not any(sign in text for sign in _LOST):
+            return
+        if "No space left" in text or "Disk quota" in text:
+            raise SparkFailed(f"{self.store.out} (or Spark's own scratch space) is full. What was written stays readable; "
+                              "make room and continue with --resume.") from None
+        raise SparkFailed(f"Spark could not go on: {reason}. What was written stays readable; continue with --resume.") from None
+
+    def _frame(self, slices: list[Slice]) -> Any:
+        job = {**self._bundle, "slices": [[s.start, s.stop] for s in slices]}
+        reader = self.spark.read.format("rebalsim").option("bundle", json.dumps(job))
+        return reader.option("pauses", str(self.cutting.with_pauses).lower()).load()
+
+    def _write(self, key: str, frame: Any) -> None:
+        """`runs` last: its _SUCCESS is what makes a chunk done."""
+        self.spark.sparkContext.setJobGroup(f"rebalsim-{key}", f"runs of chunk {key}", interruptOnCancel=False)
+        if not self.cutting.with_pauses:
+            frame.write.mode("overwrite").parquet(self.store.path(f"runs/chunk={key}"))
+        else:
+            frame = frame.persist()
+            try:
+                exploded = frame.selectExpr("run", "scenario", "point", "variant", "seed", "explode(pauses) AS pause").selectExpr(
+                    "run", "scenario", "point", "variant", "seed", *(f"pause.{c.name}" for c in PAUSE))
+                exploded.write.mode("overwrite").parquet(self.store.path(f"pauses/chunk={key}"))
+                frame.drop("pauses").write.mode("overwrite").parquet(self.store.path(f"runs/chunk={key}"))
+            finally:
+                frame.unpersist()
+        self._done[key] = None
+
+    def _failed_run(self, rank: int, reason: str) -> Any:
+        """The rows of a run that no worker survives."""
+        point, seed_number = next(self.cutting.order.walker().walk(rank, rank + 1))
+        player, seed = player_for(self.plan), self.plan.first_seed + seed_number
+        values = player.points.values(point)
+        columns = run_columns(self.plan)
+        rows = []
+        for variant in player.variants(point):
+            row: dict[str, Any] = {**dict.fromkeys(c.name for c in columns), **{k: v for k, v in values.items() if k in {c.name for c in columns}}}
+            row.update(run=run_name(point, variant, seed), point=point, variant=variant, seed=seed, verdict="error", error_kind="crash",
+                       error=f"no worker survived this run: {reason}", budgets=[], **({"pauses": []} if self.cutting.with_pauses else {}))
+            rows.append(row)
+        schema = runs_ddl(self.plan, self.cutting.with_pauses)
+        whole = {c.name for c in columns if c.type == "long"}
+        names = [*(c.name for c in columns), "budgets", *(["pauses"] if self.cutting.with_pauses else [])]
+        return self.spark.createDataFrame([tuple(int(r[n]) if n in whole and r[n] is not None else r[n] for n in names) for r in rows], schema)
+
+    # ------------------------------------------------------------------------------------------------ progress
+
+    def _count(self, slices: list[Slice], is_skipped: bool = False) -> None:
+        runs, work = sum(s.stop - s.start for s in slices), sum(s.cost for s in slices)
+        self.progress.runs_done += runs
+        self.progress.work_done += work
+        self.progress.chunks_done += 1
+        if is_skipped:
+            self.progress.skipped_runs += runs
+            self.progress.work -= work
+            self.progress.work_done -= work
+
+    def _seen(self) -> Progress:
+        """Progress with the finished tasks of the chunks under way: by Spark's own count."""
+        seen = Progress(self.progress.runs, self.progress.work, self.progress.runs_done, self.progress.work_done, self.progress.chunks_done,
+                        self.progress.skipped_runs, self.progress.failed_runs)
+        tracker = self.spark.sparkContext.statusTracker()
+        with self._lock:
+            under_way = list(self._under_way.items())
+        for key, slices in under_way:
+            share = 0.0
+            for job in tracker.getJobIdsForGroup(f"rebalsim-{key}"):
+                info = tracker.getJobInfo(job)
+                for stage in info.stageIds if info else ():
+                    told = tracker.getStageInfo(stage)
+                    if told and told.numTasks:
+                        share = max(share, told.numCompletedTasks / told.numTasks)
+            seen.runs_done += share * sum(s.stop - s.start for s in slices)
+            seen.work_done += share * sum(s.cost for s in slices)
+        return seen
+
+    def _cancel(self) -> None:
+        for _ in range(3):
+            try:
+                self.spark.sparkContext.cancelAllJobs()
+            except Exception:
+                return
+            with self._lock:
+                if not self._under_way:
+                    return
+            time.sleep(0.3)
+
+
+def _halves(slices: list[Slice]) -> list[list[Slice]]:
+    if len(slices) > 1:
+        middle = len(slices) // 2
+        return [slices[:middle], slices[middle:]]
+    only = slices[0]
+    middle = (only.start + only.stop) // 2
+    return [[Slice(only.start, middle, only.cost / 2)], [Slice(middle, only.stop, only.cost / 2)]]
