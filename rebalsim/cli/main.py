@@ -7,19 +7,25 @@ from __future__ import annotations
 
 import importlib
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from rebalsim import __version__
 from rebalsim.cli import exits
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
 # heading → command → (module, one line of help). The one table of commands; `--help` prints it in this order.
 COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "Play": {
     },
     "Write": {
+        "init": ("rebalsim.cli.init", "Write a commented scenario to start from."),
+        "show": ("rebalsim.cli.show", "Print a scenario as meant: every default, and where each value comes from."),
         "lint": ("rebalsim.cli.lint", "Find mistakes in scenarios, and settings that will hurt."),
+        "schema": ("rebalsim.cli.schema", "Print the JSON Schema of scenario files, for editors."),
         "explain": ("rebalsim.cli.explain", "Say what a rule, phase, metric, word or setting means; or why partitions stood still."),
     },
     "Kafka": {
@@ -27,6 +33,8 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "assign": ("rebalsim.cli.assign", "Ask an assignor who gets which partition, step by step."),
     },
     "Project": {
+        "fuzz": ("rebalsim.cli.fuzz", "Break scenario files by the thousand and hold the loader to its word."),
+        "completion": ("rebalsim.cli.completion", "Teach your shell to complete commands and scenario names."),
         "doctor": ("rebalsim.cli.doctor", "Say what is installed, what is missing, and what to do about it."),
     },
 }
@@ -45,6 +53,13 @@ class Door(click.Group):
                 assert isinstance(command, click.Command)
                 return command
         return None
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """From the table, so that completing imports no command."""
+        from click.shell_completion import CompletionItem
+
+        named = [CompletionItem(name, help=text) for commands in COMMANDS.values() for name, (_, text) in commands.items()]
+        return [item for item in named if item.value.startswith(incomplete)] + click.Command.shell_complete(self, ctx, incomplete)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         if args and not self.get_command(ctx, args[0]):

@@ -40,6 +40,8 @@ class Source:
 
     def problem(self, line: int, column: int, message: str, width: int = 1, is_warning: bool = False, rule: str = "") -> Problem:
         source = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
+        if not message.isprintable():
+            message = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in message)
         return Problem(self.name, line, column, message, source, max(1, min(width, len(source) - column + 1)), rule, is_warning)
 
 
@@ -379,6 +381,8 @@ def _syntax(error: yaml.MarkedYAMLError, source: Source) -> Problem:
         return source.problem(line, column, "A second colon makes no sense to YAML here — put the text in quotes, or indent the line as its neighbours")
     if "cannot start any token" in what:
         character = shown[column - 1: column] or "?"
+        if character == "\t":
+            return source.problem(line, column, "A tab stands here, which YAML does not allow at the start of anything — use spaces")
         return source.problem(line, column, f"A value cannot begin with {character} — put it in quotes")
     if "block end" in what or "block collection" in (error.context or "") or "block mapping" in (error.context or ""):
         return source.problem(line, column, "This line is indented like none of the lines before it — line it up with the block it belongs to")

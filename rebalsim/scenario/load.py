@@ -82,4 +82,14 @@ def stock_stories() -> dict[str, Path]:
     return {}
 
 
+def good_files() -> list[bytes]:
+    """Every story that ships, the starter included: what `fuzz` breaks."""
+    return [path.read_bytes() for path in stock_stories().values()] + [starter().encode()]
+
+
+def starter() -> str:
+    """The scenario that `init` writes when it is given no story to begin with."""
+    return (Path(__file__).parent / "starter.yaml").read_text(encoding="utf-8")
+
+
 __all__ = ["Problem", "find_story", "load_scenario", "read_story", "stock_stories", "story_of"]

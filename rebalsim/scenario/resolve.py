@@ -380,7 +380,7 @@ class Resolver:
             values = {k: v for k, v in settings.values.items() if k not in CONSUMER_ONLY} if settings is not None else {}
             if settings is not None and settings.get("group.protocol") == "consumer":
                 values["group.protocol"] = "classic"
-            if not is_set:
+            if not is_set and wanted != (current or ClientConfig().partition_assignment_strategy):
                 values[STRATEGY] = wanted
             written = _with_config(written, values)
         elif variant.base == "consumer":
@@ -609,7 +609,7 @@ def _lay(base: Written, over: Written) -> Written:
 def _with_config(written: Written, values: dict[str, Any]) -> Written:
     settings = written.get("config")
     node = settings.node if settings is not None else written.node
-    at = settings.at if settings is not None else {}
+    at = {k: v for k, v in settings.at.items() if k not in values or values[k] == settings.values.get(k, values[k])} if settings is not None else {}
     return Written(written.node, written.section, {**written.values, "config": Written(node, CONFIG, values, at)}, written.at, written.is_bad)
 
 

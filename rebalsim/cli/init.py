@@ -1,0 +1,54 @@
+"""`rebalsim init NAME`: a commented scenario to start from."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import click
+
+from rebalsim.cli import exits
+from rebalsim.cli.options import ScenarioPath
+from rebalsim.domain.errors import InputError
+
+HEADER = "# yaml-language-server: $schema=rebalsim.schema.json\n"
+
+
+@click.command("init", epilog="Example: rebalsim init our-deploy --from rolling-bounce")
+@click.argument("name")
+@click.option("--from", "story", type=ScenarioPath(), metavar="STORY", help="Begin with this story: a stock story's name, or a file.")
+@click.option("--schema", "with_schema", is_flag=True, help="Write rebalsim.schema.json beside it, so that your editor completes keys.")
+def command(name: str, story: str | None, with_schema: bool) -> int:
+    """Write a commented scenario to NAME.yaml.
+
+    Without --from it is a rolling deploy of twelve pods with a bad handler, and says in comments what else can be said.
+    Nothing is ever overwritten.
+    """
+    from rebalsim.scenario.load import find_story, starter
+
+    path = Path(name if name.endswith((".yaml", ".yml")) else f"{name}.yaml")
+    schema = path.parent / "rebalsim.schema.json"
+    text = find_story(story).read_text(encoding="utf-8") if story else starter().replace("NAME.yaml", path.name)
+    text = HEADER + re.sub(r"\A# yaml-language-server:.*\n", "", text)
+    _write_new(path, text)
+    click.echo(str(path))
+    if with_schema and not schema.exists():
+        from rebalsim.scenario.schema import scenario_schema
+
+        _write_new(schema, json.dumps(scenario_schema(), indent=2, ensure_ascii=False) + "\n")
+        click.echo(str(schema))
+    elif not schema.exists():
+        click.echo(f"Your editor completes keys once `rebalsim schema > {schema}` has been run.", err=True)
+    click.echo(f"Next: rebalsim lint {path}", err=True)
+    return exits.WITHIN
+
+
+def _write_new(path: Path, text: str) -> None:
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise InputError(f"{path} exists, and nothing is overwritten — choose another name, or move it away") from None
+    except OSError as e:
+        raise InputError(f"{path} cannot be written: {e.strerror or e} — choose a folder that exists and is yours") from None

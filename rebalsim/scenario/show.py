@@ -1,0 +1,323 @@
+"""A story as meant: every setting with its value and where that came from, and the script as a timetable. Lines of text, no colour.
+
+Made from the language's table, so a setting that exists is shown. One variant is told in full; of the others, what they change.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from rebalsim.domain.scenario import Consumer, Cost, Scenario
+from rebalsim.scenario.kinds import Field, Section, Written
+from rebalsim.scenario.language import (
+    ASSIGNOR_COST,
+    BROKER_CONFIG,
+    CLASSIC_ONLY,
+    CONFIG,
+    CONSUMER_ONLY,
+    COST_KIND,
+    DRAW,
+    HANDLER,
+    LIFE,
+    LISTENER,
+    STATE,
+    TOPIC_BLOCK,
+)
+from rebalsim.scenario.quantities import say_us
+from rebalsim.scenario.resolve import Parts, Resolver
+from rebalsim.scenario.roster import Roster, Seat
+from rebalsim.scenario.story import Story
+from rebalsim.scenario.telling import say_deed, say_fault, say_names, say_when
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A setting, its value, and where that came from."""
+
+    name: str
+    value: str
+    origin: str
+
+
+def show_lines(story: Story, variant: str = "", width: int = 80) -> list[str]:
+    """The story in one variant (the first, if none is named), and what the others change."""
+    name = variant or story.variants[0]
+    scenario, resolver = story.scenario(name), story.resolver(name)
+    out = [*_head(story, scenario, width), "", "Cluster", *_table(_cluster_rows(resolver, scenario), width), "", "Topics"]
+    out += _table(_topic_rows(resolver, scenario), width)
+    for roster in resolver.rosters.values():
+        out += ["", *_group_lines(resolver, roster, scenario, width)]
+    out += ["", "Script", *_timetable(scenario, resolver, width)]
+    if scenario.budgets or scenario.expectations:
+        out += ["", "Budgets and expectations", *_judged(scenario, width)]
+    if scenario.notes:
+        out += ["", "Notes", *(line for note in scenario.notes for line in _wrapped(note, width, "  "))]
+    if not variant:
+        for other in story.variants[1:]:
+            out += ["", *_difference(story, name, other, width)]
+    return [line.rstrip() for line in out]
+
+
+def _head(story: Story, scenario: Scenario, width: int) -> list[str]:
+    runs = f"{scenario.runs} runs" if scenario.runs > 1 else "1 run"
+    lines = [*textwrap.wrap(scenario.title or story.file, width)]
+    if scenario.description:
+        lines += [line for part in scenario.description.strip().splitlines() for line in textwrap.wrap(part, width)]
+    lines += ["", f"Kafka {scenario.cluster.kafka} · seed {scenario.seed} · {runs} · horizon {say_us(scenario.horizon_us)} · digest {scenario.digest}"]
+    return [*lines, *_wrapped(f"Variants: {', '.join(story.heading(v) for v in story.variants)}", width, ""), f"Shown: {scenario.heading}"]
+
+
+def _wrapped(text: str, width: int, indent: str) -> list[str]:
+    return textwrap.wrap(text, width, initial_indent=indent, subsequent_indent=indent + "  ", break_on_hyphens=False) or [indent]
+
+
+def _table(rows: Iterable[Row], width: int, indent: str = "  ") -> list[str]:
+    """Name, value and origin in columns; what does not fit goes on below."""
+    listed = list(rows)
+    origin_width = min(24, max([len(r.origin) for r in listed], default=0))
+    name_width = min(41, max([len(r.name) for r in listed], default=0))
+    room = width - len(indent) - name_width - origin_width - 4
+    lines = []
+    for row in listed:
+        values = textwrap.wrap(row.value, max(12, room), break_on_hyphens=False) or [""]
+        lines.append(f"{indent}{row.name:<{name_width}}  {values[0]:<{room}}  {row.origin}")
+        lines += [f"{indent}{'':<{name_width}}  {more}" for more in values[1:]]
+    return lines
+
+
+# ------------------------------------------------------------------------------------------------------------------ where from
+
+
+def _origin(written: Written | None, key: str, default: str) -> str:
+    if written is None or key not in written.at:
+        return default
+    node = written.at[key]
+    return node.source.label or f"line {node.line}"
+
+
+def _rows(section: Section, thing: Any, written: Written | None, default: str, prefix: str = "", leave_out: tuple[str, ...] = ()) -> list[Row]:
+    """A row for each field of a section that sets an attribute of `thing`."""
+    rows = []
+    for field in section.fields.values():
+        if field.target and field.name not in leave_out:
+            rows.append(Row(prefix + field.name, _said(field, getattr(thing, field.target)), _origin(written, field.name, default)))
+    return rows
+
+
+def _said(field: Field, value: Any) -> str:
+    if isinstance(value, Cost):
+        return COST_KIND.say((None if value.fixed.is_zero else value.fixed, None if value.per_partition.is_zero else value.per_partition))
+    if value is None or value == "":
+        return "–"
+    if value == 0 and "/s" in field.kind.says:
+        return "–"
+    return field.kind.say(value)
+
+
+def _cluster_rows(resolver: Resolver, scenario: Scenario) -> list[Row]:
+    cluster = scenario.cluster
+    written: Written | None = resolver.story.get("cluster")
+    over = resolver.variant.layer.get("cluster") if resolver.variant.layer is not None else None
+    source = written if over is None else over if written is None else _merged(written, over)
+    racks = ", ".join(f"{b.id} in {b.rack}" for b in cluster.brokers if b.rack)
+    default = f"Kafka {cluster.kafka}"
+    rows = [Row("kafka", cluster.kafka, _origin(resolver.story, "kafka", "default")),
+            Row("brokers", f"{len(cluster.brokers)}" + (f": {racks}" if racks else ""), _origin(source, "brokers", "default")),
+            Row("latency (one way)", DRAW.say(cluster.network.latency), _origin(source, "latency", "default")),
+            Row("cross_rack", DRAW.say(cluster.network.cross_rack) if cluster.network.cross_rack is not None else "no difference", _origin(source, "cross_rack", "default"))]
+    rows += [Row(f"link {link.one} – {link.other}", DRAW.say(link.latency), _origin(source, "links", "default")) for link in cluster.network.links]
+    rows += [Row("log_append", DRAW.say(cluster.log_append), _origin(source, "log_append", "default")),
+             Row("replication", DRAW.say(cluster.replication), _origin(source, "replication", "default"))]
+    config = source.get("config") if source is not None else None
+    return rows + _rows(BROKER_CONFIG, cluster.config, config, default)
+
+
+def _merged(one: Written, other: Written) -> Written:
+    from rebalsim.scenario.kinds import merge
+
+    return merge(one, other)
+
+
+def _topic_rows(resolver: Resolver, scenario: Scenario) -> list[Row]:
+    named = resolver.story.get("topics").values
+    rows = []
+    for topic in scenario.topics:
+        written: Written = named[topic.name]
+        fields = TOPIC_BLOCK.fields
+        said = [f"{topic.partitions} partition{'s' if topic.partitions != 1 else ''}"]
+        said.append(fields["rate"].kind.say(written.get("rate")) if "rate" in written else "0/s")
+        if "skew" in written:
+            said.append(f"skew {fields['skew'].kind.say(written.get('skew'))}")
+        said.append(f"{fields['record_size'].kind.say(topic.record_bytes)} a record")
+        if topic.backlog:
+            said.append(f"backlog {topic.backlog} each")
+        if topic.replicas:
+            said.append(f"{len(topic.replicas[0])} replicas")
+        if not topic.has_leader_epochs:
+            said.append("no leader epochs")
+        if not topic.exists_from_start:
+            said.append("created later")
+        node = resolver.story.get("topics").node.entries[topic.name]
+        rows.append(Row(topic.name, " · ".join(said), node.source.label or f"line {resolver.story.get('topics').node.keys[topic.name].line}"))
+    return rows
+
+
+# ------------------------------------------------------------------------------------------------------------------ groups
+
+
+def _consumers(scenario: Scenario) -> dict[str, Consumer]:
+    return {c.name: c for g in scenario.groups for c in g.consumers}
+
+
+def _member_rows(parts: Parts, consumer: Consumer, default: str, variant: str) -> list[Row]:
+    written = parts.written
+    settings: Written | None = written.get("config")
+    is_consumer = consumer.config.group_protocol == "consumer"
+    leave_out = CLASSIC_ONLY if is_consumer else CONSUMER_ONLY
+    rows = [Row("client", f"{consumer.client} {consumer.client_version}", _origin(written, "client", "default"))]
+    rows.append(Row("topics" if consumer.pattern is None else "pattern", consumer.pattern or ", ".join(consumer.topics),
+                    _origin(written, "topics" if consumer.pattern is None else "pattern", "default")))
+    for row in _rows(CONFIG, consumer.config, settings, default, leave_out=leave_out):
+        if row.name == "group.instance.id" and parts.instance_id is not None:
+            row = Row(row.name, parts.instance_id, row.origin)
+        if row.name == "enable.auto.commit" and row.origin == default and not consumer.config.enable_auto_commit:
+            row = Row(row.name, row.value, "from handler.commit")
+        if row.name in ("group.protocol", "partition.assignment.strategy") and row.origin == default and settings is not None and row.name in settings.values:
+            row = Row(row.name, row.value, f"variant {variant}")
+        rows.append(row)
+    for section, thing in ((HANDLER, consumer.handler), (LISTENER, consumer.listener), (STATE, consumer.state), (LIFE, consumer.life), (ASSIGNOR_COST, consumer.assignor_cost)):
+        rows += _rows(section, thing, written.get(section.name), "default", prefix=f"{section.name}.")
+    return rows
+
+
+def _group_lines(resolver: Resolver, roster: Roster, scenario: Scenario, width: int) -> list[str]:
+    """What all members share, then for each kind of member what it has otherwise."""
+    default = f"Java {scenario.cluster.kafka}"
+    consumers = _consumers(scenario)
+    kinds: dict[int, tuple[Parts, list[Seat]]] = {}
+    present = [s for s in roster.seats.values() if s.name in consumers]
+    for seat in present:
+        parts = _parts_at_start(resolver, roster, seat)
+        kinds.setdefault(id(parts), (parts, []))[1].append(seat)
+    title = f"Group {roster.group}: {say_names([s.name for s in present])}" if present else f"Group {roster.group}: empty at the start"
+    if not kinds:
+        return [title]
+    ordered = sorted(kinds.values(), key=lambda kind: -len(kind[1]))
+    lines = [*_wrapped(title, width, "")]
+    common = _member_rows(ordered[0][0], consumers[ordered[0][1][0].name], default, scenario.variant)
+    lines += _table(common, width)
+    lines += _start_lines(present, consumers, width)
+    shared = {(r.name, r.value) for r in common}
+    for parts, seats in ordered[1:]:
+        rows = [r for r in _member_rows(parts, consumers[seats[0].name], default, scenario.variant) if (r.name, r.value) not in shared]
+        lines += [*_wrapped(f"otherwise for {say_names([s.name for s in seats])}:", width, "  "), *_table(rows, width, "    ")]
+    return lines
+
+
+def _parts_at_start(resolver: Resolver, roster: Roster, seat: Seat) -> Parts:
+    """Before anything is deployed."""
+    return resolver.parts_of(roster, Seat(seat.name, seat.number, seat.process, seat.pod, seat.within, seat.rack, seat.layers, seat.node))
+
+
+def _start_lines(seats: list[Seat], consumers: dict[str, Consumer], width: int) -> list[str]:
+    static = [c.config.group_instance_id for s in seats if (c := consumers[s.name]).config.group_instance_id]
+    racks = [f"{s.name} in {c.rack}" for s in seats if (c := consumers[s.name]).rack]
+    processes: dict[str, list[str]] = {}
+    for seat in seats:
+        if seat.process:
+            processes.setdefault(seat.process, []).append(seat.name)
+    lines: list[str] = []
+    if static:
+        lines += _wrapped(f"static ids: {say_names(static)}", width, "  ")
+    if racks:
+        lines += _wrapped(f"racks: {', '.join(racks[:12])}{' …' if len(racks) > 12 else ''}", width, "  ")
+    if processes:
+        said = "; ".join(f"{p}: {say_names(names)}" for p, names in list(processes.items())[:8])
+        lines += _wrapped(f"processes: {said}{' …' if len(processes) > 8 else ''}", width, "  ")
+    return lines
+
+
+# ------------------------------------------------------------------------------------------------------------------ the script
+
+
+def _timetable(scenario: Scenario, resolver: Resolver, width: int) -> list[str]:
+    entries: list[tuple[str, str, str]] = []
+    starts: dict[str, list[str]] = {}
+    for group in scenario.groups:
+        for consumer in group.consumers:
+            if consumer.starts_at is not None:
+                starts.setdefault(DRAW.say(consumer.starts_at), []).append(consumer.name)
+    for moment, names in list(starts.items())[:6]:
+        entries.append((moment, f"{say_names(names)} start{'s' if len(names) == 1 else ''}", ""))
+    if len(starts) > 6:
+        entries.append(("…", f"{sum(len(n) for n in list(starts.values())[6:])} more start one after another", ""))
+    for action in scenario.script:
+        label = f"{action.id}: " if action.id else ""
+        entries.append((say_when(action), label + say_deed(action.deed), f"line {action.line}" if action.line > 0 else ""))
+    for fault in scenario.random_faults:
+        entries.append(("at random", say_fault(fault), ""))
+    entries.append((say_us(scenario.horizon_us), "the story ends", _origin(resolver.story, "horizon", "default")))
+    time_width = min(26, max(len(e[0]) for e in entries))
+    origin_width = max(len(e[2]) for e in entries)
+    room = max(20, width - time_width - origin_width - 6)
+    lines = []
+    for moment, what, origin in entries:
+        moments = textwrap.wrap(moment, time_width, break_on_hyphens=False) or [""]
+        parts = textwrap.wrap(what, room, break_on_hyphens=False) or [""]
+        for i in range(max(len(moments), len(parts))):
+            left, middle = moments[i] if i < len(moments) else "", parts[i] if i < len(parts) else ""
+            lines.append(f"  {left:>{time_width}}  {middle:<{room}}  {origin if i == 0 else ''}")
+    return lines
+
+
+def _judged(scenario: Scenario, width: int) -> list[str]:
+    rows = []
+    for budget in scenario.budgets:
+        where = [budget.variant] if budget.variant else []
+        where += [f"topics {', '.join(budget.topics)}"] if budget.topics else []
+        where += [f"members {', '.join(budget.members)}"] if budget.members else []
+        where += [f"action {budget.action}"] if budget.action else []
+        where += [f"from {say_us(budget.from_us)}"] if budget.from_us is not None else []
+        where += [f"until {say_us(budget.until_us)}"] if budget.until_us is not None else []
+        where += [f"p{budget.percentile:g} over seeds"] if budget.percentile is not None else []
+        where += ["only a warning"] if budget.level == "warn" else []
+        rows.append(Row(budget.text, ", ".join(where) or "every variant", f"line {budget.line}"))
+    rows += [Row(fact.text, fact.variant or "every variant", f"line {fact.line}") for fact in scenario.expectations]
+    return _table(rows, width)
+
+
+# ------------------------------------------------------------------------------------------------------------------ other variants
+
+
+def _difference(story: Story, base: str, other: str, width: int) -> list[str]:
+    one, two = story.scenario(base), story.scenario(other)
+    default = f"Java {two.cluster.kafka}"
+    first, second = story.resolver(base), story.resolver(other)
+    rows: dict[tuple[str, str], Row] = {}
+    before, after = _consumers(one), _consumers(two)
+    for roster in second.rosters.values():
+        for seat in roster.seats.values():
+            if seat.name not in before or seat.name not in after:
+                continue
+            old_roster = first.rosters[roster.group]
+            old = {(r.name, r.value) for r in _member_rows(_parts_at_start(first, old_roster, old_roster.seats[seat.name]), before[seat.name], default, base)}
+            for row in _member_rows(_parts_at_start(second, roster, seat), after[seat.name], default, other):
+                if (row.name, row.value) not in old:
+                    rows.setdefault((row.name, row.value), row)
+    if one.cluster != two.cluster:
+        known = {(r.name, r.value) for r in _cluster_rows(first, one)}
+        rows |= {(r.name, r.value): r for r in _cluster_rows(second, two) if (r.name, r.value) not in known}
+    if one.topics != two.topics:
+        known = {(r.name, r.value) for r in _topic_rows(first, one)}
+        rows |= {(r.name, r.value): r for r in _topic_rows(second, two) if (r.name, r.value) not in known}
+    title = f"In {two.heading}" + (":" if rows else ": the same settings")
+    layer = second.variant.layer
+    why = layer.get("why") if layer is not None else None
+    lines = [*_wrapped(title, width, ""), *(_wrapped(f"({why})", width, "  ") if why else []), *_table(rows.values(), width)]
+    new_notes = [n for n in two.notes if n not in one.notes]
+    return lines + [line for note in new_notes for line in _wrapped(note, width, "  ")]
+
+
