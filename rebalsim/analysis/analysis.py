@@ -9,15 +9,41 @@ from __future__ import annotations
 from functools import cached_property
 
 from rebalsim.analysis.causes import Causes
+from rebalsim.analysis.client_metrics import Values, find_client_metrics
+from rebalsim.analysis.diagnosis import find_answers
 from rebalsim.analysis.disturbances import find_disturbances
 from rebalsim.analysis.doing import Doings
 from rebalsim.analysis.epochs import EpochFinder
 from rebalsim.analysis.index import Index
+from rebalsim.analysis.invariants import find_violations
+from rebalsim.analysis.lag import LagBook
+from rebalsim.analysis.lanes import find_lanes, partition_keys
+from rebalsim.analysis.marks import find_marks
+from rebalsim.analysis.members import find_members
+from rebalsim.analysis.metrics import Value, measure
 from rebalsim.analysis.ownership import Holdings, find_holdings
 from rebalsim.analysis.pauses import find_pauses
 from rebalsim.analysis.phases import Storyteller
+from rebalsim.analysis.records import find_redeliveries
 from rebalsim.analysis.rounds import RoundFinder
-from rebalsim.analysis.values import Disturbance, Pause, Rebalance, Story
+from rebalsim.analysis.states import find_states, state_shares
+from rebalsim.analysis.values import (
+    Answer,
+    Disturbance,
+    LagCurve,
+    Lane,
+    Mark,
+    MemberLife,
+    Pause,
+    Rebalance,
+    Redelivery,
+    StateSpan,
+    Story,
+    Violation,
+)
+from rebalsim.domain.ids import Partition
+from rebalsim.domain.metrics import EVERYTHING, HEADLINES, Selection
+from rebalsim.trace.events import PositionFound
 from rebalsim.trace.trace import Trace, TraceHeader
 
 
@@ -99,6 +125,80 @@ class Analysis:
     def holdings(self) -> Holdings:
         """Who held what, by group and partition."""
         return find_holdings(self.index)
+
+    @cached_property
+    def partitions(self) -> list[tuple[str, Partition]]:
+        """Every partition (with its group) that the group held, could have held or missed."""
+        return partition_keys(self.holdings, self.pauses, self.header.topics)
+
+    @cached_property
+    def lanes(self) -> list[Lane]:
+        """A bar for each of them; equal ones point at the first of their kind (`like`)."""
+        return find_lanes(self.holdings, self.pauses, self.header.topics, self.horizon_us)
+
+    @cached_property
+    def group_states(self) -> dict[str, list[StateSpan]]:
+        """Each group's states over time, without holes."""
+        return {group: find_states(group, self.index, self.rounds_by_group[group]) for group in self.groups}
+
+    @cached_property
+    def state_shares(self) -> dict[str, dict[str, float]]:
+        """Group → state → share of the observed time."""
+        return {group: state_shares(spans) for group, spans in self.group_states.items()}
+
+    @cached_property
+    def marks(self) -> list[Mark]:
+        """Script actions, completed rebalances, brokers and topics, in order of time."""
+        return find_marks(self.index, self.rebalances)
+
+    @cached_property
+    def members(self) -> list[MemberLife]:
+        """What each consumer lived through."""
+        return find_members(self.index, self.header, self.holdings, self.pauses)
+
+    @cached_property
+    def lag_book(self) -> LagBook:
+        """Lag at any instant, ages of records."""
+        return LagBook(self.trace, self.horizon_us, self.groups[0] if self.groups else "")
+
+    @cached_property
+    def lag(self) -> list[LagCurve]:
+        """A curve per partition; empty where nothing is known."""
+        return self.lag_book.curves()
+
+    @cached_property
+    def redeliveries(self) -> list[Redelivery]:
+        """Records delivered twice, and skipped, by the position that made it so."""
+        return find_redeliveries(self.trace, self.horizon_us, self.index.group_of, self.disturbances)
+
+    @cached_property
+    def tells_positions(self) -> bool:
+        """Whether the trace says where owners began to read, against what had been handled."""
+        return any(type(e) is PositionFound and e.handled >= 0 for e in self.trace.events)
+
+    @cached_property
+    def client_metrics(self) -> dict[str, Values]:
+        """Consumer → Kafka's metric → value (µs where it is a time), None where the trace cannot tell."""
+        return find_client_metrics(self.index, self.header, self.holdings, self.lag_book)
+
+    @cached_property
+    def answers(self) -> list[Answer]:
+        """The four questions of a group that rebalances too often."""
+        return find_answers(self.index, self.header, self.members)
+
+    @cached_property
+    def violations(self) -> list[Violation]:
+        """Broken invariants: none, unless there is a bug."""
+        return find_violations(self.index, self.rounds_by_group, self.header.source == "simulated")
+
+    def measure(self, metric: str, selection: Selection = EVERYTHING) -> Value:
+        """One metric of the registry, in its base unit; None where the trace cannot tell."""
+        return measure(self, metric, selection)
+
+    @cached_property
+    def summary(self) -> dict[str, Value]:
+        """The headline metrics, in their order."""
+        return {name: measure(self, name) for name in HEADLINES}
 
 
 def _forms(rounds: list[Rebalance]) -> bool:

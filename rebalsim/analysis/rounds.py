@@ -95,7 +95,7 @@ class RoundFinder:
     # ------------------------------------------------------------------------------------------------ told by the coordinator
 
     def _state(self, number: int, e: ev.GroupStateChanged) -> None:
-        if e.after == "PreparingRebalance":
+        if e.after == "PreparingRebalance" and e.before != e.after:
             self.preparing = self._new_round(e.at_us, e.trigger, e.consumer, e.reason, number)
         elif e.after == "Stable" and self.current is not None and self.current.stable_us < 0 and e.before == "CompletingRebalance":
             self._stable(self.current, number, e.at_us)
@@ -112,6 +112,12 @@ class RoundFinder:
         r.evidence += (number,)
         self.rounds.append(r)
         self.by_generation[e.generation] = self.current = r
+
+    def _parked(self, number: int, e: ev.MemberRejoined | ev.MemberAdded) -> None:
+        """A JoinGroup reached the coordinator; when it left is better, where it is told."""
+        m = self._member(e.consumer)
+        if m.join[0] <= m.joined_us and not (type(e) is ev.MemberAdded and e.how in ("pending", "loaded")):
+            m.join = (e.at_us, number)
 
     def _removed(self, number: int, e: ev.MemberRemoved) -> None:
         if e.why != "replaced":
@@ -271,7 +277,8 @@ class RoundFinder:
 
 _HANDLERS: dict[type, str] = {
     ev.GroupStateChanged: "_state", ev.MemberRemoved: "_removed",
-    ev.BarrierCompleted: "_barrier", ev.AssignmentStored: "_stored", ev.AssignmentComputed: "_computed",
+    ev.MemberRejoined: "_parked", ev.MemberAdded: "_parked", ev.BarrierCompleted: "_barrier",
+    ev.AssignmentStored: "_stored", ev.AssignmentComputed: "_computed",
     ev.RequestSent: "_sent", ev.RebalanceNoticed: "_noticed", ev.RejoinRequested: "_rejoin", ev.GenerationJoined: "_joined",
     ev.AssignmentReceived: "_received", ev.CallbackEnded: "_callback", ev.CloseBegan: "_closing", ev.LeaveSent: "_left", ev.ConsumerExited: "_vanished",
     ev.ConsumerFroze: "_vanished", ev.PollExpired: "_vanished",

@@ -1,0 +1,91 @@
+"""The four questions that everybody asks when a group rebalances too often."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rebalsim.analysis.index import Index
+from rebalsim.analysis.values import Answer, MemberLife
+from rebalsim.trace import events as ev
+from rebalsim.trace.trace import TraceHeader
+
+
+def find_answers(index: Index, header: TraceHeader, members: Sequence[MemberLife]) -> list[Answer]:
+    """crash-loop: does an instance crash and return faster than its session? outlasts-poll-interval: does one outlast max.poll.interval.ms?
+    shared-instance-id: do two share an instance id? cooperative-in-use: is the cooperative assignor really in use?"""
+    return [_crash_loop(index, header), _outlasts(index, header, members), _shared(index, header), _cooperative(index, header)]
+
+
+def _crash_loop(index: Index, header: TraceHeader) -> Answer:
+    consumers: dict[str, None] = {}
+    evidence: list[int] = []
+    shortest, session, times = -1, -1, 0
+    has_lives = False
+    for name in sorted(index.by_consumer):
+        facts = header.consumers.get(name)
+        limit = facts.session_timeout_us if facts is not None else -1
+        gone = (-1, -1)
+        for n in index.by_consumer[name]:
+            e = index.events[n]
+            if type(e) is ev.ConsumerExited:
+                has_lives = True
+                gone = (e.at_us, n) if e.how in ("killed", "fatal") else (-1, -1)
+            elif type(e) is ev.PollingBegan:
+                has_lives = True
+                away = e.at_us - gone[0]
+                if gone[0] >= 0 and limit > away:
+                    consumers[name] = None
+                    evidence += [gone[1], n]
+                    times += 1
+                    if shortest < 0 or away < shortest:
+                        shortest, session = away, limit
+                gone = (-1, -1)
+    figures = {"times": times, "away_us": shortest, "session_timeout_us": session}
+    return Answer("crash-loop", bool(consumers) if has_lives else None, tuple(consumers), figures, tuple(evidence))
+
+
+def _outlasts(index: Index, header: TraceHeader, members: Sequence[MemberLife]) -> Answer:
+    consumers = [m.consumer for m in members if m.poll_expired]
+    evidence = [n for name in consumers for n in index.by_consumer.get(name, ()) if type(index.events[n]) is ev.PollExpired]
+    stuck = [(span.ended_us - span.started_us, m.consumer) for m in members for span in m.spans if span.what == "stuck"]
+    longest, who = max(stuck, default=(-1, consumers[0] if consumers else ""))
+    facts = header.consumers.get(who or next(iter(header.consumers), ""))
+    limit = facts.max_poll_interval_us if facts is not None else -1
+    figures = {"times": len(evidence), "longest_stuck_us": longest, "max_poll_interval_us": limit}
+    return Answer("outlasts-poll-interval", bool(consumers), tuple(consumers), figures, tuple(evidence))
+
+
+def _shared(index: Index, header: TraceHeader) -> Answer:
+    by_id: dict[tuple[str, str], list[str]] = {}
+    for name in sorted(header.consumers):
+        facts = header.consumers[name]
+        if facts.instance_id is not None:
+            by_id.setdefault((facts.group, facts.instance_id), []).append(name)
+    consumers = {c: None for found in by_id.values() if len(found) > 1 for c in found}
+    evidence = []
+    for name in sorted(index.by_consumer):
+        for n in index.by_consumer[name]:
+            e = index.events[n]
+            if type(e) is ev.Fenced and e.error in ("FENCED_INSTANCE_ID", "UNRELEASED_INSTANCE_ID"):
+                consumers[name] = None
+                evidence.append(n)
+    return Answer("shared-instance-id", bool(consumers), tuple(consumers), {"times": len(evidence)}, tuple(evidence))
+
+
+def _cooperative(index: Index, header: TraceHeader) -> Answer:
+    latest: dict[str, tuple[int, str, int]] = {}
+    is_new = any(facts.protocol == "consumer" for facts in header.consumers.values())
+    for name in sorted(index.by_consumer):
+        for n in index.by_consumer[name]:
+            e = index.events[n]
+            if type(e) is ev.GenerationJoined and e.assignor:
+                group = index.group_of.get(name, "")
+                if e.generation >= latest.get(group, (-1, "", -1))[0]:
+                    latest[group] = (e.generation, e.assignor, n)
+    offered = tuple(name for name, facts in sorted(header.consumers.items()) if any("cooperative" in a for a in facts.assignors))
+    evidence = tuple(n for _, _, n in latest.values())
+    if not latest:
+        return Answer("cooperative-in-use", None, offered, {"consumer_protocol": int(is_new)}, evidence)
+    protocols = {header.consumers[name].protocol for name in offered if header.consumers[name].protocol}
+    in_use = all("cooperative" in assignor for _, assignor, _ in latest.values()) and "eager" not in protocols
+    return Answer("cooperative-in-use", in_use, offered, {"offered": len(offered), "groups": len(latest)}, evidence)

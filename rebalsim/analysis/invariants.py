@@ -1,0 +1,151 @@
+"""What must hold in any trace, whoever told it. A violation is a bug of rebalsim (or of Kafka), never of the user.
+
+two-owners: no partition with two owners in one generation who can both commit · no-owner: in a settled group every partition that it ever had is
+held · generation-shrank: generations only grow · stranger: no member acts on a generation that it never joined · time-ran-back.
+"""
+
+from __future__ import annotations
+
+from rebalsim.analysis.index import Index
+from rebalsim.analysis.values import Rebalance, Violation
+from rebalsim.domain.ids import Partition
+from rebalsim.trace import events as ev
+
+_ACTS = frozenset(("SyncGroup", "Heartbeat", "OffsetCommit"))
+
+
+def find_violations(index: Index, rounds: dict[str, list[Rebalance]], is_exact: bool) -> list[Violation]:
+    """All broken invariants, by time. Clocks of real machines are exact to the ms only: what two told within the same ms is no proof."""
+    found = _time_ran_back(index)
+    for group in index.groups():
+        check = _Check(index, group, is_exact)
+        found += check.run()
+        found += check.unheld(rounds.get(group, []))
+    return sorted(found, key=lambda v: (v.at_us, v.rule))
+
+
+def _time_ran_back(index: Index) -> list[Violation]:
+    found, before = [], 0
+    for n, e in enumerate(index.events):
+        if e.at_us < before:
+            found.append(Violation("time-ran-back", e.at_us, f"{type(e).__name__} at {e.at_us} µs stands after {before} µs", (n - 1, n)))
+        before = e.at_us
+    return found
+
+
+class _Check:
+    """One group's events, in order."""
+
+    def __init__(self, index: Index, group: str, is_exact: bool) -> None:
+        self.index, self.group = index, group
+        self.slack_us = 0 if is_exact else 2_000
+        self.found: list[Violation] = []
+        self.joined: dict[str, dict[int, None]] = {}           # consumer → generations of this life
+        self.generation: dict[str, int] = {}
+        self.highest = -1
+        self.held: dict[str, dict[Partition, int]] = {}        # consumer → partition → the event that brought it
+        self.holders: dict[Partition, dict[str, int]] = {}     # partition → consumers that hold it, since when
+        self.ever: dict[Partition, None] = {}
+        self.valid: dict[str, None] = {}                       # who is a member in good standing
+        self.troubled_us = -1
+
+    def run(self) -> list[Violation]:
+        handlers = {kind: getattr(self, name) for kind, name in _HANDLERS.items()}
+        for n in self.index.of_group(self.group):
+            e = self.index.events[n]
+            if (handler := handlers.get(type(e))) is not None:
+                handler(n, e)
+        return self.found
+
+    def _barrier(self, n: int, e: ev.BarrierCompleted) -> None:
+        if e.generation <= self.highest:
+            self.found.append(Violation("generation-shrank", e.at_us, f"{self.group} began generation {e.generation} after {self.highest}", (n,)))
+        self.highest = e.generation
+
+    def _moved(self, n: int, e: ev.CoordinatorMoved) -> None:
+        self.highest = -1                                      # what was not written is forgotten, its number is given again
+
+    def _joined(self, n: int, e: ev.GenerationJoined) -> None:
+        mine = self.joined.setdefault(e.consumer, {})
+        if mine and e.generation < max(mine) and self.highest >= 0:
+            self.found.append(Violation("generation-shrank", e.at_us, f"{e.consumer} joined generation {e.generation} after {max(mine)}", (n,)))
+        mine[e.generation] = None
+        self.generation[e.consumer] = e.generation
+        self.valid[e.consumer] = None
+
+    def _sent(self, n: int, e: ev.RequestSent) -> None:
+        if e.api not in _ACTS or e.generation < 0 or e.consumer not in self.generation:
+            return                                             # under the consumer protocol epochs are not joined
+        if e.generation not in self.joined.get(e.consumer, {}):
+            text = f"{e.consumer} sent {e.api} for generation {e.generation}, which it never joined"
+            self.found.append(Violation("stranger", e.at_us, text, (n,)))
+
+    def _received(self, n: int, e: ev.AssignmentReceived) -> None:
+        if e.consumer in self.generation and e.generation not in self.joined.get(e.consumer, {}):
+            text = f"{e.consumer} got an assignment of generation {e.generation}, which it never joined"
+            self.found.append(Violation("stranger", e.at_us, text, (n,)))
+
+    def _took(self, n: int, e: ev.CallbackBegan) -> None:
+        mine = self.held.setdefault(e.consumer, {})
+        if e.callback != "assigned":
+            return
+        for p in e.partitions:
+            self.ever[p] = None
+            for other, since in self.holders.get(p, {}).items():
+                if other != e.consumer and self._both_commit(other, e.consumer, e.at_us, since):
+                    text = f"{p} is held by {other} and {e.consumer} in generation {self.generation.get(e.consumer, -1)}"
+                    self.found.append(Violation("two-owners", e.at_us, text, (self.held[other][p], n)))
+            mine[p] = n
+            self.holders.setdefault(p, {})[e.consumer] = e.at_us
+
+    def _both_commit(self, other: str, one: str, at: int, since: int) -> bool:
+        if other not in self.valid or at - since <= self.slack_us:
+            return False
+        return self.generation.get(other, -1) == self.generation.get(one, -1)
+
+    def _gave(self, n: int, e: ev.CallbackEnded) -> None:
+        if e.callback != "assigned":
+            for p in e.partitions:
+                self._drop(e.consumer, p)
+
+    def _drop(self, consumer: str, p: Partition) -> None:
+        self.held.get(consumer, {}).pop(p, None)
+        self.holders.get(p, {}).pop(consumer, None)
+
+    def _gone(self, n: int, e: ev.ConsumerExited) -> None:
+        for p in list(self.held.get(e.consumer, {})):
+            self._drop(e.consumer, p)
+        self._out(n, e)
+        self.joined.pop(e.consumer, None)
+        self.generation.pop(e.consumer, None)
+
+    def _out(self, n: int, e: ev.TraceEvent) -> None:
+        """No longer a member in good standing: it cannot commit, and the group is not settled until a round has dealt with it."""
+        self.valid.pop(e.consumer, None)
+        self.troubled_us = max(self.troubled_us, e.at_us)
+
+    def _member_state(self, n: int, e: ev.MemberStateChanged) -> None:
+        if e.side == "client" and e.after == "STABLE":
+            self.valid[e.consumer] = None
+        elif e.side == "client" and e.after in ("FENCED", "STALE", "LEAVING", "UNSUBSCRIBED", "FATAL"):
+            self._out(n, e)
+
+    def unheld(self, rounds: list[Rebalance]) -> list[Violation]:
+        """In a group that has settled, everything it ever had is held."""
+        last = rounds[-1] if rounds else None
+        quiet = self.index.horizon_us - 1_000_000
+        if last is None or last.stable_us < 0 or last.is_cooperative or max(last.stable_us, last.settled_us) > quiet:
+            return []
+        if last.settled_us < 0 or self.troubled_us >= last.prepared_us:
+            return []
+        alone = [p for p in sorted(self.ever) if not self.holders.get(p)]
+        at = max(last.settled_us, last.stable_us)
+        return [Violation("no-owner", at, f"nobody holds {p} though {self.group} has settled", last.evidence) for p in alone]
+
+
+_HANDLERS: dict[type, str] = {
+    ev.BarrierCompleted: "_barrier", ev.CoordinatorMoved: "_moved", ev.GenerationJoined: "_joined", ev.RequestSent: "_sent",
+    ev.AssignmentReceived: "_received", ev.CallbackBegan: "_took", ev.CallbackEnded: "_gave", ev.ConsumerExited: "_gone",
+    ev.ConsumerFroze: "_out", ev.MemberReset: "_out", ev.LeaveSent: "_out", ev.PollExpired: "_out", ev.MemberRemoved: "_out",
+    ev.MemberStateChanged: "_member_state", ev.Fenced: "_out",
+}

@@ -1,0 +1,211 @@
+"""Lag and the age of records, as a fluid: from the corners that the simulation marks, or, in recordings, from the ages of what was delivered.
+
+Between corners lag runs straight. A record's age when it was handled is the horizontal distance between what had arrived and what was handled.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
+
+from rebalsim.analysis.arrivals import Arrivals
+from rebalsim.analysis.values import LagCurve, Pause
+from rebalsim.domain.ids import Partition
+from rebalsim.trace import events as ev
+from rebalsim.trace.trace import TopicFacts, Trace
+
+Curves = dict[tuple[str, Partition], list[tuple[int, float]]]
+Weighted = list[tuple[float, float]]      # (age in µs, records)
+PIECES = 8                                # a stretch between two corners is weighed in so many pieces
+
+
+class LagBook:
+    """Everything about lag of one trace; empty curves where nothing is known."""
+
+    def __init__(self, trace: Trace, horizon_us: int, only_group: str) -> None:
+        self.horizon_us = horizon_us
+        self.topics: Mapping[str, TopicFacts] = trace.header.topics
+        self.arrivals: dict[Partition, Arrivals] = {}
+        self.corners: Curves = {}
+        self.ages: dict[tuple[str, Partition], Weighted] = {}
+        is_marked = self._marked(trace)
+        if not is_marked:
+            self._delivered(trace, only_group)
+        else:
+            self._weigh()
+
+    def arrivals_of(self, p: Partition) -> Arrivals | None:
+        """The partition's arrivals; None where the rate is unknown."""
+        facts = self.topics.get(p.topic)
+        if facts is None or facts.rates is None:
+            return None
+        found = self.arrivals.get(p)
+        if found is None:
+            found = self.arrivals[p] = Arrivals(facts, p)
+        return found
+
+    def _marked(self, trace: Trace) -> bool:
+        corners = self.corners
+        for e in trace.events:
+            if type(e) is ev.LagMarked:
+                if e.at_us > self.horizon_us:
+                    break
+                key = (e.group, e.partition)
+                found = corners.get(key)
+                if found is None:
+                    found = corners[key] = []
+                found.append((e.at_us, float(e.records)))
+        return bool(corners)
+
+    def _delivered(self, trace: Trace, group: str) -> None:
+        """Recordings: the oldest record's age tells how many had piled up at each delivery; what a delivery left shows in the next one's age."""
+        for e in trace.events:
+            if type(e) is not ev.RecordsDelivered or e.at_us >= self.horizon_us:
+                continue
+            facts = trace.header.consumers.get(e.consumer)
+            for p, (first, last, age) in e.batch.items():
+                arrivals = self.arrivals_of(p)
+                if age < 0 or arrivals is None or not any(arrivals.rates):
+                    continue
+                rate = arrivals.rate(e.at_us)
+                count = last - first + 1
+                key = (facts.group if facts is not None else group, p)
+                curve = self.corners.setdefault(key, [])
+                curve.append((e.at_us, rate * age))
+                curve.append((e.at_us, max(0.0, rate * age - count)))
+                youngest = max(0.0, age - (count - 1) / rate) if rate > 0 else float(age)
+                self._add_ages(key, float(age), youngest, float(count))
+
+    def _weigh(self) -> None:
+        """The fluid: between two corners records are handled evenly, their ages running straight from the one to the other."""
+        for (group, p), corners in self.corners.items():
+            arrivals = self.arrivals_of(p)
+            if arrivals is None or not corners:
+                continue
+            waited = corners[0][1] - arrivals.count(corners[0][0])       # what was there before the start
+            handled_before, age_before = None, 0.0
+            for at, lag in corners:
+                handled = arrivals.count(at) + waited - lag
+                age = at - arrivals.instant(handled - waited, at) if lag > 0 else 0.0
+                if handled_before is not None and handled > handled_before:
+                    self._add_ages((group, p), age_before, age, handled - handled_before)
+                handled_before, age_before = handled, age
+
+    def _add_ages(self, key: tuple[str, Partition], first: float, last: float, records: float) -> None:
+        ages = self.ages.setdefault(key, [])
+        if abs(first - last) < 1_000 or records <= 1:
+            ages.append((max(first, last), records))
+            return
+        for piece in range(PIECES):                                      # each piece counts as old as its oldest
+            ages.append((max(first + (last - first) * piece / PIECES, first + (last - first) * (piece + 1) / PIECES), records / PIECES))
+
+    # ------------------------------------------------------------------------------------------------ questions
+
+    def age_percentile(self, percent: float, keys: Sequence[tuple[str, Partition]]) -> float | None:
+        """The age below or at which that share of the records was handed over; None if nothing is known."""
+        ages = sorted(weighted for key in keys for weighted in self.ages.get(key, ()))
+        total = sum(weight for _, weight in ages)
+        reached = 0.0
+        for age, weight in ages:
+            reached += weight
+            if reached >= total * percent / 100:
+                return age
+        return ages[-1][0] if ages else None
+
+    def at(self, group: str, p: Partition, at_us: int) -> float | None:
+        """Lag at that instant, on the straight line between corners."""
+        corners = self.corners.get((group, p))
+        if not corners:
+            return None
+        return _value(corners, at_us)
+
+    def total(self, keys: Sequence[tuple[str, Partition]]) -> list[tuple[int, float]]:
+        """The sum of several curves, at each of their corners."""
+        instants = sorted({at: None for key in keys for at, _ in self.corners.get(key, ())})
+        if not instants:
+            return []
+        sums = [0.0] * len(instants)
+        place_of = {at: place for place, at in enumerate(instants)}
+        slopes = [0.0] * (len(instants) + 1)
+        jumps = [0.0] * (len(instants) + 1)
+        for key in keys:
+            corners = self.corners.get(key, ())
+            before: tuple[int, float] | None = None
+            for at, lag in corners:
+                place = place_of[at]
+                if before is None:
+                    jumps[place] += lag
+                elif at > before[0]:
+                    slope = (lag - before[1]) / (at - before[0])
+                    slopes[place_of[before[0]]] += slope
+                    slopes[place] -= slope
+                else:
+                    jumps[place] += lag - before[1]
+                before = (at, lag)
+        value = slope = 0.0
+        for place, at in enumerate(instants):
+            if place:
+                value += slope * (at - instants[place - 1])
+            peak_here = max(value, value + jumps[place])                 # a fall at this instant: the value before it counts
+            value += jumps[place]
+            slope += slopes[place]
+            sums[place] = peak_here
+        return list(zip(instants, sums))
+
+    def caught_up(self, group: str, p: Partition, from_us: int, threshold: float) -> int:
+        """The first instant from there on at which lag is no higher; −1 if that is not within the horizon or unknown."""
+        corners = self.corners.get((group, p))
+        if not corners:
+            return -1
+        value = _value(corners, from_us)
+        if value is not None and value <= threshold:
+            return from_us
+        before = (from_us, value if value is not None else corners[0][1])
+        for at, lag in corners[bisect_right(corners, from_us, key=lambda c: c[0]):]:
+            if lag <= threshold:
+                if before[1] <= threshold or at <= before[0] or before[1] == lag:
+                    return at
+                return round(before[0] + (at - before[0]) * (before[1] - threshold) / (before[1] - lag))
+            before = (at, lag)
+        return -1
+
+    def catch_up_of(self, pause: Pause) -> int | None:
+        """From a pause's end until lag was back at what it was before (or below a second's arrivals); so far, if it was not by the horizon."""
+        corners = self.corners.get((pause.group, pause.partition))
+        if not corners or pause.is_open:
+            return None
+        arrivals = self.arrivals_of(pause.partition)
+        second = arrivals.rate(pause.ended_us) * 1e6 if arrivals is not None else 0.0
+        before = _value(corners, pause.started_us) or 0.0
+        caught = self.caught_up(pause.group, pause.partition, pause.ended_us, max(before, second, 1.0))
+        return (caught if caught >= 0 else self.horizon_us) - pause.ended_us
+
+    def curves(self) -> list[LagCurve]:
+        """Every partition's curve, by group and partition."""
+        found = []
+        for (group, p), corners in sorted(self.corners.items()):
+            peak_us, peak = max(corners, key=lambda c: (c[1], -c[0]))
+            arrivals = self.arrivals_of(p)
+            second = arrivals.rate(peak_us) * 1e6 if arrivals is not None else 1.0
+            caught = self.caught_up(group, p, peak_us, max(second, 1.0))
+            found.append(LagCurve(p, group, tuple(corners), peak, peak_us, caught))
+        return found
+
+
+def _value(corners: Sequence[tuple[int, float]], at_us: int) -> float | None:
+    """On the line; of two corners at one instant the later one counts. Before the first corner it is that one's."""
+    place = bisect_right(corners, at_us, key=lambda c: c[0])
+    if place == 0:
+        return corners[0][1]
+    if place == len(corners) or corners[place - 1][0] == at_us:
+        return corners[place - 1][1]
+    (t0, v0), (t1, v1) = corners[place - 1], corners[place]
+    return v0 + (v1 - v0) * (at_us - t0) / (t1 - t0)
+
+
+def peak_within(corners: Sequence[tuple[int, float]], from_us: int, until_us: int) -> float:
+    """The highest lag within an interval."""
+    first = bisect_left(corners, from_us, key=lambda c: c[0])
+    inside = [lag for at, lag in corners[first:bisect_right(corners, until_us, key=lambda c: c[0])]]
+    edges = [_value(corners, from_us) or 0.0, _value(corners, until_us) or 0.0] if corners else [0.0]
+    return max(inside + edges)

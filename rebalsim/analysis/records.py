@@ -1,0 +1,44 @@
+"""Records delivered twice and records skipped: an owner's position against how far the partition had been handled by anybody."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+
+from rebalsim.analysis.values import Disturbance, Redelivery
+from rebalsim.domain.ids import Partition
+from rebalsim.trace import events as ev
+from rebalsim.trace.trace import Trace
+
+
+def find_redeliveries(trace: Trace, horizon_us: int, group_of: Mapping[str, str], disturbances: Sequence[Disturbance]) -> list[Redelivery]:
+    """Every position that was below or above what had been handled. Where a group begins (by `latest`) is its choice, and skips nothing;
+    on a partition that came later, it does."""
+    begun: dict[tuple[str, Partition], None] = {}
+    later: dict[str, int] = {}
+    starts: dict[str, list[int]] = {}
+    places: dict[str, list[int]] = {}
+    for place, d in enumerate(disturbances):
+        starts.setdefault(d.group, []).append(d.started_us)
+        places.setdefault(d.group, []).append(place)
+    known = {topic: facts.partitions for topic, facts in trace.header.topics.items()}
+    found: list[Redelivery] = []
+    number = -1
+    for e in trace.events:
+        number += 1
+        kind = type(e)
+        if kind is ev.TopicChanged:
+            later.setdefault(e.topic, known.get(e.topic, 0))
+        elif kind is ev.PositionFound and e.at_us < horizon_us:
+            group = group_of.get(e.consumer, "")
+            key = (group, e.partition)
+            is_first = key not in begun and e.partition.number < later.get(e.partition.topic, 1 << 30)
+            begun[key] = None
+            if e.handled < 0 or e.offset == e.handled or (is_first and e.offset > e.handled):
+                continue
+            at = bisect_right(starts.get(group, []), e.at_us)
+            disturbance = places[group][at - 1] if at else -1
+            found.append(Redelivery(
+                e.partition, group, e.at_us, e.consumer, abs(e.handled - e.offset), e.offset > e.handled, e.how, disturbance, number,
+            ))
+    return found
