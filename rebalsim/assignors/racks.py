@@ -26,8 +26,8 @@ def matter(member_racks: Iterable[str], partition_racks: Sequence[Racks]) -> boo
 class RackInfo:
     """The racks of the whole group at once, as the sticky assignors use them.
 
-    `active` says whether racks matter; if they do not, nobody has one. The weights (how many members could take a partition
-    locally) order the free partitions even where racks turn out not to matter, as long as some member names a rack.
+    `active` says whether racks matter; if they do not, nobody has one. A partition's weight is how many members could take it
+    locally (where racks do not matter all partitions would weigh the same).
     """
 
     __slots__ = ("active", "member_rack", "partition_racks", "weight")
@@ -41,14 +41,14 @@ class RackInfo:
         if not named or racks is None:
             return
         all_racks = [found for topic, count in universe.topics.items() for found in replica_racks_of(racks, topic, count)]
-        members_in: dict[str, int] = {}
-        for rack in named.values():
-            members_in[rack] = members_in.get(rack, 0) + 1
-        self.weight = {p: sum(members_in.get(rack, 0) for rack in found) for p, found in zip(universe.partitions, all_racks)}
         if matter(named.values(), all_racks):
+            members_in: dict[str, int] = {}
+            for rack in named.values():
+                members_in[rack] = members_in.get(rack, 0) + 1
             self.active = True
             self.member_rack = named
             self.partition_racks = dict(zip(universe.partitions, all_racks))
+            self.weight = {p: sum(members_in.get(rack, 0) for rack in found) for p, found in zip(universe.partitions, all_racks)}
 
     def mismatch(self, member_id: str, partition: Partition) -> bool:
         """Whether the partition is remote to the member. A member without a rack is at home everywhere."""

@@ -32,8 +32,7 @@ def assign(topics: Topics, members: Sequence[Claim], replica_racks: ReplicaRacks
         if any(cut.needs_racks for cut in cuts):
             _assign_by_rack(cuts, given)
             return given
-    mentioned = {topic: None for claim in {m.topics: None for m in members} for topic in claim if topic in subscribers}
-    for topic in hash_ordered(mentioned):               # the order matters to the lists only, not to who gets what
+    for topic in _in_hash_order(members, subscribers):
         partitions = universe.of(topic)
         quota, extras = divmod(len(partitions), len(subscribers[topic]))
         start = 0
@@ -49,6 +48,15 @@ def assign(topics: Topics, members: Sequence[Claim], replica_racks: ReplicaRacks
     return given
 
 
+def _in_hash_order(members: Sequence[Claim], subscribers: dict[str, list[Claim]]) -> list[str]:
+    """The topics in the order of Kafka's map. It shows in the order of the lists only, not in who gets what."""
+    subscriptions = {member.topics: None for member in members}
+    if len(subscriptions) > 1:
+        by_id = {member.member_id: member.topics for member in members}
+        subscriptions = {by_id[member_id]: None for member_id in hash_ordered(by_id)}
+    return hash_ordered({topic: None for wanted in subscriptions for topic in wanted if topic in subscribers})
+
+
 class Cut:
     """One topic on its way to being cut, where racks are looked at: what is left, and how much each subscriber may still take."""
 
@@ -61,8 +69,7 @@ class Cut:
         self.taken = dict.fromkeys(self.members, 0)
         self.quota, self.extras = divmod(len(self.partitions), len(subscribers))
         named = [rack for rack in self.rack.values() if rack]
-        # Without a rack among the subscribers Kafka does not even look at the partitions': its count of them is then 0.
-        self.racks: list[Racks] = replica_racks_of(replica_racks, topic, len(self.partitions)) if named else []
+        self.racks: list[Racks] = replica_racks_of(replica_racks, topic, len(self.partitions))
         self.needs_racks = matter(named, self.racks)
 
     def capacity(self, member: str) -> int:
@@ -71,7 +78,7 @@ class Cut:
 
     def is_local(self, member: str, number: int) -> bool:
         rack = self.rack[member]
-        return rack is None or (number < len(self.racks) and rack in self.racks[number])
+        return rack is None or rack in self.racks[number]
 
     def give(self, member: str, numbers: list[int], given: Assignment) -> None:
         given[member] += [self.partitions[number] for number in numbers]
@@ -95,7 +102,7 @@ def _assign_by_rack(cuts: list[Cut], given: Assignment) -> None:
     """Co-partitioned topics together, single ones alone, as far as racks allow; then everything that is left, racks or not."""
     alike: dict[tuple[tuple[str, ...], int], list[Cut]] = {}
     for cut in cuts:
-        alike.setdefault((tuple(cut.members), len(cut.racks)), []).append(cut)
+        alike.setdefault((tuple(cut.members), len(cut.partitions)), []).append(cut)
     for (_, count), group in alike.items():
         if len(group) > 1:
             _give_in_parallel(group, count, given)

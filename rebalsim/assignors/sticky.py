@@ -16,12 +16,19 @@ from rebalsim.assignors.sticky_constrained import assign_constrained
 from rebalsim.assignors.sticky_general import assign_general
 from rebalsim.assignors.universe import Universe, universe_of
 from rebalsim.domain.ids import Partition
-from rebalsim.domain.java_hash import hash_ordered
+from rebalsim.domain.java_hash import JavaHashMap, hash_ordered
 
 
 def remember(owned: Sequence[Partition], generation: int) -> UserData:
-    """What the member's assignor will say of this assignment when it joins the next time."""
-    return UserData(tuple(owned), generation)
+    """What the member's assignor will say of this assignment when it joins the next time; it is written topic by topic."""
+    by_topic: JavaHashMap[str, list[Partition]] = JavaHashMap()
+    for partition in owned:
+        held = by_topic.get(partition[0])
+        if held is None:
+            by_topic.compute(partition[0], [partition])
+        else:
+            held.append(partition)
+    return UserData(tuple(partition for held in by_topic.values() for partition in held), generation)
 
 
 def brought_by(claim: Claim) -> Brought:

@@ -88,13 +88,13 @@ class Quotas:
             self.exact.clear()
 
     def free_partitions(self) -> list[Partition]:
-        """Step 2. As soon as one member names its rack, partitions that fewer members have nearby come first."""
+        """Step 2. If racks matter, partitions that fewer members have nearby come first."""
         self.keeps_track = bool(self.lost or self.resolved.contested)
         kept = set(chain.from_iterable(self.given.values()))
         free = [p for p in self.universe.partitions if p not in kept] if kept else self.universe.partitions
         self.under.sort()
         self.exact.sort()
-        return sorted(free, key=self.racks.weight.__getitem__) if self.racks.weight else free
+        return sorted(free, key=self.racks.weight.__getitem__) if self.racks.active else free
 
     def deal_by_rack(self, free: list[Partition]) -> list[Partition]:
         """Step 3. Returns what found no taker nearby."""
@@ -107,7 +107,7 @@ class Quotas:
                 count = len(self.given[member]) + 1
                 if count >= self.low:
                     del self.under[at]
-                    if count < self.high and self.with_extra < self.extras:
+                    if self.with_extra < self.extras:
                         self.exact.append(member)
                 else:
                     at += 1

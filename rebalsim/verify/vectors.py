@@ -98,10 +98,9 @@ def _client_answer(assignor: ClientAssignor, step: dict[str, Any]) -> Answer:
         owned = tuple(map(partition_named, member["owned"]))
         generation = int(member["owned_generation"])
         said = generation if in_chain else member.get("user_generation")
-        wrote = in_chain or said is not None
+        user = assignor.fresh if said is None else assignor.remember(owned, said)
         claims.append(Claim(
-            member["id"], tuple(member["topics"]), member.get("instance"), member.get("rack"), owned, generation,
-            owned if wrote else None, said,
+            member["id"], tuple(member["topics"]), member.get("instance"), member.get("rack"), owned, generation, user.owned, user.generation,
         ))
     topics = {name: int(count) for name, count in step["topics"].items()}
     return {member: [str(p) for p in partitions] for member, partitions in assignor.assign(topics, claims, step.get("replica_racks")).items()}

@@ -11,11 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_groups import Group, groups
 
-from rebalsim.assignors.claim import Assignment
+from rebalsim.assignors.claim import Assignment, Claim
 from rebalsim.assignors.cooperative_check import check_cooperative
 from rebalsim.assignors.least_moves import least_moves
+from rebalsim.assignors.racks import RackInfo
 from rebalsim.assignors.registry import CLIENT_ASSIGNORS, SERVER_ASSIGNORS, client_assignor, server_assignor
 from rebalsim.assignors.server_target import ServerMember
+from rebalsim.assignors.sticky_general import Loads, Moves
+from rebalsim.assignors.universe import universe_of
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.java_hash import hash_ordered
 
@@ -186,3 +189,28 @@ def test_input_is_left_as_it_was(name: str, group: Group) -> None:
     assert (group.topics, group.members) == before
     again = assign(name, group)
     assert Partition("spoilt", 0) not in [p for held in again.values() for p in held]
+
+
+@quick
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=8))
+def test_the_score_is_the_sum_of_the_differences_of_all_pairs(sizes: list[int]) -> None:
+    members = [Claim(f"m{i}", ("t",)) for i in range(len(sizes))]
+    loads = Loads(universe_of({"t": 1}, members), members)
+    loads.size = sizes
+    assert loads.score() == sum(abs(a - b) for i, a in enumerate(sizes) for b in sizes[:i])
+
+
+def test_a_snapshot_brings_the_loads_back() -> None:
+    members = [Claim("a", ("t",)), Claim("b", ("t", "u"))]
+    universe = universe_of({"t": 4, "u": 1}, members)
+    loads = Loads(universe, members)
+    loads.settle()
+    loads.place_free(RackInfo(universe, members, None))
+    before = loads.snapshot()
+    sizes, owner, queue = list(loads.size), list(loads.owner), list(loads.queue)
+    moved = loads.owner.index(0)
+    Moves(loads, {})._move(moved, 1)
+    assert loads.owner != owner and loads.size != sizes
+    loads.restore(before)
+    assert (loads.owner, loads.size, loads.queue) == (owner, sizes, queue)
+    assert [len(held) for held in loads.held] == sizes

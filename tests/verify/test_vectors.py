@@ -6,14 +6,18 @@ import copy
 import gzip
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
+from rebalsim.assignors.registry import server_assignor
+from rebalsim.assignors.server_target import as_recorded
 from rebalsim.cli.verify import command
 from rebalsim.domain.errors import InputError
+from rebalsim.verify import vectors
 from rebalsim.verify.vectors import summarise, verify
 
 FOLDER = Path(__file__).parents[1] / "reality" / "assignors"
@@ -48,6 +52,24 @@ def test_the_recordings_reach_every_corner() -> None:
         assert any("replica_racks" in step for step in mine) and any(len(step["members"]) > 60 for step in mine)
         assert any(len({tuple(m["topics"]) for m in step["members"]}) > 1 for step in mine)
     assert sum("error" in step for _, step in steps) == 10
+
+
+@pytest.mark.parametrize("name", ["server-uniform", "server-uniform-wide", "server-uniform-bucket-heads", "server-range"])
+def test_recorded_targets_are_in_the_order_in_which_the_broker_holds_them(name: str) -> None:
+    """The next assignment starts from that order, so a coordinator that runs on needs it right."""
+    for chain in chains(name):
+        assignor = server_assignor(chain["assignor"])
+        recorded = replace(assignor, assign=lambda *args, of=assignor: {m: as_recorded(t) for m, t in of.assign(*args).items()})
+        for step in chain["steps"]:
+            assert vectors._server_answer(recorded, step) == step["assignment"]
+
+
+@pytest.mark.parametrize("name", ["range", "range-wide", "roundrobin", "cooperative-sticky", "cooperative-sticky-wide", "cooperative-sticky-clashes"])
+def test_the_lists_of_client_assignors_are_in_kafkas_order_too(name: str) -> None:
+    for chain in chains(name):
+        for step in chain["steps"]:
+            if "assignment" in step:
+                assert vectors._our_answer(chain["assignor"], step) == step["assignment"]
 
 
 def test_several_files_are_summed_up() -> None:
