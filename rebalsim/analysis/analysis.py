@@ -19,8 +19,8 @@ from rebalsim.analysis.invariants import find_violations
 from rebalsim.analysis.lag import LagBook
 from rebalsim.analysis.lanes import find_lanes, partition_keys
 from rebalsim.analysis.marks import find_marks
+from rebalsim.analysis.measure import Value, measure
 from rebalsim.analysis.members import find_members
-from rebalsim.analysis.metrics import Value, measure
 from rebalsim.analysis.ownership import Holdings, find_holdings
 from rebalsim.analysis.pauses import find_pauses
 from rebalsim.analysis.phases import Storyteller

@@ -62,7 +62,7 @@ class _Translation:
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self.document = document
-        self.group: str = document.get("group", document["name"])
+        self.group: str = str(document["name"])          # the real one carries a stamp
         self.out: list[ev.TraceEvent] = []
         self.entered: dict[str, tuple[str, tuple[Partition, ...]]] = {}       # member → callback it is in
         self.owned: dict[str, dict[Partition, None]] = {}
@@ -76,8 +76,7 @@ class _Translation:
         self.told_steps: set[int] = set()
 
     def trace(self) -> Trace:
-        told = sorted(self.document["events"], key=_order)
-        for entry in told:
+        for entry in _in_order(self.document["events"]):
             self._translate(entry)
         self.out.sort(key=lambda e: e.at_us)               # stable; only positions are told late
         return Trace(self._header(), self.out)
@@ -202,10 +201,20 @@ class _Translation:
                 return
 
 
-def _order(e: Mapping[str, Any]) -> tuple[int, int]:
+def _in_order(told: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """By time; within a ms a `synced` line (from the log) before the callback (from the application) that it led to."""
-    what = e["ev"]
-    return int(e["t"]), 0 if what in ("joined", "got") else 1 if what == "synced" else 2
+    ordered = sorted(told, key=lambda e: int(e["t"]))
+    for place, e in enumerate(ordered):
+        if e["ev"] != "synced":
+            continue
+        before = place
+        while before > 0 and ordered[before - 1]["t"] == e["t"]:
+            before -= 1
+        for other in range(before, place):
+            if ordered[other].get("member") == e.get("member") and str(ordered[other]["ev"]).endswith("_begin"):
+                ordered.insert(other, ordered.pop(place))
+                break
+    return ordered
 
 
 def _go(s: _Translation, at: int, who: str, e: Mapping[str, Any]) -> None:

@@ -1,0 +1,128 @@
+"""A trace file: the header on the first line, then an event a line, numbered from 0; plain or .gz. The same trace gives the same bytes.
+
+Reading is strict: whatever is not exactly as written here is said with file and line, and a file that was cut is not taken for a whole one
+(the header says how many events there are).
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from rebalsim.domain.errors import InputError
+from rebalsim.trace.codec import EVENTS, HEADER, Unfit, encode_event
+from rebalsim.trace.gzipped import lines_of
+from rebalsim.trace.trace import SCHEMA_VERSION, Trace
+
+_dumps = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+
+
+def lines_for(trace: Trace) -> Iterator[str]:
+    """The file's lines, each with its line break."""
+    header = {"schema": trace.header.schema, **HEADER.encode(trace.header)}
+    yield _dumps({"trace": header, "events": len(trace.events)}) + "\n"
+    for number, event in enumerate(trace.events):
+        yield _dumps(encode_event(number, event)) + "\n"
+
+
+def write_trace(trace: Trace, path: Path) -> None:
+    """Writes the file whole or not at all; gzipped if its name ends in .gz."""
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent or Path(), prefix=f".{path.name}.")
+    except OSError as e:
+        raise InputError(f"{path}: cannot be written ({e.strerror}) — give a file in a folder that exists and is yours") from None
+    try:
+        with os.fdopen(handle, "wb") as raw:
+            if path.suffix == ".gz":
+                with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
+                    for line in lines_for(trace):
+                        packed.write(line.encode("utf-8", "surrogatepass"))
+            else:
+                for line in lines_for(trace):
+                    raw.write(line.encode("utf-8", "surrogatepass"))
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(name).chmod(0o666 & ~mask)
+        Path(name).replace(path)
+    except OSError as e:
+        Path(name).unlink(missing_ok=True)
+        raise InputError(f"{path}: cannot be written ({e.strerror}) — is the disk full?") from None
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def read_trace(path: Path) -> Trace:
+    """The trace in a file."""
+    return parse_trace(lines_of(path), str(path))
+
+
+def is_trace_line(first: str) -> bool:
+    """Whether a file with this first line means to be a trace."""
+    return first.lstrip().startswith('{"trace":')
+
+
+def parse_trace(lines: Iterable[str], name: str) -> Trace:
+    """The trace in these lines; `name` is the file's, for messages."""
+    numbered = enumerate(lines, 1)
+    try:
+        _, first = next(numbered)
+    except StopIteration:
+        raise InputError(f"{name}: is empty — a trace begins with its header") from None
+    document = _object(first, f"{name}:1", "a trace's header")
+    if set(document) != {"trace", "events"} or type(document["events"]) is not int:
+        raise InputError(f'{name}:1: is not a trace\'s header — it begins with {{"trace":…, "events": how many}}')
+    header = document["trace"]
+    schema = header.get("schema") if type(header) is dict else None
+    if schema != SCHEMA_VERSION:
+        raise InputError(f"{name}:1: is a trace of schema {schema!r}; this rebalsim reads schema {SCHEMA_VERSION} — write it anew with this version")
+    try:
+        trace = Trace(HEADER.decode(header), [])
+    except Unfit as e:
+        raise InputError(f"{name}:1: {e}") from None
+    at = 0
+    for line_number, line in numbered:
+        where = f"{name}:{line_number}"
+        if not line.strip():
+            raise InputError(f"{where}: is empty — an event a line, without gaps")
+        event = _event(line, where, len(trace.events))
+        if event.at_us < at:
+            raise InputError(f"{where}: at_us {event.at_us} is before the event above ({at}) — a trace runs forward in time")
+        at = event.at_us
+        trace.events.append(event)
+    if len(trace.events) != document["events"]:
+        raise InputError(f"{name}: was cut: its header promises {document['events']:,} events, {len(trace.events):,} are there")
+    return trace
+
+
+def _object(line: str, where: str, what: str) -> dict[str, Any]:
+    try:
+        document = json.loads(line)
+    except (ValueError, RecursionError):
+        hint = "" if line.endswith("\n") else " (the line has no end: was the file cut?)"
+        raise InputError(f"{where}: is not JSON{hint} — {what} was expected") from None
+    if type(document) is not dict:
+        raise InputError(f"{where}: is not an object — {what} was expected")
+    return document
+
+
+def _event(line: str, where: str, number: int) -> Any:
+    document = _object(line, where, "an event")
+    told, kind = document.pop("n", None), document.pop("event", None)
+    if told != number or type(told) is not int:
+        raise InputError(f"{where}: is event number {told!r}, {number} was expected — numbers follow each other without gaps")
+    shape = EVENTS.get(kind) if type(kind) is str else None
+    if shape is None:
+        raise InputError(f"{where}: tells of a {kind!r}, which is no event that this rebalsim knows")
+    try:
+        event = shape.decode(document)
+    except Unfit as e:
+        raise InputError(f"{where}: {e}") from None
+    if event.at_us < 0:
+        raise InputError(f"{where}: at_us {event.at_us} is before the start")
+    return event
