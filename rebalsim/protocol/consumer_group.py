@@ -126,7 +126,7 @@ def _beat(
     if epoch > assignment_epoch:
         until_us = _interval_ends_us(group)
         if until_us is None or now_us // MS * MS >= until_us:
-            is_homogeneous = group.is_homogeneous(before, member) if metadata is not None else group.is_homogeneous()
+            is_homogeneous = group.will_be_homogeneous(before, member) if metadata is not None else group.is_homogeneous
             try:
                 computed = compute(group, before, member, is_homogeneous)
             except Exception as e:                # an assignor of the user's own may fail; Kafka answers so and changes nothing
@@ -242,8 +242,8 @@ def _enter(group: ConsumerGroup, admitted: Admitted, member: Member, notes: list
         group.install(None, member)
     elif member is not admitted.member:
         group.install(admitted.member, member)
-        if admitted.member.regex != member.regex:
-            group.forget_unused_regexes()
+    if admitted.member.regex != member.regex:
+        group.forget_unused_regexes()
 
 
 def _time_revocation(group: ConsumerGroup, member: Member, now_us: int, effects: list[Effect]) -> None:

@@ -124,3 +124,41 @@ def test_what_RE2_does_not_take_is_refused(regex: str) -> None:
 
 def test_a_backslash_before_a_backslash_is_no_back_reference() -> None:
     assert pattern(r"a\\1") and MS
+
+
+def test_one_that_takes_a_static_members_place_with_another_regex_makes_the_old_one_forgotten() -> None:
+    talk = Talk("a1 b1")
+    talk.want(m1="a0")
+    talk.join("m1", topics="a", instance="i1", regex="a")
+    talk.at(1)
+    talk.leave("m1", "i1", -2)
+    talk.join("m2", topics="a", instance="i1", regex="b")
+    assert not talk.group.regexes and talk.group.regex_counts == {"b": 1}
+    talk.beat("m2", instance="i1")                  # not held back by the 10 s: nothing is resolved any more
+    talk.at(2)
+    assert talk.group.regexes["b"].topics == ("b",)
+
+
+def test_the_group_remembers_what_kind_it_was_when_a_member_last_changed_not_when_a_regex_was_forgotten() -> None:
+    talk = Talk("a1 b1", session_timeout_us=10**12)
+    talk.join("m1", topics=None, regex="[ab]")
+    talk.join("m2", topics=None, regex="a")
+    talk.at(1)
+    talk.at(10_002)
+    talk.beat("m1")
+    talk.at(10_003)
+    talk.beat("m1")
+    talk.leave("m1")
+    talk.join("m3", topics="")
+    assert talk.asked[-1][2] is False, "a was matched by both expressions when m1 went"
+
+
+def test_all_that_hold_one_regex_are_homogeneous() -> None:
+    talk = Talk("a1 b1")
+    talk.join("m1", topics=None, regex="[ab]")
+    talk.at(1)
+    talk.beat("m1")
+    talk.join("m2", topics=None, regex="[ab]")
+    assert talk.asked[-1][2] is True
+    talk.join("m3", topics="a")
+    assert talk.asked[-1][2] is False

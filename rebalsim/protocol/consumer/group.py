@@ -78,6 +78,7 @@ class ConsumerGroup:
     assignor_counts: TimelineHashMap[str, int] = field(default_factory=TimelineHashMap)
     metadata: dict[str, Topic] = field(default_factory=dict)                # of the subscribed topics, as at the last look
     refresh_due_us: int = 0                                 # from then on a heartbeat looks at the metadata
+    is_homogeneous: bool = True                             # as when a member last changed: what regular expressions match may be newer
     reconciled: int = 0                                     # members that are reconciled to the assignment epoch
     revocations: dict[str, tuple[int, int]] = field(default_factory=dict)   # member id → (epoch, timeout) of its rebalance timer
     topic_names: dict[str, str] = field(default_factory=dict)               # topic id → name, of deleted topics too
@@ -87,6 +88,7 @@ class ConsumerGroup:
         if self.epoch < 0:
             self.epoch = self.assignment_epoch = self.settings.first_epoch
         self.topic_names.update(self.topics.name_of)
+        self.newest_topics_version = self.topics.version
 
     @property
     def state(self) -> GroupState:
@@ -119,19 +121,24 @@ class ConsumerGroup:
         by_name = self.topics.by_name
         return {name: by_name[name] for name in names if name in by_name}
 
-    def is_homogeneous(self, leaving: Member | None = None, coming: Member | None = None) -> bool:
-        """Do all members name the same topics (or all have one and the same regular expression and name none)?"""
-        counts = dict(self.topic_counts)
+    def will_be_homogeneous(self, leaving: Member, coming: Member) -> bool:
+        """Will all members name the same topics (or have one and the same regular expression and name none) after this heartbeat?"""
+        named = dict(self.topic_counts)
         regexes = dict(self.regex_counts)
-        members = len(self.members)
-        if coming is not None:
-            _count(counts, leaving, coming)
-            if coming.member_id not in self.members and (coming.instance_id is None or coming.instance_id not in self.statics):
-                members += 1
-            _count_regex(regexes, leaving, coming)
-        if not regexes:
-            return all(count == members for count in counts.values())
-        return not counts and next(iter(regexes.values())) == members
+        _count(named, leaving, coming)
+        _count_regex(regexes, leaving, coming)
+        is_new = coming.member_id not in self.members and (coming.instance_id is None or coming.instance_id not in self.statics)
+        goes = leaving.regex if leaving.regex != coming.regex and self.regex_counts.get(leaving.regex) == 1 else ""
+        return _is_homogeneous(named, self._matched(goes), regexes, len(self.members) + is_new)
+
+    def _matched(self, without: str = "") -> dict[str, int]:
+        """Topic → regular expressions that matched it."""
+        counts: dict[str, int] = {}
+        for regex, found in self.regexes.items():
+            if regex != without:
+                for topic in found.topics:
+                    counts[topic] = counts.get(topic, 0) + 1
+        return counts
 
     # ------------------------------------------------------------------------------------------------ keeping the tables true
 
@@ -155,6 +162,8 @@ class ConsumerGroup:
             self._own(new.pending, new.member_id)
         if new.instance_id is not None:
             self.statics[new.instance_id] = new.member_id
+        if old is None or old.topics is not new.topics or self.regexes or self.regex_counts:
+            self._judge_subscriptions()
         self.reconciled += new.is_reconciled_to(self.assignment_epoch)
         if old is not None:
             self.reconciled -= old.is_reconciled_to(self.assignment_epoch)
@@ -169,12 +178,16 @@ class ConsumerGroup:
         self._disown(member)
         if member.instance_id is not None:
             self.statics.pop(member.instance_id, None)
+        self._judge_subscriptions()
         self.reconciled -= member.is_reconciled_to(self.assignment_epoch)
 
     def advance(self, epoch: int) -> None:
         """A new target holds."""
         self.assignment_epoch = epoch
         self.reconciled = sum(member.is_reconciled_to(epoch) for member in self.members.values())
+
+    def _judge_subscriptions(self) -> None:
+        self.is_homogeneous = _is_homogeneous(self.topic_counts, self._matched(), self.regex_counts, len(self.members))
 
     def forget_unused_regexes(self) -> None:
         for regex in [regex for regex in self.regexes if regex not in self.regex_counts]:
@@ -210,6 +223,12 @@ class ConsumerGroup:
     def partitions(self, held: Target | Held) -> tuple[Partition, ...]:
         """For people: all of them, sorted."""
         return tuple(sorted(self.partition(topic, p) for topic, numbers in held.items() for p in numbers))
+
+
+def _is_homogeneous(named: dict[str, int], matched: dict[str, int], regexes: dict[str, int], members: int) -> bool:
+    if not regexes:
+        return all(count == members for count in named.values()) and all(topic in named for topic in matched)
+    return not named and next(iter(regexes.values())) == members and all(count == 1 for count in matched.values())
 
 
 def _count(counts: dict[str, int], leaving: Member | None, coming: Member | None) -> None:

@@ -8,7 +8,6 @@ with it on what topic patterns are made of, and what RE2 does not know (look-aro
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from enum import IntEnum
 from functools import lru_cache
 
@@ -75,9 +74,6 @@ def resolve(group: ConsumerGroup, now_us: int) -> list[Effect]:
         known = group.regexes.get(regex)
         changed = changed or topics != (known.topics if known else ())
         group.regexes[regex] = ResolvedRegex(topics, group.topics.version, now_us)
-    # All were resolved at one time; the group remembers it with each of them.
-    for regex, found in group.regexes.items():
-        group.regexes[regex] = replace(found, at_us=now_us)
     metadata = group.metadata_of(group.subscribed_names())
     if not changed and metadata == group.metadata:
         return []
