@@ -12,6 +12,7 @@ from rebalsim.domain.budget import Budget, Expectation
 from rebalsim.domain.client import BrokerConfig, ClientConfig
 from rebalsim.domain.draws import NOTHING, Draw, constantly
 from rebalsim.domain.instants import MINUTE, MS
+from rebalsim.domain.machine import Machine
 from rebalsim.domain.script import Action, RandomFault
 
 
@@ -162,6 +163,7 @@ class Scenario:
     variant: str = "as-written"
     heading: str = ""                 # the variant with its assignor: "eager (range)"
     cluster: Cluster = Cluster()
+    machine: Machine = Machine()
     topics: tuple[Topic, ...] = ()
     groups: tuple[Group, ...] = ()
     script: tuple[Action, ...] = ()

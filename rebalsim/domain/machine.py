@@ -1,0 +1,23 @@
+"""What machines add to Kafka's rules: how late a timer wakes a thread. Stated defaults, in one place.
+
+Measured on nobody in particular: a thread on an idle machine wakes 1–4 ms after a timer of some seconds, and half a millisecond after
+one of a tenth. A scenario may set them all to nothing; tests of bare rules do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rebalsim.domain.draws import Draw
+from rebalsim.domain.instants import MS
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Drawn once for each time a consumer joins, so that a quiet member's beats can be told in advance."""
+
+    beat_late: Draw = Draw("uniform", 1 * MS, 4 * MS)         # an idle member's beat comes so much later than an interval after the last
+    tick_late_us: int = 500                                    # the heartbeat thread's looks are retry.backoff.ms and this apart
+
+
+PROMPT = Machine(Draw(), 0)

@@ -1,0 +1,171 @@
+"""OffsetCommit: the periodic one, the one before a rebalance, commits of the application, and what their answers do."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+from rebalsim.protocol.classic_member import MemberState
+from rebalsim.protocol.errors_of_kafka import Error
+from rebalsim.protocol.member_timers import backoff_us
+from rebalsim.protocol.messages import OffsetCommitRequest
+from rebalsim.simulation.engine import NEVER
+from rebalsim.simulation.network import Call
+from rebalsim.simulation.randomness import mean_of
+from rebalsim.trace.events import CommitRefused, Fenced, MemberReset, RebalanceNoticed, RejoinRequested
+
+_RETRIABLE = (
+    Error.COORDINATOR_LOAD_IN_PROGRESS, Error.UNKNOWN_TOPIC_OR_PARTITION, Error.COORDINATOR_NOT_AVAILABLE, Error.NOT_COORDINATOR,
+    Error.REQUEST_TIMED_OUT, Error.NETWORK_EXCEPTION,
+)
+
+
+class Commits:
+    """ConsumerCoordinator's commits."""
+
+    __slots__ = ("consumer", "due_us", "engine", "interval_us", "is_auto", "under_way")
+
+    def __init__(self, consumer: Any) -> None:
+        self.consumer = consumer
+        self.engine = consumer.engine
+        config = consumer.config
+        self.is_auto = consumer.spec.handler.commit == "auto" and config.enable_auto_commit
+        self.interval_us = config.auto_commit_interval_us
+        self.due_us = self.engine.env._now + self.interval_us if self.is_auto else NEVER
+        self.under_way = 0                    # asynchronous ones without an answer
+
+    def each_batch_us(self) -> int:
+        """What a batch's own commit adds to its handling: a round trip and the write, where the application waits for it."""
+        if self.is_auto or not self.consumer.spec.handler.commit.startswith("sync"):
+            return 0
+        cluster = self.consumer.world.scenario.cluster
+        link = self.consumer.coordinator_link
+        latency: int = link.latency_us(0) if link is not None else 0
+        return 2 * latency + int(mean_of(cluster.log_append) + mean_of(cluster.replication))
+
+    # ---------------------------------------------------------------------------------------------- sending
+
+    def request(self, offsets: dict[Any, int], handle: Any) -> Call | None:
+        """Send a commit; None where the client refuses by itself: it is joining, or no member."""
+        consumer, member = self.consumer, self.consumer.member
+        if member.state is not MemberState.STABLE:
+            return None
+        request = OffsetCommitRequest(member.member_id, member.instance_id, member.generation, offsets)
+        call: Call = consumer.call("OffsetCommit", request, handle)
+        consumer.send(call)
+        return call
+
+    def maybe_auto(self) -> None:
+        """The periodic commit, when due: asynchronous, of all positions."""
+        now = self.engine.env._now
+        if now < self.due_us:
+            return
+        self.due_us = now + self.interval_us
+        offsets = self.consumer.feed.consumed()
+        if offsets and self.consumer.coordinator is not None:
+            call = self.request(offsets, self.auto_answered)
+            if call is not None:
+                call.is_quiet = True
+                self.under_way += 1
+
+    def send_async(self, offsets: dict[Any, int]) -> None:
+        """commitAsync()."""
+        if offsets and self.consumer.coordinator is not None and self.request(offsets, self._async_answered) is not None:
+            self.under_way += 1
+
+    def auto_answered(self, call: Call, response: Any) -> None:
+        self.under_way -= 1
+        if self.outcome(call, response) == "later":
+            self.due_us = self.engine.env._now + self.consumer.config.retry_backoff_us
+
+    def _async_answered(self, call: Call, response: Any) -> None:
+        self.under_way -= 1
+        self.outcome(call, response)
+
+    def make_up(self) -> None:
+        """Steady times with a commit after each batch: what the last of them did at the coordinator, before anything else happens."""
+        consumer = self.consumer
+        cycle = consumer.feed.cycle
+        commit = consumer.spec.handler.commit
+        if self.is_auto or cycle is None or commit == "none" or consumer.member.state is not MemberState.STABLE:
+            return
+        link = consumer.coordinator_link
+        if link is None or link.is_cut or consumer.host is None:
+            return
+        now = self.engine.env._now
+        began, ended = cycle.batch_before(now)
+        for _ in range(2):
+            sent = ended - self.each_batch_us()
+            arrived = sent + link.latency_us(sent)
+            if began <= cycle.anchor_us:
+                return
+            if arrived <= now:
+                member = consumer.member
+                offsets = {p: share.flow.count(cycle.handed_over(began)) for p, share in consumer.feed.shares.items()}
+                request = OffsetCommitRequest(member.member_id, member.instance_id, member.generation, offsets)
+                consumer.host.make_up(consumer.call("OffsetCommit", request, None), arrived)
+                return
+            began, ended = cycle.batch_before(began - 1)
+
+    # ---------------------------------------------------------------------------------------------- answers
+
+    def outcome(self, call: Call, response: Any) -> str:
+        """OffsetCommitResponseHandler: ok | later | rebalancing | failed | fatal."""
+        error: Error = response.error
+        if error is Error.NONE:
+            return "ok"
+        consumer, member = self.consumer, self.consumer.member
+        now = self.engine.env._now
+        if error in _RETRIABLE:
+            if error is Error.COORDINATOR_NOT_AVAILABLE or error is Error.NOT_COORDINATOR or error is Error.REQUEST_TIMED_OUT:
+                consumer.lose_coordinator(f"error response {error.name}")
+            return "later"
+        consumer.tell(CommitRefused(now, consumer.name, error.name))
+        same = member.is_same(call.sent_generation, call.sent_member_id)
+        if error is Error.REBALANCE_IN_PROGRESS:
+            if member.state is MemberState.STABLE and not member.needs_rejoin:
+                consumer.tell(RebalanceNoticed(now, consumer.name, "commit"))
+            member.request_rejoin("offset commit failed since group is already rebalancing")
+            consumer.tell(RejoinRequested(now, consumer.name, member.rejoin_reason))
+            return "rebalancing"
+        if error is Error.FENCED_INSTANCE_ID:
+            consumer.tell(Fenced(now, consumer.name, "OffsetCommit", error.name))
+            return "fatal" if same else "rebalancing"
+        if error is Error.UNKNOWN_MEMBER_ID or error is Error.ILLEGAL_GENERATION:
+            if not same and member.state is MemberState.PREPARING:
+                return "rebalancing"
+            if same:
+                member.reset(keeps_id=error is Error.ILLEGAL_GENERATION, reason=f"encountered {error.name} from OffsetCommit response")
+                consumer.tell(MemberReset(now, consumer.name, member.rejoin_reason))
+            return "failed"
+        return "fatal"
+
+    def sync(self, until_us: int) -> Generator[Any, Any, str]:
+        """commitSync() of all positions, with retries until the time is over: ok | rebalancing | failed | fatal | late."""
+        consumer = self.consumer
+        offsets = consumer.feed.consumed()
+        attempt = 0
+        while offsets:
+            if consumer.coordinator is None and not (yield from consumer.membership.find_coordinator(until_us)):
+                return "late"
+            box: list[Any] = []
+            call = self.request(offsets, lambda call, response, box=box: box.append((call, response)))
+            if call is None:
+                name = "CommitFailed" if consumer.member.state is MemberState.UNJOINED else "RebalanceInProgress"
+                consumer.tell(CommitRefused(self.engine.env._now, consumer.name, name))
+                return "rebalancing" if consumer.member.is_rebalancing() else "failed"
+            while not box:
+                if self.engine.env._now >= until_us:
+                    return "late"
+                yield from consumer.wait(until_us)
+            how = self.outcome(*box[0])
+            if how != "later":
+                return how
+            config = consumer.config
+            jitter = 0.8 + 0.4 * consumer.stream("backoff").unit()
+            pause = backoff_us(attempt, config.retry_backoff_us, config.retry_backoff_max_us, jitter)
+            attempt += 1
+            yield from consumer.sleep(min(until_us, self.engine.env._now + pause))
+            if self.engine.env._now >= until_us:
+                return "late"
+        return "ok"

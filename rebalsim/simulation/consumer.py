@@ -1,0 +1,554 @@
+"""The consumer process: its poll loop, exactly in Kafka's order, and the network as its two threads share it.
+
+Answers lie in an inbox until a thread reads them: the application's whenever it is inside poll(), else the heartbeat thread at its
+next look. While the application keeps up (feed.cycle), its batches are no events: it seems to sit in poll(), and what would interrupt
+it waits for the end of the batch at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+from rebalsim.domain.scenario import Consumer as Spec
+from rebalsim.protocol.classic_member import ClassicMember, MemberState
+from rebalsim.protocol.errors_of_kafka import Error
+from rebalsim.simulation import rest
+from rebalsim.simulation.closing import close
+from rebalsim.simulation.commits import Commits
+from rebalsim.simulation.engine import APP, FIRST, Alarm, Nudge, Once
+from rebalsim.simulation.feed import Feed
+from rebalsim.simulation.heartbeat import HeartbeatThread
+from rebalsim.simulation.membership import Membership, ask_for_coordinator
+from rebalsim.simulation.metadata import Metadata
+from rebalsim.simulation.network import DISCONNECTED, Call, Link
+from rebalsim.simulation.poll_failed import PollFailed
+from rebalsim.simulation.positions import Positions
+from rebalsim.simulation.randomness import Stream
+from rebalsim.trace.events import (
+    CloseBegan,
+    ConsumerExited,
+    ConsumerFroze,
+    ConsumerStarted,
+    ConsumerThawed,
+    CoordinatorLost,
+    HandlerReturned,
+    HandlerStuck,
+    PollingBegan,
+    RebalanceNoticed,
+    RequestSent,
+    ResponseReceived,
+    StopAsked,
+)
+
+
+class Consumer:
+    """One consumer of a classic group, through all its lives."""
+
+    def __init__(self, world: Any, spec: Spec, index: int) -> None:
+        self.world = world
+        self.engine = world.engine
+        self.index = index
+        self.name = spec.name
+        self.group = spec.group
+        self.rank = FIRST + 4 * index
+        self.tell = world.tell
+        self.life = 0
+        self.is_alive = False
+        self.is_resting = False
+        self.is_frozen = False
+        self.slowness = 1.0
+        self._links: dict[int, Link] = {}
+        self._streams: dict[str, Stream] = {}
+        self.take_spec(spec)
+
+    def take_spec(self, spec: Spec) -> None:
+        """The settings of the next life."""
+        self.spec = spec
+        self.config = spec.config
+        self.rack = spec.config.client_rack or spec.rack
+        self.client_id = spec.config.client_id or spec.name
+        self.topics = tuple(sorted(spec.topics)) if spec.pattern is None else self.world.topics_matching(spec.pattern)
+        self.assignors = self.world.assignors_of(spec.config.partition_assignment_strategy)
+        self.is_cooperative = all("cooperative" in assignor.protocols for assignor in self.assignors)
+        version = tuple(int(part) for part in spec.client_version.split(".")[:2] if part.isdigit())
+        self.drains_first = version >= (4, 1)
+
+    # ---------------------------------------------------------------------------------------------- life and death
+
+    def begin(self, joins_us: int | None = None) -> None:
+        """A process starts. With `joins_us` it is known when it sends its first JoinGroup: until then it only exists."""
+        engine = self.engine
+        now = engine.env._now
+        self.life += 1
+        self.is_alive = True
+        self.is_resting = self.is_frozen = self.is_closing = False
+        self.calls: dict[int, Call] = {}
+        self.inbox: list[Any] = []
+        self.coordinator: int | None = None
+        self.coordinator_link: Link | None = None
+        self.host: Any = None
+        self.is_looking_up = False
+        self.group_topics: tuple[str, ...] = self.topics
+        self.is_polling = False
+        self.is_owed = False                           # something rang while the process was frozen
+        self.busy_until_us = 0
+        self.blocked_until_us = 0
+        self.deadline_us = 0
+        self.hang_us = 0
+        self.hang_why = "hang"
+        self.thrown = 0
+        self.stop_option = ""                          # asked to stop: default | leave | remain
+        self.expiry: Alarm | None = None
+        self._links.clear()
+        self.member = ClassicMember(self.config.group_instance_id, self.is_cooperative)
+        self.metadata = Metadata(self)
+        self.heartbeat = HeartbeatThread(self)
+        self.commits = Commits(self)
+        self.feed = Feed(self)
+        self.positions = Positions(self)
+        self.membership = Membership(self)
+        self.nudge = Nudge(engine.env)
+        self.alarm = Alarm(engine, self.rank + APP, self._rung)
+        self.tell(ConsumerStarted(now, self.name, self.life))
+        engine.env.process(self.poll_loop(self.life, joins_us))
+
+    def end(self, how: str, error: str = "") -> None:
+        """The process is gone."""
+        self.is_alive = self.is_resting = False
+        self.heartbeat.stop()
+        self.alarm.off()
+        self.calls.clear()
+        self.inbox.clear()
+        self.tell(ConsumerExited(self.engine.env._now, self.name, self.life, how, error))
+        self.world.exited(self)
+
+    def kill(self) -> None:
+        """SIGKILL: nothing more is sent; what is under way arrives."""
+        if not self.is_alive:
+            return
+        self.settle_accounts()
+        self.end("killed")
+
+    def freeze(self) -> None:
+        if not self.is_alive or self.is_frozen:
+            return
+        self.settle_accounts()
+        self.is_frozen = True
+        self.tell(ConsumerFroze(self.engine.env._now, self.name))
+
+    def thaw(self) -> None:
+        """Both threads go on with whatever came due meanwhile."""
+        if not self.is_alive or not self.is_frozen:
+            return
+        self.is_frozen = False
+        now = self.engine.env._now
+        self.tell(ConsumerThawed(now, self.name))
+        if self.heartbeat.is_enabled:
+            self.heartbeat.look()
+        if self.is_polling or self.busy_until_us <= now:
+            self.alarm.off()
+            self.nudge.give()
+        else:
+            self.alarm.set(self.busy_until_us)
+
+    def hang(self, us: int, why: str = "hang") -> None:
+        """The handler will be stuck for so long after the batch at hand; that is, when poll() returns."""
+        if not self.is_alive or self.is_frozen:
+            return
+        self.hang_us, self.hang_why = us, why
+        self.wake_for_business()
+
+    def stop(self, option: str = "default") -> None:
+        """Asked to stop: close() begins after the batch at hand."""
+        if not self.is_alive or self.stop_option:
+            return
+        self.stop_option = option
+        self.tell(StopAsked(self.engine.env._now, self.name))
+        self.wake_for_business()
+
+    def wake_for_business(self) -> None:
+        """The application shall look up: at once if it sits in poll(), else when its batch is done."""
+        self.settle_accounts()
+        if self.is_polling and not self.is_frozen:
+            self._wake()
+
+    def settle_accounts(self) -> None:
+        """Before anything is done to this process: what it did in its sleep."""
+        if self.is_resting:
+            self.rouse()
+        elif self.feed.cycle is not None:
+            self.commits.make_up()
+
+    def rouse(self) -> None:
+        """News may come: beats and commits are real from now on."""
+        self.is_resting = False
+        self.commits.make_up()
+        rest.make_up(self)
+        self.heartbeat.plan()
+        if self.commits.is_auto:
+            self.alarm.set(self.commits.due_us + self.heartbeat.late_us)
+
+    # ---------------------------------------------------------------------------------------------- the poll loop
+
+    def poll_loop(self, life: int, joins_us: int | None) -> Generator[Any, Any, None]:
+        """The application's thread: start, poll and handle until asked to stop, close."""
+        try:
+            yield from self._start_up(joins_us)
+            while not self.stop_option:
+                records = 0
+                try:
+                    records = yield from self.poll()
+                except PollFailed as e:
+                    if e.is_fatal or self.spec.handler.on_error == "crash":
+                        yield from self._fail(e.name)
+                        return
+                    if self.spec.handler.on_error == "close":
+                        break
+                if self.stop_option and not records:
+                    break
+                if self.hang_us:
+                    yield from self._hang()
+                if records:
+                    yield from self._handle(records)
+            yield from close(self, self.stop_option)
+            self.end("closed")
+        except PollFailed as e:
+            self.end("fatal", e.name)
+
+    def _start_up(self, joins_us: int | None) -> Generator[Any, Any, None]:
+        now = self.engine.env._now
+        if joins_us is None:
+            took = self.stream("start").draw(self.spec.life.start)
+            if took:
+                yield from self.sleep(now + took)
+            self.tell(PollingBegan(self.engine.env._now, self.name, self.life))
+            bootstrap = self.link(self.world.bootstrap)
+            if not bootstrap.is_open:                  # TCP, ApiVersions, then Metadata beside FindCoordinator
+                bootstrap.is_open = True
+                yield from self.sleep(self.engine.env._now + 4 * bootstrap.latency_us(self.engine.env._now))
+        else:
+            if joins_us > now:
+                yield from self.sleep(joins_us)
+            self.tell(PollingBegan(self.engine.env._now, self.name, self.life))
+            self.take_coordinator(self.world.coordinator_of(self.group))
+            assert self.coordinator_link is not None
+            self.coordinator_link.is_open = True
+        self.metadata.watch(self.topics)
+
+    def poll(self) -> Generator[Any, Any, int]:
+        """KafkaConsumer.poll(): how many records it returns."""
+        feed, positions, membership = self.feed, self.positions, self.membership
+        self.deadline_us = self.engine.env._now + self.spec.handler.poll_timeout_us
+        while True:
+            self.read()
+            if (yield from membership.poll()):
+                yield from positions.update()
+            if self.stop_option or self.hang_us:
+                return 0
+            records = feed.collect()
+            if records:
+                feed.send()
+                return records
+            feed.send()
+            now = self.engine.env._now
+            if feed.settle():
+                yield from self._rest()
+                if self.stop_option or self.hang_us:
+                    return 0
+                continue
+            if now >= self.deadline_us:
+                self.read()
+                records = feed.collect()
+                if records:
+                    feed.send()
+                return records
+            yield from self.wait(self._wakes_at(now))
+            records = feed.collect()
+            if records:
+                feed.send()
+                return records
+            if self.engine.env._now >= self.deadline_us and feed.cycle is None:
+                return 0
+
+    def _wakes_at(self, now: int) -> int:
+        """pollForFetches' time-out: the poll's own, the next periodic commit, retry.backoff.ms while a position is missing or nothing is under way."""
+        at = self.deadline_us
+        commits = self.commits
+        if commits.is_auto and commits.due_us > now:           # one that is overdue waits for the join that keeps it from being sent
+            at = min(at, commits.due_us + self.heartbeat.late_us)
+        if self.positions.is_missing or (not self.calls and not self.feed.flying):
+            at = min(at, now + self.config.retry_backoff_us)
+        return max(at, now)
+
+    def _rest(self) -> Generator[Any, Any, None]:
+        """The application keeps up: asleep until something but the usual records comes."""
+        feed = self.feed
+        cycle = feed.cycle
+        assert cycle is not None
+        while True:
+            until = feed.first_delivery_at()
+            if self.world.sleeps and (self.is_resting or rest.can_rest(self)):
+                if not self.is_resting:
+                    self.is_resting = True
+                    self.heartbeat.alarm.off()
+            else:
+                now = self.engine.env._now
+                if self.commits.is_auto and self.commits.due_us > now:
+                    until = min(until, self.commits.due_us + self.heartbeat.late_us)
+                if self.world.is_dense:
+                    until = min(until, cycle.batch_after(now))
+            yield from self.wait(until)
+            if feed.cycle is not cycle:
+                return
+            feed.tell_first()
+            if not self.is_resting:
+                break
+        now = self.engine.env._now
+        free = cycle.free_at(now)
+        self.deadline_us = cycle.poll_ends(now, self.spec.handler.poll_timeout_us)
+        if free > now:
+            self.is_polling = True                     # its batch first; the heartbeat thread may read meanwhile
+            self.busy_until_us = free
+            self.alarm.set(free)
+            while self.engine.env._now < free:
+                yield self.nudge
+            self.is_polling = False
+            self.read()
+        if (self.stop_option or self.hang_us) and feed.cycle is not None:
+            self.commits.make_up()
+            feed.unsettle()
+
+    def _handle(self, records: int) -> Generator[Any, Any, None]:
+        """The application works on a batch, then commits as it is used to."""
+        took = self.feed.handling_us(records)
+        if took:
+            yield from self.sleep(self.engine.env._now + took)
+        commit = self.spec.handler.commit
+        if commit == "async":
+            self.commits.send_async(self.feed.consumed())
+        elif commit.startswith("sync"):
+            self.is_polling = True
+            yield from self.commits.sync(self.engine.env._now + self.config.default_api_timeout_us)
+            self.is_polling = False
+
+    def _hang(self) -> Generator[Any, Any, None]:
+        now = self.engine.env._now
+        us, self.hang_us = self.hang_us, 0
+        self.tell(HandlerStuck(now, self.name, self.hang_why, self.member.owned))
+        yield from self.sleep(now + us)
+        self.tell(HandlerReturned(self.engine.env._now, self.name))
+
+    def _fail(self, name: str) -> Generator[Any, Any, None]:
+        """The application dies of an exception, closing its consumer on the way out."""
+        yield from close(self, "default")
+        self.end("fatal", name)
+
+    # ---------------------------------------------------------------------------------------------- waiting
+
+    def sleep(self, until_us: int) -> Generator[Any, Any, None]:
+        """Outside poll(), or deaf within it: only the clock wakes."""
+        if self.feed.cycle is not None:
+            self.commits.make_up()
+            self.feed.unsettle()
+        self.is_polling = False
+        self.busy_until_us = until_us
+        self.alarm.set(until_us)
+        if self.heartbeat.is_enabled and (self.inbox or until_us > self.heartbeat.timers.poll_ends_us()):
+            self.heartbeat.plan()
+        engine = self.engine
+        while engine.env._now < until_us or self.is_frozen:
+            yield self.nudge
+
+    def wait(self, until_us: int) -> Generator[Any, Any, None]:
+        """In poll(): the network wakes, or the clock."""
+        if self.inbox:
+            self.read()
+            return
+        self.is_polling = True
+        self.alarm.set(until_us)
+        yield self.nudge
+        self.is_polling = False
+        self.read()
+
+    def _rung(self) -> None:
+        if self.is_frozen:
+            self.is_owed = True
+        else:
+            self.nudge.give()
+
+    def _wake(self) -> None:
+        """The network has something for a thread in poll()."""
+        cycle = self.feed.cycle
+        if cycle is not None:
+            now = self.engine.env._now
+            free = cycle.free_at(now)
+            if free > now:
+                self.alarm.set(min(free, self.alarm.at_us))
+                if self.inbox and self.heartbeat.is_enabled:
+                    self.heartbeat.plan()
+                return
+        self.nudge.give()
+
+    def is_busy(self, now: int) -> bool:
+        """Is the application anywhere but in poll()?"""
+        if not self.is_polling:
+            return True
+        cycle = self.feed.cycle
+        return cycle is not None and bool(cycle.free_at(now) > now)
+
+    # ---------------------------------------------------------------------------------------------- the network
+
+    def call(self, api: str, request: Any, handle: Any) -> Call:
+        """A request to the coordinator, not sent yet."""
+        member = self.member
+        call = Call(self, api, self.world.next_number(), request, handle, self.engine.env._now, self.coordinator or 0)
+        call.sent_generation, call.sent_member_id = member.generation, member.member_id
+        return call
+
+    def send(self, call: Call, reason: str = "") -> None:
+        now = self.engine.env._now
+        call.sent_us = now
+        if not call.expires_us:
+            call.expires_us = now + self.config.request_timeout_us
+        self.calls[call.number] = call
+        if self.world.is_wire:
+            self.tell(RequestSent(now, self.name, call.api, call.number, call.sent_generation, reason))
+        link, host = self.coordinator_link, self.host
+        if call.api == "FindCoordinator":
+            link, host = self.link(self.world.bootstrap), self.world
+        if link is None or host is None:
+            self.inbox.append((call, DISCONNECTED))
+            return
+        link.up(call, host.receive)
+        self._mind_expiry(call)
+
+    def send_late(self, event: Once) -> None:
+        """A request that had to wait for the leader's computation."""
+        call: Call = event.value
+        if self.is_alive and call.life == self.life:
+            self.send(call)
+
+    def answered(self, event: Once) -> None:
+        """An answer came; the event's value is the call with its response."""
+        call: Call = event.value
+        if call.life != self.life or not self.is_alive or self.calls.get(call.number) is not call:
+            return
+        self.inbox.append((call, call.response))
+        self._incoming()
+
+    def fetched(self, event: Once) -> None:
+        """A Fetch came back."""
+        fetch = event.value
+        if fetch.life == self.life and self.is_alive and self.feed.flying.get(fetch.broker) is fetch:
+            self.inbox.append((None, fetch))
+            self._incoming()
+
+    def looked_up(self, event: Once) -> None:
+        """A partition leader answered about positions."""
+        lookup = event.value
+        if lookup.life == self.life and self.is_alive:
+            self.inbox.append((self.positions, lookup))
+            self._incoming()
+
+    def _incoming(self) -> None:
+        if self.is_frozen:
+            self.is_owed = True
+        elif self.is_polling:
+            self._wake()
+        elif self.heartbeat.is_enabled:
+            self.heartbeat.plan()
+
+    def metadata_came(self) -> None:
+        """The topics look different now; a thread in poll() notices at once."""
+        if self.is_polling and not self.is_frozen and self.membership.must_join():
+            self.settle_accounts()
+            self._wake()
+
+    def read(self, is_app: bool = True) -> None:
+        """One network pass: everything that has come is handled, in order."""
+        while self.inbox:
+            inbox, self.inbox = self.inbox, []
+            for call, response in inbox:
+                if call is None:
+                    self.feed.landed(response)
+                elif call is self.positions:
+                    self.positions.landed(response)
+                elif self.calls.pop(call.number, None) is not None or response is DISCONNECTED:
+                    if self.world.is_wire:
+                        now = self.engine.env._now
+                        error: Error = response.error
+                        self.tell(ResponseReceived(
+                            now, self.name, call.api, call.number, "" if error is Error.NONE else error.name,
+                            getattr(response, "generation", -1), call.sent_us))
+                    call.handle(call, response)
+
+    def drop_calls(self, *apis: str) -> None:
+        """Nobody waits for these any more."""
+        for number in [number for number, call in self.calls.items() if call.api in apis]:
+            del self.calls[number]
+
+    def _mind_expiry(self, call: Call) -> None:
+        if self.expiry is None:
+            self.expiry = Alarm(self.engine, self.rank + APP, self._expire)
+        if call.expires_us < self.expiry.at_us:
+            self.expiry.set(call.expires_us)
+
+    def _expire(self) -> None:
+        """A request without an answer for too long: the connection is given up, and everything on it with it."""
+        now = self.engine.env._now
+        if not self.is_alive or self.is_frozen:
+            return
+        late = [call for call in self.calls.values() if call.expires_us <= now]
+        if late:
+            self.lose_coordinator("request timed out")
+            self._incoming()
+        elif self.calls and self.expiry is not None:
+            self.expiry.set(min(call.expires_us for call in self.calls.values()))
+
+    # ---------------------------------------------------------------------------------------------- the coordinator
+
+    def look_up_coordinator(self) -> None:
+        self.is_looking_up = True
+        self.send(ask_for_coordinator(self))
+
+    def take_coordinator(self, broker: int) -> None:
+        """This broker leads the group; a connection of its own is made."""
+        self.coordinator = broker
+        self.coordinator_link = self.world.connect(self, broker, "coordinator")
+        self.host = self.world.host_of(self.group)
+
+    def lose_coordinator(self, why: str) -> None:
+        """markCoordinatorUnknown: whatever is under way on that connection fails; nothing is revoked."""
+        if self.coordinator is None:
+            return
+        self.coordinator = None
+        self.tell(CoordinatorLost(self.engine.env._now, self.name, why))
+        for number, call in list(self.calls.items()):
+            if call.api != "FindCoordinator":
+                del self.calls[number]
+                self.inbox.append((call, DISCONNECTED))
+
+    def leave_group(self, reason: str) -> None:
+        """The heartbeat thread found that the application no longer polls."""
+        self.membership.leave(reason)
+
+    def heard_by_sync(self) -> None:
+        self.tell(RebalanceNoticed(self.engine.env._now, self.name, "sync"))
+
+    def link(self, broker: int) -> Link:
+        """The connection for data with this broker."""
+        link = self._links.get(broker)
+        if link is None:
+            link = self._links[broker] = self.world.connect(self, broker, "data")
+        return link
+
+    def stream(self, name: str) -> Stream:
+        """This consumer's stream of random numbers for one purpose."""
+        found = self._streams.get(name)
+        if found is None:
+            found = self._streams[name] = self.world.randomness.stream(f"{name}/{self.name}")
+        return found
+
+
+__all__ = ["CloseBegan", "Consumer", "MemberState"]

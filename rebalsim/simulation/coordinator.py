@@ -1,0 +1,216 @@
+"""A group's coordinator at work: requests in the order of their arrival, its timers, its log. The rules are the protocol's.
+
+One event at a time and no service time: a single first-in-first-out queue per group partition (CoordinatorRuntime). A member that is
+quiet is not heard: what its beats would have done is made up when it matters.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rebalsim.domain.scenario import Cluster
+from rebalsim.protocol.classic_group import ClassicGroup, CoordinatorRules, fired, step, written
+from rebalsim.protocol.effects import Append, CancelTimer, Effect, Note, Reply, SetTimer
+from rebalsim.protocol.states import ClassicState
+from rebalsim.simulation.engine import LOG, NEVER, TIMER, Engine, Once
+from rebalsim.simulation.network import Call
+from rebalsim.simulation.randomness import Stream
+from rebalsim.trace.events import EVENT_CLASSES
+
+STABLE = ClassicState.STABLE
+_PEOPLE = {"member_id": "consumer"}                     # facts that name a member, and what the trace calls them
+
+
+class Timer:
+    """One key's timer: the due instant may move on without another entry in the queue."""
+
+    __slots__ = ("due_us", "key", "rings_us")
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        self.due_us = NEVER
+        self.rings_us = NEVER
+
+
+def rules_of(cluster: Cluster) -> CoordinatorRules:
+    """The brokers' settings as the coordinator's rules have them; which coordinator is a matter of Kafka's version."""
+    config = cluster.config
+    rules = CoordinatorRules(
+        config.group_initial_rebalance_delay_us, config.group_min_session_timeout_us, config.group_max_session_timeout_us,
+        config.group_max_size, max_record_bytes=config.message_max_bytes,
+    )
+    major = int(cluster.kafka.split(".")[0])
+    return rules if major >= 4 else rules.of_scala_coordinator()
+
+
+class Coordinator:
+    """The coordinator of one classic group, on the broker where it lives now."""
+
+    def __init__(self, world: Any, name: str, broker: int, append: Stream, member_ids: Any) -> None:
+        self.world = world
+        self.engine: Engine = world.engine
+        self.name = name
+        self.broker = broker
+        self.is_up = True
+        cluster: Cluster = world.scenario.cluster
+        self.group = ClassicGroup(name, rules_of(cluster), self._new_member_id)
+        self.member_ids = member_ids                   # (consumer, base, how many it was given before) → the id
+        self.consumers: dict[str, Any] = {}            # member id → the consumer that holds it
+        self.waiting: dict[int, Call] = {}             # requests without an answer so far
+        self.timers: dict[str, Timer] = {}
+        self.was_stable = False
+        self._append = cluster.log_append
+        self._replication = cluster.replication
+        self._linger_us = max(0, cluster.config.group_coordinator_append_linger_us)
+        self._stream = append
+        self._is_written_us = 0                        # until when the log has writes that are not committed
+        self._asker: Any = None
+
+    # ---------------------------------------------------------------------------------------------- what comes in
+
+    def receive(self, event: Once) -> None:
+        """A request arrived (the event's value is the call)."""
+        call: Call = event.value
+        if not self.is_up:
+            return
+        self._asker = call.consumer
+        self.engine.rank = call.consumer.rank
+        self.waiting[call.number] = call
+        self._carry_out(step(self.group, call.number, call.request, self.engine.env._now), call.is_quiet)
+
+    def make_up(self, call: Call, at_us: int) -> None:
+        """A beat or commit that came while nobody had to look: what it did then is done now, and nobody is answered."""
+        for effect in step(self.group, call.number, call.request, at_us):
+            kind = type(effect)
+            if kind is SetTimer:
+                self._set(effect.key, effect.due_us)                      # type: ignore[union-attr]
+            elif kind is Append:
+                written(self.group, effect.number, None, at_us)           # type: ignore[union-attr]
+
+    def _new_member_id(self, base: str) -> str:
+        consumer = self._asker
+        member_id: str = self.member_ids(consumer, base)
+        self.consumers[member_id] = consumer
+        return member_id
+
+    # ---------------------------------------------------------------------------------------------- what is to be done
+
+    def _carry_out(self, effects: list[Effect], is_quiet: bool = False) -> None:
+        now = self.engine.env._now
+        for effect in effects:
+            kind = type(effect)
+            if kind is SetTimer:
+                self._set(effect.key, effect.due_us)                      # type: ignore[union-attr]
+            elif kind is Reply:
+                self._reply(effect, now)                                  # type: ignore[arg-type]
+            elif kind is Note:
+                self._tell(effect, now)                                   # type: ignore[arg-type]
+            elif kind is CancelTimer:
+                timer = self.timers.get(effect.key)                       # type: ignore[union-attr]
+                if timer is not None:
+                    timer.due_us = NEVER
+            else:
+                self._write(effect, now, is_quiet)                        # type: ignore[arg-type]
+        is_stable = self.group.state is STABLE
+        if is_stable is not self.was_stable:
+            self.was_stable = is_stable
+            if not is_stable:
+                self.rouse()
+
+    def rouse(self) -> None:
+        """News for everybody: members that sleep through their beats must mind them from now on."""
+        for consumer in self.world.members_of(self.name):
+            if consumer.is_resting:
+                consumer.rouse()
+
+    def _reply(self, effect: Reply, now: int) -> None:
+        call = self.waiting.pop(effect.request, None)
+        if call is None:
+            return
+        call.response = effect.response
+        if effect.waits and self._is_written_us > now:
+            self.engine.at(self._is_written_us, LOG, self._answer, call)
+        else:
+            link = call.consumer.coordinator_link
+            link.down(call, call.consumer.answered)
+
+    def _answer(self, event: Once) -> None:
+        call: Call = event.value
+        call.consumer.coordinator_link.down(call, call.consumer.answered)
+
+    def _write(self, effect: Append, now: int, is_quiet: bool) -> None:
+        stream = self._stream
+        took = self._linger_us + stream.draw_at(self._append, now) + stream.draw_at(self._replication, ~now)
+        done = now + took
+        if not is_quiet:                               # a usual commit holds nobody up: it could not be told in advance
+            done = self._is_written_us = max(done, self._is_written_us)
+        self.engine.at(done, LOG, self._written, effect.number)
+
+    def _written(self, event: Once) -> None:
+        if self.is_up:
+            self.engine.rank = LOG
+            self._carry_out(written(self.group, event.value, None, self.engine.env._now))
+
+    # ---------------------------------------------------------------------------------------------- timers
+
+    def _set(self, key: str, due_us: int) -> None:
+        timer = self.timers.get(key)
+        if timer is None:
+            timer = self.timers[key] = Timer(key)
+        timer.due_us = due_us
+        if due_us < timer.rings_us:
+            timer.rings_us = due_us
+            self.engine.at(due_us, TIMER, self._rung, (timer, due_us))
+
+    def _rung(self, event: Once) -> None:
+        timer, at_us = event.value
+        if timer.rings_us != at_us:
+            return                                     # set to an earlier time since
+        timer.rings_us = NEVER
+        due_us = timer.due_us
+        if due_us == NEVER:
+            self._forget(timer)
+            return
+        key = timer.key
+        prefix = self.group.session_prefix
+        if key.startswith(prefix):
+            consumer = self.consumers.get(key[len(prefix):])
+            if consumer is not None and consumer.is_resting and consumer.member.member_id == key[len(prefix):]:
+                return                                 # it beats, unheard; made up for when it stops resting
+        if due_us > at_us:
+            self._set(key, due_us)
+            return
+        self._forget(timer)
+        if self.is_up:
+            self.engine.rank = TIMER
+            self._carry_out(fired(self.group, key, at_us))
+
+    def _forget(self, timer: Timer) -> None:
+        if self.timers.get(timer.key) is timer:
+            del self.timers[timer.key]
+
+    # ---------------------------------------------------------------------------------------------- what is told
+
+    def _tell(self, note: Note, now: int) -> None:
+        facts = note.facts
+        names = self.consumers
+        told: dict[str, Any] = {}
+        for key, value in facts.items():
+            if key == "member_id":
+                found = names.get(value)
+                told["consumer"] = found.name if found is not None else value
+                if note.kind == "MemberAdded" or note.kind == "MemberRemoved":
+                    told["member_id"] = value
+            elif key == "last" or key == "leader":
+                found = names.get(value)
+                told[key] = found.name if found is not None else value
+            elif key == "kicked":
+                told[key] = tuple([names[member_id].name if member_id in names else member_id for member_id in value])
+            else:
+                told[key] = value
+        kind = note.kind
+        if kind == "MemberRemoved" or (kind == "MemberAdded" and facts["how"] == "replacement"):
+            self.rouse()                               # whoever still goes by that id shall hear of it
+        if kind != "Fenced":
+            told["group"] = self.name
+        self.world.tell(EVENT_CLASSES[kind](at_us=now, **told))

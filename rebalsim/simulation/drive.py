@@ -1,0 +1,73 @@
+"""What a recording dictates to a replay: when each life joins, which member ids were handed out, and what was done to the processes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from rebalsim.domain.scenario import Consumer as Spec
+from rebalsim.simulation.engine import SCRIPT, Once
+
+
+@dataclass(slots=True)
+class Deed:
+    """Something done to the world at an instant: close | kill | freeze | thaw | hang | grow."""
+
+    at_us: int
+    what: str
+    target: str                      # a consumer, or a topic
+    argument: int = 0                # µs of a hang, partitions of a topic
+
+
+@dataclass(slots=True)
+class Life:
+    """One process of a consumer: with which settings, and when it sends its first JoinGroup."""
+
+    spec: Spec
+    joins_us: int
+
+
+@dataclass(slots=True)
+class Drive:
+    """The driver's seat."""
+
+    lives: list[Life]
+    deeds: list[Deed] = field(default_factory=list)
+    member_ids: dict[str, list[str]] = field(default_factory=dict)       # per consumer in the order in which they were handed out
+
+    def begin(self, world: Any) -> None:
+        for life in self.lives:
+            world.engine.at(life.joins_us, SCRIPT, self._start, (world, life))
+        for deed in self.deeds:
+            world.engine.at(deed.at_us, SCRIPT, self._do, (world, deed))
+
+    def next_member_id(self, consumer: str) -> str:
+        left = self.member_ids.get(consumer)
+        return left.pop(0) if left else ""
+
+    def _start(self, event: Once) -> None:
+        world, life = event.value
+        consumer = world.consumers[life.spec.name]
+        if consumer.is_alive:
+            consumer.kill()                            # ours has not gone yet, the real one had
+        consumer.take_spec(life.spec)
+        consumer.begin(world.engine.now)
+
+    def _do(self, event: Once) -> None:
+        world, deed = event.value
+        if deed.what == "grow":
+            world.grow(deed.target, deed.argument)
+            return
+        consumer = world.consumers[deed.target]
+        if not consumer.is_alive:
+            return
+        if deed.what == "close":
+            consumer.stop()
+        elif deed.what == "kill":
+            consumer.kill()
+        elif deed.what == "freeze":
+            consumer.freeze()
+        elif deed.what == "thaw":
+            consumer.thaw()
+        elif deed.what == "hang":
+            consumer.hang(deed.argument)

@@ -1,0 +1,107 @@
+"""The clock and what hangs on it: alarms that call back, and nudges that wake a SimPy process without another trip through the queue.
+
+Ties at one microsecond are decided by rank, never by who was scheduled first, so that a run which sleeps through quiet times and one
+which does not agree: the script, then each consumer in its order, then metadata and the log, and the coordinator's timers last (they
+queue up behind the messages that are there already, CoordinatorRuntime's timers).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import simpy
+
+NEVER = 1 << 62
+
+SCRIPT = 0                # ranks at one instant; consumer i takes FIRST + 4 i …
+FIRST = 8
+ARRIVES, ANSWERED, APP, BEAT = 0, 1, 2, 3      # … for a message of its at a broker, an answer to it, its poll loop, its heartbeat thread
+LOG = 1 << 40
+TIMER = 1 << 41
+
+
+class Once:
+    """A SimPy event in its leanest form: at its instant it calls one function, with itself."""
+
+    __slots__ = ("callbacks", "value")
+    _ok = True
+    _defused = True
+
+    def __init__(self, then: Callable[[Any], None], value: Any = None) -> None:
+        self.callbacks: Any = (then,)
+        self.value = value
+
+
+class Nudge(simpy.Event):
+    """What a sleeping process yields. It can be given again and again; whoever gives it runs the process then and there."""
+
+    def __init__(self, env: simpy.Environment) -> None:
+        super().__init__(env)
+        self._ok = True
+        self._value = None
+
+    def give(self) -> None:
+        waiting, self.callbacks = self.callbacks, []
+        for resume in waiting:
+            resume(self)
+
+
+class Alarm:
+    """One sleeper's clock: set it anew as often as you like, it rings at the last time set. An early ring is put off, not cancelled."""
+
+    __slots__ = ("at_us", "engine", "rank", "ring", "rings_us")
+
+    def __init__(self, engine: Engine, rank: int, ring: Callable[[], None]) -> None:
+        self.engine = engine
+        self.rank = rank
+        self.ring = ring
+        self.at_us = NEVER
+        self.rings_us = NEVER             # the ring that stands in the queue
+
+    def set(self, at_us: int) -> None:
+        self.at_us = at_us
+        if at_us < self.rings_us:
+            self.rings_us = at_us
+            self.engine.at(at_us, self.rank, self._rung, at_us)
+
+    def off(self) -> None:
+        self.at_us = NEVER
+
+    def _rung(self, event: Once) -> None:
+        if event.value != self.rings_us:
+            return                        # one set earlier has taken its place
+        self.rings_us = NEVER
+        at_us = self.at_us
+        if at_us == NEVER:
+            return
+        if at_us > event.value:
+            self.set(at_us)
+            return
+        self.at_us = NEVER
+        self.ring()
+
+
+class Engine:
+    """SimPy's environment, with integer time and ranks."""
+
+    __slots__ = ("env", "events", "rank")
+
+    def __init__(self) -> None:
+        self.env: Any = simpy.Environment(0)
+        self.rank = SCRIPT                # of what happens now, for those who must know what came before it
+        self.events = 0
+
+    @property
+    def now(self) -> int:
+        now: int = self.env._now
+        return now
+
+    def at(self, at_us: int, rank: int, then: Callable[[Any], None], value: Any = None) -> None:
+        """Call `then` at this instant (not before now) with an event that carries the value."""
+        env = self.env
+        env.schedule(Once(then, value), rank, at_us - env._now if at_us > env._now else 0)
+
+    def run(self, horizon_us: int) -> None:
+        """Up to the horizon, which is not part of it."""
+        self.env.run(horizon_us)

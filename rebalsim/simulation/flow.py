@@ -1,0 +1,98 @@
+"""How records arrive at a partition: a fluid in closed form, of which whole records can be counted at any instant.
+
+Record n is there from the instant at which the fluid reaches n (the first with the flow's first drop). No event per record: who
+wants to know asks how many have come by a time, or when the next one comes.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from math import ceil, floor, sqrt
+
+from rebalsim.simulation.engine import NEVER
+
+_EPSILON = 1e-7
+
+
+class Flow:
+    """One partition's arrivals: pieces of constant or linearly changing rate, and a backlog that lay there before."""
+
+    __slots__ = ("_backlog", "_pieces", "_starts", "is_flowing_since")
+
+    def __init__(self, backlog: int = 0) -> None:
+        self._backlog = backlog
+        self._starts: list[int] = [0]
+        self._pieces: list[tuple[int, float, float, float]] = [(0, 0.0, 0.0, 0.0)]   # from, fluid so far, per µs, change per µs²
+        self.is_flowing_since = NEVER
+
+    def change(self, at_us: int, per_second: float, until_us: int | None = None, then_per_second: float = 0.0) -> None:
+        """From this instant on so many records a second; with `until_us` the rate goes in a straight line to another one by then."""
+        per_us = per_second / 1e6
+        slope = 0.0 if until_us is None or until_us <= at_us else (then_per_second - per_second) / 1e6 / (until_us - at_us)
+        fluid = self._fluid(at_us)
+        if self._starts[-1] == at_us:
+            self._starts.pop()
+            self._pieces.pop()
+        self._starts.append(at_us)
+        self._pieces.append((at_us, fluid, per_us, slope))
+        if self.is_flowing_since == NEVER and (per_us > 0 or slope > 0):
+            self.is_flowing_since = at_us
+
+    def _fluid(self, at_us: int) -> float:
+        start, fluid, per_us, slope = self._pieces[bisect_right(self._starts, at_us) - 1]
+        past = at_us - start
+        return fluid + past * (per_us + slope * past / 2)
+
+    def count(self, at_us: int) -> int:
+        """Records that have arrived by this instant (and with it)."""
+        if at_us < self.is_flowing_since:
+            return self._backlog
+        pieces = self._pieces
+        if len(pieces) == 1 or at_us >= self._starts[-1]:
+            start, fluid, per_us, slope = pieces[-1]
+            past = at_us - start
+            return self._backlog + 1 + floor(fluid + past * (per_us + slope * past / 2) + _EPSILON)
+        return self._backlog + 1 + floor(self._fluid(at_us) + _EPSILON)
+
+    def rate_at(self, at_us: int) -> float:
+        """Records per µs just now."""
+        start, _, per_us, slope = self._pieces[max(0, bisect_right(self._starts, at_us) - 1)]
+        return per_us + slope * (at_us - start)
+
+    def when(self, number: int) -> int:
+        """The instant at which this record (they count from 0) arrives; NEVER if it does not."""
+        wanted = number - self._backlog
+        if wanted < 0:
+            return 0
+        if wanted == 0:
+            return self.is_flowing_since
+        pieces = self._pieces
+        at = bisect_right(pieces, wanted + _EPSILON, key=lambda piece: piece[1]) - 1
+        while True:
+            start, fluid, per_us, slope = pieces[at]
+            missing = wanted - fluid
+            found = NEVER
+            if missing <= _EPSILON:
+                found = start
+            elif slope == 0.0:
+                if per_us > 0:
+                    found = start + ceil(missing / per_us - _EPSILON)
+            else:
+                under = per_us * per_us + 2 * slope * missing
+                if under >= 0 and (root := (sqrt(under) - per_us) / slope) >= 0:
+                    found = start + ceil(root - _EPSILON)
+            if at + 1 < len(pieces) and found >= pieces[at + 1][0]:
+                at += 1
+                continue
+            break
+        if found >= NEVER:
+            return NEVER
+        while self.count(found) <= number:            # rounding
+            found += 1
+        while found > 0 and self.count(found - 1) > number:
+            found -= 1
+        return found
+
+    def next_after(self, at_us: int) -> int:
+        """When the next record after this instant arrives."""
+        return self.when(self.count(at_us))

@@ -1,0 +1,157 @@
+"""A consumer's heartbeat thread: beats, its looks at the network while the application is busy, and what it does when a timer runs out.
+
+The thread never runs a callback. While the application sits in poll() it only beats; its other looks change nothing then and are no
+events. A member at rest does not beat at all: `Rest` tells what its beats would have done.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rebalsim.protocol.classic_member import After
+from rebalsim.protocol.errors_of_kafka import Error
+from rebalsim.protocol.member_timers import MemberTimers, backoff_us
+from rebalsim.protocol.messages import HeartbeatRequest
+from rebalsim.simulation.engine import BEAT, Alarm
+from rebalsim.simulation.network import Call
+from rebalsim.trace.events import Fenced, MemberReset, PollExpired, RebalanceNoticed, RejoinRequested
+
+
+class HeartbeatThread:
+    """HeartbeatThread.run, one look at a time."""
+
+    __slots__ = ("alarm", "consumer", "engine", "failure", "is_enabled", "is_looking_up", "late_us", "timers")
+
+    def __init__(self, consumer: Any) -> None:
+        self.consumer = consumer
+        self.engine = consumer.engine
+        config = consumer.config
+        tick_us = config.retry_backoff_us + consumer.world.machine.tick_late_us
+        self.timers = MemberTimers(config.heartbeat_interval_us, config.session_timeout_us, config.max_poll_interval_us, tick_us)
+        self.alarm = Alarm(self.engine, consumer.rank + BEAT, self.look)
+        self.late_us = 0
+        self.is_enabled = False
+        self.is_looking_up = False
+        self.failure: Error | None = None
+
+    def enable(self) -> None:
+        """A JoinGroup succeeded: all timers start anew."""
+        consumer = self.consumer
+        self.is_enabled = True
+        self.late_us = consumer.stream("beats").draw(consumer.world.machine.beat_late)
+        self.timers.enable(self.engine.env._now)
+        self.plan()
+
+    def stop(self) -> None:
+        self.is_enabled = False
+        self.alarm.off()
+
+    def plan(self) -> None:
+        """When the thread has something to do next."""
+        if not self.is_enabled:
+            return
+        consumer, timers = self.consumer, self.timers
+        at = timers.due_us + self.late_us
+        session_ends = timers.heard_us + timers.session_us
+        if session_ends < at:
+            at = min(at, timers.look_after(session_ends))
+        if not consumer.is_polling:
+            if consumer.busy_until_us > timers.poll_ends_us():
+                at = min(at, timers.look_after(timers.poll_ends_us()))
+            if consumer.inbox:
+                at = min(at, timers.look_after(self.engine.env._now))
+        elif consumer.inbox:
+            at = min(at, timers.look_after(self.engine.env._now))       # its batch is not done yet
+        if consumer.coordinator is None:
+            at = min(at, timers.looked_us + timers.tick_us)
+        self.alarm.set(max(at, self.engine.env._now))
+
+    def look(self) -> None:
+        """One turn of the thread."""
+        consumer = self.consumer
+        if consumer.is_frozen or not self.is_enabled or consumer.is_resting:
+            return
+        member, timers = consumer.member, self.timers
+        now = self.engine.env._now
+        if now >= timers.due_us and consumer.is_busy(now) and now < timers.look_after(timers.due_us):
+            self.alarm.set(timers.look_after(timers.due_us))            # nobody tells it: it will see for itself
+            return
+        if not member.has_joined():
+            self.stop()
+            return
+        timers.looked_us = now
+        if consumer.inbox:
+            consumer.read(is_app=False)
+            if not member.has_joined() or not self.is_enabled:
+                self.stop()
+                return
+        if consumer.coordinator is not None and now >= timers.session_ends_us():
+            consumer.lose_coordinator("session timed out without receiving a heartbeat response")
+        if consumer.coordinator is None:
+            if self.is_looking_up:
+                self.is_looking_up = False
+            elif not consumer.is_looking_up:
+                self.is_looking_up = True
+                consumer.look_up_coordinator()
+        elif self._poll_has_expired(now):
+            self._expire(now)
+            return
+        elif now >= timers.due_us:
+            self.beat()
+            return
+        self.plan()
+
+    def _poll_has_expired(self, now: int) -> bool:
+        return not self.consumer.is_polling and now >= self.timers.poll_ends_us()
+
+    def _expire(self, now: int) -> None:
+        consumer = self.consumer
+        consumer.tell(PollExpired(now, consumer.name, self.timers.polled_us))
+        consumer.leave_group("consumer poll timeout has expired.")
+        self.stop()
+
+    def beat(self) -> None:
+        """Send a heartbeat."""
+        consumer, member = self.consumer, self.consumer.member
+        now = self.engine.env._now
+        self.timers.sent(now)
+        request = HeartbeatRequest(member.member_id, member.instance_id, member.generation)
+        call = consumer.call("Heartbeat", request, self.answered)
+        call.is_quiet = True
+        consumer.send(call)
+        self.plan()
+
+    def answered(self, call: Call, response: Any) -> None:
+        """HeartbeatResponseHandler, in whichever thread reads the answer."""
+        consumer, member = self.consumer, self.consumer.member
+        now = self.engine.env._now
+        error: Error = response.error
+        if error is Error.NONE:
+            self.timers.answered(now)
+            return
+        after = member.on_heartbeat(error, call.sent_generation, call.sent_member_id)
+        if after is After.GO_ON or after is After.RETRY:
+            self.timers.answered(now)
+            if after is After.RETRY:
+                consumer.tell(RebalanceNoticed(now, consumer.name, "heartbeat"))
+                consumer.tell(RejoinRequested(now, consumer.name, member.rejoin_reason))
+            return
+        if after is After.IGNORE:
+            return
+        if error is Error.COORDINATOR_NOT_AVAILABLE or error is Error.NOT_COORDINATOR or error is Error.NETWORK_EXCEPTION:
+            consumer.lose_coordinator(f"error response {error.name}" if response is not None else "disconnected")
+        elif not member.has_joined():
+            consumer.tell(MemberReset(now, consumer.name, member.rejoin_reason))
+        if error is Error.FENCED_INSTANCE_ID:
+            consumer.tell(Fenced(now, consumer.name, "Heartbeat", error.name))
+        if after is After.FATAL:
+            self.failure = error
+            self.stop()
+            return
+        config = consumer.config
+        jitter = 0.8 + 0.4 * consumer.stream("backoff").unit()
+        self.timers.failed(now, backoff_us(self.timers.attempts, config.retry_backoff_us, config.retry_backoff_max_us, jitter))
+        if member.has_joined():
+            self.plan()
+        else:
+            self.stop()

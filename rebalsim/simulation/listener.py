@@ -1,0 +1,48 @@
+"""The rebalance listener: what its callbacks cost in the poll thread, commits within them, and callbacks that throw."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+from rebalsim.domain.ids import Partition
+from rebalsim.trace.events import CallbackBegan, CallbackEnded
+
+
+class ListenerFailed(Exception):
+    """The callback threw."""
+
+
+def call_listener(consumer: Any, kind: str, partitions: tuple[Partition, ...]) -> Generator[Any, Any, None]:
+    """Enter and leave one callback. An empty list costs nothing."""
+    engine = consumer.engine
+    consumer.tell(CallbackBegan(engine.env._now, consumer.name, kind, partitions))
+    listener = consumer.spec.listener
+    if partitions:
+        took = _cost_us(consumer, kind, len(partitions))
+        if took:
+            yield from consumer.sleep(engine.env._now + took)
+        commit = consumer.spec.handler.commit_on_revoke
+        if kind == "revoked" and commit != "none":
+            for _ in range(len(partitions) if commit == "per-partition" else 1):
+                yield from consumer.commits.sync(engine.env._now + consumer.config.default_api_timeout_us)
+    throws = listener.throws_in == kind and consumer.thrown < listener.throws_times
+    consumer.tell(CallbackEnded(engine.env._now, consumer.name, kind, partitions, "RuntimeException" if throws else ""))
+    if throws:
+        consumer.thrown += 1
+        raise ListenerFailed(kind)
+
+
+def _cost_us(consumer: Any, kind: str, count: int) -> int:
+    listener, state = consumer.spec.listener, consumer.spec.state
+    cost = listener.revoked if kind == "revoked" else listener.assigned if kind == "assigned" else listener.lost
+    stream = consumer.stream("listener")
+    took: int = stream.draw(cost.fixed)
+    if not cost.per_partition.is_zero:
+        took += sum(stream.draw(cost.per_partition) for _ in range(count))
+    if state.bytes_per_partition:
+        if kind == "revoked" and state.flush_bytes_per_second:
+            took += int(count * state.bytes_per_partition / state.flush_bytes_per_second * 1e6)
+        elif kind == "assigned" and state.restore_bytes_per_second:
+            took += int(count * state.bytes_per_partition * (1 - state.standby_share) / state.restore_bytes_per_second * 1e6)
+    return took

@@ -1,0 +1,124 @@
+"""The network: one-way latency per link, messages in order on each connection, and what is lost while a link is cut."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rebalsim.domain.draws import Draw
+from rebalsim.domain.scenario import Network
+from rebalsim.protocol.errors_of_kafka import Error
+from rebalsim.simulation.engine import ANSWERED, ARRIVES, Engine
+from rebalsim.simulation.randomness import Randomness, Stream
+
+
+class Call:
+    """A request on its way, and what its sender does with the answer."""
+
+    __slots__ = ("answer", "api", "api_generation", "broker", "consumer", "expires_us", "handle", "is_quiet", "life", "number", "request",
+                 "response", "sent_generation", "sent_member_id", "sent_us")
+
+    def __init__(self, consumer: Any, api: str, number: int, request: Any, handle: Any, sent_us: int, broker: int) -> None:
+        self.consumer = consumer
+        self.life: int = consumer.life
+        self.api = api
+        self.number = number
+        self.request = request
+        self.handle = handle                  # called with (call, response) by whichever thread reads the answer
+        self.sent_us = sent_us
+        self.broker = broker
+        self.response: Any = None
+        self.sent_generation = -1
+        self.sent_member_id = ""
+        self.expires_us = 0
+        self.is_quiet = False                 # a beat or commit that changes nothing: told only in a trace of the whole wire
+
+
+class Disconnected:
+    """In place of an answer: the connection is gone, or the time for an answer is over."""
+
+    __slots__ = ("error",)
+
+    def __init__(self) -> None:
+        self.error = Error.NETWORK_EXCEPTION
+
+
+DISCONNECTED = Disconnected()
+
+
+class Link:
+    """One connection of a consumer with a broker: latency each way, and the order of what is under way."""
+
+    __slots__ = ("_draw", "_last_down", "_last_up", "_stream", "broker", "engine", "extra_us", "fixed_us", "is_cut", "is_open", "rank")
+
+    def __init__(self, engine: Engine, broker: int, rank: int, latency: Draw, stream: Stream | None) -> None:
+        self.engine = engine
+        self.broker = broker
+        self.rank = rank
+        self.fixed_us = int(latency.a) if latency.is_constant else -1
+        self._draw = latency
+        self._stream = stream
+        self.extra_us = 0
+        self.is_cut = False
+        self.is_open = False                  # the first message waits for the connection: TCP and ApiVersions, a round trip each
+        self._last_up = 0
+        self._last_down = 0
+
+    def latency_us(self, at_us: int) -> int:
+        """One way, for a message that leaves at this instant. A matter of the instant alone, so that beats can be told in advance."""
+        if self.fixed_us >= 0:
+            return self.fixed_us + self.extra_us
+        assert self._stream is not None
+        return self._stream.draw_at(self._draw, at_us) + self.extra_us
+
+    def up(self, call: Call, deliver: Any) -> None:
+        """To the broker: `deliver(event)` with the call as the event's value. Lost if the link is cut."""
+        if self.is_cut:
+            return
+        engine = self.engine
+        now = engine.env._now
+        at = now + (self.fixed_us + self.extra_us if self.fixed_us >= 0 else self.latency_us(now))
+        if not self.is_open:
+            self.is_open = True
+            at += 4 * self.latency_us(now)
+        if at < self._last_up:
+            at = self._last_up
+        self._last_up = at
+        engine.at(at, self.rank + ARRIVES, deliver, call)
+
+    def down(self, call: Call, deliver: Any) -> None:
+        """Back to the consumer."""
+        if self.is_cut:
+            return
+        engine = self.engine
+        now = engine.env._now
+        at = now + (self.fixed_us + self.extra_us if self.fixed_us >= 0 else self.latency_us(now))
+        if at < self._last_down:
+            at = self._last_down
+        self._last_down = at
+        engine.at(at, self.rank + ANSWERED, deliver, call)
+
+
+def latency_between(network: Network, consumer: str, consumer_rack: str, broker: int, broker_rack: str) -> Draw:
+    """The most particular latency that is stated for these two ends: a link of theirs, of their racks, across racks, or the general one."""
+    ends = ({consumer, consumer_rack}, {f"broker-{broker}", broker_rack})
+    best: tuple[int, Draw] | None = None
+    for link in network.links:
+        for one, other in ((link.one, link.other), (link.other, link.one)):
+            if one and other and one in ends[0] and other in ends[1]:
+                weight = (one == consumer) + (other == f"broker-{broker}")
+                if best is None or weight > best[0]:
+                    best = (weight, link.latency)
+    if best is not None:
+        return best[1]
+    if network.cross_rack is not None and consumer_rack and broker_rack and consumer_rack != broker_rack:
+        return network.cross_rack
+    return network.latency
+
+
+def connect(
+    engine: Engine, randomness: Randomness, network: Network, name: str, rack: str, broker: int, broker_rack: str, rank: int, kind: str,
+) -> Link:
+    """The consumer's connection of this kind (its coordinator has one of its own) with the broker."""
+    latency = latency_between(network, name, rack, broker, broker_rack)
+    stream = None if latency.is_constant else randomness.stream(f"network/{name}/{broker}/{kind}")
+    return Link(engine, broker, rank, latency, stream)

@@ -1,0 +1,172 @@
+"""Where to read from: committed offsets, their validation, resets; each only in a pass of poll() in which the group had nothing to do.
+
+updateFetchPositions in Kafka's order: validations are sent first, so what OffsetFetch brings is validated in the next pass. That pass
+comes at once, because the answer wakes the poll(); but if the poll() had run out of time when OffsetFetch was sent, the wake-up is
+spent by the time the answer is seen, and the pass comes retry.backoff.ms later or with the next network event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+from rebalsim.protocol.errors_of_kafka import Error
+from rebalsim.protocol.messages import OffsetFetchRequest
+from rebalsim.simulation.engine import ANSWERED
+from rebalsim.simulation.feed import FETCHING, INITIAL, RESETTING, VALIDATING, Share
+from rebalsim.simulation.network import Call
+from rebalsim.simulation.poll_failed import PollFailed
+from rebalsim.trace.events import PositionFound, RequestSent, ResponseReceived
+
+
+class Positions:
+    """OffsetFetcher, and the part of ConsumerCoordinator that asks for committed offsets."""
+
+    __slots__ = ("answer", "asked", "consumer", "engine", "is_late", "is_missing", "lookups")
+
+    def __init__(self, consumer: Any) -> None:
+        self.consumer = consumer
+        self.engine = consumer.engine
+        self.is_missing = False               # some partition has no valid position: poll() waits retry.backoff.ms at most
+        self.asked: tuple[Any, ...] | None = None     # the partitions and generation of the OffsetFetch under way
+        self.answer: Any = None
+        self.is_late = False                  # it was sent when poll()'s time was over
+        self.lookups = 0
+
+    def update(self) -> Generator[Any, Any, bool]:
+        """updateFetchPositions; False while the committed offsets are not known."""
+        feed = self.consumer.feed
+        if feed.cycle is not None:
+            self.is_missing = False
+            return True
+        shares = feed.shares.values()
+        self._validate([share for share in shares if share.state == VALIDATING and share.call is None])
+        initial = [share for share in shares if share.state == INITIAL]
+        self.is_missing = any(share.state != FETCHING for share in shares)
+        if not initial:
+            return True
+        if not (yield from self._committed(initial)):
+            return False
+        resetting = [share for share in shares if share.state == RESETTING and share.call is None]
+        if resetting and self.consumer.config.auto_offset_reset == "none":
+            raise PollFailed("NoOffsetForPartitionException", True)
+        self._reset(resetting)
+        self.is_missing = True
+        if not self.is_late:                  # the answer's handler wakes the poll: the next pass comes at once
+            self._validate([share for share in shares if share.state == VALIDATING and share.call is None])
+        self.is_late = False
+        return True
+
+    # ---------------------------------------------------------------------------------------------- committed offsets
+
+    def _committed(self, shares: list[Share]) -> Generator[Any, Any, bool]:
+        consumer = self.consumer
+        wanted = (consumer.member.generation, tuple([share.partition for share in shares]))
+        if consumer.coordinator is None and not (yield from consumer.membership.find_coordinator(consumer.deadline_us)):
+            return False
+        while True:
+            if self.asked != wanted:
+                self.asked = wanted
+                self.answer = None
+                self.is_late = self.engine.env._now >= consumer.deadline_us
+                call = consumer.call("OffsetFetch", OffsetFetchRequest(wanted[1]), self._answered)
+                consumer.send(call)
+            while self.answer is None:
+                if self.engine.env._now >= consumer.deadline_us:
+                    return False
+                yield from consumer.wait(consumer.deadline_us)
+            answer, self.answer, self.asked = self.answer, None, None
+            if answer.error is Error.NONE:
+                self._take(shares, answer.offsets)
+                return True
+            if answer.error in (Error.NOT_COORDINATOR, Error.COORDINATOR_NOT_AVAILABLE, Error.NETWORK_EXCEPTION):
+                consumer.lose_coordinator(f"error response {answer.error.name}")
+            pause = min(consumer.config.retry_backoff_us, consumer.deadline_us - self.engine.env._now)
+            if pause <= 0:
+                return False
+            yield from consumer.sleep(self.engine.env._now + pause)
+            if consumer.coordinator is None and not (yield from consumer.membership.find_coordinator(consumer.deadline_us)):
+                return False
+
+    def _answered(self, call: Call, response: Any) -> None:
+        if self.asked is not None and call.request.partitions == self.asked[1]:
+            self.answer = response
+
+    def _take(self, shares: list[Share], offsets: dict[Any, int]) -> None:
+        consumer = self.consumer
+        world, now = consumer.world, self.engine.env._now
+        for share in shares:
+            if consumer.feed.shares.get(share.partition) is not share:
+                continue
+            offset = offsets.get(share.partition)
+            if offset is None:
+                share.state = RESETTING
+                continue
+            share.offset = share.fetched = offset
+            has_epoch = world.has_leader_epochs(share.partition.topic)
+            share.state = VALIDATING if has_epoch else FETCHING
+            consumer.tell(PositionFound(now, consumer.name, share.partition, offset, "committed", world.handled(share.partition)))
+
+    # ---------------------------------------------------------------------------------------------- validation and reset
+
+    def _validate(self, shares: list[Share]) -> None:
+        """OffsetsForLeaderEpoch, one request per leader."""
+        self._ask(shares, "OffsetsForLeaderEpoch")
+
+    def _reset(self, shares: list[Share]) -> None:
+        """ListOffsets, one request per leader."""
+        self._ask(shares, "ListOffsets")
+
+    def _ask(self, shares: list[Share], api: str) -> None:
+        if not shares:
+            return
+        consumer = self.consumer
+        by_broker: dict[int, list[Share]] = {}
+        for share in shares:
+            by_broker.setdefault(share.broker, []).append(share)
+        now = self.engine.env._now
+        for broker, asked in by_broker.items():
+            link = consumer.link(broker)
+            if link.is_cut:
+                continue
+            up = link.latency_us(now)
+            if not link.is_open:
+                link.is_open = True
+                up *= 5
+            number = consumer.world.next_number()
+            lookup = Lookup(api, number, consumer.life, asked, now, now + up)
+            for share in asked:
+                share.call = lookup
+            if consumer.world.is_wire:
+                consumer.tell(RequestSent(now, consumer.name, api, number))
+            self.engine.at(now + up + link.latency_us(now + up), consumer.rank + ANSWERED, consumer.looked_up, lookup)
+
+    def landed(self, lookup: Lookup) -> None:
+        """An answer of a partition leader came."""
+        consumer = self.consumer
+        now = self.engine.env._now
+        if consumer.world.is_wire:
+            consumer.tell(ResponseReceived(now, consumer.name, lookup.api, lookup.number, sent_at_us=lookup.sent_us))
+        policy = consumer.config.auto_offset_reset
+        for share in lookup.shares:
+            if share.call is not lookup:
+                continue
+            share.call = None
+            if share.state == RESETTING:
+                share.offset = share.fetched = 0 if policy == "earliest" else share.flow.count(lookup.arrived_us)
+                consumer.tell(PositionFound(now, consumer.name, share.partition, share.offset, policy, consumer.world.handled(share.partition)))
+            share.state = FETCHING
+
+
+class Lookup:
+    """A ListOffsets or OffsetsForLeaderEpoch under way."""
+
+    __slots__ = ("api", "arrived_us", "life", "number", "sent_us", "shares")
+
+    def __init__(self, api: str, number: int, life: int, shares: list[Share], sent_us: int, arrived_us: int) -> None:
+        self.api = api
+        self.number = number
+        self.life = life
+        self.shares = shares
+        self.sent_us = sent_us
+        self.arrived_us = arrived_us

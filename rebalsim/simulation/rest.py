@@ -1,0 +1,84 @@
+"""Rest: a member whose beats, commits and polls can change nothing sleeps through them; when news comes, what they did is made up.
+
+The phase is kept as arithmetic: beats go an interval and the timer's lateness apart, commits likewise, batches as the steady cycle
+says. So a member that is roused acts at the very tick at which it would have acted.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rebalsim.protocol.classic_member import MemberState
+from rebalsim.protocol.messages import HeartbeatRequest, OffsetCommitRequest
+from rebalsim.simulation.engine import ARRIVES
+
+
+def can_rest(consumer: Any) -> bool:
+    """Nothing is under way, nothing is asked of it, and its group is settled."""
+    member = consumer.member
+    host = consumer.host
+    return (
+        consumer.feed.cycle is not None and member.state is MemberState.STABLE and not member.needs_rejoin and not consumer.calls
+        and not consumer.inbox and not consumer.membership.is_pending and consumer.heartbeat.is_enabled
+        and consumer.heartbeat.failure is None and consumer.coordinator is not None and host is not None and host.is_up
+        and host.was_stable and host.group.generation == member.generation and member.member_id in host.group.members
+        and not consumer.coordinator_link.is_cut and not consumer.hang_us and not consumer.stop_option
+        and not consumer.membership.must_join()
+    )
+
+
+def make_up(consumer: Any) -> None:
+    """All beats and periodic commits since it came to rest: the last to arrive is heard now, one that is under way is sent on."""
+    engine = consumer.engine
+    now = engine.env._now
+    link, host, member = consumer.coordinator_link, consumer.host, consumer.member
+    beats = consumer.heartbeat
+    timers = beats.timers
+    came: list[tuple[int, int, Any]] = []
+    flying: list[tuple[int, int, Any]] = []
+
+    period = timers.interval_us + beats.late_us
+    first = timers.due_us + beats.late_us
+    if now >= first:
+        last = first + (now - first) // period * period
+        for sent in (last - period, last):
+            if sent < first:
+                continue
+            arrives = sent + link.latency_us(sent)
+            request = HeartbeatRequest(member.member_id, member.instance_id, member.generation)
+            if arrives < now or (arrives == now and consumer.rank + ARRIVES <= engine.rank):
+                came.append((arrives, 0, request))
+                timers.heard_us = arrives + link.latency_us(arrives)
+            else:
+                flying.append((arrives, sent, request))
+        timers.sent(last)
+
+    commits = consumer.commits
+    if commits.is_auto:
+        period = commits.interval_us + beats.late_us
+        first = commits.due_us + beats.late_us
+        if now >= first:
+            last = first + (now - first) // period * period
+            for sent in (last - period, last):
+                if sent < first:
+                    continue
+                arrives = sent + link.latency_us(sent)
+                offsets = consumer.feed.consumed_at(sent)
+                request = OffsetCommitRequest(member.member_id, member.instance_id, member.generation, offsets)
+                if arrives < now or (arrives == now and consumer.rank + ARRIVES <= engine.rank):
+                    came.append((arrives, 1, request))
+                else:
+                    flying.append((arrives, sent, request))
+            commits.due_us = last + commits.interval_us
+
+    for arrived, _, request in sorted(came, key=lambda entry: entry[:2]):
+        host.make_up(consumer.call(type(request).__name__[:-7], request, None), arrived)
+    for arrives, sent, request in flying:
+        is_beat = type(request) is HeartbeatRequest
+        call = consumer.call("Heartbeat" if is_beat else "OffsetCommit", request, beats.answered if is_beat else commits.auto_answered)
+        call.sent_us = sent
+        call.is_quiet = True
+        if not is_beat:
+            commits.under_way += 1
+        consumer.calls[call.number] = call
+        engine.at(arrives, consumer.rank + ARRIVES, host.receive, call)

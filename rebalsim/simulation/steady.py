@@ -1,0 +1,146 @@
+"""The steady cycle of a consumer that keeps up: when each batch came and comes, in closed form, for as long as nothing happens.
+
+With handlers that cost nothing, or little against the spacing of arrivals, every arrival is a batch. Where batches overlap, the cycle
+is the one in which a batch takes in just what arrives while the last one is handled. Both ways of running (sleeping, and tick by tick)
+ask this arithmetic, so they cannot differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from rebalsim.simulation.engine import NEVER
+
+
+class Cycle:
+    """`period_us` 0: a batch with each arrival, handled for `fixed_us` + `per_record_us` a record. Else one each period, from `anchor_us` on."""
+
+    __slots__ = ("anchor_us", "busy_us", "fixed_us", "flows", "latency_us", "per_record_us", "period_us", "polled_us")
+
+    def __init__(self, flows: list[Any], latency_us: int, anchor_us: int, polled_us: int) -> None:
+        self.flows = flows
+        self.latency_us = latency_us
+        self.anchor_us = anchor_us            # where the cycle begins
+        self.polled_us = polled_us            # when the poll() that was running then had begun
+        self.period_us = 0
+        self.busy_us = 0
+        self.fixed_us = 0.0
+        self.per_record_us = 0.0
+
+    # ---------------------------------------------------------------------------------------------- batches
+
+    def _last_arrival(self, upto_us: int) -> int:
+        last = -1
+        for flow in self.flows:
+            count = flow.count(upto_us)
+            if count:
+                at = flow.when(count - 1)
+                if at > last:
+                    last = at
+        return last
+
+    def _busy_with(self, arrival_us: int) -> int:
+        if not self.fixed_us and not self.per_record_us:
+            return 0
+        records = sum(flow.count(arrival_us) - flow.count(arrival_us - 1) for flow in self.flows)
+        return int(self.fixed_us + self.per_record_us * records)
+
+    def batch_before(self, at_us: int) -> tuple[int, int]:
+        """When the last batch at or before this instant was handed over, and when its handling ends; (anchor, anchor) if there was none."""
+        if self.period_us:
+            if at_us < self.anchor_us:
+                return self.anchor_us, self.anchor_us
+            began = at_us - (at_us - self.anchor_us) % self.period_us
+            return began, began + self.busy_us
+        arrival = self._last_arrival(at_us - self.latency_us)
+        began = arrival + self.latency_us
+        if arrival < 0 or began <= self.anchor_us:
+            return self.anchor_us, self.anchor_us
+        return began, began + self._busy_with(arrival)
+
+    def batch_after(self, at_us: int) -> int:
+        """When the next batch after this instant is handed over."""
+        if self.period_us:
+            if at_us < self.anchor_us:
+                return self.anchor_us
+            return at_us - (at_us - self.anchor_us) % self.period_us + self.period_us
+        after = max(at_us, self.anchor_us) - self.latency_us
+        nearest = min((flow.next_after(after) for flow in self.flows), default=NEVER)
+        return nearest if nearest >= NEVER else int(nearest) + self.latency_us
+
+    def handed_over(self, at_us: int) -> int:
+        """All that had arrived at the brokers by the instant returned is handed over at this one."""
+        if self.period_us:
+            return self.batch_before(at_us)[0] - self.latency_us
+        return at_us - self.latency_us
+
+    def free_at(self, at_us: int) -> int:
+        """When the application is in poll() again: now, or at the end of the batch at hand."""
+        if not self.busy_us and not self.fixed_us and not self.per_record_us:
+            return at_us
+        return max(at_us, self.batch_before(at_us)[1])
+
+    def poll_ends(self, at_us: int, timeout_us: int) -> int:
+        """When the poll() that is running runs out of time."""
+        began, ended = self.batch_before(at_us)
+        start = self.polled_us if began == self.anchor_us and not self.period_us else ended
+        if at_us < start or timeout_us <= 0:
+            return max(start, at_us) + timeout_us
+        return start + ((at_us - start) // timeout_us + 1) * timeout_us
+
+    def fetch_leaves(self, shares: Iterable[Any], at_us: int, most_us: int) -> int:
+        """When the Fetch that is in flight now leaves the broker: with the next record, or when its wait is over."""
+        began = self.batch_before(at_us)[0]
+        nearest = NEVER
+        handed = self.handed_over(at_us)
+        for share in shares:
+            nearest = min(nearest, share.flow.next_after(handed))
+        parked = began + self.latency_us
+        over = parked + most_us
+        if over + self.latency_us <= at_us:             # it came back empty, and was sent again, perhaps many times
+            period = most_us + 2 * self.latency_us
+            over += period * ((at_us - over - self.latency_us) // period + 1)
+        return max(parked, min(nearest, over)) if nearest > parked else parked
+
+    def batches(self, shares: Iterable[Any], after_us: int, until_us: int) -> Iterator[tuple[int, int]]:
+        """Each batch with the arrivals it covers: (handed over at, all that had arrived by)."""
+        at = self.batch_after(after_us)
+        while at < until_us:
+            yield at, at - self.latency_us
+            at = self.batch_after(at)
+
+
+def cycle_of(feed: Any, now: int) -> Cycle | None:
+    """The cycle that this consumer is in, None while it does not keep up."""
+    consumer = feed.consumer
+    shares = feed.shares.values()
+    flows = [share.flow for share in shares]
+    per_us = 0.0
+    lag = 0
+    for share in shares:
+        per_us += share.flow.rate_at(now)
+        lag += share.flow.count(now) - share.offset
+    link = consumer.link(next(iter(shares)).broker)
+    latency = link.latency_us(0) if link.fixed_us < 0 else link.fixed_us + link.extra_us
+    slowness = consumer.slowness
+    per_record = feed.per_record_us * slowness
+    fixed = feed.per_batch_us * slowness + consumer.commits.each_batch_us()
+    timeout = feed.handler.poll_timeout_us
+    cycle = Cycle(flows, latency, now, consumer.deadline_us - timeout)
+    if not per_record and not fixed:
+        return cycle if lag <= per_us * 4 * latency + len(flows) else None
+    load = per_us * per_record
+    if load >= 1.0:
+        return None
+    rate = flows[0].rate_at(now)
+    if all(flow.rate_at(now) == rate for flow in flows) and (fixed + len(flows) * per_record + 2 * latency) * rate <= 1.0:
+        cycle.fixed_us, cycle.per_record_us = fixed, per_record
+        return cycle if lag <= len(flows) else None
+    period = max(fixed / (1.0 - load), 1.0 / per_us if per_us else 0.0, 1.0)
+    records = per_us * period
+    if records > feed.config.max_poll_records or lag > records + per_us * 4 * latency + len(flows):
+        return None
+    cycle.period_us = round(period)
+    cycle.busy_us = min(cycle.period_us, round(fixed + records * per_record))
+    return cycle
