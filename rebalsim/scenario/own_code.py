@@ -31,10 +31,10 @@ def protocols_of(assignor: str, allow_code: bool) -> tuple[str, ...] | str:
     return protocols
 
 
-def common_protocol(strategies: tuple[str, ...], allow_code: bool) -> str:
+def common_protocol(assignors: tuple[str, ...], allow_code: bool) -> str:
     """The protocol that a Java consumer with this list uses: the highest that all of them support; empty when there is none."""
     common: list[str] = ["cooperative", "eager"]
-    for assignor in strategies:
+    for assignor in assignors:
         supported = protocols_of(assignor, allow_code)
         if isinstance(supported, str):
             return ""

@@ -42,11 +42,11 @@ def trace_of_recording(document: Any, name: str = "recording") -> Trace:
         raise InputError(f"{name}: is not a recording as its format says ({what})") from None
 
 
-def assignor_names(strategies: str) -> tuple[str, ...]:
+def assignor_names(classes: str) -> tuple[str, ...]:
     """The registry's names of Kafka's assignor classes, in the order given."""
     known = {"Range": "range", "RoundRobin": "roundrobin", "Sticky": "sticky", "CooperativeSticky": "cooperative-sticky"}
     names = []
-    for name in strategies.split(","):
+    for name in classes.split(","):
         short = name.strip().rpartition(".")[2].removesuffix("Assignor")
         names.append(known.get(short, short))
     return tuple(names)

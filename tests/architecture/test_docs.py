@@ -1,0 +1,91 @@
+"""What is written about rebalsim is true: commands are documented, the README's map and tables are those of the code."""
+
+from __future__ import annotations
+
+import importlib
+import re
+
+import click
+import pytest
+from code_of_rebalsim import PACKAGE, ROOMS, ROOT
+
+from rebalsim.cli import exits
+from rebalsim.cli.main import COMMANDS, door
+
+NAMES = [(name, module) for commands in COMMANDS.values() for name, (module, _) in commands.items()]
+README = ROOT / "README.md"
+
+
+def readme() -> str:
+    assert README.exists(), "README.md: not there; it holds what rebalsim is, one screen of output, the map, the exit codes, the glossary"
+    return README.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("name", "module"), NAMES, ids=[name for name, _ in NAMES])
+def test_every_command_is_documented_with_an_example(name: str, module: str) -> None:
+    command = importlib.import_module(module).command
+    assert isinstance(command, click.Command)
+    assert command.name == name, f"{module}: the command calls itself {command.name}"
+    assert command.help and command.help.strip().split("\n")[0].endswith("."), f"{name}: say in a sentence what it does (the docstring)"
+    epilog = command.epilog or ""
+    assert re.search(r"Examples?:", epilog), f"{name}: give an example (epilog)"
+    examples = re.findall(r"rebalsim ([a-z-]+)", epilog)
+    assert examples and set(examples) <= {n for n, _ in NAMES}, f"{name}: the example {epilog!r} runs a command that is not there"
+    assert name in examples, f"{name}: the example shows another command"
+
+
+@pytest.mark.parametrize(("name", "module"), NAMES, ids=[name for name, _ in NAMES])
+def test_every_option_is_explained(name: str, module: str) -> None:
+    command = importlib.import_module(module).command
+    silent = [p.opts[-1] for p in command.params if isinstance(p, click.Option) and not p.help and not p.hidden]
+    assert silent == [], f"{name}: say what {', '.join(silent)} does (help=…)"
+
+
+def test_the_list_of_commands_says_what_each_does() -> None:
+    for heading, commands in COMMANDS.items():
+        for name, (_, text) in commands.items():
+            assert text.endswith("."), f"{name} under {heading}: one line of help is a sentence"
+    assert door.epilog and "Example" in door.epilog
+
+
+def test_the_examples_name_files_that_are_there() -> None:
+    for name, module in NAMES:
+        epilog = importlib.import_module(module).command.epilog or ""
+        for path in re.findall(r"scenarios/[\w/.-]+\.yaml", epilog):
+            assert (ROOT / path).exists(), f"{name}: its example names {path}, which is not there"
+
+
+def test_the_map_names_every_room() -> None:
+    there = [room for room in ROOMS if (PACKAGE / room).is_dir() or (PACKAGE / f"{room}.py").exists()]
+    text = readme()
+    missing = [room for room in there if not re.search(rf"`(?:rebalsim/)?{room}(?:/|\.py)?`|\*\*{room}\*\*|(?:^|[ /]){room}(?:/|\.py)", text, re.MULTILINE)]
+    assert missing == [], f"README.md: the map does not name {', '.join(missing)}"
+
+
+def test_the_table_of_exit_codes_is_that_of_exits() -> None:
+    rows = [f"| {code} | {meaning} |" for code, meaning in exits.MEANINGS.items()]
+    found = re.findall(r"^\| *(\d+) *\| *(.*?) *\|$", readme(), re.MULTILINE)
+    table = [f"| {code} | {meaning} |" for code, meaning in found if int(code) in exits.MEANINGS]
+    expected = "\n".join(rows)
+    assert table == rows, f"README.md: the table of exit codes should be\n{expected}"
+    assert [code for code in exits.GRAVITY if code not in exits.MEANINGS] == []
+
+
+def test_the_readme_names_only_commands_and_files_that_are_there() -> None:
+    text = readme()
+    known = {n for n, _ in NAMES}
+    blocks = "\n".join(re.findall(r"```\w*\n(.*?)```", text, re.DOTALL)) + "\n".join(re.findall(r"`(rebalsim [^`]+)`", text))
+    wrong = [name for name in re.findall(r"(?:^|\s|/|-m )rebalsim ([a-z][a-z-]*)\b", blocks) if name not in known]
+    assert wrong == [], f"README.md: there is no command {', '.join(dict.fromkeys(wrong))}"
+    gone = [path for path in re.findall(r"\bscenarios/[\w/.-]+\.yaml", text) if not (ROOT / path).exists()]
+    assert gone == [], f"README.md: {', '.join(gone)} is not there"
+
+
+def test_every_stock_story_loads_and_says_what_it_tells() -> None:
+    from rebalsim.scenario.load import load_scenario
+
+    stories = sorted((ROOT / "scenarios").glob("*.yaml"))
+    assert stories
+    for path in stories:
+        story = load_scenario(path)
+        assert story.title and story.description, f"{path.name}: give it a title and a description, they are printed"
