@@ -2,9 +2,7 @@
 
 There is no barrier and no leader, and the coordinator never speaks first: everything happens in the heartbeat of the member that it
 happens to, or of the member that happens to come next. A step changes the group it is handed and returns at once; a heartbeat that
-changes nothing costs the same in a group of thousands. An Append before a Reply holds the reply until the log has it.
-
-Facts of notes are those of the trace event of that name, with `member` (an id) where the event names a consumer.
+changes nothing costs the same in a group of thousands. The group is changed before the log has it; every answer waits for the log.
 """
 
 from __future__ import annotations
@@ -51,20 +49,23 @@ def heartbeat(group: ConsumerGroup, number: int, request: ConsumerGroupHeartbeat
     try:
         check_form(group.settings, request)
         if request.epoch in (LEAVES, LEAVES_FOR_A_WHILE):
-            response = _leave(group, number, request, effects)
+            response = _leave(group, request, effects)
         else:
-            response = _beat(group, number, request, now_us, effects)
+            response = _beat(group, request, now_us, effects)
     except Refusal as refused:
-        return [Reply(number, ConsumerGroupHeartbeatResponse(refused.error, text=refused.text))]
+        if refused.error in (Error.FENCED_MEMBER_EPOCH, Error.FENCED_INSTANCE_ID):
+            effects.append(_note("Fenced", member_id=request.member_id, api="ConsumerGroupHeartbeat", error=refused.error.name))
+        effects.append(Reply(number, ConsumerGroupHeartbeatResponse(refused.error, text=refused.text)))   # a thrown error does not wait
+        return effects
     _tell_state(group, state, effects)
-    effects.append(Reply(number, response))
+    effects.append(Reply(number, response, True))
     return effects
 
 
 def timer_fired(group: ConsumerGroup, key: str, now_us: int) -> list[Effect]:
     """A timer set by an earlier step is due. One whose member is gone, or has moved on, does nothing."""
     effects: list[Effect] = []
-    state = group.state
+    state, epoch = group.state, group.epoch
     what, _, member_id = key.partition(":")
     if what == regexes.TIMER:
         effects = regexes.resolve(group, now_us)
@@ -77,7 +78,36 @@ def timer_fired(group: ConsumerGroup, key: str, now_us: int) -> list[Effect]:
             _remove(group, member, "session-expired", effects, last_heard_us=now_us - group.settings.session_timeout_us)
         elif armed is not None and armed[0] == member.epoch:
             _remove(group, member, "rebalance-timeout", effects)
+    if group.epoch > epoch:
+        _append(group, effects)
     _tell_state(group, state, effects)
+    return effects
+
+
+def written(group: ConsumerGroup, number: int, error: Error | None, now_us: int) -> list[Effect]:
+    """An append is committed, or failed. Nothing waits for it but the answer (a failed one would undo the step; that is not modelled)."""
+    return []
+
+
+def load(group: ConsumerGroup, now_us: int) -> list[Effect]:
+    """Another broker's coordinator has read the group from the log: all sessions and owed revocations begin anew (onLoaded)."""
+    effects: list[Effect] = []
+    group.refresh_due_us = now_us
+    group.regexes_are_due = False
+    group.revocations.clear()
+    for member in group.members.values():
+        effects.append(SetTimer(session_timer(member.member_id), now_us + group.settings.session_timeout_us))
+        if member.state is UNREVOKED:
+            _time_revocation(group, member, now_us, effects)
+    return effects
+
+
+def unload(group: ConsumerGroup) -> list[Effect]:
+    """The coordinator moves away: no timer of the group fires here any more."""
+    effects: list[Effect] = [CancelTimer(regexes.TIMER)]
+    for member_id in group.members:
+        effects.append(CancelTimer(session_timer(member_id)))
+        effects.append(CancelTimer(rebalance_timer(member_id)))
     return effects
 
 
@@ -97,7 +127,7 @@ def metadata_changed(group: ConsumerGroup, topics: TopicsImage, now_us: int) -> 
 
 
 def _beat(
-    group: ConsumerGroup, number: int, request: ConsumerGroupHeartbeatRequest, now_us: int, effects: list[Effect]
+    group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest, now_us: int, effects: list[Effect]
 ) -> ConsumerGroupHeartbeatResponse:
     admitted = admit(group, request)
     before = admitted.member
@@ -118,7 +148,7 @@ def _beat(
         if bumps or is_news:
             epoch += 1
             trigger = "metadata-changed" if not bumps else "joined" if request.epoch == JOINS else "subscription-changed"
-            notes.append(_note(group, "EpochBumped", epoch=epoch, trigger=trigger, member=member.member_id))
+            notes.append(_note("EpochBumped", epoch=epoch, trigger=trigger, member_id=member.member_id))
 
     # 2. Is a target due, and may it be computed?
     assignment_epoch = group.assignment_epoch
@@ -134,11 +164,11 @@ def _beat(
             assignment_epoch = epoch
         elif group.interval_noted_for != epoch:
             group.interval_noted_for = epoch
-            notes.append(_note(group, "IntervalWaited", epoch=epoch, until_us=until_us))
+            notes.append(_note("IntervalWaited", epoch=epoch, until_us=until_us))
     target: Target
     if computed is not None:
         target = computed.targets.get(member.member_id, {})
-        notes.append(_note(group, "AssignmentComputed", generation=epoch, assignor=computed.assignor, moved=computed.moved, least=-1, member=""))
+        notes.append(_note("AssignmentComputed", generation=epoch, assignor=computed.assignor, moved=computed.moved, least=-1, member_id=""))
     else:
         target = group.target_of(member.member_id, member.instance_id)
 
@@ -169,7 +199,7 @@ def _beat(
     effects += notes
     effects.append(SetTimer(session_timer(member.member_id), now_us + group.settings.session_timeout_us))
     if has_records or computed is not None:
-        effects.append(Append(number, "consumer group"))
+        _append(group, effects)
 
     response = ConsumerGroupHeartbeatResponse(Error.NONE, member.member_id, reached.epoch, group.settings.heartbeat_interval_us)
     if request.epoch == JOINS or request.is_full or reached.assigned != before.assigned:
@@ -235,10 +265,10 @@ def _enter(group: ConsumerGroup, admitted: Admitted, member: Member, notes: list
         group.remove(replaced)
         # Its timers stay armed; they find nobody, unless the newcomer bears the same id (then the session timer is set anew below).
         group.targets[member.member_id] = target
-        notes.insert(0, _note(group, "MemberRemoved", member=replaced.member_id, why="replaced", last_heard_us=-1))
+        notes.insert(0, _note("MemberRemoved", member_id=replaced.member_id, why="replaced", last_heard_us=-1))
     if admitted.is_new:
         how = "replacement" if replaced is not None else "static" if member.instance_id is not None else "new"
-        notes.insert(1 if replaced is not None else 0, _note(group, "MemberAdded", member=member.member_id, how=how))
+        notes.insert(1 if replaced is not None else 0, _note("MemberAdded", member_id=member.member_id, how=how))
         group.install(None, member)
     elif member is not admitted.member:
         group.install(admitted.member, member)
@@ -257,9 +287,7 @@ def _time_revocation(group: ConsumerGroup, member: Member, now_us: int, effects:
 # ---------------------------------------------------------------------------------------------------- leaving
 
 
-def _leave(
-    group: ConsumerGroup, number: int, request: ConsumerGroupHeartbeatRequest, effects: list[Effect]
-) -> ConsumerGroupHeartbeatResponse:
+def _leave(group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest, effects: list[Effect]) -> ConsumerGroupHeartbeatResponse:
     if not group.exists:
         raise Refusal(Error.GROUP_ID_NOT_FOUND, f"there is no group {group.name}")
     if request.instance_id is not None:
@@ -273,7 +301,7 @@ def _leave(
         _go_away(group, member, effects)
     else:
         _remove(group, member, "left", effects)
-    effects.append(Append(number, "consumer group"))
+    _append(group, effects)
     return ConsumerGroupHeartbeatResponse(Error.NONE, member.member_id, request.epoch)
 
 
@@ -294,22 +322,28 @@ def _remove(group: ConsumerGroup, member: Member, why: str, effects: list[Effect
     group.revocations.pop(member.member_id, None)
     effects.append(CancelTimer(session_timer(member.member_id)))
     effects.append(CancelTimer(rebalance_timer(member.member_id)))
-    effects.append(_note(group, "MemberRemoved", member=member.member_id, why=why, last_heard_us=last_heard_us))
-    effects.append(_note(group, "EpochBumped", epoch=group.epoch, trigger=why, member=member.member_id))
+    effects.append(_note("MemberRemoved", member_id=member.member_id, why=why, last_heard_us=last_heard_us))
+    effects.append(_note("EpochBumped", epoch=group.epoch, trigger=why, member_id=member.member_id))
 
 
-# ---------------------------------------------------------------------------------------------------- telling
+# ---------------------------------------------------------------------------------------------------- writing and telling
 
 
-def _note(group: ConsumerGroup, kind: str, **facts: Any) -> Note:
-    return Note(kind, {"group": group.name, **facts})
+def _append(group: ConsumerGroup, effects: list[Effect]) -> None:
+    group.appends += 1
+    effects.append(Append(group.appends, "consumer group"))
+
+
+
+def _note(kind: str, **facts: Any) -> Note:
+    return Note(kind, facts)
 
 
 def _tell_state(group: ConsumerGroup, before: GroupState, effects: list[Effect]) -> None:
     after = group.state
     if after is not before:
         effects.append(
-            _note(group, "GroupStateChanged", before=before.value, after=after.value, generation=group.epoch, trigger="", member="", reason="")
+            _note("GroupStateChanged", before=before.value, after=after.value, generation=group.epoch, trigger="", member_id="", reason="")
         )
 
 
@@ -323,13 +357,13 @@ def _tell_member(group: ConsumerGroup, before: Member, after: Member, waiting: W
                  for topic, held in before.pending.items()}
         released = group.partitions(given)
         if released:
-            notes.append(_note(group, "PartitionsReleased", member=member_id, partitions=released))
+            notes.append(_note("PartitionsReleased", member_id=member_id, partitions=released))
     if (before.epoch, before.state) != (after.epoch, after.state):
         notes.append(
-            _note(group, "MemberStateChanged", member=member_id, before=before.state.label, after=after.state.label, epoch=after.epoch)
+            _note("MemberStateChanged", member_id=member_id, before=before.state.label, after=after.state.label, epoch=after.epoch)
         )
     if waiting:
         told = sorted((group.partition(topic, p), owner) for topic, p, owner in waiting)
         notes.append(
-            _note(group, "ReleaseAwaited", member=member_id, partitions=tuple(p for p, _ in told), owners=tuple(o for _, o in told))
+            _note("ReleaseAwaited", member_id=member_id, partitions=tuple(p for p, _ in told), owners=tuple(o for _, o in told))
         )

@@ -155,8 +155,8 @@ class Talk:
         return any(isinstance(effect, Append) for effect in self.effects)
 
     def told(self, kind: str) -> list[dict[str, Any]]:
-        """The facts of all notes of a kind so far, without the group's name."""
-        return [{k: v for k, v in note.facts.items() if k != "group"} for note in self.notes if note.kind == kind]
+        """The facts of all notes of a kind so far."""
+        return [note.facts for note in self.notes if note.kind == kind]
 
 
 __all__ = ["MS", "UNCHANGED", "Error", "Talk", "held", "topic_id", "written"]

@@ -80,7 +80,7 @@ def test_added_partitions_bump_the_epoch_at_the_next_heartbeat_of_anybody_and_no
     talk.want(m1="a0 a1 a4", m2="a2 a3 a5")
     answer = talk.beat("m2")
     assert talk.epochs == (4, 4) and answer.assignment == {"aAAAAAAAAAAAAAAAAAAAAA": (2, 3, 5)}
-    assert talk.told("EpochBumped")[-1] == {"epoch": 4, "trigger": "metadata-changed", "member": "m2"}
+    assert talk.told("EpochBumped")[-1] == {"epoch": 4, "trigger": "metadata-changed", "member_id": "m2"}
 
 
 def test_a_topic_that_nobody_subscribes_to_changes_nothing() -> None:
@@ -322,7 +322,7 @@ def test_a_heartbeat_without_changes_renews_the_session_answers_at_once_and_writ
     talk.at(7_000)
     answer = talk.beat("m1")
     assert (answer.error, answer.assignment, answer.heartbeat_interval_us) == (Error.NONE, None, 5_000 * MS)
-    assert talk.effects == [SetTimer("session:m1", 52_000 * MS), Reply(talk.number, answer)] and not talk.wrote
+    assert talk.effects == [SetTimer("session:m1", 52_000 * MS), Reply(talk.number, answer, True)] and not talk.wrote
 
 
 def test_a_quiet_heartbeat_looks_at_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:

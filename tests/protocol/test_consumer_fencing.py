@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from consumer_talk import MS, Error, Talk, written
 
+from rebalsim.protocol.consumer_group import load, timer_fired, unload
 from rebalsim.protocol.consumer_messages import ConsumerGroupHeartbeatRequest
-from rebalsim.protocol.effects import Reply
+from rebalsim.protocol.effects import Note, Reply
 
 NONE, FENCED, UNKNOWN = Error.NONE, Error.FENCED_MEMBER_EPOCH, Error.UNKNOWN_MEMBER_ID
 
@@ -98,7 +99,9 @@ def test_every_message_in_every_state_is_answered_as_the_table_says(name: str, s
     assert answer.error is TABLE[name][STATES.index(state)]
     if answer.error is not NONE:
         assert answer.text and before == (talk.epochs, {m: talk.where(m) for m in talk.group.members}, dict(talk.timers))
-        assert [type(effect) for effect in talk.effects] == [Reply], "a refused request leaves no trace"
+        assert [type(effect) for effect in talk.effects if not isinstance(effect, Note)] == [Reply], "a refused request leaves no trace"
+        assert talk.told("Fenced") == ([{"member_id": "m1", "api": "ConsumerGroupHeartbeat", "error": "FENCED_MEMBER_EPOCH"}]
+                                       if answer.error is FENCED else [])
 
 
 @pytest.mark.parametrize("request_, error", [
@@ -184,7 +187,7 @@ def test_a_leave_frees_everything_at_once_and_computes_nothing_until_somebody_be
     assert (answer.epoch, answer.member_id, answer.heartbeat_interval_us) == (-1, "m1", 0)
     assert talk.epochs == (6, 5) and talk.state == "Assigning" and "session:m1" not in talk.timers
     assert written(talk.beat("m2").assignment) == "a0 a1 a2 a3"
-    assert talk.told("MemberRemoved")[-1] == {"member": "m1", "why": "left", "last_heard_us": -1}
+    assert talk.told("MemberRemoved")[-1] == {"member_id": "m1", "why": "left", "last_heard_us": -1}
 
 
 def test_the_session_ends_one_timeout_after_the_last_accepted_heartbeat() -> None:
@@ -199,7 +202,7 @@ def test_the_session_ends_one_timeout_after_the_last_accepted_heartbeat() -> Non
     assert "m1" in talk.group.members
     talk.at(65_000)
     assert "m1" not in talk.group.members and talk.epochs == (6, 5)
-    assert talk.told("MemberRemoved")[-1] == {"member": "m1", "why": "session-expired", "last_heard_us": 20_000 * MS}
+    assert talk.told("MemberRemoved")[-1] == {"member_id": "m1", "why": "session-expired", "last_heard_us": 20_000 * MS}
     assert talk.told("EpochBumped")[-1]["trigger"] == "session-expired"
 
 
@@ -238,8 +241,6 @@ def test_a_rebalance_timer_of_an_epoch_that_is_over_does_nothing() -> None:
 
 
 def test_timers_of_a_member_that_is_gone_do_nothing() -> None:
-    from rebalsim.protocol.consumer_group import timer_fired
-
     talk = in_state("stable")
     for key in ("session:m9", "rebalance:m9"):
         assert timer_fired(talk.group, key, talk.now_us) == []
@@ -255,3 +256,19 @@ def test_a_new_rebalance_timeout_holds_from_the_next_revocation_on() -> None:
     talk.want(m1="a0")
     talk.beat("m1")
     assert talk.timers["rebalance:m1"] == 7_000 * MS
+
+
+# ---------------------------------------------------------------------------------------------------- another coordinator
+
+
+def test_a_new_coordinator_gives_everybody_a_whole_session_and_a_whole_rebalance_timeout() -> None:
+    talk = in_state("unrevoked")
+    talk.at(30_000)
+    talk.beat("m1")
+    talk._do(unload(talk.group))
+    assert not talk.timers
+    talk.now_us = 40_000 * MS
+    talk._do(load(talk.group, talk.now_us))
+    assert talk.timers == {"session:m1": 85_000 * MS, "session:m2": 85_000 * MS, "rebalance:m1": 100_000 * MS}
+    assert talk.beat("m1", "a0 a1").epoch == 3 and "rebalance:m1" not in talk.timers
+    assert written(talk.beat("m2").assignment) == "a2 a3"

@@ -19,7 +19,7 @@ def test_a_joiner_waits_with_an_empty_list_at_the_new_epoch_while_the_owner_know
     talk = sharing()
     assert talk.where("m2") == "UNRELEASED_PARTITIONS 3:" and talk.where("m1") == "STABLE 2: a0 a1 a2 a3"
     assert talk.state == "Reconciling"
-    assert talk.told("ReleaseAwaited") == [{"member": "m2", "partitions": (("a", 2), ("a", 3)), "owners": ("m1", "m1")}]
+    assert talk.told("ReleaseAwaited") == [{"member_id": "m2", "partitions": (("a", 2), ("a", 3)), "owners": ("m1", "m1")}]
 
 
 def test_the_owner_learns_at_its_own_heartbeat_keeps_its_epoch_and_is_given_a_rebalance_timeout() -> None:
@@ -44,7 +44,7 @@ def test_an_acknowledgement_frees_them_at_once_but_the_new_owner_gets_them_only_
     talk.beat("m1")
     talk.beat("m1", "a0 a1")
     assert talk.where("m1") == "STABLE 3: a0 a1" and talk.where("m2") == "UNRELEASED_PARTITIONS 3:"
-    assert talk.told("PartitionsReleased") == [{"member": "m1", "partitions": (("a", 2), ("a", 3))}]
+    assert talk.told("PartitionsReleased") == [{"member_id": "m1", "partitions": (("a", 2), ("a", 3))}]
     assert "rebalance:m1" not in talk.timers
     assert written(talk.beat("m2").assignment) == "a2 a3" and talk.state == "Stable"
 
@@ -226,6 +226,6 @@ def test_nobody_ever_owns_what_another_one_owns() -> None:
 def test_a_change_of_state_is_told_with_before_after_and_epoch() -> None:
     talk = sharing()
     talk.beat("m1")
-    assert talk.told("MemberStateChanged")[-1] == {"member": "m1", "before": "Stable", "after": "UnrevokedPartitions", "epoch": 2}
-    assert talk.told("AssignmentComputed")[-1] == {"generation": 3, "assignor": "uniform", "moved": 2, "least": -1, "member": ""}
+    assert talk.told("MemberStateChanged")[-1] == {"member_id": "m1", "before": "Stable", "after": "UnrevokedPartitions", "epoch": 2}
+    assert talk.told("AssignmentComputed")[-1] == {"generation": 3, "assignor": "uniform", "moved": 2, "least": -1, "member_id": ""}
     assert talk.told("GroupStateChanged")[-1]["after"] == "Reconciling"

@@ -162,3 +162,14 @@ def test_all_that_hold_one_regex_are_homogeneous() -> None:
     assert talk.asked[-1][2] is True
     talk.join("m3", topics="a")
     assert talk.asked[-1][2] is False
+
+
+def test_a_resolution_goes_on_although_the_heartbeat_that_asked_for_it_was_refused() -> None:
+    def broken(*_: object) -> object:
+        raise ValueError("no")
+
+    talk = Talk("a1", assignors={"uniform": broken})
+    assert talk.join("m1", topics="a", regex="a").error is Error.UNKNOWN_SERVER_ERROR
+    assert "regexes" in talk.timers
+    talk.at(1)
+    assert not talk.group.regexes_are_due and talk.epochs == (1, 1)

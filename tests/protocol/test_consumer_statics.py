@@ -43,7 +43,7 @@ def test_the_one_that_comes_back_takes_over_assignment_and_target_without_a_reba
     assert talk.epochs == (3, 3) and len(talk.asked) == asked and talk.state == "Stable"
     assert "m1" not in talk.group.members and written(talk.group.targets["m3"]) == "a0 a1"
     assert [fact["why"] for fact in talk.told("MemberRemoved")] == ["replaced"]
-    assert talk.told("MemberAdded")[-1] == {"member": "m3", "how": "replacement"}
+    assert talk.told("MemberAdded")[-1] == {"member_id": "m3", "how": "replacement"}
 
 
 def test_the_timer_of_the_one_that_was_replaced_finds_nobody() -> None:
@@ -129,7 +129,7 @@ def test_what_was_pending_revocation_is_free_when_its_static_owner_goes_away() -
     talk.beat("m1", instance="i1")
     assert talk.where("m1") == "UNREVOKED_PARTITIONS 3: a0 -a1"
     talk.leave("m1", "i1", -2)
-    assert talk.told("PartitionsReleased") == [{"member": "m1", "partitions": (("a", 1),)}]
+    assert talk.told("PartitionsReleased") == [{"member_id": "m1", "partitions": (("a", 1),)}]
     assert written(talk.beat("m2", instance="i2").assignment) == "a1 a2 a3"
 
 

@@ -82,6 +82,7 @@ class ConsumerGroup:
     reconciled: int = 0                                     # members that are reconciled to the assignment epoch
     revocations: dict[str, tuple[int, int]] = field(default_factory=dict)   # member id → (epoch, timeout) of its rebalance timer
     topic_names: dict[str, str] = field(default_factory=dict)               # topic id → name, of deleted topics too
+    appends: int = 0
     interval_noted_for: int = -1                            # the group epoch whose waiting for the interval was told
 
     def __post_init__(self) -> None:

@@ -80,7 +80,7 @@ def resolve(group: ConsumerGroup, now_us: int) -> list[Effect]:
     group.epoch += 1
     group.metadata = metadata
     group.refresh_due_us = now_us + REFRESH_US
-    return [Note("EpochBumped", {"group": group.name, "epoch": group.epoch, "trigger": "regex-resolved", "member": ""})]
+    return [Note("EpochBumped", {"epoch": group.epoch, "trigger": "regex-resolved", "member_id": ""})]
 
 
 @lru_cache(maxsize=256)
