@@ -1,0 +1,168 @@
+"""Variants (or files) side by side: a row a metric with the better one marked, and one sentence that tells the trade honestly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rebalsim.analysis.measure import measure
+from rebalsim.analysis.values import PhaseKind
+from rebalsim.domain.instants import say_duration
+from rebalsim.domain.metrics import HEADLINES, METRICS
+from rebalsim.reports import figures
+from rebalsim.reports.names import plural
+from rebalsim.reports.report import Report, VariantReport
+
+ALIKE = 0.02              # values closer than this share of the larger one are no difference worth marking
+_BESIDE = ("least_moves",)            # told beside another metric, not in a row of their own
+_IF_ANY = ("duplicates", "skipped", "open_pauses")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One row: the metric, its value per variant in words, which of them is the better one (−1: none), and a remark."""
+
+    metric: str
+    title: str
+    values: tuple[float | None, ...]
+    texts: tuple[str, ...]
+    best: int
+    note: str = ""
+
+
+def lines_of(report: Report) -> list[Line]:
+    """The rows of the summary: the headlines that say anything here."""
+    found = []
+    for name in (*HEADLINES, "open_pauses"):
+        if name in _BESIDE:
+            continue
+        values = tuple(measure(v.analysis, name) for v in report.variants)
+        if all(value is None for value in values) or (name in _IF_ANY and not any(values)):
+            continue
+        texts = tuple(_text(name, value, v) for value, v in zip(values, report.variants))
+        found.append(Line(name, figures.title_of(name), values, texts, best_of(name, values)))
+    return found
+
+
+def _text(name: str, value: float | None, variant: VariantReport) -> str:
+    text = figures.say(name, value)
+    if value is None:
+        return text
+    if name == "partitions_touched":
+        text += f" of {len(variant.analysis.lanes):,}"
+    elif name == "moved_partitions":
+        least = measure(variant.analysis, "least_moves")
+        text += f", at least {figures.say('least_moves', least)}" if least is not None and least < value else ""
+    spread = variant.spread.get(name)
+    return text if spread is None else f"{figures.say(name, spread.median)} (p95 {figures.say(name, spread.p95)}, max {figures.say(name, spread.most)})"
+
+
+def best_of(name: str, values: tuple[float | None, ...]) -> int:
+    """Which one is clearly better; −1 where none is, or where there is nothing to compare."""
+    better = METRICS[name].better
+    known = [(value, i) for i, value in enumerate(values) if value is not None]
+    if better == "neither" or len(known) < 2:
+        return -1
+    ordered = sorted(known, key=lambda k: k[0], reverse=better == "more")
+    (first, place), (second, _) = ordered[0], ordered[1]
+    return place if not alike(first, second) else -1
+
+
+def alike(one: float, other: float) -> bool:
+    """Whether two values are the same for all that anybody cares."""
+    return abs(one - other) <= ALIKE * max(abs(one), abs(other))
+
+
+# ------------------------------------------------------------------------------------------------ the trade
+
+
+def tell_trade(report: Report) -> str:
+    """What one buys with the one and pays with the other; empty where there is only one, or nothing stood still."""
+    if len(report.variants) < 2:
+        return ""
+    if len(report.variants) > 2:
+        return _among_many(report.variants)
+    one, other = report.variants
+    longest, total = (_pair(report, name) for name in ("longest_pause", "partition_seconds"))
+    if longest is None or total is None or not any((*longest, *total)):
+        return ""
+    by_length, by_sum = best_of("longest_pause", longest), best_of("partition_seconds", total)
+    if by_length < 0 and by_sum < 0:
+        return f"{one.title} and {other.title} stand still alike: {_length(longest[0])} at the longest, {_sum(total[0])} in sum{_spread_over(report)}."
+    if by_length >= 0 and by_sum >= 0 and by_length != by_sum:
+        return _torn(report, by_sum, longest, total)
+    better = by_sum if by_sum >= 0 else by_length
+    return _clear(report, better, longest, total, (by_length, by_sum))
+
+
+def _pair(report: Report, name: str) -> tuple[float, float] | None:
+    one, other = (measure(v.analysis, name) for v in report.variants[:2])
+    return None if one is None or other is None else (one, other)
+
+
+def _spread_over(report: Report) -> str:
+    """How many partitions share it, where that is what tells the two apart."""
+    touched = _pair(report, "partitions_touched")
+    if touched is None or best_of("partitions_touched", touched) < 0:
+        return ""
+    few = best_of("partitions_touched", touched)
+    one, other = report.variants[few], report.variants[1 - few]
+    return f"; but it is {touched[few]:.0f} partitions that do so under {one.title}, and {touched[1 - few]:.0f} under {other.title}"
+
+
+def _torn(report: Report, by_sum: int, longest: tuple[float, float], total: tuple[float, float]) -> str:
+    """One stops less in all, the other's worst partition waits less."""
+    less, more = report.variants[by_sum], report.variants[1 - by_sum]
+    touched = _pair(report, "partitions_touched")
+    on = f" on {touched[by_sum]:.0f} instead of {touched[1 - by_sum]:.0f} partitions" if touched and touched[0] != touched[1] else ""
+    sums = f"{_sum(total[by_sum])} instead of {_sum(total[1 - by_sum]).removesuffix(' partition-seconds')}"
+    told = (f"{less.title} stops less in all ({sums}{on}), but its worst partition waits longer "
+            f"than under {more.title}: {_length(longest[by_sum])} instead of {_length(longest[1 - by_sum])}")
+    return f"{told}{_reason(less)}."
+
+
+def _reason(variant: VariantReport) -> str:
+    """Why the longest pause is as long as it is, where a cooperative hand-over's second round makes it so."""
+    pause = max(variant.analysis.pauses, key=lambda p: p.length_us, default=None)
+    if pause is None:
+        return ""
+    follow_up = sum(phase.length_us for phase in pause.phases if phase.kind is PhaseKind.FOLLOW_UP)
+    if 2 * follow_up < pause.length_us:
+        return ""
+    return f", because a moved partition waits {say_duration(follow_up)} for a second rebalance, which the others hear of at their next heartbeat"
+
+
+def _clear(report: Report, better: int, longest: tuple[float, float], total: tuple[float, float], bests: tuple[int, int]) -> str:
+    good, bad = report.variants[better], report.variants[1 - better]
+    parts = []
+    if bests[1] >= 0:
+        parts.append(f"{_sum(total[better])} instead of {_sum(total[1 - better]).removesuffix(' partition-seconds')}")
+    if bests[0] >= 0:
+        parts.append(f"{_length(longest[better])} instead of {_length(longest[1 - better])} at the longest")
+    else:
+        parts.append(f"the longest pause is the same, {_length(longest[0])}")
+    told = f"{good.title} stands still less than {bad.title}: {', '.join(parts)}"
+    touched = _pair(report, "partitions_touched")
+    if touched and best_of("partitions_touched", touched) == 1 - better:
+        told += f"; yet it stops {touched[better]:.0f} partitions, and {bad.title} only {touched[1 - better]:.0f}{_reason(bad)}"
+    rounds = _pair(report, "rebalances")
+    if rounds and rounds[better] > rounds[1 - better]:
+        told += f"; it needs {plural(round(rounds[better]), 'rebalance')} instead of {rounds[1 - better]:.0f} for it"
+    return told + "."
+
+
+def _among_many(variants: tuple[VariantReport, ...]) -> str:
+    told = []
+    for name, text in (("partition_seconds", "stands still least in sum"), ("longest_pause", "has the shortest longest pause")):
+        values = tuple(measure(v.analysis, name) for v in variants)
+        best = best_of(name, values)
+        if best >= 0:
+            told.append(f"{variants[best].title} {text} ({figures.say(name, values[best])})")
+    return "; ".join(told) + "." if told else ""
+
+
+def _length(us: float) -> str:
+    return say_duration(round(us)) if us else "not at all"
+
+
+def _sum(us: float) -> str:
+    return f"{figures.say('partition_seconds', us).removesuffix(' s')} partition-seconds" if us else "nothing"

@@ -1,0 +1,176 @@
+"""Trace events in words: who, what, and to what effect. One teller a class; a class without one is told by its fields."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from rebalsim.domain.ids import Partition
+from rebalsim.domain.instants import say_duration
+from rebalsim.reports.names import listed, plural, safe
+from rebalsim.reports.ruler import say_instant
+from rebalsim.trace import events as ev
+from rebalsim.trace.events import TraceEvent
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An event as a row: `who` is a consumer, a group, or the script; `name` the event's class or request."""
+
+    number: int
+    at_us: int
+    who: str
+    name: str
+    text: str
+
+
+def tell_event(number: int, event: TraceEvent) -> Told:
+    """The event in words."""
+    kind = type(event)
+    teller = _TELLERS.get(kind)
+    name = kind.__name__
+    if kind in (ev.RequestSent, ev.ResponseReceived):
+        name = event.api
+    return Told(number, event.at_us, _who(event), safe(name), safe((teller or _by_fields)(event)))
+
+
+def _who(event: TraceEvent) -> str:
+    if type(event) is ev.ScriptActed:
+        return "script"
+    if type(event) is ev.GroupStateChanged:               # its consumer is only who triggered it
+        return safe(event.group)
+    who = getattr(event, "consumer", "") or getattr(event, "group", "")
+    return safe(who) or "brokers"
+
+
+def _by_fields(event: TraceEvent) -> str:
+    return ", ".join(f"{f.name} {getattr(event, f.name)}" for f in fields(event) if f.name not in ("at_us", "consumer", "group"))
+
+
+def _partitions(partitions: Sequence[Partition] | None) -> str:
+    """`orders-0, 1, 2`, `nothing`."""
+    if not partitions:
+        return "nothing"
+    topics: dict[str, list[int]] = {}
+    for p in sorted(partitions):
+        topics.setdefault(p.topic, []).append(p.number)
+    return "; ".join(f"{topic}-{_numbers(numbers)}" for topic, numbers in topics.items())
+
+
+def _numbers(numbers: list[int]) -> str:
+    """`0…3, 7`: what follows each other is told by its ends."""
+    spans: list[tuple[int, int]] = []
+    for n in numbers:
+        if spans and spans[-1][1] == n - 1:
+            spans[-1] = spans[-1][0], n
+        else:
+            spans.append((n, n))
+    return ", ".join(str(a) if a == b else f"{a}, {b}" if b == a + 1 else f"{a} … {b}" for a, b in spans)
+
+
+def _sent(e: ev.RequestSent) -> str:
+    extra = [f"generation {e.generation}"] if e.generation >= 0 else []
+    if e.reason:
+        extra.append(f'"{e.reason}"')
+    if e.partitions is not None:
+        extra.append(_partitions(e.partitions))
+    return "→ sent" + (f" ({', '.join(extra)})" if extra else "")
+
+
+def _received(e: ev.ResponseReceived) -> str:
+    took = f" after {say_duration(e.at_us - e.sent_at_us)}" if e.sent_at_us >= 0 else ""
+    return f"← {e.error or 'ok'}{took}" + (f", generation {e.generation}" if e.generation >= 0 else "")
+
+
+def _state(e: ev.GroupStateChanged) -> str:
+    why = f": {e.trigger}" if e.trigger else ""
+    whose = f" ({e.consumer})" if e.consumer else ""
+    reason = f', "{e.reason}"' if e.reason else ""
+    return f"{e.before} → {e.after}, generation {e.generation}{why}{whose}{reason}"
+
+
+def _barrier(e: ev.BarrierCompleted) -> str:
+    last = f", last came {e.last}" if e.last else ""
+    kicked = f", without {listed(e.kicked)}" if e.kicked else ""
+    leader = f", leader {e.leader}" if e.leader else ""
+    return f"generation {e.generation} with {plural(e.members, 'member')} ({e.by}{last}{kicked}{leader}{f', {e.assignor}' if e.assignor else ''})"
+
+
+def _removed(e: ev.MemberRemoved) -> str:
+    heard = f", last heard of at {say_instant(e.last_heard_us)}" if e.last_heard_us >= 0 else ""
+    return f"removed from {e.group}: {e.why}{heard}"
+
+
+def _computed(e: ev.AssignmentComputed) -> str:
+    moved = f", {plural(e.moved, 'partition')} moved" if e.moved >= 0 else ""
+    least = f" (at least {e.least})" if e.least >= 0 else ""
+    return f"{e.assignor} for generation {e.generation}{moved}{least}"
+
+
+def _delivered(e: ev.RecordsDelivered) -> str:
+    count = sum(last - first + 1 for first, last, _ in e.batch.values())
+    oldest = max((age for _, _, age in e.batch.values()), default=-1)
+    return f"{plural(count, 'record')} of {_partitions(list(e.batch))}" + (f", the oldest {say_duration(oldest)} old" if oldest >= 0 else "")
+
+
+def _position(e: ev.PositionFound) -> str:
+    apart = e.handled - e.offset if e.handled >= 0 else 0
+    effect = f": {plural(apart, 'record')} again" if apart > 0 else f": {plural(-apart, 'record')} skipped" if apart < 0 else ""
+    return f"{e.partition} from {e.offset} ({e.how}){effect}"
+
+
+_TELLERS: dict[type, Callable[[Any], str]] = {
+    ev.ScriptActed: lambda e: f"{e.action}: {e.text}" if e.text else e.action,
+    ev.LinkCut: lambda e: "cut off from " + ("all brokers" if e.from_all_brokers else "its coordinator"),
+    ev.LinkHealed: lambda e: "connected again",
+    ev.TopicChanged: lambda e: f"{e.topic} has {plural(e.partitions, 'partition')}" if e.partitions else f"{e.topic} is gone",
+    ev.BrokerChanged: lambda e: f"broker {e.broker} {'came back' if e.is_up else 'went down'}" + (f" with Kafka {e.kafka}" if e.kafka else ""),
+    ev.ConsumerStarted: lambda e: "process started" + (f", for the {_nth(e.life)} time" if e.life > 1 else ""),
+    ev.PollingBegan: lambda e: "polls for the first time",
+    ev.StopAsked: lambda e: "asked to stop",
+    ev.CloseBegan: lambda e: "close() begins",
+    ev.CloseEnded: lambda e: "close() returns",
+    ev.ConsumerExited: lambda e: {"closed": "process ended", "killed": "process was killed"}.get(e.how, f"process died of {e.error or 'an error'}"),
+    ev.ConsumerFroze: lambda e: "process froze",
+    ev.ConsumerThawed: lambda e: "process goes on",
+    ev.HandlerStuck: lambda e: f"handler stuck ({e.why})" + (f" on {_partitions(e.partitions)}" if e.partitions else ""),
+    ev.HandlerReturned: lambda e: "handler returned",
+    ev.CoordinatorFound: lambda e: "found its coordinator" + (f": broker {e.broker}" if e.broker >= 0 else ""),
+    ev.CoordinatorLost: lambda e: f"lost its coordinator: {e.why}",
+    ev.RequestSent: _sent,
+    ev.ResponseReceived: _received,
+    ev.RejoinRequested: lambda e: f'will join again: "{e.reason}"',
+    ev.RebalanceNoticed: lambda e: f"hears of the rebalance ({e.by})",
+    ev.GenerationJoined: lambda e: f"joined generation {e.generation}" + (" as leader" if e.is_leader else "") + (f" ({e.assignor})" if e.assignor else ""),
+    ev.AssignmentComputed: _computed,
+    ev.AssignmentReceived: lambda e: f"is assigned {_partitions(e.partitions)} in generation {e.generation}",
+    ev.CallbackBegan: lambda e: f"{e.callback} {_partitions(e.partitions)}: callback begins",
+    ev.CallbackEnded: lambda e: f"{e.callback} {_partitions(e.partitions)}: callback ends" + (f" with {e.error}" if e.error else ""),
+    ev.PollExpired: lambda e: "max.poll.interval.ms ran out" + (f", last poll at {say_instant(e.last_poll_us)}" if e.last_poll_us >= 0 else ""),
+    ev.LeaveSent: lambda e: f'leaves: "{e.reason}"' if e.reason else "leaves",
+    ev.MemberReset: lambda e: f"forgets its membership: {e.reason}",
+    ev.Fenced: lambda e: f"is refused by {e.api}: {e.error}",
+    ev.CommitRefused: lambda e: f"commit refused: {e.error}" + (f" ({_partitions(e.partitions)})" if e.partitions else ""),
+    ev.PositionFound: _position,
+    ev.RecordsDelivered: _delivered,
+    ev.BatchHandled: lambda e: "batch handled",
+    ev.LagMarked: lambda e: f"{e.partition} is {plural(e.records, 'record')} behind",
+    ev.GroupStateChanged: _state,
+    ev.MemberAdded: lambda e: f"member of {e.group} ({e.how}): {e.member_id}",
+    ev.MemberRejoined: lambda e: f"waits at the barrier of {e.group}",
+    ev.MemberRemoved: _removed,
+    ev.InitialDelayExtended: lambda e: f"the first rebalance waits for members until {say_instant(e.until_us)}",
+    ev.BarrierCompleted: _barrier,
+    ev.AssignmentStored: lambda e: f"assignment of generation {e.generation} stored: stable",
+    ev.CoordinatorMoved: lambda e: f"coordinator is broker {e.broker}" + ("" if e.is_loaded else ", which still reads the group"),
+    ev.EpochBumped: lambda e: f"group epoch {e.epoch}: {e.trigger}" + (f" ({e.consumer})" if e.consumer else ""),
+    ev.IntervalWaited: lambda e: f"epoch {e.epoch} is not computed before {say_instant(e.until_us)}",
+    ev.MemberStateChanged: lambda e: f"{e.before} → {e.after}, epoch {e.epoch} ({e.side})",
+    ev.ReleaseAwaited: lambda e: f"cannot have {_partitions(e.partitions)} yet: {listed(e.owners)} must let go",
+    ev.PartitionsReleased: lambda e: f"let go of {_partitions(e.partitions)}",
+}
+
+
+def _nth(number: int) -> str:
+    return f"{number}{'th' if number % 100 in (11, 12, 13) else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"

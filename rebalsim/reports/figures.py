@@ -1,0 +1,52 @@
+"""Measured numbers as people read them: a unit of the registry and a value in, a few characters out. Unknown is `-`."""
+
+from __future__ import annotations
+
+from rebalsim.domain.instants import SECOND, say_duration
+from rebalsim.domain.metrics import METRICS, Metric
+
+UNKNOWN = "-"
+
+# What people call the headlines; other metrics go by their registered name.
+TITLES = {
+    "longest_pause": "longest pause", "p50_partition_pause": "p50 over partitions", "p95_partition_pause": "p95 over partitions",
+    "partition_seconds": "partition-seconds", "partitions_touched": "partitions touched", "rebalances": "rebalances", "generations": "generations",
+    "moved_partitions": "partitions moved", "least_moves": "had to move", "lag_peak": "lag at its peak", "time_to_catch_up": "time to catch up",
+    "duplicates": "duplicates", "skipped": "skipped", "settle_time": "time to settle", "open_pauses": "still open",
+}
+
+
+def title_of(name: str) -> str:
+    """The metric as a row of a table is headed."""
+    return TITLES.get(name, name.replace("_", " "))
+
+
+def say(name: str, value: float | None) -> str:
+    """The metric's value in words."""
+    return UNKNOWN if value is None else say_as(METRICS[name], value)
+
+
+def say_as(metric: Metric, value: float) -> str:
+    """A value in the metric's unit."""
+    if metric.unit == "duration":
+        return say_duration(round(value)) if value else "0 s"
+    if metric.unit == "partition-time":
+        seconds = value / SECOND
+        return f"{seconds:,.0f} s" if seconds >= 100 else f"{seconds:.1f} s" if seconds >= 10 else f"{seconds:.2f} s" if seconds else "0 s"
+    if metric.unit == "share":
+        return f"{100 * value:.1f} %" if value < 0.1 else f"{100 * value:.0f} %"
+    if metric.unit == "per-hour":
+        return f"{value:.1f} an hour"
+    return f"{round(value):,}" if metric.unit == "records" else say_number(value)
+
+
+def say_number(value: float) -> str:
+    """`42,000`, `1.5`."""
+    return f"{round(value):,}" if value == round(value) or abs(value) >= 100 else f"{value:.1f}"
+
+
+def say_exact(name: str, value: float | None) -> str:
+    """The value with its base unit, for tools: µs as integers, all else as short as it can be without loss."""
+    if value is None:
+        return ""
+    return str(round(value)) if METRICS[name].unit in ("duration", "partition-time") or value == round(value) else repr(float(value))

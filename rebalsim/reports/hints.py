@@ -1,0 +1,68 @@
+"""What would have helped: one sentence on a pause, from its longest phase and the settings in force."""
+
+from __future__ import annotations
+
+from rebalsim.analysis.values import Pause, PhaseKind
+from rebalsim.domain.instants import say_duration
+from rebalsim.reports.names import safe
+from rebalsim.trace.trace import ConsumerFacts, TraceHeader
+
+
+def hint_on(pause: Pause, header: TraceHeader) -> str:
+    """Which setting the longest phase hangs on, and its value here; empty where there is nothing to turn."""
+    phase = max(pause.phases, key=lambda p: p.length_us)
+    facts = header.consumers.get(phase.facts.consumer) or header.consumers.get(pause.owner_before) or header.consumers.get(pause.owner_after)
+    who = safe(phase.facts.consumer) or "the member"
+    if phase.kind is PhaseKind.BARRIER:
+        return _barrier(phase.facts.doing, who, facts)
+    if phase.kind is PhaseKind.DETECTION:
+        return _session(facts) if phase.facts.consumer else "metadata.max.age.ms is how long a new partition may go unseen; 5 minutes by default."
+    if phase.kind is PhaseKind.STUCK or phase.facts.doing == "stuck":
+        return _stuck(who, facts)
+    if phase.kind in (PhaseKind.NOTICE, PhaseKind.FOLLOW_UP):
+        return f"heartbeat.interval.ms{_value(facts, 'heartbeat_interval_us')} is how long members may take to hear of a rebalance; a shorter one costs little."
+    return _OTHERS.get(phase.kind, "")
+
+
+def _value(facts: ConsumerFacts | None, name: str) -> str:
+    value: int = getattr(facts, name) if facts is not None else -1
+    return f" ({say_duration(value)} here)" if value >= 0 else ""
+
+
+def _session(facts: ConsumerFacts | None) -> str:
+    if facts is not None and facts.protocol == "consumer":
+        return f"Only the session's end tells of a dead member: group.consumer.session.timeout.ms on the brokers{_value(facts, 'session_timeout_us')}."
+    return f"Only the session's end tells of a dead member: session.timeout.ms{_value(facts, 'session_timeout_us')}, as short as your longest freezes allow."
+
+
+def _stuck(who: str, facts: ConsumerFacts | None) -> str:
+    said = f"Nothing but max.poll.interval.ms{_value(facts, 'max_poll_interval_us')} ends a stuck handler's hold."
+    if facts is not None and facts.instance_id is not None:
+        said += f" {who} is static: even past it nobody is given its partitions before its session runs out."
+    return said
+
+
+def _barrier(doing: str, who: str, facts: ConsumerFacts | None) -> str:
+    if doing in ("dead", "frozen", "cut-off"):
+        return _session(facts)
+    if doing in ("stuck", "busy"):
+        limit = _value(facts, "max_poll_interval_us")
+        return f"Shorter batches (max.poll.records) or a shorter max.poll.interval.ms{limit} bound how long {who} keeps the others waiting."
+    if doing == "unaware":
+        return f"heartbeat.interval.ms{_value(facts, 'heartbeat_interval_us')} is how long {who} may take to hear of a rebalance."
+    if doing == "initial-delay":
+        return "group.initial.rebalance.delay.ms on the brokers collects the members of a cold start; it costs that long, once."
+    if doing == "in-callback":
+        return f"A quicker rebalance listener in {who} would let the others go on sooner."
+    return ""
+
+
+_OTHERS = {
+    PhaseKind.AWAY: "A quicker start, or fewer restarts at once, shortens it.",
+    PhaseKind.REVOKE: "A quicker commit and onPartitionsRevoked shorten it.",
+    PhaseKind.RELEASE: "Shorter batches let the owner confirm sooner; its heartbeat interval is the brokers' group.consumer.heartbeat.interval.ms.",
+    PhaseKind.INTERVAL: "group.consumer.assignment.interval.ms on the brokers (1 s by default since 4.3) delays it; 0 switches it off.",
+    PhaseKind.PICKUP: "A shorter group.consumer.heartbeat.interval.ms on the brokers lets the new owner hear sooner.",
+    PhaseKind.RESTORE: "Standbys, an assignor that keeps owners, or static members spare the restore.",
+    PhaseKind.ASSIGNMENT: "A cheaper assignor, or the consumer protocol (the broker computes), shortens it.",
+}

@@ -1,0 +1,66 @@
+"""Names in stories and logs are hostile text: what could move a cursor, hide or turn text around is shown, not done.
+
+Also how several partitions are named in few words.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+from rebalsim.domain.ids import Partition
+
+_UNSEEN = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
+
+
+def safe(text: str) -> str:
+    """The text with every control, format or bidi character written out, such as `\\x1b` or `\\u202e`."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_shown(c) if unicodedata.category(c) in _UNSEEN else c for c in text)
+
+
+def _shown(character: str) -> str:
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def ascii_of(text: str) -> str:
+    """The same in plain ASCII: the typographic signs that reports use have their twins, all else is written out."""
+    if text.isascii():
+        return text
+    return "".join(_PLAIN.get(c, c) if c.isascii() or c in _PLAIN else _shown(c) for c in text)
+
+
+_PLAIN = {
+    "…": "...", "·": "|", "→": "->", "−": "-", "–": "-", "×": "x", "µ": "u", "✓": "ok", "✗": "BROKEN", "▼": "v", "≤": "<=", "≥": ">=",
+    "’": "'", "“": '"', "”": '"', "←": "<-", "—": "-", "█": "#", "▓": "%", "▒": "*", "░": ":", "━": "=", "╎": "!", "─": "-", "│": "|", "▸": ">",
+}
+
+
+def clip(text: str, width: int, is_ascii: bool = False) -> str:
+    """The text within so many columns; what is cut ends in an ellipsis."""
+    if len(text) <= width:
+        return text
+    end = "..." if is_ascii else "…"
+    return text[: max(0, width - len(end))] + end[: max(0, width)]
+
+
+def plural(number: int, one: str, many: str = "") -> str:
+    """`1 partition`, `3 partitions`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """`a`, `a and b`, `a, b and c`, `a, b and 7 more`."""
+    if len(names) > most:
+        names = [*names[: most - 1], f"{len(names) - most + 1} more"]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else "nobody"
+
+
+def partitions_told(partitions: Iterable[Partition], most: int = 3) -> str:
+    """`orders-3`, `orders-3 and orders-5`, `orders-0 … orders-11`, `orders-0, orders-2 and 9 more`."""
+    found = sorted(partitions)
+    if len(found) > 2 and found[-1].topic == found[0].topic and found[-1].number - found[0].number == len(found) - 1:
+        return f"{safe(str(found[0]))} … {safe(str(found[-1]))}"
+    return listed([safe(str(p)) for p in found], most)

@@ -1,0 +1,77 @@
+"""The four questions of a group that rebalances too often, answered in sentences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rebalsim.analysis.values import Answer
+from rebalsim.domain.instants import say_duration
+from rebalsim.reports.names import listed, plural, safe
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A question with its answer. `is_bad`: this is worth doing something about."""
+
+    question: str
+    answer: str               # yes | no | unknown
+    text: str
+    is_bad: bool
+
+
+_QUESTIONS = {
+    "crash-loop": "Does an instance crash and return faster than its session?",
+    "outlasts-poll-interval": "Does one outlast max.poll.interval.ms?",
+    "shared-instance-id": "Do two share an instance id?",
+    "cooperative-in-use": "Is the cooperative assignor really in use?",
+}
+
+
+def tell_answer(answer: Answer) -> Answered:
+    """One question and its answer."""
+    said = "unknown" if answer.is_yes is None else "yes" if answer.is_yes else "no"
+    is_bad = bool(answer.is_yes) and answer.question != "cooperative-in-use"
+    text = _TELLERS[answer.question](answer)
+    if answer.question == "cooperative-in-use" and answer.is_yes is False and answer.consumers:
+        is_bad = True
+    return Answered(_QUESTIONS[answer.question], said, text, is_bad)
+
+
+def _crash_loop(a: Answer) -> str:
+    if a.is_yes is None:
+        return "This trace does not tell when processes died."
+    if not a.is_yes:
+        return ""
+    away, session = say_duration(a.figures["away_us"]), say_duration(a.figures["session_timeout_us"])
+    times = plural(a.figures["times"], "time")
+    return f"{listed([safe(c) for c in a.consumers])}: {times}, back after {away} with a session of {session}."
+
+
+def _outlasts(a: Answer) -> str:
+    longest, limit = a.figures["longest_stuck_us"], a.figures["max_poll_interval_us"]
+    if a.is_yes:
+        return f"{listed([safe(c) for c in a.consumers])}: {plural(a.figures['times'], 'time')}, against a limit of {say_duration(limit)}."
+    if longest >= 0 and limit >= 0:
+        return f"The longest that a handler was stuck was {say_duration(longest)}; the limit is {say_duration(limit)}."
+    return ""
+
+
+def _shared(a: Answer) -> str:
+    if not a.is_yes:
+        return ""
+    fenced = f" {plural(a.figures['times'], 'member')} fenced." if a.figures["times"] else ""
+    return f"{listed([safe(c) for c in a.consumers])}.{fenced}"
+
+
+def _cooperative(a: Answer) -> str:
+    if a.is_yes is None:
+        return "It runs the consumer protocol, where the broker assigns." if a.figures.get("consumer_protocol") else "This trace does not tell."
+    if a.is_yes:
+        return ""
+    offered = a.figures["offered"]
+    if not offered:
+        return "No member offers it."
+    return f"{plural(offered, 'member')} offer{'s' if offered == 1 else ''} it, and another assignor of the list was chosen."
+
+
+_TELLERS = {"crash-loop": _crash_loop, "outlasts-poll-interval": _outlasts, "shared-instance-id": _shared, "cooperative-in-use": _cooperative}

@@ -1,0 +1,206 @@
+"""Pauses as sentences: who stood still for how long, waiting for what, and for whom. Data in, words out; nothing is worked out here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from rebalsim.analysis.values import Cause, Facts, Pause, Phase, PhaseKind
+from rebalsim.domain.instants import say_duration
+from rebalsim.reports.names import partitions_told, plural, safe
+from rebalsim.reports.ruler import say_instant
+
+SMALL_SHARE, SMALL_US = 50, 100_000        # a phase shorter than a 50th of the pause, or than this, is told with the rest
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Pauses with the same story: partitions that stood still together, for the same reason."""
+
+    pauses: tuple[Pause, ...]
+
+    @property
+    def first(self) -> Pause:
+        return self.pauses[0]
+
+    @property
+    def length_us(self) -> int:
+        return max(p.length_us for p in self.pauses)
+
+
+def together(pauses: Iterable[Pause]) -> list[Together]:
+    """Pauses grouped by their story, longest first."""
+    found: dict[tuple[object, ...], list[Pause]] = {}
+    for p in pauses:
+        main = [(phase.kind, phase.facts.consumer, phase.facts.doing) for phase in _large(p.phases, p.length_us)]
+        when = p.started_us // 1_000_000 if p.cause.disturbance < 0 else -1
+        key = (p.group, when, p.is_open, p.cause.kind, p.cause.consumer, p.cause.action, p.cause.disturbance, tuple(main), rough(p.length_us))
+        found.setdefault(key, []).append(p)
+    groups = [Together(tuple(sorted(each, key=lambda p: (-p.length_us, p.partition)))) for each in found.values()]
+    return sorted(groups, key=lambda t: (-t.length_us, t.first.started_us, t.first.partition))
+
+
+def rough(us: int) -> int:
+    """A length on a scale of steps of about a tenth, so that nearly equal pauses are told in one sentence."""
+    digits = len(str(us))
+    return digits * 100 + us * 20 // int("1" + "0" * digits)
+
+
+def tell(group: Together) -> str:
+    """The whole sentence about pauses with one story."""
+    p = group.first
+    who = partitions_told(x.partition for x in group.pauses)
+    count = f" ({plural(len(group.pauses), 'partition')})" if len(group.pauses) > 2 else ""
+    shortest = min(x.length_us for x in group.pauses)
+    length = say_duration(p.length_us)
+    if shortest != p.length_us and say_duration(shortest) != length:
+        length = f"up to {length}"
+    is_one = len(group.pauses) == 1
+    open_ = f"{'has' if is_one else 'have'} stood still for {length} when the observation ends, and still {'does' if is_one else 'do'},"
+    return f"{who}{count} {open_ if p.is_open else f'stood still for {length}'} {tell_cause(p.cause)}: {tell_phases(p.phases, p.length_us)}."
+
+
+def tell_phases(phases: Sequence[Phase], length_us: int) -> str:
+    """What the time went to, in order; what is small stands together at the end, so that all of it adds up."""
+    large = _large(phases, length_us)
+    told = [f"{say_duration(phase.length_us)} {tell_phase(phase)}" for phase in large]
+    small = [phase for phase in phases if not any(phase is other for other in large)]
+    if small:
+        names = list(dict.fromkeys(phase.kind.value for phase in small))
+        told.append(f"{say_duration(sum(phase.length_us for phase in small))} for {_and(names)}")
+    return ", ".join(told)
+
+
+def _large(phases: Sequence[Phase], length_us: int) -> list[Phase]:
+    least = max(length_us // SMALL_SHARE, min(SMALL_US, length_us // 4))
+    return [phase for phase in phases if phase.length_us >= least] or [max(phases, key=lambda phase: phase.length_us)]
+
+
+def _and(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+# ------------------------------------------------------------------------------------------------ phases
+
+_DOING = {
+    "dead": "which was dead", "frozen": "which was frozen", "cut-off": "which was cut off", "stuck": "whose handler was stuck",
+    "busy": "which was busy with its batch", "in-callback": "which was in its callback", "starting": "which was starting", "joining": "which was joining",
+    "away": "which was away", "closing": "which was closing", "committing": "which was committing", "restoring": "which was restoring its state",
+}
+_TIMERS = {
+    "session.timeout.ms": "its session ran out", "max.poll.interval.ms": "max.poll.interval.ms ran out", "heartbeat.interval.ms": "its heartbeat",
+}
+
+
+def tell_phase(phase: Phase) -> str:
+    """What the partition was waiting for, to stand behind its length: `waiting at the barrier for c1, which was dead until …`."""
+    f = phase.facts
+    return _TELLERS[phase.kind](f, safe(f.consumer) or "a member")
+
+
+def _until(f: Facts, ending: str = "") -> str:
+    at = f" at {say_instant(f.until_us)}" if f.until_us >= 0 else ""
+    said = ending or _TIMERS.get(f.timer, "")
+    return f" until {said}{at}" if said else f" until {say_instant(f.until_us)}" if at else ""
+
+
+def _stuck(f: Facts, who: str) -> str:
+    return f"while {who}'s handler was stuck" + (_until(f) if f.timer else "")
+
+
+def _detection(f: Facts, who: str) -> str:
+    if not f.consumer:
+        return "until a metadata refresh told that it exists" if f.timer == "metadata.max.age.ms" else "until anybody knew of it"
+    state = {"dead": "was dead", "frozen": "was frozen", "cut-off": "was cut off", "stuck": "was stuck"}.get(f.doing, "was silent")
+    return f"while {who} {state} and nobody knew" + (_until(f) if f.timer else "")
+
+
+def _away(f: Facts, who: str) -> str:
+    return f"until {who} was back" if f.doing in ("away", "starting", "closing") and f.consumer else "while nobody was there to take it"
+
+
+def _barrier(f: Facts, who: str) -> str:
+    if f.doing == "initial-delay":
+        return "waiting out group.initial.rebalance.delay.ms"
+    if not f.consumer:
+        return "waiting at the barrier for the last member to join"
+    if f.doing == "unaware":
+        return f"waiting at the barrier for {who}, which did not hear of the rebalance{_until(f)}"
+    said = _DOING.get(f.doing)
+    if said is None:
+        return f"waiting at the barrier for {who}"
+    if f.doing == "joining":
+        return f"waiting at the barrier for {who} to join"
+    return f"waiting at the barrier for {who}, {said}{_until(f)}"
+
+
+def _notice(f: Facts, who: str) -> str:
+    return f"until {who} heard of the rebalance at its heartbeat" + (f" at {say_instant(f.until_us)}" if f.consumer and f.until_us >= 0 else "")
+
+
+def _revoke(f: Facts, who: str) -> str:
+    return {"closing": f"while {who} closed", "in-callback": f"while {who} ran its revocation callback", "committing": f"while {who} committed"}.get(
+        f.doing, f"while {who} gave it up")
+
+
+def _follow_up(f: Facts, who: str) -> str:
+    if not f.consumer:
+        return "waiting for the second rebalance"
+    return f"waiting for the second rebalance, of which {who} heard at its heartbeat" + (f" at {say_instant(f.until_us)}" if f.until_us >= 0 else "")
+
+
+def _assignment(f: Facts, who: str) -> str:
+    if f.doing in ("stuck", "frozen"):
+        return f"for the assignment, which {who} did not take while it was {f.doing}"
+    return "for the assignment to be computed and handed out"
+
+
+_TELLERS: dict[PhaseKind, Callable[[Facts, str], str]] = {
+    PhaseKind.STUCK: _stuck,
+    PhaseKind.DETECTION: _detection,
+    PhaseKind.AWAY: _away,
+    PhaseKind.NOTICE: _notice,
+    PhaseKind.REVOKE: _revoke,
+    PhaseKind.RELEASE: lambda f, who: f"until {who} confirmed that it had let go",
+    PhaseKind.INTERVAL: lambda f, who: "because the broker waits between two assignments",
+    PhaseKind.BARRIER: _barrier,
+    PhaseKind.FOLLOW_UP: _follow_up,
+    PhaseKind.PICKUP: lambda f, who: f"until {who} was told at its heartbeat",
+    PhaseKind.ASSIGNMENT: _assignment,
+    PhaseKind.RESTORE: lambda f, who: f"while {who} prepared it (callback, state)",
+    PhaseKind.FETCH: lambda f, who: f"until {who} had found its position and the first records",
+}
+
+
+# ------------------------------------------------------------------------------------------------ causes
+
+_CAUSES = {
+    "scale-out": "when {c} joined", "restart": "when {c} came back after a restart", "rejoined": "when {c} joined again", "left": "when {c} left",
+    "crashed": "after {c} crashed", "fatal": "after {c} died of an error", "froze": "after {c} froze", "stuck": "when {c}'s handler got stuck",
+    "poll-interval-exceeded": "when {c} outlasted max.poll.interval.ms",
+    "session-expired": "when {c}'s session ran out", "cut-off": "after {c} was cut off",
+    "static-restart": "when {c} restarted under its static id", "topic-changed": "when the topic changed",
+    "subscription-changed": "when {c} changed its subscription",
+    "coordinator-moved": "when the coordinator moved", "callback": "while {c} was in a callback", "rebalance": "in a rebalance", "start": "at the start",
+}
+
+
+def tell_cause(cause: Cause) -> str:
+    """`when c2 joined`, `after c1 crashed (crash-1)`."""
+    said = _CAUSES.get(cause.kind, "in a rebalance").format(c=safe(cause.consumer) or "a member")
+    return f"{said} ({safe(cause.action)})" if cause.action else said
+
+
+_TRIGGERS = {
+    "joined": "{c} joined", "left": "{c} left", "session-expired": "{c}'s session ran out", "poll-expired": "{c} outlasted max.poll.interval.ms",
+    "metadata-changed": "topics changed", "leader-rejoined": "the leader {c} joined again",
+    "static-protocol-changed": "{c} came back with another assignor list",
+    "sync-expired": "{c} did not send SyncGroup in time", "write-failed": "the assignment could not be written", "barrier-unmet": "the barrier's time ran out",
+    "coordinator-moved": "the coordinator moved", "regrouped": "members joined again", "subscription-changed": "{c} changed its subscription",
+}
+
+
+def tell_trigger(trigger: str, consumer: str) -> str:
+    """Why a rebalance began: `c2 joined`."""
+    who = safe(consumer) or "a member"
+    return _TRIGGERS.get(trigger, safe(trigger) or "unknown").format(c=who)

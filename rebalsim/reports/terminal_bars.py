@@ -1,0 +1,190 @@
+"""The bars of a variant as styled lines: a ruler, the script, the group's lane, a line a partition. Colour helps, and nothing hangs on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from rebalsim.analysis.values import Lane, Mark, PhaseKind
+from rebalsim.domain.instants import say_duration
+from rebalsim.reports.names import ascii_of, clip, partitions_told, plural, safe
+from rebalsim.reports.palette import BRIEF, BY_LETTER, CONSUMING, LOOKS, STATE_LOOKS, UNOWNED
+from rebalsim.reports.report import VariantReport
+from rebalsim.reports.ruler import place, ticks
+from rebalsim.reports.timeline import Row, Window, choose, codes_of_states, fold, lay_out, runs
+from rebalsim.reports.view import View
+
+REMARK = 20            # columns at the right for what the longest pause was
+STATES = {look[0]: (state, look) for state, look in STATE_LOOKS.items()}
+STATES_SAID = {
+    "Empty": "empty", "PreparingRebalance": "members join", "CompletingRebalance": "assignment is awaited", "Assigning": "broker computes",
+    "Reconciling": "members reconcile", "Dead": "dead",
+}
+
+
+class Canvas:
+    """Where the bars of one report lie: its columns are the same for all variants."""
+
+    def __init__(self, view: View, lanes: Sequence[Lane], horizon_us: int) -> None:
+        self.view = view
+        longest = max((len(safe(str(lane.partition))) for lane in lanes), default=9)
+        self.label = max(9, min(longest, view.width // 4))
+        from_us, until_us = view.window(horizon_us)
+        self.window = Window(from_us, until_us, max(16, view.width - 2 - self.label - 1 - 1 - REMARK))
+        self.prefix = common_prefix([owner for lane in lanes for owner in lane.owners])
+        self.kinds: dict[PhaseKind, None] = {}           # what was drawn, for the legend
+        self.states: dict[str, None] = {}
+        self.has_brief = False
+
+    # ------------------------------------------------------------------------------------------------ lines
+
+    def ruler(self) -> list[Text]:
+        """Round instants above the bars."""
+        return [self._line("", Text(row, "dim"), "") for row in place(ticks(self.window), self.window.columns, 1)]
+
+    def script(self, marks: Sequence[Mark]) -> list[Text]:
+        """What was done to the world, at its instants."""
+        acted = {m.at_us for m in marks if m.kind == "action"}          # a topic that grew, a broker that fell: the action says so already
+        told = [m for m in marks if (m.kind == "action" or (m.kind != "rebalance" and m.at_us not in acted)) and self.window.holds(m.at_us)]
+        labels = [(self.window.column(m.at_us), "▼" + clip(safe(m.text or m.action), 24)) for m in told]
+        rows = place(labels, self.window.columns, flips=True)
+        return [self._line("script" if i == 0 else "", Text(row, "bold"), "") for i, row in enumerate(rows)]
+
+    def group(self, variant: VariantReport, group: str, is_named: bool) -> Text:
+        """The group's states, and how many rebalances that were."""
+        codes = codes_of_states(variant.analysis.group_states[group], self.window)
+        count = sum(
+            1 for r in variant.analysis.rebalances
+            if r.group == group and not r.is_formation and self.window.overlaps(r.prepared_us, max(r.barrier_us, r.stable_us, r.settled_us) + 1)
+        )
+        bar = Text()
+        for _, length, code in runs(codes):
+            if code == BRIEF:
+                self.has_brief = True
+                bar.append("╎" * length, "yellow")
+            elif code in STATES:
+                state, (letter, fill, _, style) = STATES[code]
+                if state in STATES_SAID:
+                    self.states[state] = None
+                bar.append(letter + fill * (length - 1), style)
+            else:
+                bar.append(" " * length)
+        return self._line(safe(group) if is_named else "group", bar, plural(count, "rebalance"))
+
+    def partitions(self, lanes: Sequence[Lane]) -> list[Text]:
+        """A line for each group of equal partitions, those that stood still longest if there are too many."""
+        folded = fold(lay_out(lanes, self.window))
+        shown = choose(folded, self.view.most_rows)
+        lines = []
+        for row in shown:
+            lines.append(self._line(safe(str(row.lane.partition)), self._bar(row), remark(row)))
+            if row.alike:
+                told = f"+{len(row.alike):,} like this: {partitions_told(lane.partition for lane in row.alike)}"
+                lines.append(Text("    " + self._plain(clip(told, self.view.width - 4)), "dim"))
+        left = sum(1 + len(row.alike) for row in folded) - sum(1 + len(row.alike) for row in shown)
+        if left:
+            lines.append(Text(f"    and {plural(left, 'partition')} that stood still less", "dim"))
+        return lines
+
+    def legend(self) -> list[Text]:
+        """What the signs mean that were drawn, on as many lines as it takes."""
+        items = [self._sign("━", "green", "consuming")]
+        if self.has_brief:
+            items.append(self._sign("╎", "bold", "shorter than half a column"))
+        for kind in PhaseKind:
+            if kind in self.kinds:
+                look = LOOKS[kind]
+                items.append(self._sign(look.letter + look.fill, look.style, kind.value))
+        for state in self.states:
+            letter, fill, _, style = STATE_LOOKS[state]
+            items.append(self._sign((letter + fill).strip(), style, STATES_SAID[state]))
+        lines = [Text(" ")]
+        for item in items:
+            if len(lines[-1].plain) + 2 + len(item.plain) > self.view.width and len(lines[-1].plain) > 1:
+                lines.append(Text(" "))
+            lines[-1].append(" " if len(lines[-1].plain) == 1 else "  ")
+            lines[-1].append_text(item)
+        return lines
+
+    def _sign(self, sign: str, style: str, meaning: str) -> Text:
+        return Text.assemble((_plain_bar(sign) if self.view.is_ascii else sign, style), " ", meaning)
+
+    # ------------------------------------------------------------------------------------------------ one line
+
+    def _line(self, label: str, bar: Text, remark_text: str) -> Text:
+        line = Text("  " + self._plain(clip(label, self.label, self.view.is_ascii)).ljust(self.label) + " ")
+        if self.view.is_ascii:
+            bar = _ascii_bar(bar)
+        line.append_text(bar)
+        if remark_text:
+            line.pad_right(max(0, 2 + self.label + 1 + self.window.columns + 1 - len(line.plain)))
+            line.append(clip(self._plain(remark_text), REMARK))
+        line.rstrip()
+        return line
+
+    def _bar(self, row: Row) -> Text:
+        bar = Text()
+        for _, length, code in runs(row.codes):
+            if code == CONSUMING:
+                bar.append("━" * length, "green")
+            elif code == UNOWNED:
+                bar.append(" " * length)
+            elif code == BRIEF:
+                self.has_brief = True
+                bar.append("╎" * length, "bold")
+            else:
+                kind = BY_LETTER.get(code)
+                look = LOOKS[kind] if kind is not None else None
+                if kind is not None:
+                    self.kinds[kind] = None
+                bar.append(code + (look.fill if look else "?") * (length - 1), look.style if look else "")
+        return self._with_owners(bar, row)
+
+    def _with_owners(self, bar: Text, row: Row) -> Text:
+        """Owners' names written into the stretch where they begin to consume, where there is room for them."""
+        for column, owner in row.owners:
+            name = self._plain(safe(owner.removeprefix(self.prefix)))
+            start = column
+            while start < len(row.codes) and row.codes[start] != CONSUMING:
+                start += 1
+            room = len(row.codes[start:]) - len(row.codes[start:].lstrip(CONSUMING))
+            if name and room >= len(name) + 2:
+                bar = Text.assemble(bar[: start + 1], (name, "bold"), bar[start + 1 + len(name) :])
+        return bar
+
+    def _plain(self, text: str) -> str:
+        return ascii_of(text) if self.view.is_ascii else text
+
+
+def remark(row: Row) -> str:
+    """The longest pause by its longest phase, and how many there were: `33.1 s barrier ×3`."""
+    longest = row.longest
+    if longest is None:
+        return ""
+    phase = max(longest.phases, key=lambda p: p.length_us)
+    text = f"{say_duration(longest.length_us)} {phase.kind.value}"
+    return text if len(row.pauses) == 1 else f"{text} ×{len(row.pauses)}"
+
+
+def common_prefix(names: Sequence[str]) -> str:
+    """What all names begin with, up to a dash, if it is long enough to be worth leaving out."""
+    distinct = sorted(dict.fromkeys(names))
+    if len(distinct) < 2:
+        return ""
+    first, last = distinct[0], distinct[-1]
+    shared = next((i for i, (a, b) in enumerate(zip(first, last)) if a != b), min(len(first), len(last)))
+    end = first[:shared].rfind("-") + 1
+    return first[:end] if end >= 4 else ""
+
+
+def _ascii_bar(bar: Text) -> Text:
+    """Fillings by their ASCII twins; names and letters are ASCII already."""
+    return Text(_plain_bar(bar.plain), spans=bar.spans)
+
+
+def _plain_bar(text: str) -> str:
+    return text.translate(_TWINS)
+
+
+_TWINS = str.maketrans({"━": "=", "─": "-", "╎": "!", "█": "#", "▓": "%", "▒": "*", "░": ":", "▼": "v", "…": "~", "→": ">", "−": "-", "×": "x"})

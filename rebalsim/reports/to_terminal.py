@@ -1,0 +1,239 @@
+"""A report for the terminal: the picture first, then the sentences, then the variants beside each other. Value → text, of a given width."""
+
+from __future__ import annotations
+
+import io
+import re
+import textwrap
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from rebalsim.domain.instants import say_duration
+from rebalsim.reports.comparison import Line, lines_of, tell_trade
+from rebalsim.reports.hints import hint_on
+from rebalsim.reports.names import ascii_of, clip, plural, safe
+from rebalsim.reports.questions import Answered, tell_answer
+from rebalsim.reports.report import BudgetResult, Report, VariantReport
+from rebalsim.reports.ruler import say_instant
+from rebalsim.reports.sentences import Together, tell, together
+from rebalsim.reports.terminal_bars import Canvas
+from rebalsim.reports.view import View
+
+
+def render(report: Report, view: View = View()) -> str:  # noqa: B008 (frozen)
+    """The whole report."""
+    page = _Page(view)
+    _head(page, report)
+    _pictures(page, report)
+    _sentences(page, report)
+    _beside(page, report)
+    _budgets(page, report.budgets)
+    _questions(page, report)
+    _foot(page, report)
+    return page.text()
+
+
+_FIGURE = re.compile(r"(\d) (?=(?:µs|us|ms|s|m|h)\b)")
+
+
+class _Page:
+    """Lines on their way out, in colour or plain, Unicode or ASCII."""
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        self.file = io.StringIO()
+        self.console = Console(
+            file=self.file, width=view.width, color_system=view.colour or None, force_terminal=bool(view.colour), no_color=not view.colour,  # type: ignore[arg-type]
+            highlight=False, markup=False, emoji=False, legacy_windows=False, _environ={},
+        )
+
+    def line(self, text: Text | str = "", style: str = "") -> None:
+        if isinstance(text, str):
+            text = Text(self.plain(text), style)
+        self.console.print(text, soft_wrap=True)
+
+    def heading(self, text: str) -> None:
+        self.line()
+        self.line(text, "bold")
+
+    def wrapped(self, text: str, indent: int = 2, style: str = "", hanging: int = 0) -> None:
+        glued = _FIGURE.sub("\\1\u00a0", self.plain(text))           # a number and its unit stay on one line
+        for line in textwrap.wrap(glued, self.view.width, initial_indent=" " * indent, subsequent_indent=" " * (indent + hanging), break_on_hyphens=False):
+            self.line(line.replace("\u00a0", " "), style)
+
+    def plain(self, text: str) -> str:
+        return ascii_of(text) if self.view.is_ascii else text
+
+    def text(self) -> str:
+        return "\n".join(line.rstrip() for line in self.file.getvalue().replace("\u00a0", " ").split("\n"))
+
+
+# ------------------------------------------------------------------------------------------------ the head
+
+
+def _head(page: _Page, report: Report) -> None:
+    facts = [f"Kafka {safe(report.kafka)}"] if report.kafka else []
+    if report.seed is not None:
+        facts.append(f"seed {report.seed}")
+    facts.append(say_duration(report.horizon_us))
+    title, told = page.plain(safe(report.title) or "rebalsim"), page.plain(" · ".join(facts))
+    if len(title) + 2 + len(told) <= page.view.width:
+        page.line(Text.assemble((title, "bold"), " " * (page.view.width - len(title) - len(told)), (told, "dim")))
+    else:
+        page.wrapped(title, 0, "bold")
+        page.line(told, "dim")
+
+
+def _pictures(page: _Page, report: Report) -> None:
+    view = page.view
+    lanes = {v.name: [lane for lane in v.analysis.lanes if view.shows(lane)] for v in report.variants}
+    canvas = Canvas(view, [lane for found in lanes.values() for lane in found], report.horizon_us)
+    scripts = [[(m.at_us, m.text) for m in v.analysis.marks if m.kind != "rebalance"] for v in report.variants]
+    is_shared = all(script == scripts[0] for script in scripts)
+    page.line()
+    for line in canvas.ruler():
+        page.line(line)
+    if is_shared and report.variants:
+        for line in canvas.script(report.variants[0].analysis.marks):
+            page.line(line)
+    for variant in report.variants:
+        page.line(safe(variant.title), "bold")
+        if not is_shared:
+            for line in canvas.script(variant.analysis.marks):
+                page.line(line)
+        groups = list(dict.fromkeys(lane.group for lane in lanes[variant.name]))
+        for group in groups:
+            page.line(canvas.group(variant, group, len(groups) > 1))
+            for line in canvas.partitions([lane for lane in lanes[variant.name] if lane.group == group]):
+                page.line(line)
+        if not groups:
+            page.line("  no partition to show: nothing matches, or nobody ever held one", "dim")
+    for line in canvas.legend():
+        page.line(line)
+
+
+# ------------------------------------------------------------------------------------------------ the sentences
+
+
+def _sentences(page: _Page, report: Report) -> None:
+    view = page.view
+    found: dict[str, tuple[Together, VariantReport, list[str]]] = {}
+    total = 0
+    for variant in report.variants:
+        groups = together(p for p in variant.analysis.pauses if view.shows_pause(p))
+        total += len(groups)
+        for group in groups[: view.most_pauses]:
+            sentence = tell(group)
+            found.setdefault(sentence, (group, variant, []))[2].append(variant.title)
+    if not found:
+        page.heading("No partition stood still.")
+        return
+    page.heading("What stood still longest")
+    hinted: dict[str, None] = {}
+    ordered = sorted(found.items(), key=lambda item: -item[1][0].length_us)[: view.most_pauses * max(1, len(report.variants) - 1)]
+    for sentence, (group, variant, names) in ordered:
+        whose = "" if len(report.variants) == 1 else f"{_alike(names)}: "
+        page.wrapped(whose + sentence, hanging=2)
+        hint = hint_on(group.first, variant.analysis.header)
+        if hint and hint not in hinted:
+            hinted[hint] = None
+            page.wrapped("→ " + hint, 4, "dim", 2)
+    told = sum(len(names) for _, (_, _, names) in ordered)
+    if total > told:
+        page.line(f"  and {plural(total - told, 'shorter one')}.", "dim")
+
+
+def _alike(names: Sequence[str]) -> str:
+    safe_names = [safe(name) for name in names]
+    return safe_names[0] if len(names) == 1 else f"{', '.join(safe_names[:-1])} and {safe_names[-1]} alike"
+
+
+# ------------------------------------------------------------------------------------------------ beside each other
+
+
+def _beside(page: _Page, report: Report) -> None:
+    lines = lines_of(report)
+    page.line()
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=len(report.variants) > 1)
+    table.add_column("", no_wrap=True)
+    for variant in report.variants:
+        table.add_column(clip(page.plain(safe(variant.title)), 28, page.view.is_ascii), overflow="fold")
+    for line in lines:
+        table.add_row(line.title, *(_cell(page, line, i) for i in range(len(line.texts))))
+    page.console.print(table)
+    trade = tell_trade(report)
+    if trade:
+        page.line()
+        page.wrapped(trade, 0)
+    if any(v.spread for v in report.variants):
+        runs = max(s.runs for v in report.variants for s in v.spread.values())
+        page.line(f"Middle, p95 and highest value over {runs} seeds.", "dim")
+
+
+def _cell(page: _Page, line: Line, place: int) -> Text:
+    text = page.plain(line.texts[place])
+    return Text(f"{text} {page.plain('✓') if not page.view.is_ascii else '*'}", "bold green") if place == line.best else Text(text)
+
+
+# ------------------------------------------------------------------------------------------------ budgets, questions, the end
+
+
+_SIGNS = {"pass": ("✓", "green"), "fail": ("✗", "bold red"), "inconclusive": ("?", "yellow")}
+
+
+def _budgets(page: _Page, budgets: Sequence[BudgetResult]) -> None:
+    for i, b in enumerate(budgets):
+        if i == 0:
+            page.heading("Budgets")
+        sign, style = _SIGNS[b.outcome]
+        if b.outcome == "fail" and b.level == "warn":
+            sign, style = "!", "yellow"
+        name = f"{safe(b.variant)}: " if b.variant else ""
+        observed = f"{safe(b.observed)} against " if b.observed else ""
+        where = f"  (line {b.line})" if b.line else ""
+        page.line(Text.assemble("  ", (page.plain(sign), style), page.plain(f" {name}{observed}{safe(b.text)}{where}")))
+        if b.because and b.outcome != "pass":
+            page.wrapped(b.because, 4, "dim")
+
+
+def _questions(page: _Page, report: Report) -> None:
+    told: dict[tuple[str, str, str], list[tuple[str, Answered]]] = {}
+    for variant in report.variants:
+        for answer in variant.analysis.answers:
+            a = tell_answer(answer)
+            told.setdefault((a.question, a.answer, a.text), []).append((variant.title, a))
+    if not told:
+        return
+    page.heading("Four questions")
+    for question in dict.fromkeys(key[0] for key in told):
+        found = [(said, text, told[key]) for key in told for asked, said, text in [key] if asked == question]
+        if len(found) == 1:
+            _answer(page, found[0][0], question, found[0][1], found[0][2][0][1].is_bad)
+            continue
+        page.wrapped(question, 11)
+        for said, text, answered in found:
+            names = " and ".join(safe(name) for name, _ in answered)
+            _answer(page, said, names, text, answered[0][1].is_bad)
+
+
+def _answer(page: _Page, said: str, whom: str, text: str, is_bad: bool) -> None:
+    """`no  Does one outlast max.poll.interval.ms?`, and what there is to say about it."""
+    page.line(Text.assemble("  ", (f"{said:<9}", "yellow" if is_bad else ""), page.plain(whom)))
+    if text:
+        page.wrapped(text, 11, "yellow" if is_bad else "dim")
+
+
+def _foot(page: _Page, report: Report) -> None:
+    for note in (*report.notes, *(f"{safe(v.title)}: {note}" for v in report.variants for note in v.notes)):
+        page.line()
+        page.wrapped(safe(note), 0, "dim")
+    for variant in report.variants:
+        broken = variant.analysis.violations
+        for v in broken[:3]:
+            page.wrapped(f"Broken rule {v.rule} at {say_instant(v.at_us)}: {safe(v.text)}", 0, "bold red")
+    if report.command:
+        page.line()
+        page.line(Text(page.plain(f"Again: {safe(report.command)}"), "dim"))
