@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from groups import members, racks, told
+from small_groups import members, racks, told
 
 from rebalsim.assignors import cooperative_sticky, range_assignor, round_robin, sticky
 from rebalsim.assignors.claim import AssignmentFailed, Claim

@@ -8,7 +8,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from groups import members, told
+from small_groups import members, told
 
 from rebalsim.assignors.callable import load_callable
 from rebalsim.assignors.claim import AssignmentFailed
