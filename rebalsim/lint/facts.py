@@ -158,6 +158,11 @@ def session_us(scenario: Scenario, consumer: Consumer) -> int:
     return consumer.config.session_timeout_us if is_classic(consumer) else scenario.cluster.config.group_consumer_session_timeout_us
 
 
+def session_key(consumer: Consumer) -> str:
+    """Whose setting that is: the client's, or the brokers' under the consumer protocol."""
+    return "session.timeout.ms" if is_classic(consumer) else "group.consumer.session.timeout.ms"
+
+
 def heartbeat_us(scenario: Scenario, consumer: Consumer) -> int:
     """The heartbeat interval in force, likewise."""
     return consumer.config.heartbeat_interval_us if is_classic(consumer) else scenario.cluster.config.group_consumer_heartbeat_interval_us

@@ -22,3 +22,4 @@ class Finding:
 
     message: str
     place: Place
+    only_if_said: bool = False      # told only where the file itself gives the value, not where a stock variant or a default does

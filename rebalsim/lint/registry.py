@@ -143,6 +143,8 @@ def check(story: Tellable) -> list[Problem]:
         for order, checked in enumerate(RULES):
             at: dict[Place, int] = {}
             for finding in checked.find(scenario):
+                if finding.only_if_said and not story.says(finding.place.name, finding.place.key, variant):
+                    continue
                 at[finding.place] = at.get(finding.place, 0) + 1
                 if at[finding.place] > _MOST_AT_ONE_PLACE:
                     continue

@@ -164,6 +164,16 @@ class Story:
             node = node if node.source is self._source else self._root
         return node.line, node.column, self.source_lines[node.line - 1] if node.line <= len(self.source_lines) else "", node.width
 
+    def says(self, consumer: str, key: str, variant: str = "") -> bool:
+        """Whether the file itself gives this consumer this Kafka setting, rather than a stock variant or a default."""
+        resolver = self.resolver(variant or self.variants[0])
+        seat = resolver.seats.get(consumer)
+        for roster in resolver.rosters.values():
+            if seat is not None and roster.seats.get(consumer) is seat:
+                config = resolver.parts_of(roster, seat).written.get("config")
+                return config is not None and key in config.at and config.at[key].source is self._source
+        return False
+
     def _place_of(self, resolver: Resolver, kind: str, name: str, key: str) -> Node:
         blocks: list[Written | None] = []
         fallback = self._written.node

@@ -65,6 +65,9 @@ class Story:
     def scenario(self, variant: str = "") -> Scenario:
         return self._scenarios[variant or self.variants[0]]
 
+    def says(self, consumer: str, key: str, variant: str = "") -> bool:
+        return True
+
     def place_of(self, kind: str, name: str = "", key: str = "", variant: str = "") -> tuple[int, int, str, int]:
         return {"consumer": 10, "group": 9, "topic": 5, "cluster": 3}.get(kind, 1), 1, f"{key}: …", len(key)
 

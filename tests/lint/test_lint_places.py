@@ -63,3 +63,25 @@ def test_the_lines_ascend() -> None:
     story = story_of(STORY.encode(), "story.yaml").check()
     lines = [p.line for p in check(story)]
     assert lines == sorted(lines) and len(lines) == 6
+
+
+DEFAULT_LIST = """\
+topics: {orders: 12}
+group:
+  members: 2
+"""
+
+
+@pytest.mark.parametrize(("config", "replay", "variants"), [
+    ("", "", []),                                                                     # a default, in the variant that shows it
+    ("", "replay: [as-written]\n", ["as-written"]),                                   # a default, and nothing else is played
+    ("  config: {partition.assignment.strategy: [range, cooperative-sticky]}\n", "", ["eager"]),     # somebody believes in it
+    ("  config: {partition.assignment.strategy: [range]}\n", "", []),
+])
+def test_the_default_list_is_told_of_where_it_is_written_or_all_there_is(config: str, replay: str, variants: list[str]) -> None:
+    story = story_of((DEFAULT_LIST + config + replay).encode(), "story.yaml").check()
+    found = [p for p in check(story) if p.rule == "default-list-runs-eager"]
+    assert len(found) == len(variants)
+    for problem, variant in zip(found, variants):
+        assert (problem.line == 4) is bool(config)
+        assert len(story.variants) == 1 or problem.message.endswith(f"(in the variant {variant})")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Crash
-from rebalsim.lint.facts import heartbeat_us, is_classic, is_static, named, restart_us, say, session_us
+from rebalsim.lint.facts import heartbeat_us, is_static, named, restart_us, say, session_key, session_us
 from rebalsim.lint.figures import high
 from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Rule
@@ -33,7 +33,7 @@ RULE = Rule(
 def find(scenario: Scenario) -> Iterator[Finding]:
     worst = 0
     who = ""
-    classic = True
+    key = ""
     for action in scenario.script:
         deed = action.deed
         if not isinstance(deed, Crash):
@@ -44,14 +44,13 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                 continue
             dark = session - heartbeat_us(scenario, consumer)
             if dark > worst:
-                worst, who, classic = dark, consumer.name, is_classic(consumer)
+                worst, who, key = dark, consumer.name, session_key(consumer)
     for budget in scenario.budgets:
         if budget.metric != "longest_pause" or budget.op not in ("<", "<=") or budget.relative_to:
             continue
         if budget.variant not in ("", scenario.variant) or budget.members or budget.topics or budget.from_us is not None:
             continue
         if worst > budget.limit:
-            key = "session.timeout.ms" if classic else "group.consumer.session.timeout.ms"
             yield Finding(
                 f"the budget longest_pause {budget.op} {say(budget.limit)} cannot be kept: that {who} crashed goes unnoticed for at least "
                 f"{say(worst)} ({key} less a heartbeat interval) — shorten {key} below {say(budget.limit)}, or raise the budget",

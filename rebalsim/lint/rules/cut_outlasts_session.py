@@ -8,7 +8,7 @@ from rebalsim.domain.draws import Draw
 from rebalsim.domain.instants import SECOND
 from rebalsim.domain.scenario import Consumer, Scenario
 from rebalsim.domain.script import Cut
-from rebalsim.lint.facts import alike, heartbeat_us, is_classic, named, place_of, round_up, say, say_names, say_setting, session_us
+from rebalsim.lint.facts import alike, heartbeat_us, is_classic, named, place_of, round_up, say, say_names, say_setting, session_key, session_us
 from rebalsim.lint.figures import high
 from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Rule
@@ -39,14 +39,13 @@ def find(scenario: Scenario) -> Iterator[Finding]:
 
 def _cuts(scenario: Scenario, cut: list[Consumer], for_: Draw, from_all: bool, place: Place) -> Iterator[Finding]:
     lasts = high(for_)
-    for (session, beat, classic), who in alike(cut, lambda c: (session_us(scenario, c), heartbeat_us(scenario, c), is_classic(c))):
+    for (session, beat, _), who in alike(cut, lambda c: (session_us(scenario, c), heartbeat_us(scenario, c), is_classic(c))):
         if lasts <= session - beat:
             continue
-        key = "session.timeout.ms" if classic else "group.consumer.session.timeout.ms"
         over = max(0.0, lasts - session + beat)
         outcome = "its partitions move, and it rejoins after the cut" if from_all else f"it may read on beside the new owners for up to {say(over)}"
         yield Finding(
             f"{say_names(who)} cannot reach {'any broker' if from_all else 'the coordinator'} for up to {say(lasts)}, and the session is "
-            f"{say(session)}: expelled, {outcome} — write {key}: {say_setting(round_up(1.1 * lasts + beat, 5 * SECOND))}",
+            f"{say(session)}: expelled, {outcome} — write {session_key(who[0])}: {say_setting(round_up(1.1 * lasts + beat, 5 * SECOND))}",
             place,
         )

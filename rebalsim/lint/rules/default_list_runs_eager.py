@@ -14,8 +14,8 @@ RULE = Rule(
     id="default-list-runs-eager",
     title="A list with cooperative-sticky and an eager assignor runs eager",
     what="partition.assignment.strategy names cooperative-sticky together with an assignor that is eager only (as Kafka's default list, "
-         "[range, cooperative-sticky], does), and the script does not go on to cooperative-sticky alone. Not told of the variant `eager`, "
-         "which is there to show exactly this.",
+         "[range, cooperative-sticky], does), and the script does not go on to cooperative-sticky alone. In the variant `eager`, which is "
+         "there to show it, only where the file itself gives the list.",
     why="A client takes part in the highest protocol that all of its assignors support. One eager assignor in the list makes it eager: "
         "all partitions of all members stop at each rebalance, although cooperative-sticky is configured. The list exists as a step of a "
         "migration, and many stay on it without knowing.",
@@ -27,8 +27,6 @@ RULE = Rule(
 
 
 def find(scenario: Scenario) -> Iterator[Finding]:
-    if scenario.variant == "eager":
-        return
     migrating = {
         consumer.name: True
         for action in scenario.script if isinstance(action.deed, RollingBounce)
@@ -45,4 +43,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             f"partition.assignment.strategy [{', '.join(listed)}] runs eager, cooperative-sticky in it or not: each rebalance stops every "
             f"partition of {say_names(who)} — write partition.assignment.strategy: [cooperative-sticky]",
             Place("consumer", who[0].name, "partition.assignment.strategy"),
+            only_if_said=scenario.variant == "eager",
         )

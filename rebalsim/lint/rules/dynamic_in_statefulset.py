@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rebalsim.domain.instants import SECOND
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import RollingBounce
-from rebalsim.lint.facts import heartbeat_us, is_static, named, place_of, restart_us, round_up, say, say_names, say_setting, session_us
+from rebalsim.lint.facts import heartbeat_us, is_static, named, place_of, restart_us, round_up, say, say_names, say_setting, session_key, session_us
 from rebalsim.lint.figures import high
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
@@ -38,7 +38,7 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         away = max(restart_us(c, 0.0 if deed.down is None else high(deed.down)) for c in strangers)
         session = session_us(scenario, strangers[0])
         needed = round_up(1.25 * away + heartbeat_us(scenario, strangers[0]), 5 * SECOND)
-        also = "" if session >= needed else f" and session.timeout.ms: {say_setting(needed)} (a restart takes up to {say(away)})"
+        also = "" if session >= needed else f" and {session_key(strangers[0])}: {say_setting(needed)} (a restart takes up to {say(away)})"
         yield Finding(
             f"restarting {say_names(strangers)} in place without group.instance.id makes up to {2 * count} disturbances: each leaves and comes "
             f"back as a stranger — give each its own group.instance.id (such as \"{strangers[0].group}-{{n}}\"){also}",

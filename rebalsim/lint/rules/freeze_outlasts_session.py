@@ -8,7 +8,7 @@ from rebalsim.domain.draws import Draw
 from rebalsim.domain.instants import SECOND
 from rebalsim.domain.scenario import Consumer, Scenario
 from rebalsim.domain.script import Freeze
-from rebalsim.lint.facts import alike, heartbeat_us, is_classic, named, place_of, round_up, say, say_names, say_setting, session_us
+from rebalsim.lint.facts import alike, heartbeat_us, is_classic, named, place_of, round_up, say, say_names, say_setting, session_key, session_us
 from rebalsim.lint.figures import high
 from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Rule
@@ -39,12 +39,11 @@ def find(scenario: Scenario) -> Iterator[Finding]:
 
 def _freezes(scenario: Scenario, frozen: list[Consumer], for_: Draw, place: Place, what: str) -> Iterator[Finding]:
     lasts = high(for_)
-    for (session, beat, classic), who in alike(frozen, lambda c: (session_us(scenario, c), heartbeat_us(scenario, c), is_classic(c))):
+    for (session, beat, _), who in alike(frozen, lambda c: (session_us(scenario, c), heartbeat_us(scenario, c), is_classic(c))):
         if lasts <= session - beat:
             continue
-        key = "session.timeout.ms" if classic else "group.consumer.session.timeout.ms"
         yield Finding(
             f"{what} of {say_names(who)} lasts up to {say(lasts)}, the session {say(session)} from the last heartbeat on: expelled, its last "
-            f"batch is handled twice, and it joins anew — write {key}: {say_setting(round_up(1.1 * lasts + beat, 5 * SECOND))}",
+            f"batch is handled twice, and it joins anew — write {session_key(who[0])}: {say_setting(round_up(1.1 * lasts + beat, 5 * SECOND))}",
             place,
         )

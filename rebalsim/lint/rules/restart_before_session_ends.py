@@ -41,7 +41,7 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             continue
         back = low(deed.restart_after) + low(early[0].life.start)
         wait = session_us(scenario, early[0]) - back
-        who = "all partitions of the group stand still" if protocol_of(early[0]) == "eager" else "the moved partitions stand still"
+        who = "all partitions of the group stand still" if protocol_of(early[0]) == "eager" else "the dead member's partitions stand still"
         yield Finding(
             f"{say_names(early)} {verb(early, 'is', 'are')} back {say(back)} after the crash, while the dead member stays as a ghost for the session of "
             f"{say(session_us(scenario, early[0]))}: the rebalance that this opens waits for the ghost, and {who} for up to {say(wait)} — write a "

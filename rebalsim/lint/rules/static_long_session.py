@@ -11,12 +11,14 @@ from rebalsim.lint.facts import (
     alike,
     everyone,
     heartbeat_us,
+    is_classic,
     is_static,
     restart_us,
     round_up,
     say,
     say_names,
     say_setting,
+    session_key,
     session_us,
     share_of,
     work_of,
@@ -61,8 +63,8 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             suggestion = max(MINUTE, round_up(1.25 * need + heartbeat_us(scenario, who[0]), 5 * SECOND))
             share = share_of(scenario, who[0])
             yield Finding(
-                f"session.timeout.ms {say(session)} for static member{'s' if len(who) > 1 else ''} {say_names(who)}: when one dies for good, "
+                f"{session_key(who[0])} {say(session)} for static member{'s' if len(who) > 1 else ''} {say_names(who)}: when one dies for good, "
                 f"its {share} partition{'s are' if share != 1 else ' is'} read by nobody for up to {say(session)}, and a restart needs "
-                f"{say(need) if need else 'no such time here'} — write session.timeout.ms: {say_setting(suggestion)}",
-                Place("consumer", who[0].name, "session.timeout.ms"),
+                f"{say(need) if need else 'no such time here'} — write {session_key(who[0])}: {say_setting(suggestion)}",
+                Place("consumer", who[0].name, "session.timeout.ms") if is_classic(who[0]) else Place("cluster", key=session_key(who[0])),
             )

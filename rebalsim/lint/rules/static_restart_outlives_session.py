@@ -8,7 +8,7 @@ from rebalsim.domain.draws import Draw
 from rebalsim.domain.instants import SECOND
 from rebalsim.domain.scenario import Consumer, Scenario
 from rebalsim.domain.script import Crash, RollingBounce
-from rebalsim.lint.facts import alike, heartbeat_us, is_static, named, place_of, restart_us, round_up, say, say_names, say_setting, session_us
+from rebalsim.lint.facts import alike, heartbeat_us, is_static, named, place_of, restart_us, round_up, say, say_names, say_setting, session_key, session_us
 from rebalsim.lint.figures import high
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
@@ -50,6 +50,6 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                 yield Finding(
                     f"{say_names(who)} may be away for {say(away)}, and the last heartbeat before is up to {say(beat)} old: more than the "
                     f"session of {say(session)}, so the group rebalances without {'it' if len(who) == 1 else 'each'} and once more on its "
-                    f"return — write session.timeout.ms: {say_setting(needed)}",
+                    f"return — write {session_key(who[0])}: {say_setting(needed)}",
                     place_of(action),
                 )
