@@ -44,7 +44,7 @@ def read_budgets(node: Node | None, variants: tuple[str, ...], out: Problems) ->
     elif isinstance(node, Mapping):
         _block(node, "", variants, budgets, out)
     else:
-        out.add(node, f"{shown(node)} is no budget — write metrics with limits, as in longest_pause: \"<= 2s\"")
+        out.add(node, f"{shown(node).capitalize()} is no budget — write metrics with limits, as in longest_pause: \"<= 2s\"")
     return tuple(budgets)
 
 
@@ -66,7 +66,7 @@ def _block(node: Mapping, variant: str, variants: tuple[str, ...], budgets: list
 
 def _listed(node: Node, variants: tuple[str, ...], budgets: list[Budget], out: Problems) -> None:
     if not isinstance(node, Mapping):
-        out.add(node, f"{shown(node)} is no budget — write a metric with a limit, as in - longest_pause: \"<= 2s\"")
+        out.add(node, f"{shown(node).capitalize()} is no budget — write a metric with a limit, as in - longest_pause: \"<= 2s\"")
         return
     metrics = [key for key in node.entries if key not in OPTIONS.by_key]
     if len(metrics) != 1:
@@ -131,7 +131,7 @@ def _normal(text: str) -> str:
 def limit_of(node: Node, variants: tuple[str, ...], out: Problems) -> tuple[str, float, str, str] | None:
     """`<= 2s`, `<= 0.5 × eager`, `<= baseline + 5%`: (op, amount, unit, relative to)."""
     if not isinstance(node, Scalar) or node.value is None or isinstance(node.value, bool):
-        out.add(node, f"{shown(node)} is no limit — write one in quotes, as in \"<= 2s\"")
+        out.add(node, f"{shown(node).capitalize()} is no limit — write one in quotes, as in \"<= 2s\"")
         return None
     if node.trap:
         out.add(node, node.trap)
@@ -150,14 +150,19 @@ def limit_of(node: Node, variants: tuple[str, ...], out: Problems) -> tuple[str,
         other = plus.group(1)
         amount = 1 + (float(plus.group(3)) / 100 * (1 if plus.group(2) == "+" else -1) if plus.group(3) else 0.0)
     else:
-        why = q.why_no_duration(said) or f"'{shorten(said)}' is no amount — write one such as 2s, 5, 25%, 10MB or 0.5 × eager"
+        why = _time_like(said) or f"'{shorten(said)}' is no amount — write one such as 2s, 5, 25%, 10MB or 0.5 × eager"
         out.add(node, why)
         return None
     if other != "baseline" and other not in variants:
-        why = q.why_no_duration(said)
-        out.add(node, why or f"'{shorten(other)}' is neither an amount nor a variant of this story — {or_nearest(other, (*variants, 'baseline'))}")
+        out.add(node, _time_like(said) or f"'{shorten(other)}' is neither an amount nor a variant of this story — {or_nearest(other, (*variants, 'baseline'))}")
         return None
     return op, amount, "factor", other
+
+
+def _time_like(text: str) -> str:
+    """What is wrong with a duration, where this was meant to be one."""
+    why = q.why_no_duration(text)
+    return "" if "unknown unit" in why else why
 
 
 def amount_of(text: str) -> tuple[float, str] | None:
@@ -189,7 +194,7 @@ _FACTS: tuple[tuple[str, re.Pattern[str], str], ...] = (
     ("empty", re.compile(rf"{_WHERE} is empty"), "group is empty"),
     ("gone", re.compile(rf"{_WHERE} is gone"), "c1 is gone"),
 )
-EXAMPLES = ", ".join(f"'{example}'" for _, _, example in _FACTS)
+EXAMPLES = ", ".join(f"'{example}'" for _, _, example in _FACTS[:5]) + " …"
 _AT = re.compile(r"at (\S+?):? (.+)")
 _BETWEEN = re.compile(r"(.+) between (\S+) and (\S+)")
 _AFTER = re.compile(r"(.+) (after|before|at) (\S+)")
@@ -229,13 +234,13 @@ def read_expectations(node: Node | None, variants: tuple[str, ...], out: Problem
                         name = next(iter(fact.entries))
                         _fact(fact.keys[name], f"{name}: {inner.text}", key, None, None, "error", made, out)
                     else:
-                        out.add(fact, f"{shown(fact)} is no fact — write one such as {EXAMPLES}")
+                        out.add(fact, f"{shown(fact).capitalize()} is no fact — write one such as {EXAMPLES}")
             else:
                 out.add(item, f"This is no fact — write one such as {EXAMPLES}")
         elif isinstance(item, Scalar) and isinstance(item.value, str):
             _fact(item, item.text, "", None, None, "error", made, out)
         else:
-            out.add(item, f"{shown(item)} is no fact — write one such as {EXAMPLES}")
+            out.add(item, f"{shown(item).capitalize()} is no fact — write one such as {EXAMPLES}")
     return tuple(made)
 
 

@@ -154,8 +154,8 @@ def _trap(name: str, text: str) -> str:
     if name == "sexagesimal":
         parts = text.lstrip("+-").split(":")
         units = ("h", "m", "s")[-len(parts):]
-        clock = "".join(f"{p.lstrip('0') or '0'}{u}" for p, u in zip(parts, units)) if len(parts) <= 3 else "1h30m"
-        return f"{short} is a number in base 60 for some readers of YAML (1:30 is 90) — write {clock}, or \"{short}\" for text"
+        clock = "".join(f"{p.lstrip('0')}{u}" for p, u in zip(parts, units) if p.strip("0.")) if len(parts) <= 3 else "1h30m"
+        return f"{short} is a number in base 60 for some readers of YAML (1:30 is 90) — write {clock or '0s'}, or \"{short}\" for text"
     if name == "octal":
         return (f"{short} is octal for some readers of YAML (010 is 8) — write {shorten(bare.lstrip('+').lstrip('0') or '0')},"
                 f" or \"{short}\" for text")
@@ -378,6 +378,9 @@ def _syntax(error: yaml.MarkedYAMLError, source: Source) -> Problem:
             return source.problem(number, compare.start(1) + 1, "YAML takes the sign for the start of a text block — write the limit in quotes: "
                                   f"\"{shorten(near[compare.start(1):].rstrip(' }]'), 30)}\"", len(compare.group(1)))
     if "mapping values are not allowed" in what:
+        above = next((n for n in range(line - 1, 0, -1) if source.lines[n - 1].split("#")[0].strip()), 0)
+        if above and ":" not in shown[: column - 1] and ":" not in source.lines[above - 1]:
+            return source.problem(above, len(source.lines[above - 1].rstrip()) + 1, "A colon is missing at the end of this name — write `key: value`")
         return source.problem(line, column, "A second colon makes no sense to YAML here — put the text in quotes, or indent the line as its neighbours")
     if "cannot start any token" in what:
         character = shown[column - 1: column] or "?"
@@ -389,6 +392,8 @@ def _syntax(error: yaml.MarkedYAMLError, source: Source) -> Problem:
     if "could not find expected ':'" in what:
         return source.problem(line, column, "A colon with a space after it is missing on this line or the one before — write `key: value`")
     if "flow" in (error.context or "") or "','" in what:
+        opened = error.context_mark if error.context_mark and error.context_mark.line + 1 != line else mark
+        line, column = (opened.line + 1, opened.column + 1) if opened else (line, column)
         return source.problem(line, column, "A list [ ] or block { } is not closed, or a comma is missing — close it, or separate its parts by commas")
     if "quoted scalar" in (error.context or ""):
         where = error.context_mark or mark

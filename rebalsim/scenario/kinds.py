@@ -33,6 +33,13 @@ BAD: Final = _Bad()
 Schema = dict[str, Any]
 
 
+def named_schema(defs: dict[str, Schema], name: str, make: Callable[[], Schema]) -> Schema:
+    """A shape that stands in many places, written once."""
+    if name not in defs:
+        defs[name] = make()
+    return {"$ref": f"#/$defs/{name.replace(' ', '%20')}"}
+
+
 def shown(node: Node) -> str:
     """The value as a message shows it."""
     if isinstance(node, Scalar):
@@ -77,7 +84,8 @@ class Kind:
         return str(value)
 
     def wrong(self, node: Node, out: Problems, why: str = "") -> Any:
-        out.add(node, why or f"{shown(node)} does not fit here — write {self.says}")
+        said = why or f"{shown(node)} does not fit here — write {self.says}"
+        out.add(node, said[0].upper() + said[1:] if said.startswith(("a list", "a block", "nothing")) else said)
         return BAD
 
 
@@ -253,10 +261,10 @@ class Duration(Kind):
         return int(us)
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
-        text: Schema = {"type": "string", "pattern": f"^(?:{q.DURATION})$"}
+        text = named_schema(defs, "duration text", lambda: {"type": "string", "pattern": f"^(?:{q.DURATION})$"})
         if self.kafka:
             return {"anyOf": [text, {"type": "integer", "minimum": min((self.least // 1000, *self.also)), "maximum": 2_147_483_647}]}
-        return {"anyOf": [text, {"const": 0}]} if self.least == 0 else text
+        return named_schema(defs, "duration", lambda: {"anyOf": [text, {"const": 0}]}) if self.least == 0 else text
 
     def say(self, value: Any) -> str:
         return str(value) if value in self.also else q.say_us(value)
@@ -588,8 +596,9 @@ class Section(Kind):
 
     def __init__(self, name: str, fields: Iterable[Field], doc: str = "", shorthand: str | Callable[[Node], str] = "", allows_nothing: bool = False,
                  exactly_one: tuple[str, ...] = (), ignored: dict[str, str] | None = None, elsewhere: Callable[[str], str] | None = None,
-                 refused: dict[str, str] | None = None, after: Callable[[Written, Problems], None] | None = None) -> None:
+                 refused: dict[str, str] | None = None, after: Callable[[Written, Problems], None] | None = None, title: str = "") -> None:
         self.name = name
+        self.title = title or name
         self.after = after
         self.fields: dict[str, Field] = {f.name: f for f in fields}
         self.by_key: dict[str, Field] = {**self.fields, **{a: f for f in self.fields.values() for a in f.aliases}}
@@ -601,7 +610,7 @@ class Section(Kind):
         self.refused = refused or {}
         self.elsewhere = elsewhere
         self.required = tuple(f.name for f in self.fields.values() if f.is_required)
-        self.says = f"a block with the keys of {name}"
+        self.says = f"a block of settings with keys such as {one_of(list(self.fields)[:3])}"
 
     def expand(self, node: Node) -> Mapping | None:
         """The block that this node is, or stands for."""
@@ -621,10 +630,11 @@ class Section(Kind):
     def _read(self, node: Node, out: Problems) -> Any:
         block = self.expand(node)
         if block is None:
-            return self.wrong(node, out, f"{shown(node)} stands where {self.name} is a block of settings — "
+            return self.wrong(node, out, f"{shown(node)} stands where {self.title} is a block of settings — "
                               f"write its keys below it, indented: {', '.join(list(self.fields)[:4])}{' …' if len(self.fields) > 4 else ''}")
         written = Written(block, self)
         meant: list[str] = []             # known keys that unknown ones were probably meant to be
+        spelt: dict[str, str] = {}
         for key, value in block.entries.items():
             f = self.by_key.get(key)
             if f is None:
@@ -632,8 +642,9 @@ class Section(Kind):
                 written.is_bad = written.is_bad or key not in self.ignored
                 continue
             if f.name in written.at:
-                out.add(block.keys[key], f"'{key}' says the same as '{block_key(block, f)}' — keep one of the two")
+                out.add(block.keys[key], f"'{key}' says the same as '{spelt[f.name]}' — keep one of the two")
                 continue
+            spelt[f.name] = key
             written.at[f.name] = value
             got = f.kind.read(value, out)
             if got is BAD:
@@ -647,15 +658,16 @@ class Section(Kind):
                 written.is_bad = True
             elif name not in written.at:
                 example = self.fields[name].example
-                out.add(block, f"{self.name} lacks '{name}' — write {example or name + ': ' + self.fields[name].kind.says}")
+                out.add(block, f"The {self.title} lacks '{name}' — write {example or name + ': ' + self.fields[name].kind.says}")
                 written.is_bad = True
         if self.exactly_one:
             present = [n for n in self.exactly_one if n in written.at]
             if not present:
-                out.add(block, f"{self.name} does not say what happens — add one of {', '.join(self.exactly_one[:6])} …")
+                if not any(name in self.exactly_one for name in meant):
+                    out.add(block, f"The {self.title} does not say what happens — add one of {', '.join(self.exactly_one[:6])} …")
                 written.is_bad = True
             elif len(present) > 1:
-                out.add(block.keys[block_key(block, self.fields[present[1]])],
+                out.add(block.keys[spelt[present[1]]],
                         f"'{present[1]}' stands beside '{present[0]}' — one entry does one thing; put this into an entry of its own")
                 written.is_bad = True
         if self.after:
@@ -671,7 +683,7 @@ class Section(Kind):
             out.add(at, f"'{key}' {self.refused[key]}")
         else:
             hint = self.elsewhere(key) if self.elsewhere else ""
-            out.add(at, f"'{shorten(key)}' is not a key of {self.name} — {hint or or_nearest(key, self.by_key)}")
+            out.add(at, f"'{shorten(key)}' is not a key of the {self.title} — {hint or or_nearest(key, self.by_key)}")
             return "" if hint else nearest(key, self.by_key)
         return ""
 
@@ -713,11 +725,6 @@ class Section(Kind):
         if self.allows_nothing:
             forms.append({"type": "null"})
         return block if len(forms) == 1 else {"anyOf": forms}
-
-
-def block_key(block: Mapping, f: Field) -> str:
-    """The spelling of a field's key that this block uses."""
-    return next(k for k in (f.name, *f.aliases) if k in block.entries)
 
 
 class MapOf(Kind):

@@ -32,6 +32,7 @@ from rebalsim.scenario.kinds import (
     Text,
     Whole,
     Written,
+    named_schema,
     shown,
 )
 from rebalsim.scenario.problems import Problems
@@ -193,7 +194,7 @@ def _from_broker(key: str) -> str:
 
 CONFIG = Section("config", CLIENT_KEYS, "A consumer's settings, by Kafka's own names.", ignored=dict.fromkeys(_CLIENT_WITHOUT_BEARING, _NO_BEARING),
                  elsewhere=_from_client, refused={"group.id": "is the group's name here — write it as a key under groups:, or as group: {name: …}"})
-BROKER_CONFIG = Section("cluster config", BROKER_KEYS, "The brokers' settings, by Kafka's own names.",
+BROKER_CONFIG = Section("cluster config", BROKER_KEYS, "The brokers' settings, by Kafka's own names.", title="brokers' config",
                         ignored=dict.fromkeys(_BROKER_WITHOUT_BEARING, _NO_BEARING), elsewhere=_from_broker)
 
 
@@ -244,7 +245,7 @@ LINK = Section("link", (
 ))
 CLUSTER = Section("cluster", (
     Field("brokers", Brokers(), "How many brokers, or each with its id and rack.", default="1"),
-    Field("racks", ListOf(NAME, least=1), "Racks for the brokers in turn."),
+    Field("racks", ListOf(NAME, is_lenient=True, least=1, says="a list such as [a, b]"), "Racks for the brokers in turn."),
     Field("config", BROKER_CONFIG, "The brokers' settings, by Kafka's own names."),
     Field("latency", DRAW, "Network, one way between a client and a broker.", target="latency"),
     Field("cross_rack", DRAW, "The same between different racks.", target="cross_rack", default="no difference"),
@@ -415,7 +416,9 @@ class CostKind(Kind):
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
         one = rf"{DURATION}[^+]*"
-        return {"anyOf": [{"type": "string", "pattern": rf"^(?:{one}|{one}\+ ?{one}|{DURATION} ?(?:\+/-|\+-).*)$"}, {"const": 0}, COST.schema(defs)]}
+        return named_schema(defs, "cost or text", lambda: {
+            "anyOf": [{"type": "string", "pattern": rf"^(?:{one}|{one}\+ ?{one}|{DURATION} ?(?:\+/-|\+-).*)$"}, {"const": 0}, COST.schema(defs)],
+        })
 
     def say(self, value: Any) -> str:
         parts = [DRAW.say(value[0])] if value[0] is not None else []
@@ -471,7 +474,7 @@ class Microseconds(Kind):
         return self.wrong(node, out) if found is None else found
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
-        return {"anyOf": [{"type": "string", "pattern": f"^(?:{DURATION})$"}, {"const": 0}]}
+        return DURATION_KIND.schema(defs)
 
     def say(self, value: Any) -> str:
         from rebalsim.scenario.quantities import say_us
@@ -533,6 +536,9 @@ _TEMPLATE_KEYS = {f.name for f in MEMBER_FIELDS}
 
 
 def _under_config(key: str) -> str:
+    dotted = key.replace("_", ".")
+    if key not in _CLIENT_NAMES and dotted in _CLIENT_NAMES:
+        return f"Kafka spells it {dotted}; put it below, under config:"
     if key in _CLIENT_NAMES:
         return "it is a setting of the client; put it below, under config:"
     for section in (HANDLER, LISTENER, STATE, LIFE):
@@ -543,7 +549,8 @@ def _under_config(key: str) -> str:
 
 MEMBER = Section("member", (*MEMBER_FIELDS, Field("count", Whole(0, MAX_CONSUMERS), "How many like this; the name then holds {n}.", default="1")),
                  "A member, or several alike.", allows_nothing=True, elsewhere=_under_config, after=_one_subscription)
-LISTED_MEMBER = Section("listed member", (*MEMBER.fields.values(), Field("name", PATTERNED, "Its name.", is_required=True)), shorthand=word_of("name"), elsewhere=_under_config, after=_one_subscription)
+LISTED_MEMBER = Section("listed member", (*MEMBER.fields.values(), Field("name", PATTERNED, "Its name.", is_required=True)), title="member",
+                        shorthand=word_of("name"), elsewhere=_under_config, after=_one_subscription)
 TEMPLATE = Section("template", (*TEMPLATE_FIELDS, STARTS_AT), "Settings that members can begin with.", elsewhere=_under_config, after=_one_subscription)
 _MEMBER_MAP = MapOf(MEMBER, PATTERNED, "members")
 
@@ -604,7 +611,7 @@ GROUP = Section("group", (
     Field("name", NAME, "The group's name (group.id).", default="group"),
     Field("template", NAME, "A template from templates: to begin with."),
     Field("per_process", Whole(1, 1_000), "Consumers in one process (Spring's concurrency): one restart, GC pause or crash takes all of them.", default="1"),
-    Field("racks", ListOf(NAME, least=1), "Racks for the processes in turn."),
+    Field("racks", ListOf(NAME, is_lenient=True, least=1, says="a list such as [a, b]"), "Racks for the processes in turn."),
     Field("stagger", DURATION_KIND, "Start the members so far apart instead of all at once.", default="0s"),
     Field("overrides", MapOf(MEMBER, NAME, "members"), "What single members have otherwise, by name."),
 ), "A consumer group: its members and what they share.", elsewhere=_under_config, after=_one_subscription)
@@ -635,7 +642,7 @@ class Targets(Kind):
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
         one: Schema = {"anyOf": [{"type": "string", "minLength": 1}, {"type": "integer", "minimum": 0}]}
-        return {"anyOf": [one, {"type": "array", "items": one, "minItems": 1}]}
+        return named_schema(defs, "targets", lambda: {"anyOf": [one, {"type": "array", "items": one, "minItems": 1}]})
 
     def say(self, value: Any) -> str:
         return "all" if not value else ", ".join(str(v) for v, _ in value)
@@ -858,8 +865,11 @@ class Replay(Kind):
             elif name not in STOCK_VARIANTS and (written is None or not written.at):
                 from rebalsim.scenario.problems import or_nearest
 
-                out.add(at, f"'{shorten(name)}' is not a variant that ships with rebalsim — {or_nearest(name, STOCK_VARIANTS)}, or say what it "
-                            f"changes: {shorten(name, 20)}: {{config: {{…}}}}")
+                if written is not None and written.is_bad:
+                    continue              # it says what it changes, if not well; that is told already
+                hint = or_nearest(name, STOCK_VARIANTS)
+                out.add(at, f"'{shorten(name)}' is not a variant that ships with rebalsim — {hint}{'' if hint.endswith('?') else '.'} One of your own says "
+                            f"what it changes, as in {shorten(name, 20)}: {{config: {{…}}}}")
             else:
                 variants[name] = (written if written is not None and written.at else None, at)
         return tuple((name, written, at) for name, (written, at) in variants.items()) or BAD
@@ -914,8 +924,8 @@ SCENARIO = Section("scenario", (
     Field("templates", MapOf(TEMPLATE, NAME, "templates"), "Named settings that members can begin with."),
     Field("group", GROUP, "The consumer group."),
     Field("groups", MapOf(GROUP, NAME, "groups", least=1, most=200), "Several consumer groups, by name."),
-    Field("script", ListOf(ACTION, most=5_000, goes_on=True), "What is done to the world, in order of time."),
-    Field("random_faults", ListOf(RANDOM_FAULT, most=200, goes_on=True), "Faults at random, drawn from the seed."),
+    Field("script", ListOf(ACTION, most=5_000, goes_on=True, says="a list of actions, each beginning with a dash, as in - {at: 1m, crash: c1}"), "What is done to the world, in order of time."),
+    Field("random_faults", ListOf(RANDOM_FAULT, most=200, goes_on=True, says="a list of faults, each beginning with a dash"), "Faults at random, drawn from the seed."),
     Field("replay", Replay(), "The variants to play side by side.", default="[eager, cooperative]"),
     Field("horizon", POSITIVE, "When the story ends.", target="horizon_us"),
     Field("seed", Whole(0, 2**53), "Decides every random draw.", target="seed"),

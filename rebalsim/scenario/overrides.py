@@ -136,7 +136,7 @@ class _Walker:
             hint = or_nearest(rest if any("." in k for k in section.by_key) else first, section.by_key)
             if section.elsewhere and (better := section.elsewhere(rest) or section.elsewhere(first)):
                 hint = better
-            self.fail(rest, f"'{shorten(rest)}' is not a key of {section.name} — {hint}")
+            self.fail(rest, f"'{shorten(rest)}' is not a key of the {section.title} — {hint}")
             return None
         block = self._opened(node, section)
         field = section.by_key[key]

@@ -71,8 +71,7 @@ class Resolver:
         self.allow_code = allow_code
         self.out = out
         self.notes: dict[str, None] = {}
-        self.parts: dict[tuple[int, ...], Parts] = {}
-        self.kept: list[Any] = []                  # keeps the layers alive, whose ids are keys of `parts`
+        self.parts: dict[tuple[Written | None, ...], Parts] = {}      # by stack of layers; a block equals only itself
         self.rosters: dict[str, Roster] = {}
         self.seats: dict[str, Seat] = {}
         self.topics: dict[str, Topic] = {}
@@ -285,7 +284,7 @@ class Resolver:
                     continue
                 seat = roster.add(name, number, base + own + self.override(roster, name), node, process, rack)
                 self.seats[name] = seat
-        roster.spare = max((s.number + 1 for s in roster.seats.values()), default=0)
+        roster.spare = next((count for name, count, _, _ in reversed(listed) if "{n}" in name), len(roster.seats))
         for name in overrides:
             if name not in self.seats and f"{prefix}{name}" not in self.seats and not self._may_join(name, roster):
                 known = [s.removeprefix(prefix) for s in roster.seats]
@@ -333,21 +332,23 @@ class Resolver:
                         starts_at=parts.starts_at if starts else None, **rest)
 
     def parts_of(self, roster: Roster, seat: Seat) -> Parts:
-        key = (*map(id, seat.layers), 0, *map(id, seat.deployed))
+        key = (*seat.layers, None, *seat.deployed)
         found = self.parts.get(key)
         if found is None:
             found = self.parts[key] = self._parts(seat)
-            self.kept.append((seat.layers, tuple(seat.deployed)))
         return found
 
     def _parts(self, seat: Seat) -> Parts:
         written = seat.layers[0]
         for layer in seat.layers[1:]:
-            written = _lay(written, layer)
+            written = self._lay(written, layer)
+        asks_itself = _protocol(written) == "consumer"
+        if asks_itself:
+            self._refuse_classic_keys(written.get("config"))
         written = self._as_variant(written)
         for layer in seat.deployed:
-            written = _lay(written, layer)
-        if self.variant.base == "consumer":
+            written = self._lay(written, layer)
+        if self.variant.base == "consumer" and not asks_itself:
             written = self._for_consumer_protocol(written)
         profile = self._client(written)
         settings: Written | None = written.get("config")
@@ -389,8 +390,16 @@ class Resolver:
             values["group.protocol"] = "consumer"
             written = _with_config(self._for_consumer_protocol(written), values)
         if variant.layer is not None:
-            written = _lay(written, variant.layer)
+            written = self._lay(written, variant.layer)
         return written
+
+    def _lay(self, base: Written, over: Written) -> Written:
+        """A layer upon the ones below. One that turns to the other protocol leaves behind what that refuses, if it is inherited."""
+        if _protocol(over) == "consumer" and _protocol(base) != "consumer":
+            base = self._for_consumer_protocol(base)
+        elif _protocol(over) == "classic" and (settings := base.get("config")) is not None:
+            base = _with_config(base, {k: v for k, v in settings.values.items() if k not in CONSUMER_ONLY})
+        return _lay(base, over)
 
     def _for_consumer_protocol(self, written: Written) -> Written:
         """The overlay drops what the consumer protocol refuses, and says so."""
@@ -459,9 +468,7 @@ class Resolver:
                 if "{" in left or "}" in left:
                     add(_place(settings, key), f"'{shorten(pattern)}' holds braces that stand for nothing — only {', '.join(PLACEHOLDERS)} do")
         if config["group_protocol"] == "consumer":
-            for key in CLASSIC_ONLY:
-                if key in settings.values:
-                    add(_place(settings, key), f"{key} does not exist under group.protocol: consumer — {_INSTEAD[key]}")
+            self._refuse_classic_keys(settings)
             assignor = config["group_remote_assignor"]
             if assignor is not None and assignor not in self.cluster.config.group_consumer_assignors:
                 add(_place(settings, "group.remote.assignor"), f"The brokers have no assignor {assignor} — write one of group.consumer.assignors")
@@ -479,18 +486,23 @@ class Resolver:
             side, bound = ("below the brokers' group.min.session.timeout.ms", least) if session < least else ("above the brokers' group.max.session.timeout.ms", most)
             add(_place(settings, "session.timeout.ms"), f"session.timeout.ms {say_us(session)} is {side}, {say_us(bound)}, so the member cannot join"
                 f" — write {say_us(bound)}, or change the bound under cluster: config:")
-        strategies = config["partition_assignment_strategy"]
+        assignors = config["partition_assignment_strategy"]
         if STRATEGY in settings.values:
             failed = False
-            for assignor in strategies:
+            for assignor in assignors:
                 if OWN_CODE.fullmatch(assignor) and isinstance(why := protocols_of(assignor, self.allow_code), str):
                     add(_place(settings, STRATEGY), why)
                     failed = True
-            if not failed and not common_protocol(strategies, self.allow_code):
-                add(_place(settings, STRATEGY), f"The assignors {', '.join(strategies)} have no protocol in common (eager or cooperative), so the client refuses to start"
+            if not failed and not common_protocol(assignors, self.allow_code):
+                add(_place(settings, STRATEGY), f"The assignors {', '.join(assignors)} have no protocol in common (eager or cooperative), so the client refuses to start"
                     " — list assignors that share one")
-            if len(dict.fromkeys(strategies)) != len(strategies):
+            if len(dict.fromkeys(assignors)) != len(assignors):
                 add(_place(settings, STRATEGY), "An assignor is listed twice, so the client refuses to start — keep one of the two")
+
+    def _refuse_classic_keys(self, settings: Written) -> None:
+        for key in CLASSIC_ONLY:
+            if key in settings.values:
+                self.out.add(_place(settings, key), f"{key} does not exist under group.protocol: consumer — {_INSTEAD[key]}")
 
     def _check_state(self, state: Written | None) -> None:
         if state is None:
@@ -604,6 +616,11 @@ def _lay(base: Written, over: Written) -> Written:
         if one in over.values and other in base.values and other not in over.values:
             made = Written(made.node, made.section, {k: v for k, v in made.values.items() if k != other}, made.at, made.is_bad)
     return made
+
+
+def _protocol(written: Written) -> str:
+    settings = written.get("config")
+    return str(settings.get("group.protocol", "")) if settings is not None else ""
 
 
 def _with_config(written: Written, values: dict[str, Any]) -> Written:

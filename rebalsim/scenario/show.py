@@ -46,15 +46,15 @@ def show_lines(story: Story, variant: str = "", width: int = 80) -> list[str]:
     """The story in one variant (the first, if none is named), and what the others change."""
     name = variant or story.variants[0]
     scenario, resolver = story.scenario(name), story.resolver(name)
-    out = [*_head(story, scenario, width), "", "Cluster", *_table(_cluster_rows(resolver, scenario), width), "", "Topics"]
-    out += _table(_topic_rows(resolver, scenario), width)
-    for roster in resolver.rosters.values():
-        out += ["", *_group_lines(resolver, roster, scenario, width)]
-    out += ["", "Script", *_timetable(scenario, resolver, width)]
+    out = [*_head(story, scenario, width), "", "Script", *_timetable(scenario, resolver, width)]
     if scenario.budgets or scenario.expectations:
         out += ["", "Budgets and expectations", *_judged(scenario, width)]
     if scenario.notes:
         out += ["", "Notes", *(line for note in scenario.notes for line in _wrapped(note, width, "  "))]
+    out += ["", "Topics", *_table(_topic_rows(resolver, scenario), width)]
+    for roster in resolver.rosters.values():
+        out += ["", *_group_lines(resolver, roster, scenario, width)]
+    out += ["", "Cluster", *_table(_cluster_rows(resolver, scenario), width)]
     if not variant:
         for other in story.variants[1:]:
             out += ["", *_difference(story, name, other, width)]
@@ -197,15 +197,15 @@ def _group_lines(resolver: Resolver, roster: Roster, scenario: Scenario, width: 
     """What all members share, then for each kind of member what it has otherwise."""
     default = f"Java {scenario.cluster.kafka}"
     consumers = _consumers(scenario)
-    kinds: dict[int, tuple[Parts, list[Seat]]] = {}
+    kinds: dict[Parts, list[Seat]] = {}
     present = [s for s in roster.seats.values() if s.name in consumers]
     for seat in present:
         parts = _parts_at_start(resolver, roster, seat)
-        kinds.setdefault(id(parts), (parts, []))[1].append(seat)
+        kinds.setdefault(parts, []).append(seat)
     title = f"Group {roster.group}: {say_names([s.name for s in present])}" if present else f"Group {roster.group}: empty at the start"
     if not kinds:
         return [title]
-    ordered = sorted(kinds.values(), key=lambda kind: -len(kind[1]))
+    ordered = sorted(kinds.items(), key=lambda kind: -len(kind[1]))
     lines = [*_wrapped(title, width, "")]
     common = _member_rows(ordered[0][0], consumers[ordered[0][1][0].name], default, scenario.variant)
     lines += _table(common, width)

@@ -112,10 +112,9 @@ class Story:
         if variant.sets:
             changed = self._root
             for path, value in variant.sets:
-                changed = put(changed, path.text, value, path.source, problems)
-            for p in problems.items:                 # a path's problems point into the path: say them at its place in the file
-                problems.items = [variant.node.problem(p.message) if variant.node is not None else p for p in problems.items]
-                break
+                wrong = Problems()
+                changed = put(changed, path.text, value, path.source, wrong)
+                problems.items += [path.problem(p.message) for p in wrong.items]      # a path's problems stand at the path
             for one in self.overrides:
                 changed = override(changed, one, problems)
             written = SCENARIO.read(changed, problems)
