@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "Play": {
     },
+    "Plan": {
+        "sweep": ("rebalsim.cli.sweep", "Play a family of scenarios on Spark: which points meet the budgets, at what cost."),
+        "replay": ("rebalsim.cli.replay", "Play any run of a sweep again."),
+    },
     "Write": {
         "init": ("rebalsim.cli.init", "Write a commented scenario to start from."),
         "show": ("rebalsim.cli.show", "Print a scenario as meant: every default, and where each value comes from."),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,4 +117,5 @@ class Answer:
     is_all_shown: bool
     curves: dict[str, list[float]] = field(default_factory=dict)   # run prefix → the main metric's values at 0 … 100 % of the seeds
     heat: tuple[str, ...] = ()
-    commands: dict[str, Any] = field(default_factory=dict)         # replay: how a run is played again
+    first_seed: int = 1
+    seeds: int = 1

@@ -36,5 +36,5 @@ def render_markdown(answer: Answer) -> str:
         lines += ["| " + " | ".join(cell(c) for c in (b.axis, b.low_value, say_metric(answer.main_metric, b.low), b.high_value,
                                                       say_metric(answer.main_metric, b.high))) + " |" for b in answer.tornado]
     if answer.best:
-        lines += ["", f"`{replay_command(answer, answer.best[0], int(answer.commands.get('first_seed', 1)))}` plays the first one again."]
+        lines += ["", f"`{replay_command(answer, answer.best[0], answer.first_seed)}` plays the first one again."]
     return "\n".join(lines) + "\n"

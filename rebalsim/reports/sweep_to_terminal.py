@@ -53,16 +53,12 @@ def render_answer(answer: Answer, console: Console, is_ascii: bool = False) -> N
     if answer.best:
         _next_cheaper(answer, say)
         say()
-        say(f"Replay the first: {replay_command(answer, answer.best[0], _first_seed(answer))}")
+        say(f"Replay the first: {replay_command(answer, answer.best[0], answer.first_seed)}")
     if answer.tornado:
         say()
         say(Text(f"What moves {main_title(answer)}: its mean over all points with the value where that is lowest, and highest", style="bold"))
         for line in _tornado(answer, answer.tornado, width):
             say(line)
-
-
-def _first_seed(answer: Answer) -> int:
-    return int(answer.commands.get("first_seed", 1))
 
 
 def _next_cheaper(answer: Answer, say: object) -> None:

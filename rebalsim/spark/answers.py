@@ -44,7 +44,8 @@ class Asker:
         is_all = total <= MOST_SHOWN
         shown = self._said(f"SELECT * FROM rebalsim_points ORDER BY point, variant LIMIT {MOST_SHOWN}") if is_all else self._plane(best, front)
         main = main_metric(plan)
-        errors = self.spark.sql("SELECT error, count(*) AS n FROM rebalsim_points WHERE error IS NOT NULL GROUP BY error ORDER BY n DESC, error LIMIT 5").collect()
+        errors = self.spark.sql("SELECT error, count(*) AS n FROM rebalsim_points WHERE error IS NOT NULL "
+                                "GROUP BY error ORDER BY n DESC, error LIMIT 5").collect()
         cut = self.spark.sql("SELECT count(*) AS n FROM rebalsim_points WHERE error_kind = 'cut'").collect()[0]["n"]
         return Answer(
             title=plan.title or plan.file, description=plan.description, plan_file=plan.file, version=__version__, out=self.store.out,
@@ -55,7 +56,7 @@ class Asker:
             failing=counts.get("fail", 0), inconclusive=counts.get("inconclusive", 0), erring=counts.get("error", 0),
             errors=tuple((str(r["error"]), int(r["n"])) for r in errors), cut=int(cut), best=best, next_cheaper=cheaper,
             next_cheaper_budgets=self._budgets_of(cheaper) if cheaper else (), front=front, tornado=self._tornado(), shown=shown, is_all_shown=is_all,
-            curves=self._curves(best, front, shown), heat=plan.heat,
+            curves=self._curves(best, front, shown), heat=plan.heat, first_seed=plan.first_seed, seeds=plan.seeds,
         )
 
     # ------------------------------------------------------------------------------------------------ points
@@ -90,7 +91,8 @@ class Asker:
         rows = self.spark.sql(f"SELECT * FROM rebalsim_budgets WHERE point = {point.number} AND scenario = {text_literal(point.scenario)} "
                               f"AND variant = {text_literal(point.variant)} ORDER BY budget").collect()
         metric = {b.text: b.metric for b in self.tables.budgets}
-        return tuple(BudgetSaid(r["budget"], metric.get(r["budget"], ""), r["verdict"], r["observed"], r["limit"], r["pass_share"], r["worst_seed"]) for r in rows)
+        return tuple(BudgetSaid(r["budget"], metric.get(r["budget"], ""), r["verdict"], r["observed"], r["limit"], r["pass_share"], r["worst_seed"])
+                     for r in rows)
 
     def _plane(self, best: tuple[PointSaid, ...], front: tuple[PointSaid, ...]) -> tuple[PointSaid, ...]:
         """Of a sweep too large for a page: the heat map's two axes with all others as the winner has them, the best and the front."""

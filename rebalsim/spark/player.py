@@ -22,6 +22,7 @@ from rebalsim.scenario.story import Story
 from rebalsim.spark import rows
 from rebalsim.spark.points import Points
 from rebalsim.spark.schemas import arrow_schema, run_columns
+from rebalsim.spark.zones import cross_zone_bytes
 
 BATCH = 256
 
@@ -118,9 +119,10 @@ class Player:
             return row
         metrics = rows.measured(run.analysis)
         budgets = rows.judged(self.plan.budgets or scenario.budgets, variant, analyses)
+        crossed = cross_zone_bytes(scenario, run.analysis)
         row.update(metrics)
-        row.update(budgets=budgets, verdict=rows.overall([b["verdict"] for b in budgets]),
-                   cost_per_hour=rows.cost_per_hour(self.plan.costs, metrics, scenario.horizon_us))
+        row.update(budgets=budgets, verdict=rows.overall([b["verdict"] for b in budgets]), cross_zone_bytes=crossed,
+                   cost_per_hour=rows.cost_per_hour(self.plan.costs, metrics, crossed, scenario.horizon_us))
         if self.with_pauses:
             row["pauses"] = rows.pauses_of(run.analysis)
         return row

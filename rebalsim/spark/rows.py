@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rebalsim.analysis.analysis import Analysis
+from rebalsim.analysis import Analysis
 from rebalsim.analysis.measure import measure
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.metrics import METRICS, PHASES, Selection
@@ -40,14 +40,13 @@ def consumers_in(scenario: Scenario) -> int:
     return len(names)
 
 
-def cost_per_hour(costs: Costs, metrics: Mapping[str, float | int | None], horizon_us: int) -> float | None:
+def cost_per_hour(costs: Costs, metrics: Mapping[str, float | int | None], crossed_bytes: float | None, horizon_us: int) -> float | None:
     """Money an hour of this story costs; None where nothing costs anything."""
     if not costs.is_stated or horizon_us <= 0:
         return None
     hours = horizon_us / _HOUR_US
     member_hours = float(metrics.get("member_seconds") or 0) / _HOUR_US
-    crossed = float(metrics.get("cross_zone_bytes") or 0) / 1e9
-    return (member_hours * costs.member_hour + crossed * costs.cross_zone_gb) / hours
+    return (member_hours * costs.member_hour + (crossed_bytes or 0.0) / 1e9 * costs.cross_zone_gb) / hours
 
 
 def observed(analysis: Analysis, budget: Budget) -> float | None:

@@ -38,6 +38,7 @@ KEYS = (
 OUTCOME = (
     Column("consumers", "int", "consumers in the scenario, those that its script starts included"),
     Column("topic_partitions", "int", "partitions over all topics at the start"),
+    Column("cross_zone_bytes", "double", "bytes that consumers fetched from another zone; null where no zones are stated"),
     Column("cost_per_hour", "double", "member-hours × their price, and zone crossings × theirs, per hour of the story"),
     Column("verdict", "string", "pass, fail, inconclusive over the budgets; error where there is no result"),
     Column("error_kind", "string", "impossible (settings that cannot be), cut (took too long), memory, crash, bug; null where the run went well"),

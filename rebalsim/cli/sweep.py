@@ -1,0 +1,221 @@
+"""`rebalsim sweep PLAN`: play a family of scenarios on Spark, and answer with a table and a picture."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rebalsim.cli import exits
+
+if TYPE_CHECKING:
+    from rebalsim.domain.answer import Answer
+    from rebalsim.spark.sweep import Progress
+
+CONF_HELP = "A setting for Spark, as in spark.executor.memory=4g. Repeatable."
+
+
+def parse_conf(values: tuple[str, ...]) -> dict[str, str]:
+    """`--conf k=v`, as spark-submit takes it."""
+    found: dict[str, str] = {}
+    for value in values:
+        key, equals, setting = value.partition("=")
+        if not equals or not key.strip():
+            raise click.UsageError(f"--conf {value} sets nothing — write --conf key=value, as in --conf spark.executor.memory=4g")
+        found[key.strip()] = setting.strip()
+    return found
+
+
+@click.command("sweep", epilog="Example: rebalsim sweep session-timeout --out out/session --html session.html")
+@click.argument("plan", required=False)
+@click.option("--out", metavar="DIR", help="Where the tables go: a folder, or any place that Spark can write to (s3a://…).")
+@click.option("--dry-run", is_flag=True, help="Only say how many points and runs it would be, show some, and estimate the time.")
+@click.option("--resume", is_flag=True, help="Continue a sweep that was broken off: compute only what is missing.")
+@click.option("--overwrite", is_flag=True, help="Replace the sweep that is there.")
+@click.option("--pauses", is_flag=True, help="Write the table of pauses too: a row per pause, with its phases.")
+@click.option("--master", default="", metavar="URL", help="Spark's master: local[4], spark://…, yarn, k8s://….  [default: all cores of this machine]")
+@click.option("--conf", multiple=True, metavar="K=V", help=CONF_HELP)
+@click.option("--spark-log", is_flag=True, help="Show what Spark logs.")
+@click.option("--pack", type=click.Path(dir_okay=False), metavar="FILE", help="Write an archive that brings rebalsim to workers that have none; use it with --master.")
+@click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Write the answer as one self-contained page.")
+@click.option("--markdown", is_flag=True, help="Print the answer as Markdown.")
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
+def command(plan: str | None, out: str | None, dry_run: bool, resume: bool, overwrite: bool, pauses: bool, master: str, conf: tuple[str, ...],
+            spark_log: bool, pack: str | None, html: str | None, markdown: bool, as_json: bool) -> int:
+    """Play every point of a plan, with every seed and variant, and say which points meet the budgets.
+
+    PLAN is a plan file, or a stock plan by name. A plan names a scenario, the settings to vary, budgets, and what to make small.
+    """
+    if markdown and as_json:
+        raise click.UsageError("--markdown and --json both want the output — choose one.")
+    if resume and overwrite:
+        raise click.UsageError("--resume keeps what is there and --overwrite throws it away — choose one.")
+    settings = parse_conf(conf)
+    if pack:
+        from rebalsim.spark.pack import build_pack
+
+        click.echo(f"{pack}: {build_pack(pack) / 1024:,.0f} KiB; workers get it with --conf spark.submit.pyFiles={pack}", err=True)
+        if plan is None:
+            return exits.WITHIN
+        settings.setdefault("spark.submit.pyFiles", str(Path(pack).resolve()))
+    if plan is None:
+        raise click.UsageError("Which plan? Name a file or a stock plan, as in `rebalsim sweep session-timeout --out out`.")
+    from rebalsim.spark.plans import load_plan
+
+    loaded = load_plan(plan)
+    if dry_run:
+        return _dry_run(loaded, master, as_json)
+    if not out:
+        raise click.UsageError("Where to? Name a folder with --out DIR (or look first with --dry-run).")
+    from rebalsim.spark import conduct
+    from rebalsim.spark.session import start_session, stop_session
+
+    with told_steps() as step:
+        step("Starting Spark")
+        spark = start_session(master, settings, is_loud=spark_log, name=f"rebalsim sweep {Path(plan).stem}")
+        try:
+            step("Timing a few runs")
+            job = conduct.prepare(spark, loaded, out, resume=resume, overwrite=overwrite, with_pauses=pauses)
+            answer = played(spark, job, step)
+        finally:
+            stop_session(spark)
+    write_answer(answer, html, markdown, as_json)
+    return exits.WITHIN
+
+
+def played(spark: Any, job: Any, step: Callable[[str], None]) -> Answer:
+    """Play and conclude, with progress; a Ctrl-C says how to go on."""
+    from rebalsim.spark import conduct
+
+    seen: list[Progress] = []
+    began = time.monotonic()
+
+    def tell(progress: Progress) -> None:
+        seen[:] = [progress]
+        step(progress_line(progress, time.monotonic() - began))
+
+    try:
+        done = conduct.play(spark, job, tell)
+        if job.is_resumed and done.skipped_runs:
+            click.echo(f"{done.skipped_runs:,} of {done.runs:,} were there already.", err=True)
+        step("Concluding")
+        return conduct.conclude(spark, job)
+    except KeyboardInterrupt:
+        share = f"{seen[0].runs_done:,.0f} of {seen[0].runs:,} runs" if seen else "nothing"
+        click.echo(f"\nStopped with {share} played. The table `runs` in {job.store.out} is readable as far as it goes; "
+                   "continue with the same command and --resume.", err=True)
+        raise
+
+
+def progress_line(progress: Progress, elapsed_s: float) -> str:
+    """`12,400 of 200,000 runs · 815/s · 3 m 50 s left`: time left by the work that is left, for runs are not alike."""
+    from rebalsim.domain.instants import SECOND, say_duration
+
+    fresh = progress.runs_done - progress.skipped_runs
+    parts = [f"{progress.runs_done:,.0f} of {progress.runs:,} runs"]
+    if elapsed_s > 2 and fresh > 0:
+        parts.append(f"{fresh / elapsed_s:,.0f}/s")
+        if progress.work_done > 0 and progress.work > progress.work_done:
+            left_s = elapsed_s * (progress.work - progress.work_done) / progress.work_done
+            parts.append(f"{say_duration(round(left_s) * SECOND) if left_s >= 1 else 'a second'} left")
+    return " · ".join(parts)
+
+
+@contextlib.contextmanager
+def told_steps() -> Iterator[Callable[[str], None]]:
+    """One line that changes on a terminal; a line every half minute elsewhere."""
+    is_terminal = sys.stderr.isatty()
+    told_at, told, width = [0.0], [""], [0]
+
+    def step(text: str) -> None:
+        now = time.monotonic()
+        if is_terminal:
+            click.echo(f"\r{text.ljust(width[0])}", nl=False, err=True)
+            width[0] = len(text)
+        elif ("runs" not in text and text != told[0]) or now - told_at[0] > 30:
+            click.echo(text, err=True)
+            told_at[0], told[0] = now, text
+
+    try:
+        yield step
+    finally:
+        if is_terminal:
+            click.echo("\r" + " " * width[0] + "\r", nl=False, err=True)
+
+
+def write_answer(answer: Answer, html: str | None, markdown: bool, as_json: bool) -> None:
+    """The answer in the form that was asked for; the page to its file."""
+    if html:
+        from rebalsim.reports.sweep_to_html import render_html
+
+        write_whole(Path(html), render_html(answer))
+        click.echo(f"Page written to {html}", err=True)
+    if as_json:
+        from rebalsim.reports.sweep_to_json import render_json
+
+        click.echo(render_json(answer))
+    elif markdown:
+        from rebalsim.reports.sweep_to_markdown import render_markdown
+
+        click.echo(render_markdown(answer), nl=False)
+    else:
+        from rich.console import Console
+
+        from rebalsim.reports.sweep_to_terminal import render_answer
+
+        encoding = (sys.stdout.encoding or "ascii").lower()
+        render_answer(answer, Console(highlight=False), is_ascii="utf" not in encoding)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """All of the file or nothing."""
+    from rebalsim.domain.errors import InputError
+
+    fresh = path.with_name(f".{path.name}.new")
+    try:
+        fresh.write_text(text, "utf-8")
+        fresh.replace(path)
+    except OSError as e:
+        fresh.unlink(missing_ok=True)
+        raise InputError(f"{path} cannot be written: {e.strerror or e}.") from None
+
+
+def _dry_run(plan: Any, master: str, as_json: bool) -> int:
+    from rebalsim.domain.instants import SECOND, say_duration
+    from rebalsim.spark.estimate import estimate, sample_points
+    from rebalsim.spark.player import player_for
+    from rebalsim.spark.session import LOCAL_MASTER, local_cores
+
+    player = player_for(plan)
+    cores = local_cores(master or LOCAL_MASTER)
+    told = estimate(player, cores or 1)
+    sample = sample_points(player, 8)
+    if as_json:
+        click.echo(json.dumps({
+            "grid": told.grid, "points": told.points, "points_are_exact": told.is_exact, "seeds": told.seeds, "runs": told.runs, "cores": told.cores,
+            "timed_runs": told.probe.timed, "seconds_per_run": told.probe.order.total() / told.probe.order.size / told.probe.rows,
+            "estimated_seconds": round(told.seconds, 1),
+            "sample": [{"point": point, "at": at, **({"problem": why} if why else {})} for point, at, why in sample],
+        }, ensure_ascii=False, indent=2))
+        return exits.WITHIN
+    about = "" if told.is_exact else "about "
+    click.echo(plan.title or plan.file)
+    dropped = f" (of {told.grid:,}; where: drops the others)" if told.points != told.grid else ""
+    click.echo(f"{about}{told.points:,} points{dropped} × {told.seeds:,} seed{'s' if told.seeds != 1 else ''} × {told.probe.rows} "
+               f"variant{'s' if told.probe.rows != 1 else ''} = {about}{told.runs:,} runs")
+    click.echo("Such as:")
+    for point, at, why in sample:
+        click.echo(f"  {point:>8}  {' · '.join(f'{k} {v}' for k, v in at.items())}{f'   ✗ {why}' if why else ''}")
+    if told.impossible:
+        click.echo(f"{told.impossible} of {told.sampled} points looked at cannot be; they become rows with their error.")
+    one = told.probe.order.total() / told.probe.order.size / told.probe.rows
+    where = f"on {cores} core{'s' if cores != 1 else ''} here" if cores else "of one core; divide by the cluster's"
+    click.echo(f"About {say_duration(round(told.seconds * SECOND))} {where}, Spark's start included "
+               f"(a run takes {one * 1e3:.1f} ms on average, from {told.probe.timed} timed{'' if told.probe.is_complete else '; not every axis was tried'}).")
+    return exits.WITHIN
