@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The value a finding is about: whose it is, and its key as a scenario writes it (Kafka's own name where Kafka has one)."""
+    """The value a finding is about: whose it is, and its key as a scenario writes it (Kafka's own name where Kafka has one).
+
+    Several keys, parted by `|`, mean the first of them that the file gives.
+    """
 
     kind: str             # consumer | group | topic | action | budget | cluster | story
     name: str = ""        # the consumer's, group's, topic's or action's

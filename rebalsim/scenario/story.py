@@ -154,8 +154,8 @@ class Story:
     def place_of(self, kind: str, name: str = "", key: str = "", variant: str = "") -> tuple[int, int, str, int]:
         """Where a value stands in this file, as (line, column, source line, width): for rules, which judge resolved scenarios.
 
-        `kind` is consumer, group, topic, cluster or story, `key` as the file spells it (Kafka's name where Kafka has one). What the file
-        does not say is placed at the nearest thing that it does: the block, the group, the first line.
+        `kind` is consumer, group, topic, cluster or story, `key` as the file spells it (Kafka's name where Kafka has one); of several
+        parted by `|` the first that is there. What the file does not say is placed at the nearest thing that it does: the block, the group, the first line.
         """
         node = self._place_of(self.resolver(variant or self.variants[0]), kind, name, key)
         if node.source is not self._source:
@@ -203,9 +203,10 @@ class Story:
                     fallback = seat.node
         elif kind == "story":
             blocks = [self._written]
-        for block in blocks:
-            if isinstance(block, Written) and key in block.at:
-                return block.at[key]
+        for one in key.split("|"):
+            for block in blocks:
+                if isinstance(block, Written) and one in block.at:
+                    return block.at[one]
         return fallback
 
     def _check_references(self, items: list[Problem]) -> None:

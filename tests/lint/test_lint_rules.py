@@ -102,7 +102,7 @@ CASES = [
          world(consumer(handler=handler(0.1), max_poll_interval_us=s(30)), topics=(topic(partitions=2, record_bytes=500_000),))),
     Case("poll-interval-under-worst-batch", world(consumer(handler=handler(0.1)), script=(Slow(("c0",), 10, s(60)),)), ("10-fold", "8 m 20 s")),
     # heavy-batch: 500 × 40 ms = 20 s
-    Case("heavy-batch", world(consumer(handler=handler(0.04))), ("500", "20.0 s", "max.poll.records: 50")),
+    Case("heavy-batch", world(consumer(handler=handler(0.04))), ("500", "20.0 s", "max.poll.records: 125", "500 records come twice")),
     Case("heavy-batch", world(consumer(handler=handler(0.01)))),
     Case("heavy-batch", world(consumer(handler=handler(0.04), max_poll_records=100))),
     # handler-slower-than-arrival: 3 × 200/s < 1200/s
@@ -118,10 +118,11 @@ CASES = [
     # sync-commit-per-record: 2 × 1 ms + 1 ms = 3 ms each
     Case("sync-commit-per-record", world(consumer(handler=handler(0.001, commit="sync-record"))), ("3 ms", "1.50 s", "250 records/s")),
     Case("sync-commit-per-record", world(consumer(handler=handler(0.001, commit="sync-batch")))),
-    # auto-commit-long-batches: 500 × 30 ms = 15 s > 5 s
-    Case("auto-commit-long-batches", world(consumer(handler=handler(0.03))), ("15.0 s", "5.00 s", "500")),
+    # auto-commit-long-batches: 500 × 15 ms = 7.5 s > 5 s; 15 s are heavy-batch's
+    Case("auto-commit-long-batches", world(consumer(handler=handler(0.015))), ("7.50 s", "5.00 s", "500")),
+    Case("auto-commit-long-batches", world(consumer(handler=handler(0.03)))),
     Case("auto-commit-long-batches", world(consumer(handler=handler(0.005)))),
-    Case("auto-commit-long-batches", world(consumer(handler=handler(0.03, commit="sync-batch"), enable_auto_commit=False))),
+    Case("auto-commit-long-batches", world(consumer(handler=handler(0.015, commit="sync-batch"), enable_auto_commit=False))),
     # async-commit-without-revoke-commit
     Case("async-commit-without-revoke-commit", world(consumer(handler=handler(0.001, commit="async"))), ("500", "commit_on_revoke: once")),
     Case("async-commit-without-revoke-commit", world(consumer(handler=handler(0.001, commit="async", commit_on_revoke="once")))),

@@ -20,7 +20,7 @@ RULE = Rule(
         "before its session runs out causes none: it takes its old assignment up again and nobody else notices.",
     fix="Take group.instance.id from the pod's name and make session.timeout.ms longer than a restart takes at worst. The price: a member "
         "that dies for good is noticed that much later.",
-    example="group.instance.id: \"orders-{n}\"\nsession.timeout.ms: 60s         # a restart takes up to 40 s",
+    example="group.instance.id: \"{name}\"\nsession.timeout.ms: 60s         # a restart takes up to 40 s",
     source="KIP-345; GroupMetadataManager.updateStaticMemberThenRebalanceOrCompleteJoin.",
 )
 
@@ -41,6 +41,6 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         also = "" if session >= needed else f" and {session_key(strangers[0])}: {say_setting(needed)} (a restart takes up to {say(away)})"
         yield Finding(
             f"restarting {say_names(strangers)} in place without group.instance.id makes up to {2 * count} disturbances: each leaves and comes "
-            f"back as a stranger — give each its own group.instance.id (such as \"{strangers[0].group}-{{n}}\"){also}",
+            f"back as a stranger — give each its own group.instance.id (\"{{name}}\" takes the pod's name){also}",
             place_of(action),
         )

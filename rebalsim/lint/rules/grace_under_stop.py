@@ -36,5 +36,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                 f"stopping takes {say_names(who)} up to {say(takes)}, longer than the grace period of {say(life.grace_us)}: killed without "
                 f"LeaveGroup, its partitions stand still for the session of {say(session)} — write life: grace: "
                 f"{say_setting(round_up(1.25 * takes, 5 * SECOND))}, or stop sooner",
-                Place("consumer", who[0].name, "grace"),
+                Place("consumer", who[0].name, "grace|stop|life"),
             )

@@ -40,5 +40,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                 f"{arriving:,.0f} records/s arrive for group {group.name}, and its {working} working member{'s' if working > 1 else ''} handle "
                 f"{capacity:,.0f}/s at best ({each:,.0f} each): the lag grows by {arriving - capacity:,.0f} records every second, rebalance or "
                 f"not — use {int(arriving / each) + 1} members on at least as many partitions, or make the handler quicker",
-                Place("group", group.name, "members"),
+                Place("group", group.name, "handler|members"),
             )

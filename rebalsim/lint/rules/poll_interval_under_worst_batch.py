@@ -48,5 +48,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             f"max.poll.interval.ms {say(limit)} is shorter than the likely worst batch of {say_names(who)}{slow}: {records} records take up "
             f"to {say(worst)}, and the member is expelled while it works — write max.poll.records: {fitting}, or "
             f"max.poll.interval.ms: {say_setting(needed)}",
-            Place("consumer", who[0].name, "max.poll.interval.ms"),
+            Place("consumer", who[0].name, "max.poll.interval.ms|max.poll.records|per_record|handler"),
         )

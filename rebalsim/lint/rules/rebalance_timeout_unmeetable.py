@@ -45,5 +45,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                 f"{say_names([c for _, who in late for c in who])} may need {say(needs)} to hear of a rebalance, finish a batch and join, and the rebalance "
                 f"timeout (max.poll.interval.ms) is {say(limit)}: thrown out, it returns and triggers the next one — write "
                 f"max.poll.interval.ms: {say_setting(round_up(2 * needs, 5 * SECOND))}, or a smaller max.poll.records",
-                Place("consumer", late[0][1][0].name, "max.poll.interval.ms"),
+                Place("consumer", late[0][1][0].name, "max.poll.interval.ms|max.poll.records|per_record|handler"),
             )

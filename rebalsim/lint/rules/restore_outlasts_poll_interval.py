@@ -41,5 +41,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                 f"taking over {share} partition{'s' if share > 1 else ''} keeps {say_names(who)} up to {say(takes)} in onPartitionsAssigned, "
                 f"longer than max.poll.interval.ms {say(limit)}: expelled before the first record, and so is the next owner — write "
                 f"max.poll.interval.ms: {say_setting(round_up(1.25 * takes, MINUTE))}, or keep standbys",
-                Place("consumer", who[0].name, "max.poll.interval.ms"),
+                Place("consumer", who[0].name, "max.poll.interval.ms|state|listener"),
             )

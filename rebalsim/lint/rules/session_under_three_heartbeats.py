@@ -31,7 +31,7 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                 f"heartbeat.interval.ms {say(beat)} fits less than three times into session.timeout.ms {say(session)}: one late heartbeat "
                 f"expels a healthy member of {say_names(who)} — write heartbeat.interval.ms: {say_setting(_third(session))} or "
                 f"less, or session.timeout.ms: {say_setting(3 * beat)} or more",
-                Place("consumer", who[0].name, "heartbeat.interval.ms"),
+                Place("consumer", who[0].name, "heartbeat.interval.ms|session.timeout.ms"),
             )
 
 

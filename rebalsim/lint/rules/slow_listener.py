@@ -45,5 +45,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         yield Finding(
             f"giving up {share} partition{'s' if share > 1 else ''} takes {say_names(who)} up to {say(takes)}, longer than a heartbeat interval "
             f"({say(beat)}): {waiting} — do less in onPartitionsRevoked{', or use cooperative-sticky' if protocol == 'eager' else ''}",
-            Place("consumer", who[0].name, "on_revoked"),
+            Place("consumer", who[0].name, "on_revoked|flush|listener|state"),
         )

@@ -66,5 +66,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                 f"{session_key(who[0])} {say(session)} for static member{'s' if len(who) > 1 else ''} {say_names(who)}: when one dies for good, "
                 f"its {share} partition{'s are' if share != 1 else ' is'} read by nobody for up to {say(session)}, and a restart needs "
                 f"{say(need) if need else 'no such time here'} — write {session_key(who[0])}: {say_setting(suggestion)}",
-                Place("consumer", who[0].name, "session.timeout.ms") if is_classic(who[0]) else Place("cluster", key=session_key(who[0])),
+                Place("consumer", who[0].name, "session.timeout.ms|group.instance.id") if is_classic(who[0]) else Place("cluster", key=session_key(who[0])),
             )

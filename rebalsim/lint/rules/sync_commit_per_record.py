@@ -36,5 +36,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             f"{say_names(who)} {verb(who, 'commits', 'commit')} synchronously after each record, about {say(trip)} each time: "
             f"{say(records * trip)} of a batch of "
             f"{records}, and no member handles more than {most:,.0f} records/s — write commit: sync-batch",
-            Place("consumer", who[0].name, "commit"),
+            Place("consumer", who[0].name, "commit|handler"),
         )
