@@ -19,7 +19,7 @@ class EpochFinder:
         self.header = header
         self.group = group
         self.targets: list[Rebalance] = []
-        self.is_told = any(type(index.events[n]) in (ev.EpochBumped, ev.AssignmentComputed) for n in index.by_group.get(group, ()))
+        self.is_told = any(type(index.events[n]) is ev.EpochBumped for n in index.by_group.get(group, ()))
         self.bumps: list[tuple[int, str, str, int]] = []       # at, trigger, consumer, event; not yet in a target
         self.removed: dict[str, tuple[int, int, str]] = {}
         self.heard: dict[str, int] = {}
@@ -71,6 +71,8 @@ class EpochFinder:
             self.removed[e.consumer] = (e.at_us, number, e.why)
 
     def _computed(self, number: int, e: ev.AssignmentComputed) -> None:
+        if e.consumer:                                         # a classic group's leader computed it
+            return
         r = self._target(e.at_us, e.generation, number)
         r.assignor, r.moved, r.least = e.assignor, e.moved, e.least
 

@@ -68,7 +68,16 @@ class RoundFinder:
             if (handler := handlers.get(type(event))) is not None:
                 handler(number, event)
         self._unfinished()
+        for r in self.rounds:
+            if r.barrier_us >= 0 and not r.completed_by:
+                self._finish_barrier(r)
         return self.rounds
+
+    def _finish_barrier(self, r: Rebalance) -> None:
+        """A broker's log does not say who completed a barrier: the last to join, or the last to be removed."""
+        joined = max(((at, c) for c, (at, _) in r.joins.items() if at <= r.barrier_us), default=(-1, ""))
+        gone = max(((at, c) for c, (at, _, _) in r.removed.items() if r.prepared_us < at <= r.barrier_us), default=(-1, ""))
+        r.completed_by, r.last = ("removal", gone[1]) if gone[0] > joined[0] else ("all-joined", joined[1])
 
     def _unfinished(self) -> None:
         """A round that had not reached its barrier at the horizon."""
