@@ -107,7 +107,7 @@ class Mapping(Node):
 
 _NULLS = {"": None, "~": None, "null": None, "Null": None, "NULL": None}
 _FLAGS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
-_NORWAY = {"yes": "true", "no": "false", "on": "true", "off": "false", "y": "true", "n": "false"}
+_NORWAY = {"yes": "true", "no": "false", "on": "true", "off": "false"}      # y and n: nobody does
 _INT = re.compile(r"-?(0|[1-9][0-9]{0,17})")
 _FLOAT = re.compile(r"-?(0|[1-9][0-9]{0,17})\.[0-9]{1,17}")
 _NUMBERISH = re.compile(r"[-+.]?[0-9]")
@@ -131,7 +131,7 @@ def plain(text: str) -> tuple[Plain, str]:
     if text in _FLAGS:
         return _FLAGS[text], ""
     first = text[0]
-    if first in "yYnNoO" and text.lower() in _NORWAY:
+    if first in "yYnNoO" and len(text) < 4 and text.lower() in _NORWAY:
         return text, (f"{text} is {_NORWAY[text.lower()]} for some readers of YAML and text for others"
                       f" — write {_NORWAY[text.lower()]}, or \"{text}\" for the word")
     if first in "0123456789-+.":

@@ -11,7 +11,7 @@ from typing import Any
 from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence, Source, parse, shorten
 from rebalsim.scenario.kinds import Kind, ListOf, MapOf, Section
 from rebalsim.scenario.language import ACTION, LISTED_MEMBER, MEMBER, OVERLAY, SCENARIO, Members, RateKind, Replay
-from rebalsim.scenario.problems import Problems, or_nearest
+from rebalsim.scenario.problems import Problems, nearest, or_nearest
 
 Value = str | int | float | bool | None | list[Any] | tuple[Any, ...] | dict[str, Any]
 Override = str | tuple[str, Value]
@@ -22,7 +22,7 @@ def override(root: Mapping, one: Override, out: Problems) -> Mapping:
     if isinstance(one, str):
         path, equals, text = one.partition("=")
         source = Source("--set", one, label=f"--set {path.strip()}", is_override=True)
-        if not equals:
+        if not equals or not path.strip():
             out.items.append(source.problem(1, 1, f"'{shorten(one)}' sets nothing — write --set PATH=VALUE, as in --set group.members=5", len(one)))
             return root
         value, found = _parsed(text, source, len(path) + 2)
@@ -133,7 +133,8 @@ class _Walker:
         key = _longest(rest, section.by_key)
         if not key:
             first = rest.split(".")[0]
-            hint = or_nearest(rest if any("." in k for k in section.by_key) else first, section.by_key)
+            near = nearest(first, section.by_key) or nearest(rest, section.by_key)
+            hint = f"did you mean '{near}'?" if near else or_nearest(first, section.by_key)
             if section.elsewhere and (better := section.elsewhere(rest) or section.elsewhere(first)):
                 hint = better
             self.fail(rest, f"'{shorten(rest)}' is not a key of the {section.title} — {hint}")

@@ -41,7 +41,7 @@ from rebalsim.scenario.problems import Problems, or_nearest
 from rebalsim.scenario.profiles import DEFAULT_CLIENT, DEFAULT_KAFKA, BrokerProfile, ClientProfile, broker_profile, client_profile
 from rebalsim.scenario.quantities import say_us
 from rebalsim.scenario.roster import PLACEHOLDERS, Roster, Seat, fill
-from rebalsim.scenario.variants import Variant
+from rebalsim.scenario.variants import Variant, variant_named
 
 STRATEGY = "partition.assignment.strategy"
 _TEMPLATE_KEYS = ("client", "client_version", "config", "rack", "topics", "pattern", "handler", "listener", "state", "life", "assignor_cost", "starts_at")
@@ -343,8 +343,7 @@ class Resolver:
         for layer in seat.layers[1:]:
             written = self._lay(written, layer)
         asks_itself = _protocol(written) == "consumer"
-        if asks_itself:
-            self._refuse_classic_keys(written.get("config"))
+        self._check_own(written)
         written = self._as_variant(written)
         for layer in seat.deployed:
             written = self._lay(written, layer)
@@ -473,8 +472,8 @@ class Resolver:
             if assignor is not None and assignor not in self.cluster.config.group_consumer_assignors:
                 add(_place(settings, "group.remote.assignor"), f"The brokers have no assignor {assignor} — write one of group.consumer.assignors")
             return
-        if "group.remote.assignor" in settings.values:
-            add(_place(settings, "group.remote.assignor"), "group.remote.assignor needs group.protocol: consumer — leave it out, or put it into a variant on consumer")
+        if "group.remote.assignor" in settings.values and self.variant.base in ("eager", "cooperative"):
+            add(_place(settings, "group.remote.assignor"), "group.remote.assignor needs group.protocol: consumer — leave it out, or base the variant on consumer")
         if any(key in settings.at and key not in settings.values for key in ("session.timeout.ms", "heartbeat.interval.ms", STRATEGY)):
             return                      # unreadable, which is said already
         session, heartbeat = config["session_timeout_us"], config["heartbeat_interval_us"]
@@ -486,18 +485,36 @@ class Resolver:
             side, bound = ("below the brokers' group.min.session.timeout.ms", least) if session < least else ("above the brokers' group.max.session.timeout.ms", most)
             add(_place(settings, "session.timeout.ms"), f"session.timeout.ms {say_us(session)} is {side}, {say_us(bound)}, so the member cannot join"
                 f" — write {say_us(bound)}, or change the bound under cluster: config:")
-        assignors = config["partition_assignment_strategy"]
-        if STRATEGY in settings.values:
-            failed = False
-            for assignor in assignors:
-                if OWN_CODE.fullmatch(assignor) and isinstance(why := protocols_of(assignor, self.allow_code), str):
-                    add(_place(settings, STRATEGY), why)
-                    failed = True
-            if not failed and not common_protocol(assignors, self.allow_code):
-                add(_place(settings, STRATEGY), f"The assignors {', '.join(assignors)} have no protocol in common (eager or cooperative), so the client refuses to start"
-                    " — list assignors that share one")
-            if len(dict.fromkeys(assignors)) != len(assignors):
-                add(_place(settings, STRATEGY), "An assignor is listed twice, so the client refuses to start — keep one of the two")
+        self._check_assignors(settings)
+
+    def _check_own(self, written: Written) -> None:
+        """What the file itself says, whatever a variant makes of it."""
+        settings: Written | None = written.get("config")
+        if settings is None:
+            return
+        if settings.get("group.protocol") == "consumer":
+            self._refuse_classic_keys(settings)
+            return
+        self._check_assignors(settings)
+        bases = [variant_named(name, block).base for name, block, _ in self.story.get("replay", ())]
+        if "group.remote.assignor" in settings.values and "consumer" not in bases:
+            self.out.add(_place(settings, "group.remote.assignor"),
+                         "group.remote.assignor needs group.protocol: consumer — leave it out, or put consumer into replay")
+
+    def _check_assignors(self, settings: Written) -> None:
+        assignors = settings.get(STRATEGY)
+        if assignors is None:
+            return
+        node = _place(settings, STRATEGY)
+        for assignor in assignors:
+            if OWN_CODE.fullmatch(assignor) and isinstance(why := protocols_of(assignor, self.allow_code), str):
+                self.out.add(node, why)
+                return
+        if not common_protocol(assignors, self.allow_code):
+            self.out.add(node, f"The assignors {', '.join(assignors)} have no protocol in common (eager or cooperative), so the client refuses"
+                         " to start — list assignors that share one")
+        if len(dict.fromkeys(assignors)) != len(assignors):
+            self.out.add(node, "An assignor is listed twice, so the client refuses to start — keep one of the two")
 
     def _refuse_classic_keys(self, settings: Written) -> None:
         for key in CLASSIC_ONLY:
