@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from rebalsim.domain.java_hash import JavaHashMap
 from rebalsim.domain.server_target import ServerMember, Target, Targets, as_recorded, is_same
 from rebalsim.protocol.consumer.member import Member
+from rebalsim.protocol.consumer.refusal import Refusal
 from rebalsim.protocol.consumer.topics import names_of
+from rebalsim.protocol.errors_of_kafka import Error
 
 if TYPE_CHECKING:
     from rebalsim.protocol.consumer.group import ConsumerGroup
 
 
 class Assignor(Protocol):
-    """The broker's assignor: topic id → partitions, and the members in the order in which they come into its map. Everybody gets an answer."""
+    """The broker's assignor: topic id → partitions, and the members in the order in which they come into its map."""
 
     def __call__(self, topics: dict[str, int], members: Sequence[ServerMember], homogeneous: bool | None = None) -> Targets: ...
 
@@ -32,12 +34,15 @@ def compute(group: ConsumerGroup, before: Member, member: Member, is_homogeneous
     """The target for the group with this member as its heartbeat makes it (`before` is how it was counted so far)."""
     assignor = preferred_assignor(group, before, member)
     entering = _entering(group, member)
-    answered = group.settings.assignors[assignor](group.topics.partitions, entering, is_homogeneous)
+    try:
+        answered = group.settings.assignors[assignor](group.topics.partitions, entering, is_homogeneous)
+    except Exception as e:          # it may be the user's own; Kafka answers so, and the group stays as it was
+        raise Refusal(Error.UNKNOWN_SERVER_ERROR, f"the assignor {assignor} failed: {type(e).__name__}: {e}") from e
     lost: set[tuple[str, int]] = set()
     gained: set[tuple[str, int]] = set()
     targets: Targets = {}
     for spec in entering:
-        new = answered[spec.member_id]
+        new = answered.get(spec.member_id, {})
         if new is spec.target or is_same(new, spec.target):
             targets[spec.member_id] = spec.target       # no record is written, so the broker keeps the old map and with it the old order
             continue

@@ -1,0 +1,236 @@
+"""What happens to a group and a member when the member was heard: the group epoch, a target if one is due, a step towards the target.
+
+Shared by the heartbeats of the consumer protocol and the joins of classic members in a consumer group. Everything is worked out first
+and put into the group then, so that a refusal on the way leaves no trace.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from rebalsim.domain.server_target import Target
+from rebalsim.protocol.consumer import regexes
+from rebalsim.protocol.consumer.admission import Admitted
+from rebalsim.protocol.consumer.group import MS, REFRESH_US, ConsumerGroup, GroupState
+from rebalsim.protocol.consumer.member import AWAY, UNREVOKED, Member
+from rebalsim.protocol.consumer.reconciliation import Owned, Waiting, reconcile
+from rebalsim.protocol.consumer.regexes import RegexChange
+from rebalsim.protocol.consumer.target import compute, subscription_of
+from rebalsim.protocol.consumer.topics import names_of
+from rebalsim.protocol.effects import Append, CancelTimer, Effect, Note, SetTimer
+
+
+def session_timer(member_id: str) -> str:
+    """The key of the timer that removes a member not heard of."""
+    return f"session:{member_id}"
+
+
+def rebalance_timer(member_id: str) -> str:
+    """The key of the timer that removes a member which does not give up what it was told to."""
+    return f"rebalance:{member_id}"
+
+
+def join_timer(member_id: str) -> str:
+    """The key of the timer that removes a classic member which was told to join again and does not."""
+    return f"join:{member_id}"
+
+
+def sync_timer(member_id: str) -> str:
+    """The key of the timer that removes a classic member which joined and does not fetch its assignment."""
+    return f"sync:{member_id}"
+
+
+def progress(
+    group: ConsumerGroup, admitted: Admitted, member: Member, owned: Owned | None, joins: bool, now_us: int, effects: list[Effect]
+) -> Member:
+    """The member was admitted and is now as `member` says; returns what it becomes. Its session is the caller's."""
+    before = admitted.member
+    notes: list[Effect] = []
+
+    # 1. Has what is subscribed to changed? Then the group epoch grows.
+    renamed = member.topics is not before.topics
+    regex = RegexChange.NONE
+    if group.regex_counts or member.regex:
+        regex = regexes.note_regex(group, before, member, now_us, effects)
+    bumps = renamed or regex is RegexChange.RESOLVED
+    epoch = group.epoch
+    metadata = None
+    if bumps or now_us >= group.refresh_due_us:
+        metadata = group.metadata_of(group.subscribed_names(before, member))
+        is_news = metadata != group.metadata
+        if bumps or is_news:
+            epoch += 1
+            trigger = "metadata-changed" if not bumps else "joined" if joins else "subscription-changed"
+            notes.append(note("EpochBumped", epoch=epoch, trigger=trigger, member_id=member.member_id))
+
+    # 2. Is a target due, and may it be computed?
+    assignment_epoch = group.assignment_epoch
+    computed = None
+    if epoch > assignment_epoch:
+        until_us = _interval_ends_us(group)
+        if until_us is None or now_us // MS * MS >= until_us:
+            is_homogeneous = group.will_be_homogeneous(before, member) if metadata is not None else group.is_homogeneous
+            computed = compute(group, before, member, is_homogeneous)
+            assignment_epoch = epoch
+        elif group.interval_noted_for != epoch:
+            group.interval_noted_for = epoch
+            notes.append(note("IntervalWaited", epoch=epoch, until_us=until_us))
+    target: Target
+    if computed is not None:
+        target = computed.targets.get(member.member_id, {})
+        notes.append(note("AssignmentComputed", generation=epoch, assignor=computed.assignor, moved=computed.moved, least=-1, member_id=""))
+    else:
+        target = group.target_of(member.member_id, member.instance_id)
+
+    # 3. Bring the member nearer to its target. Up to here the group is untouched: a refusal leaves it as it was.
+    if renamed:                         # what the log keeps of a subscription is sorted, and from now on the member is what the log says
+        member = replace(member, topics=names_of(tuple(sorted(member.topics.names))))
+    resubscribed = renamed or regex is not RegexChange.NONE
+    waiting: Waiting = []
+    reached = member
+    if resubscribed or not member.is_reconciled_to(assignment_epoch):
+        reached = _reconciled(group, member, assignment_epoch, target, resubscribed, owned, waiting)
+
+    _enter(group, admitted, member, notes)
+    if metadata is not None:
+        group.metadata = metadata
+        group.refresh_due_us = now_us + REFRESH_US
+    has_records = member is not before or epoch > group.epoch or admitted.is_new
+    group.epoch = epoch
+    if computed is not None:
+        group.targets.update(computed.targets)
+        group.assigned_at_us = now_us // MS * MS
+        group.advance(assignment_epoch)
+    if reached is not member and reached != member:
+        has_records = True
+        group.install(member, reached)
+        time_revocation(group, reached, now_us, effects)
+    _tell_member(group, before, reached, waiting, notes)
+    effects += notes
+    if has_records or computed is not None:
+        append(group, effects)
+    return reached
+
+
+def _interval_ends_us(group: ConsumerGroup) -> int | None:
+    """Before when no new target may be computed (KIP-1263); None if it may be at any time."""
+    if group.assigned_at_us is None or not group.settings.assignment_interval_us:
+        return None
+    return group.assigned_at_us + group.settings.assignment_interval_us
+
+
+def _reconciled(
+    group: ConsumerGroup, member: Member, epoch: int, target: Target, resubscribed: bool, owned: Owned | None, waiting: Waiting
+) -> Member:
+    names = frozenset(subscription_of(group, member)) if member.regex else member.topics.names
+    name_of = group.topics.name_of
+    return reconcile(
+        member,
+        epoch,
+        target,
+        lambda topic: name_of.get(topic) in names,              # a deleted topic has no name any more, so it is given up
+        not names,
+        resubscribed,
+        owned,
+        group.owners,
+        waiting,
+    )
+
+
+def _enter(group: ConsumerGroup, admitted: Admitted, member: Member, notes: list[Effect]) -> None:
+    """Put the member in the group: as a new one, in the place of a static one, or as its changed self."""
+    replaced = admitted.replaces
+    group.exists = True
+    if replaced is not None:
+        target = group.targets.get(replaced.member_id, {})
+        group.remove(replaced)
+        # Its timers stay armed; they find nobody, unless the newcomer bears the same id (then the session timer is set anew below).
+        group.targets[member.member_id] = target
+        notes.insert(0, note("MemberRemoved", member_id=replaced.member_id, why="replaced", last_heard_us=-1))
+    if admitted.is_new:
+        how = "replacement" if replaced is not None else "static" if member.instance_id is not None else "new"
+        notes.insert(1 if replaced is not None else 0, note("MemberAdded", member_id=member.member_id, how=how))
+        group.install(None, member)
+    elif member is not admitted.member:
+        group.install(admitted.member, member)
+    if admitted.member.regex != member.regex:
+        group.forget_unused_regexes()
+
+
+def time_revocation(group: ConsumerGroup, member: Member, now_us: int, effects: list[Effect]) -> None:
+    """A member that owes a revocation has its rebalance timeout for it; a classic one has a join timer instead."""
+    if member.classic is not None:
+        return
+    if member.state is UNREVOKED:
+        group.revocations[member.member_id] = (member.epoch, member.rebalance_timeout_us)
+        effects.append(SetTimer(rebalance_timer(member.member_id), now_us + member.rebalance_timeout_us))
+    elif group.revocations.pop(member.member_id, None) is not None:
+        effects.append(CancelTimer(rebalance_timer(member.member_id)))
+
+
+def go_away(group: ConsumerGroup, member: Member, effects: list[Effect]) -> None:
+    """A static member leaves for a while: its partitions wait for it. Its session goes on from its last heartbeat, not from now."""
+    assigned = {topic: dict.fromkeys(held, 0) for topic, held in member.assigned.items()}
+    away = replace(member, epoch=AWAY, assigned=assigned, pending={})
+    group.install(member, away)
+    _tell_member(group, member, away, [], effects)
+
+
+def remove(group: ConsumerGroup, member: Member, why: str, effects: list[Effect], last_heard_us: int = -1) -> None:
+    """A member is gone: what it held is free at once, a new target is due, and the next heartbeat of anybody computes it."""
+    group.remove(member)
+    group.forget_unused_regexes()
+    group.epoch += 1
+    group.metadata = group.metadata_of(group.subscribed_names())
+    group.revocations.pop(member.member_id, None)
+    effects.append(CancelTimer(session_timer(member.member_id)))
+    effects.append(CancelTimer(rebalance_timer(member.member_id)))
+    if member.classic is not None:
+        effects.append(CancelTimer(join_timer(member.member_id)))
+        effects.append(CancelTimer(sync_timer(member.member_id)))
+    effects.append(note("MemberRemoved", member_id=member.member_id, why=why, last_heard_us=last_heard_us))
+    effects.append(note("EpochBumped", epoch=group.epoch, trigger=why, member_id=member.member_id))
+
+
+def append(group: ConsumerGroup, effects: list[Effect]) -> None:
+    """Something of this step has to be in the log before anybody hears of it."""
+    group.appends += 1
+    effects.append(Append(group.appends, "consumer group"))
+
+
+
+def note(kind: str, **facts: Any) -> Note:
+    """See effects.Note."""
+    return Note(kind, facts)
+
+
+def tell_state(group: ConsumerGroup, before: GroupState, effects: list[Effect]) -> None:
+    """A step may have changed the group's state."""
+    after = group.state
+    if after is not before:
+        effects.append(
+            note("GroupStateChanged", before=before.value, after=after.value, generation=group.epoch, trigger="", member_id="", reason="")
+        )
+
+
+def _tell_member(group: ConsumerGroup, before: Member, after: Member, waiting: Waiting, notes: list[Effect]) -> None:
+    if after is before:
+        return
+    member_id = after.member_id
+    if before.pending and after.pending != before.pending:
+        still = after.pending
+        given = {topic: [p for p in held if p not in still.get(topic, {}) and p not in after.assigned.get(topic, {})]
+                 for topic, held in before.pending.items()}
+        released = group.partitions(given)
+        if released:
+            notes.append(note("PartitionsReleased", member_id=member_id, partitions=released))
+    if (before.epoch, before.state) != (after.epoch, after.state):
+        notes.append(
+            note("MemberStateChanged", member_id=member_id, before=before.state.label, after=after.state.label, epoch=after.epoch)
+        )
+    if waiting:
+        told = sorted((group.partition(topic, p), owner) for topic, p, owner in waiting)
+        notes.append(
+            note("ReleaseAwaited", member_id=member_id, partitions=tuple(p for p, _ in told), owners=tuple(o for _, o in told))
+        )
