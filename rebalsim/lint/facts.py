@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import TypeVar
 
 from rebalsim.domain.instants import say_duration
+from rebalsim.domain.java_hash import hash_ordered
 from rebalsim.domain.scenario import Consumer, Group, Scenario, Topic
 from rebalsim.domain.script import Action, AddPartitions, Join, Leave, RollingBounce, Scale, SetRate
 from rebalsim.lint.figures import mean
@@ -16,8 +17,6 @@ K = TypeVar("K", bound=Hashable)
 
 EAGER_ONLY = ("range", "roundrobin", "sticky")
 COOPERATIVE = "cooperative-sticky"
-# ClassicGroup.selectProtocol: where as many members prefer one as the other, the first in Java's hash order of the names wins
-_TIE_ORDER = ("sticky", "range", "roundrobin", "cooperative-sticky")
 
 
 # ------------------------------------------------------------------------------------------------ who there is
@@ -169,19 +168,22 @@ def heartbeat_us(scenario: Scenario, consumer: Consumer) -> int:
 
 
 def selected_assignor(consumers: list[Consumer]) -> str:
-    """The assignor that the coordinator will choose: each member votes for its first that all support. Empty: none in common."""
+    """The assignor that the coordinator will choose: each member votes for its first that all support (ClassicGroup.selectProtocol).
+
+    Empty: none in common.
+    """
     lists = [c.config.partition_assignment_strategy for c in consumers if is_classic(c)]
     if not lists:
         return ""
     common = [name for name in lists[0] if all(name in listed for listed in lists)]
     if not common:
         return ""
-    votes = dict.fromkeys(common, 0)
+    votes: dict[str, int] = {}
     for listed in lists:
-        votes[next(name for name in listed if name in votes)] += 1
+        choice = next(name for name in listed if name in common)
+        votes[choice] = votes.get(choice, 0) + 1
     most = max(votes.values())
-    best = [name for name in common if votes[name] == most]
-    return min(best, key=lambda name: _TIE_ORDER.index(name) if name in _TIE_ORDER else len(_TIE_ORDER))
+    return next(name for name in hash_ordered(votes) if votes[name] == most)      # a tie: the HashMap's first
 
 
 # ------------------------------------------------------------------------------------------------ topics and work

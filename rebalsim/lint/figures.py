@@ -13,26 +13,25 @@ _Z99 = 2.3263478740408408
 
 def mean(draw: Draw) -> float:
     """The expected value of a draw."""
-    base = _base_mean(draw)
-    return base if draw.tail_share <= 0 else base + draw.tail_share * (draw.tail_us - base) / 2
+    return (1 - draw.tail_share) * _base_mean(draw) + draw.tail_share * (_tail_from(draw) + draw.tail_us) / 2
 
 
 def deviation(draw: Draw) -> float:
-    """The standard deviation of a draw; a tail counts as uniform between the base's mean and its end."""
+    """The standard deviation of a draw."""
     variance = _base_variance(draw)
     if draw.tail_share > 0:
-        base, middle, far = _base_mean(draw), mean(draw), draw.tail_us
-        second = (base * base + base * far + far * far) / 3
-        variance = (1 - draw.tail_share) * (variance + base * base) + draw.tail_share * second - middle * middle
+        base, near, far = _base_mean(draw), _tail_from(draw), draw.tail_us
+        second = (near * near + near * far + far * far) / 3      # of what is uniform between the two
+        variance = (1 - draw.tail_share) * (variance + base * base) + draw.tail_share * second - mean(draw) ** 2
     return math.sqrt(max(0.0, variance))
 
 
 def quantile(draw: Draw, q: float) -> float:
     """The value that a share `q` of draws stays below."""
     if draw.tail_share > 0:
-        if q > 1 - draw.tail_share:
-            base = _base_quantile(draw, 0.5)
-            return max(base, base + (q - (1 - draw.tail_share)) / draw.tail_share * (draw.tail_us - base))
+        if q > 1 - draw.tail_share:      # roughly: as if the whole tail lay above the rest
+            near = _tail_from(draw)
+            return max(near, near + (q - (1 - draw.tail_share)) / draw.tail_share * (draw.tail_us - near))
         q = min(1 - 1e-9, q / max(1e-9, 1 - draw.tail_share))
     return _base_quantile(draw, q)
 
@@ -53,6 +52,11 @@ def sum_high(draw: Draw, count: int) -> float:
         return 0.0
     middle = mean(draw)
     return count * middle + max(3 * math.sqrt(count) * deviation(draw), high(draw) - middle)
+
+
+def _tail_from(draw: Draw) -> float:
+    """Where a tail begins: at the base value."""
+    return _base_mean(draw) if draw.shape == "choice" else draw.a
 
 
 def _base_mean(draw: Draw) -> float:
