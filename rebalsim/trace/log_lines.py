@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, timezone
 
 LONGEST = 100_000            # characters; what is longer was no line of Kafka's
 
@@ -20,7 +19,8 @@ _BROKER = re.compile(r"\[GroupCoordinator (?:id=)?(?P<broker>\d{1,9})(?: topic=\
 _THREAD = re.compile(r"\[([^\[\]]{1,300})\]")
 _LOGGER_AT_END = re.compile(r" \((?:org\.apache\.)?kafka\.[\w.$]{1,200}\)\s*$")
 _LOGGER = re.compile(r"\b(?:org\.apache\.kafka|o\.a\.k(?:afka)?)\.[\w.$]{1,200}|\bConsumerUtils\b|\bSubscriptionState\b")
-_MESSAGE_KEYS, _TIME_KEYS = ("message", "msg", "@message", "log"), ("@timestamp", "timestamp", "time", "ts", "date")
+_MESSAGE_KEYS = ("message", "msg", "@message", "log")
+_DAYS_BEFORE = (0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334)
 
 
 @dataclass(slots=True)
@@ -74,7 +74,7 @@ def _from_json(line: str) -> tuple[str, str]:
     if not isinstance(document, dict):
         return line, ""
     message = next((document[k] for k in _MESSAGE_KEYS if isinstance(document.get(k), str)), None)
-    when = next((document[k] for k in _TIME_KEYS if isinstance(document.get(k), str)), "")
+    when = next((value for value in document.values() if isinstance(value, str) and len(value) < 60 and _TIME.match(value)), "")
     if message is None:
         return line, ""
     logger = next((document[k] for k in ("logger_name", "logger", "loggerName") if isinstance(document.get(k), str)), "")
@@ -83,17 +83,19 @@ def _from_json(line: str) -> tuple[str, str]:
 
 
 def _instant(stamp: re.Match[str]) -> int | None:
+    """µs since 1970; None where there is no such day."""
     year, month, day, hour, minute, second = (int(stamp[i]) for i in range(1, 7))
-    zone: timezone = UTC
-    if stamp[8] and stamp[8] != "Z":
-        hours, minutes = int(stamp[8][1:3]), int(stamp[8][-2:])
-        zone = timezone(timedelta(hours=hours, minutes=minutes) * (-1 if stamp[8][0] == "-" else 1)) if hours < 24 and minutes < 60 else UTC
-    try:
-        whole = datetime(year, month, day, hour, minute, second, tzinfo=zone)
-        since = whole - datetime(1970, 1, 1, tzinfo=UTC)
-    except (ValueError, OverflowError):
+    if not (year >= 1970 and 1 <= month <= 12 and 1 <= day <= 31 and hour < 24 and minute < 60 and second < 61):
         return None
-    return (since.days * 86_400 + since.seconds) * 1_000_000 + int((stamp[7] or "0").ljust(6, "0")[:6])
+    before = year - 1
+    leaps = before // 4 - before // 100 + before // 400 - 477        # since 1970
+    is_leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    days = (year - 1970) * 365 + leaps + _DAYS_BEFORE[month - 1] + (1 if is_leap and month > 2 else 0) + day - 1
+    ahead = 0
+    if stamp[8] and stamp[8] != "Z":
+        ahead = (int(stamp[8][1:3]) * 60 + int(stamp[8][-2:])) * (-1 if stamp[8][0] == "-" else 1)
+    whole = days * 86_400 + hour * 3_600 + (minute - ahead) * 60 + second
+    return whole * 1_000_000 + int((stamp[7] or "0").ljust(6, "0")[:6])
 
 
 def _thread(head: str) -> str:
