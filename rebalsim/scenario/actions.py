@@ -61,7 +61,8 @@ class ScriptReader:
             at = entry.get("at")
             if "at" in entry and at is not None and "after" not in entry.at:
                 if at < last_us:
-                    self.out.add(entry.at["at"], f"at: {say_us(at)} comes after the action at {say_us(last_us)} (line {last_line}) — put the script in order of time")
+                    self.out.add(entry.at["at"], f"at: {say_us(at)} comes after the action at {say_us(last_us)} (line {last_line}) — put the"
+                                 " script in order of time")
                 else:
                     last_us, last_line = at, line
             if entry.is_bad:
@@ -95,7 +96,8 @@ class ScriptReader:
         if "delay" in entry and "after" not in entry:
             add(entry.at["delay"], "delay goes with after — write at: for a moment of the story")
         if after is not None and after not in ids:
-            add(entry.at["after"], f"No action before this one has the id '{shorten(after)}' — {or_nearest(after, ids, 'give that action id: ' + shorten(after))}")
+            add(entry.at["after"], f"No action before this one has the id '{shorten(after)}' —"
+                f" {or_nearest(after, ids, 'give that action id: ' + shorten(after))}")
         condition = None
         if when is not None:
             group = self._group_named(when[0], entry.at["when"])
@@ -107,8 +109,6 @@ class ScriptReader:
         times = entry.get("times")
         if every is None and (times or 1) > 1:
             add(entry.at["times"], f"times: {times} needs to know how far apart — add every: 1m")
-        if every is None and "jitter" in entry and after is None and condition is None and not at_us:
-            pass
         last = at_us + (every or 0) * ((times or 1) - 1)
         if after is None and last >= self.horizon_us:
             story = self.resolver.story
@@ -133,7 +133,8 @@ class ScriptReader:
             again = self.readers[name](entry.get(name), entry.node.line)
             if again is None:
                 break
-            made.append(replace(action, deed=again, at_us=action.at_us + i * action.every_us, every_us=None, times=1, id=f"{action.id}.{i + 1}" if action.id else ""))
+            made.append(replace(action, deed=again, at_us=action.at_us + i * action.every_us, every_us=None, times=1, id=f"{action.id}.{i + 1}"
+                                if action.id else ""))
         return made
 
     def _explain_unknown(self) -> None:
@@ -179,7 +180,8 @@ class ScriptReader:
             found = [(r, s) for r in rosters.values() if only in (None, r) for s in r.running if s.process == name]
             if not found and not self.is_incomplete:
                 known = dict.fromkeys(s.process for r in rosters.values() for s in r.seats.values() if s.process)
-                self.out.add(written.at["process"], f"There is no process '{shorten(name)}' — {or_nearest(name, known, 'give members a process, or the group per_process')}")
+                self.out.add(written.at["process"], f"There is no process '{shorten(name)}' —"
+                             f" {or_nearest(name, known, 'give members a process, or the group per_process')}")
             return found
         if "members" not in written:
             if not default_all:
@@ -208,7 +210,8 @@ class ScriptReader:
     def _seat(self, target: Any, node: Node, only: Roster | None) -> tuple[Roster, Seat] | None:
         if isinstance(target, int):
             if only is None:
-                self.out.add(node, f"There are {len(self.resolver.rosters)} groups, and number {target} could be of any — add group:, or write the member's name")
+                self.out.add(node, f"There are {len(self.resolver.rosters)} groups, and number {target} could be of any — add group:, or write"
+                             " the member's name")
                 return None
             seats = list(only.seats.values())
             if target >= len(seats):
@@ -347,7 +350,8 @@ class ScriptReader:
             self.out.add(node, f"There is no topic '{shorten(partition.topic)}' — {or_nearest(partition.topic, self.partitions)}")
             return None
         if partition.number >= count:
-            self.out.add(node, f"{shorten(partition.topic)} has {count} partitions so far, {partition.topic}-0 to {partition.topic}-{count - 1} — write one of them")
+            self.out.add(node, f"{shorten(partition.topic)} has {count} partitions so far, {partition.topic}-0 to {partition.topic}-{count - 1} —"
+                         " write one of them")
             return None
         return deeds.Poison(partition.topic, partition.number, written.get("offset"), written.get("for"), written.get("times"))
 
@@ -365,7 +369,8 @@ class ScriptReader:
         return self._roll(written, line, None)
 
     def _deploy(self, written: Written, line: int) -> Deed | None:
-        if not any(name in written for name in ("client", "client_version", "config", "rack", "topics", "pattern", "handler", "listener", "state", "life", "assignor_cost")):
+        if not any(name in written for name in ("client", "client_version", "config", "rack", "topics", "pattern", "handler", "listener", "state",
+                                                "life", "assignor_cost")):
             self.out.add(written.node, "What is deployed is not said — add config: {…}, or write rolling_bounce for a restart alone")
         return self._roll(written, line, written)
 
@@ -380,9 +385,8 @@ class ScriptReader:
             return None
         roster = rosters[0]
         seats = [s for _, s in found]
-        if "members" not in written or not written.get("members"):
-            if deployed is not None:
-                roster.deployed_to_all.append(deployed)
+        if deployed is not None and not written.get("members"):
+            roster.deployed_to_all.append(deployed)
         pods = len(dict.fromkeys(s.process or s.name for s in seats))
         unavailable, surge = self._limits(written, how, pods)
         order = written.get("order", "reversed" if how == "statefulset" else "as-listed")
@@ -433,7 +437,8 @@ class ScriptReader:
             self.out.add(written.at["max_unavailable"], f"max_unavailable: {unavailable} is more than the {pods} that are bounced — write at most {pods}")
         if unavailable == 0 and surge == 0:
             if "max_unavailable" in written and share is None and not is_deployment:
-                self.out.add(written.at["max_unavailable"], "Nobody may be away and nobody may come in addition, so this bounce would never move — allow one of the two")
+                self.out.add(written.at["max_unavailable"], "Nobody may be away and nobody may come in addition, so this bounce would never move"
+                             " — allow one of the two")
             unavailable = 1
         return unavailable, surge
 
@@ -454,7 +459,8 @@ class ScriptReader:
         if isinstance(found, str):
             self.out.add(written.at["to"], found)
             return None
-        return build(deeds.BrokerUpgrade, None, kafka=found.version, down=written.get("down"), settle_us=written.get("settle", 0), load=written.get("load", NOTHING))
+        return build(deeds.BrokerUpgrade, None, kafka=found.version, down=written.get("down"), settle_us=written.get("settle", 0),
+                     load=written.get("load", NOTHING))
 
     def _failover(self, written: Written, line: int) -> Deed | None:
         roster = self._group_of(written)
@@ -465,7 +471,8 @@ class ScriptReader:
         if name is None:
             if len(self.partitions) == 1:
                 return next(iter(self.partitions))
-            self.out.add(written.node, f"There are {len(self.partitions)} topics, and which one is meant is not said — add topic: {next(iter(self.partitions), 'orders')}")
+            self.out.add(written.node, f"There are {len(self.partitions)} topics, and which one is meant is not said — add topic:"
+                         f" {next(iter(self.partitions), 'orders')}")
             return None
         if name not in self.partitions:
             self.out.add(written.at["topic"], f"There is no topic '{shorten(name)}' — {or_nearest(name, self.partitions, 'write it under topics:')}")

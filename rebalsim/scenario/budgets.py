@@ -28,7 +28,8 @@ OPTIONS = Section("budget", (
     Field("members", _NAMES, "Only these members.", aliases=("member",)),
     Field("from", _TIME, "Only from then on."), Field("until", _TIME, "Only until then."),
     Field("action", Text("an action's id"), "Only what this action of the script set off.", aliases=("actions",)),
-    Field("seeds", Text("worst, median or a percentile such as p95", r"p[0-9]{1,2}(?:\.[0-9]{1,3})?|worst|median"), "Over several seeds: the worst, or a percentile."),
+    Field("seeds", Text("worst, median or a percentile such as p95", r"p[0-9]{1,2}(?:\.[0-9]{1,3})?|worst|median"),
+          "Over several seeds: the worst, or a percentile."),
     Field("level", Choice("error", "warn"), "warn only tells."),
 ))
 
@@ -106,7 +107,8 @@ def _metric(at: Scalar, value: Node, variant: str, variants: tuple[str, ...], bu
             if variant and written.get("variant") != variant:
                 out.add(written.at["variant"], f"This stands under {variant} already — leave the variant out")
             elif written.get("variant") not in variants:
-                out.add(written.at["variant"], f"'{shorten(written.get('variant'))}' is no variant of this story — {or_nearest(written.get('variant'), variants)}")
+                out.add(written.at["variant"], f"'{shorten(written.get('variant'))}' is no variant of this story —"
+                        f" {or_nearest(written.get('variant'), variants)}")
             variant = written.get("variant")
         if "seeds" in written:
             found = _PERCENTILE.fullmatch(written.get("seeds"))
@@ -273,6 +275,7 @@ def _fact(node: Node, text: str, variant: str, from_us: int | None, until_us: in
     for fact, pattern, _ in _FACTS:
         if match := pattern.fullmatch(rest):
             parts = match.groupdict()
-            made.append(Expectation(fact, parts.get("subject") or "", parts.get("object") or "", variant, from_us, until_us, said, level, node.line, node.column))
+            made.append(Expectation(fact, parts.get("subject") or "", parts.get("object") or "", variant, from_us, until_us, said, level, node.line,
+                                    node.column))
             return
     out.add(node, f"'{shorten(said)}' is no fact that can be held — write one such as {EXAMPLES}")

@@ -7,6 +7,7 @@ its target is new, a field in the domain. Blocks come bottom-up; the whole file 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Any
 
 from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence, shorten
@@ -64,19 +65,19 @@ def word_of(*keys: str) -> Any:
 # ------------------------------------------------------------------------------------------------------------------ Kafka's keys
 
 _NO_BEARING = "has no bearing on a group here"
-_CLIENT_WITHOUT_BEARING = (
-    "client.dns.lookup send.buffer.bytes receive.buffer.bytes enable.metrics.push check.crcs metrics.sample.window.ms metrics.num.samples "
-    "metrics.recording.level metric.reporters socket.connection.setup.timeout.ms socket.connection.setup.timeout.max.ms interceptor.classes "
-    "internal.throw.on.fetch.stable.offset.unsupported metadata.recovery.strategy metadata.recovery.rebootstrap.trigger.ms config.providers "
-    "bootstrap.servers key.deserializer value.deserializer security.protocol sasl.mechanism sasl.jaas.config ssl.truststore.location "
-    "ssl.truststore.password ssl.keystore.location ssl.keystore.password ssl.key.password ssl.endpoint.identification.algorithm"
-).split()
-_BROKER_WITHOUT_BEARING = (
-    "group.coordinator.threads group.coordinator.background.threads offsets.load.buffer.size offsets.topic.replication.factor "
-    "offsets.topic.segment.bytes offsets.topic.compression.codec group.coordinator.cached.buffer.max.bytes offset.metadata.max.bytes "
-    "offsets.retention.minutes offsets.retention.check.interval.ms group.consumer.min.assignment.interval.ms "
-    "group.consumer.max.assignment.interval.ms group.consumer.regex.refresh.interval.ms"
-).split()
+_CLIENT_WITHOUT_BEARING = ["client.dns.lookup", "send.buffer.bytes", "receive.buffer.bytes", "enable.metrics.push", "check.crcs",
+                           "metrics.sample.window.ms", "metrics.num.samples", "metrics.recording.level", "metric.reporters",
+                           "socket.connection.setup.timeout.ms", "socket.connection.setup.timeout.max.ms", "interceptor.classes",
+                           "internal.throw.on.fetch.stable.offset.unsupported", "metadata.recovery.strategy",
+                           "metadata.recovery.rebootstrap.trigger.ms", "config.providers", "bootstrap.servers", "key.deserializer",
+                           "value.deserializer", "security.protocol", "sasl.mechanism", "sasl.jaas.config", "ssl.truststore.location",
+                           "ssl.truststore.password", "ssl.keystore.location", "ssl.keystore.password", "ssl.key.password",
+                           "ssl.endpoint.identification.algorithm"]
+_BROKER_WITHOUT_BEARING = ["group.coordinator.threads", "group.coordinator.background.threads", "offsets.load.buffer.size",
+                           "offsets.topic.replication.factor", "offsets.topic.segment.bytes", "offsets.topic.compression.codec",
+                           "group.coordinator.cached.buffer.max.bytes", "offset.metadata.max.bytes", "offsets.retention.minutes",
+                           "offsets.retention.check.interval.ms", "group.consumer.min.assignment.interval.ms",
+                           "group.consumer.max.assignment.interval.ms", "group.consumer.regex.refresh.interval.ms"]
 
 ASSIGNOR_CLASSES = {
     "org.apache.kafka.clients.consumer.RangeAssignor": "range",
@@ -148,7 +149,8 @@ CLIENT_KEYS = (
     _kafka("default.api.timeout.ms", MS, "How long a blocking call such as commitSync() may take."),
     _kafka("metadata.max.age.ms", MS, "How often topics are looked at again: when a new partition is noticed."),
     _kafka("connections.max.idle.ms", MS, "How long an unused connection is kept."),
-    _kafka("client.id", Text("a text", r"[a-zA-Z0-9._\-{}]{0,249}"), "The name the client gives itself; member ids begin with it. Patterns as in group.instance.id."),
+    _kafka("client.id", Text("a text", r"[a-zA-Z0-9._\-{}]{0,249}"), "The name the client gives itself; member ids begin with it. Patterns as in"
+           " group.instance.id."),
     _kafka("client.rack", Text("a rack", r"[^\s]{0,120}"), "The rack the client says it is in; {rack} stands for where it runs."),
     _kafka("allow.auto.create.topics", Flag(), "Whether subscribing may create a topic."),
     _kafka("exclude.internal.topics", Flag(), "Whether a pattern leaves internal topics out."),
@@ -174,7 +176,8 @@ BROKER_KEYS = (
     _kafka("group.consumer.max.size", Whole(1), "The most members of a group under the consumer protocol."),
     _kafka("group.consumer.assignors", ListOf(Choice("uniform", "range"), splits=True, least=1), "The broker's assignors; the first is the default."),
     _kafka("group.consumer.assignment.interval.ms", MS, "The least time between two assignments of a group (since 4.3)."),
-    _kafka("group.consumer.migration.policy", Choice("bidirectional", "upgrade", "downgrade", "disabled", lower=True), "Which way a group may change protocol while it lives."),
+    _kafka("group.consumer.migration.policy", Choice("bidirectional", "upgrade", "downgrade", "disabled", lower=True),
+           "Which way a group may change protocol while it lives."),
     _kafka("replica.selector.class", Choice("", "org.apache.kafka.common.replica.RackAwareReplicaSelector", "RackAwareReplicaSelector"),
            "Which replica serves a fetch. Without it everybody fetches from the leader."),
 )
@@ -239,7 +242,8 @@ BROKER = Section("broker", (
     Field("rack", NAME, "The rack or zone it stands in."),
 ), shorthand="id")
 LINK = Section("link", (
-    Field("between", ListOf(Text("a consumer, a broker such as broker-0, or a rack", r"[^\s]{1,120}"), least=2, most=2), "The two ends: a consumer, a broker (broker-0) or a rack.",
+    Field("between", ListOf(Text("a consumer, a broker such as broker-0, or a rack", r"[^\s]{1,120}"), least=2, most=2),
+          "The two ends: a consumer, a broker (broker-0) or a rack.",
           is_required=True, example="between: [c0, broker-0]"),
     Field("latency", DRAW, "One way.", is_required=True),
 ))
@@ -307,7 +311,7 @@ class RateKind(Kind):
                 return self.wrong(node, out, f"The list is empty — write {self.says}")
             if any(s is BAD or s.is_bad for s in steps):
                 return BAD
-            for before, after in zip(steps, steps[1:]):
+            for before, after in pairwise(steps):
                 if after.get("at") <= before.get("at"):
                     return self.wrong(after.at["at"], out, f"{shown(after.at['at'])} is not after the step before — put the steps in order of time")
             return tuple((s.get("at"), s.get("rate"), s.get("ramp", False)) for s in steps)
@@ -435,9 +439,11 @@ HANDLER = Section("handler", (
     Field("per_record", DRAW, "Time for one record.", target="per_record"),
     Field("per_batch", DRAW, "Time for each poll's records, beside that.", target="per_batch"),
     Field("poll_timeout", Duration(), "The timeout given to poll().", target="poll_timeout_us"),
-    Field("commit", Choice("auto", "sync-batch", "sync-record", "async", "none"), "How the application commits. Other than auto switches enable.auto.commit off.", target="commit"),
+    Field("commit", Choice("auto", "sync-batch", "sync-record", "async", "none"), "How the application commits. Other than auto switches"
+          " enable.auto.commit off.", target="commit"),
     Field("commit_on_revoke", Choice("none", "once", "per-partition"), "Whether the listener commits when partitions are revoked.", target="commit_on_revoke"),
-    Field("on_error", Choice("retry", "close", "crash"), "What the application does after an exception from poll(), a commit or a listener.", target="on_error"),
+    Field("on_error", Choice("retry", "close", "crash"), "What the application does after an exception from poll(), a commit or a listener.",
+          target="on_error"),
 ), "What the application does with records. A bare duration is the time per record.", shorthand=word_of("per_record"))
 LISTENER = Section("listener", (
     Field("on_revoked", COST_KIND, "What onPartitionsRevoked costs.", target="revoked"),
@@ -667,7 +673,8 @@ _join_shorthand.keys = ("count", "names")  # type: ignore[attr-defined]
 ORDER = ListOf(Text("a member's name"), is_lenient=True, least=1)
 BOUNCE_FIELDS = (
     WHO, IN_GROUP,
-    Field("as", Choice("in-place", "statefulset", "deployment"), "in-place: same names in order. statefulset: the last one first. deployment: new names.", default="in-place"),
+    Field("as", Choice("in-place", "statefulset", "deployment"), "in-place: same names in order. statefulset: the last one first. deployment: new"
+          " names.", default="in-place"),
     Field("order", Choice("as-listed", "reversed"), "In which order.", default="as-listed (statefulset: reversed)"),
     Field("max_unavailable", ShareOrWhole(), "How many may be away at once.", default="1 (deployment: 25%, rounded down)"),
     Field("surge", ShareOrWhole(), "How many replacements may run beside the old ones (deployment only).", default="0 (deployment: 25%, rounded up)"),
@@ -702,11 +709,13 @@ POISON = Section("poison", (
 ), "A record that hangs whoever gets it; uncommitted, it travels to the next owner.")
 SLOW = Section("slow", (
     WHO, PROCESS, IN_GROUP,
-    Field("factor", Number(0.001, 1e6, "a factor such as 3 or 3x", suffix="x×"), "The handler takes so many times as long.", target="factor", is_required=True, example="factor: 3x"),
+    Field("factor", Number(0.001, 1e6, "a factor such as 3 or 3x", suffix="x×"), "The handler takes so many times as long.", target="factor",
+          is_required=True, example="factor: 3x"),
     Field("for", POSITIVE, "For how long.", target="for_us", is_required=True, example="for: 2m"),
 ), "The handler gets slower for a while.")
 ROLLING_BOUNCE = Section("rolling_bounce", BOUNCE_FIELDS, "Restart the members a few at a time.", shorthand=word_of("members"), allows_nothing=True)
-DEPLOY = Section("deploy", (*BOUNCE_FIELDS, *TEMPLATE_FIELDS), "A rolling bounce after which the members have new settings.", elsewhere=_under_config, after=_one_subscription)
+DEPLOY = Section("deploy", (*BOUNCE_FIELDS, *TEMPLATE_FIELDS), "A rolling bounce after which the members have new settings.", elsewhere=_under_config,
+                 after=_one_subscription)
 CUT = Section("cut", (
     WHO, PROCESS, IN_GROUP, FOR,
     Field("from", Choice("coordinator", "brokers"), "The group's coordinator alone, or all brokers.", default="coordinator"),
@@ -716,7 +725,8 @@ ADD_LATENCY = Section("add_latency", (
     Field("for", POSITIVE, "For how long.", target="for_us", is_required=True, example="for: 2m"),
 ), "The network gets slower for a while.")
 BROKER_RESTART = Section("broker_restart", (
-    Field("broker", Whole(0, 100_000), "Which broker.", target="broker", is_required=True), Field("down", DRAW, "How long it is away.", target="down", is_required=True, example="down: 20s"), LOAD,
+    Field("broker", Whole(0, 100_000), "Which broker.", target="broker", is_required=True),
+    Field("down", DRAW, "How long it is away.", target="down", is_required=True, example="down: 20s"), LOAD,
 ), "A broker goes down and comes back.")
 BROKER_UPGRADE = Section("broker_upgrade", (
     Field("to", ANY_TEXT, "The Kafka version they come back with.", is_required=True, example='to: "4.3"'),
@@ -725,9 +735,11 @@ BROKER_UPGRADE = Section("broker_upgrade", (
 ), "All brokers restart one after another and come back with another Kafka version.", shorthand=word_of("to"))
 FAILOVER = Section("coordinator_failover", (IN_GROUP, LOAD), "The group's coordinator moves to another broker.", allows_nothing=True, shorthand=word_of("load"))
 ADD_PARTITIONS = Section("add_partitions", (
-    Field("topic", TOPIC, "Which topic; may be left out where there is one."), Field("to", Whole(1, MAX_PARTITIONS), "How many it has then.", target="to", is_required=True),
+    Field("topic", TOPIC, "Which topic; may be left out where there is one."),
+    Field("to", Whole(1, MAX_PARTITIONS), "How many it has then.", target="to", is_required=True),
 ), "Partitions are added to a topic.", shorthand=word_of("to"))
-CREATE_TOPIC = Section("create_topic", (Field("topic", TOPIC, "A topic under topics: with exists: false.", target="topic", is_required=True),), shorthand=word_of("topic"))
+CREATE_TOPIC = Section("create_topic", (Field("topic", TOPIC, "A topic under topics: with exists: false.", target="topic", is_required=True),),
+                       shorthand=word_of("topic"))
 DELETE_TOPIC = Section("delete_topic", (Field("topic", TOPIC, "Which topic.", target="topic", is_required=True),), shorthand=word_of("topic"))
 SUBSCRIBE = Section("subscribe", (
     WHO, PROCESS, IN_GROUP, Field("topics", ListOf(TOPIC, is_lenient=True, least=1), "The topics from now on."),
@@ -758,7 +770,8 @@ class WhenKind(Kind):
         if isinstance(node, Scalar) and isinstance(node.value, str):
             group, _, condition = node.text.rpartition(" is ")
             if condition.strip() in CONDITIONS:
-                return (group.strip().removeprefix("group ").replace("the ", "").strip() if group.strip() not in ("group", "the group") else "", condition.strip(), 0)
+                return (group.strip().removeprefix("group ").replace("the ", "").strip() if group.strip() not in ("group", "the group") else "",
+                        condition.strip(), 0)
         return self.wrong(node, out, f"{shown(node)} is no condition — write {self.says}")
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
@@ -797,7 +810,8 @@ RANDOM_FAULT = Section("random fault", (
     Field("members", TARGETS, "To whom.", aliases=("member",), default="all"), IN_GROUP,
     Field("about_every", POSITIVE, "The mean time between two of them, for each member.", is_required=True, example="about_every: 10m"),
     Field("for", DRAW, "For how long; a crash: until it is started again.", target="for_", is_required=True, example="for: 2s"),
-    Field("from", DURATION_KIND, "Not before.", target="from_us", default="0s"), Field("until", DURATION_KIND, "Not after.", target="until_us", default="the horizon"),
+    Field("from", DURATION_KIND, "Not before.", target="from_us", default="0s"),
+    Field("until", DURATION_KIND, "Not after.", target="until_us", default="the horizon"),
 ), "Faults at random, drawn from the seed.")
 
 
@@ -924,13 +938,16 @@ SCENARIO = Section("scenario", (
     Field("templates", MapOf(TEMPLATE, NAME, "templates"), "Named settings that members can begin with."),
     Field("group", GROUP, "The consumer group."),
     Field("groups", MapOf(GROUP, NAME, "groups", least=1, most=200), "Several consumer groups, by name."),
-    Field("script", ListOf(ACTION, most=5_000, goes_on=True, says="a list of actions, each beginning with a dash, as in - {at: 1m, crash: c1}"), "What is done to the world, in order of time."),
-    Field("random_faults", ListOf(RANDOM_FAULT, most=200, goes_on=True, says="a list of faults, each beginning with a dash"), "Faults at random, drawn from the seed."),
+    Field("script", ListOf(ACTION, most=5_000, goes_on=True, says="a list of actions, each beginning with a dash, as in - {at: 1m, crash: c1}"),
+          "What is done to the world, in order of time."),
+    Field("random_faults", ListOf(RANDOM_FAULT, most=200, goes_on=True, says="a list of faults, each beginning with a dash"),
+          "Faults at random, drawn from the seed."),
     Field("replay", Replay(), "The variants to play side by side.", default="[eager, cooperative]"),
     Field("horizon", POSITIVE, "When the story ends.", target="horizon_us"),
     Field("seed", Whole(0, 2**53), "Decides every random draw.", target="seed"),
     Field("runs", Whole(1, 1_000_000), "Over how many seeds it is played.", target="runs"),
-    Field("budgets", Raw("a block of limits on metrics", BUDGET_SHAPE), "What a rebalance may cost: {longest_pause: \"<= 2s\"}, for all variants or by variant."),
+    Field("budgets", Raw("a block of limits on metrics", BUDGET_SHAPE), "What a rebalance may cost: {longest_pause: \"<= 2s\"}, for all variants"
+          " or by variant."),
     Field("expect", Raw("a list of facts that must hold", {"type": ["array", "string"]}), "Facts that must hold: `at 41s: orders-3 owned by c2`."),
 ), "A rebalsim scenario: one story of a Kafka consumer group.", elsewhere=lambda key: (
     "a file with axes is a plan; `rebalsim sweep` plays it" if key in ("axes", "objectives", "scenario")

@@ -99,4 +99,5 @@ def _cut(text: bytes, chance: random.Random) -> bytes:
     return text[: chance.randrange(len(text) + 1)]
 
 
-_WOUNDS = (_flip, _byte, _drop_line, _double_line, _swap_lines, _indent, _swap_values, _swap_values, _nasty_value, _nasty_value, _nasty_insert, _digits, _digits, _cut)
+_WOUNDS = (_flip, _byte, _drop_line, _double_line, _swap_lines, _indent, _swap_values, _swap_values, _nasty_value, _nasty_value, _nasty_insert,
+           _digits, _digits, _cut)

@@ -177,7 +177,8 @@ class _Walker:
             place = ids.get(first) if first else None
             below = rest[len(first) + 1:]
             if place is None:
-                self.fail(rest, f"'{shorten(rest.split('.')[0])}' is no entry of this list — {or_nearest(rest.split('.')[0], ids, 'write its number, counted from 0')}")
+                self.fail(rest, f"'{shorten(rest.split('.')[0])}' is no entry of this list —"
+                          f" {or_nearest(rest.split('.')[0], ids, 'write its number, counted from 0')}")
                 return None
         if place >= len(items):
             self.fail(rest, f"The list has {len(items)} entries, counted from 0 — there is no number {place}")

@@ -42,7 +42,7 @@ def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """The known word that this one was probably meant to be, or nothing."""
-    import difflib      # costs more than loading a story; only mistakes pay for it
+    import difflib  # costs more than loading a story; only mistakes pay for it
 
     lowered = {c.lower(): c for c in known}
     begun = [c for c in lowered if len(word) >= 3 and c.startswith(word.lower())]

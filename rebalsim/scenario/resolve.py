@@ -153,7 +153,8 @@ class Resolver:
     def _check_brokers(self, config: BrokerConfig, written: Written) -> None:
         """The brokers' own checks at their start."""
         bounds = (
-            ("group.session.timeout.ms", config.group_min_session_timeout_us, None, config.group_max_session_timeout_us, "group.min.session.timeout.ms", "group.max.session.timeout.ms"),
+            ("group.session.timeout.ms", config.group_min_session_timeout_us, None, config.group_max_session_timeout_us,
+             "group.min.session.timeout.ms", "group.max.session.timeout.ms"),
             ("group.consumer.session.timeout.ms", config.group_consumer_min_session_timeout_us, config.group_consumer_session_timeout_us,
              config.group_consumer_max_session_timeout_us, "group.consumer.min.session.timeout.ms", "group.consumer.max.session.timeout.ms"),
             ("group.consumer.heartbeat.interval.ms", config.group_consumer_min_heartbeat_interval_us, config.group_consumer_heartbeat_interval_us,
@@ -161,9 +162,11 @@ class Resolver:
         )
         for key, least, value, most, least_key, most_key in bounds:
             if least > most:
-                self.out.add(_place(written, least_key, most_key), f"{least_key} {say_us(least)} is above {most_key} {say_us(most)} — a broker would not start; swap them")
+                self.out.add(_place(written, least_key, most_key), f"{least_key} {say_us(least)} is above {most_key} {say_us(most)} — a broker"
+                             " would not start; swap them")
             elif value is not None and not least <= value <= most:
-                self.out.add(_place(written, key, least_key, most_key), f"{key} {say_us(value)} is outside {least_key} {say_us(least)} and {most_key} {say_us(most)}"
+                self.out.add(_place(written, key, least_key, most_key), f"{key} {say_us(value)} is outside {least_key} {say_us(least)} and"
+                             f" {most_key} {say_us(most)}"
                              " — a broker would not start; move it inside or widen the bounds")
         if config.group_consumer_heartbeat_interval_us >= config.group_consumer_session_timeout_us:
             self.out.add(_place(written, "group.consumer.heartbeat.interval.ms", "group.consumer.session.timeout.ms"),
@@ -177,7 +180,8 @@ class Resolver:
         for link in written.get("links", ()) if written is not None else ():
             for end in link.get("between", ()):
                 if end not in self.seats and end not in racks and end not in brokers:
-                    self.out.add(link.at["between"], f"'{shorten(end)}' is no consumer, broker or rack of this story — {or_nearest(end, [*self.seats, *brokers, *racks])}")
+                    self.out.add(link.at["between"], f"'{shorten(end)}' is no consumer, broker or rack of this story —"
+                                 f" {or_nearest(end, [*self.seats, *brokers, *racks])}")
 
     # -------------------------------------------------------------------------------------------------------------- topics
 
@@ -214,7 +218,8 @@ class Resolver:
         ids = [b.id for b in self.cluster.brokers]
         if isinstance(replicas, int):
             if replicas > len(ids):
-                self.out.add(written.at["replicas"], f"{replicas} replicas do not fit on {len(ids)} broker{'s' if len(ids) > 1 else ''} — write at most {len(ids)}, or more brokers under cluster:")
+                self.out.add(written.at["replicas"], f"{replicas} replicas do not fit on {len(ids)} broker{'s' if len(ids) > 1 else ''} — write"
+                             f" at most {len(ids)}, or more brokers under cluster:")
             more["replicas"] = tuple(tuple(ids[(p + i) % len(ids)] for i in range(min(replicas, len(ids)))) for p in range(partitions)) if replicas > 1 else ()
         elif replicas is not None:
             unknown = [b for row in replicas for b in row if b not in ids]
@@ -473,7 +478,8 @@ class Resolver:
                 add(_place(settings, "group.remote.assignor"), f"The brokers have no assignor {assignor} — write one of group.consumer.assignors")
             return
         if "group.remote.assignor" in settings.values and self.variant.base in ("eager", "cooperative"):
-            add(_place(settings, "group.remote.assignor"), "group.remote.assignor needs group.protocol: consumer — leave it out, or base the variant on consumer")
+            add(_place(settings, "group.remote.assignor"), "group.remote.assignor needs group.protocol: consumer — leave it out, or base the"
+                " variant on consumer")
         if any(key in settings.at and key not in settings.values for key in ("session.timeout.ms", "heartbeat.interval.ms", STRATEGY)):
             return                      # unreadable, which is said already
         session, heartbeat = config["session_timeout_us"], config["heartbeat_interval_us"]
@@ -482,7 +488,8 @@ class Resolver:
                 f"{say_us(session)}, so the client refuses to start — write a third of the session, {say_us(session // 3_000 * 1_000)}")
         least, most = self.cluster.config.group_min_session_timeout_us, self.cluster.config.group_max_session_timeout_us
         if not least <= session <= most:
-            side, bound = ("below the brokers' group.min.session.timeout.ms", least) if session < least else ("above the brokers' group.max.session.timeout.ms", most)
+            side, bound = ("below the brokers' group.min.session.timeout.ms", least) if session < least else ("above the brokers'"
+                " group.max.session.timeout.ms", most)
             add(_place(settings, "session.timeout.ms"), f"session.timeout.ms {say_us(session)} is {side}, {say_us(bound)}, so the member cannot join"
                 f" — write {say_us(bound)}, or change the bound under cluster: config:")
         self._check_assignors(settings)
@@ -536,7 +543,8 @@ class Resolver:
                 continue
             if static in holders:
                 settings = self.parts_of(roster, roster.seats[consumer.name]).written.get("config")
-                self.out.add(_place(settings, "group.instance.id"), f"{holders[static].name} and {consumer.name} would both be '{shorten(static)}', and the later one fences the earlier"
+                self.out.add(_place(settings, "group.instance.id"), f"{holders[static].name} and {consumer.name} would both be"
+                             f" '{shorten(static)}', and the later one fences the earlier"
                              " — make it differ, as in \"orders-{n}\"")
                 break
             if not re.fullmatch(r"[a-zA-Z0-9._\-]{1,249}", static) and "{" not in static:

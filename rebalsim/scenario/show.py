@@ -127,7 +127,8 @@ def _cluster_rows(resolver: Resolver, scenario: Scenario) -> list[Row]:
     rows = [Row("kafka", cluster.kafka, _origin(resolver.story, "kafka", "default")),
             Row("brokers", f"{len(cluster.brokers)}" + (f": {racks}" if racks else ""), _origin(source, "brokers", "default")),
             Row("latency (one way)", DRAW.say(cluster.network.latency), _origin(source, "latency", "default")),
-            Row("cross_rack", DRAW.say(cluster.network.cross_rack) if cluster.network.cross_rack is not None else "no difference", _origin(source, "cross_rack", "default"))]
+            Row("cross_rack", DRAW.say(cluster.network.cross_rack) if cluster.network.cross_rack is not None else "no difference",
+                _origin(source, "cross_rack", "default"))]
     rows += [Row(f"link {link.one} – {link.other}", DRAW.say(link.latency), _origin(source, "links", "default")) for link in cluster.network.links]
     rows += [Row("log_append", DRAW.say(cluster.log_append), _origin(source, "log_append", "default")),
              Row("replication", DRAW.say(cluster.replication), _origin(source, "replication", "default"))]
@@ -188,7 +189,8 @@ def _member_rows(parts: Parts, consumer: Consumer, default: str, variant: str) -
         if row.name in ("group.protocol", "partition.assignment.strategy") and row.origin == default and settings is not None and row.name in settings.values:
             row = Row(row.name, row.value, f"variant {variant}")
         rows.append(row)
-    for section, thing in ((HANDLER, consumer.handler), (LISTENER, consumer.listener), (STATE, consumer.state), (LIFE, consumer.life), (ASSIGNOR_COST, consumer.assignor_cost)):
+    for section, thing in ((HANDLER, consumer.handler), (LISTENER, consumer.listener), (STATE, consumer.state), (LIFE, consumer.life),
+                           (ASSIGNOR_COST, consumer.assignor_cost)):
         rows += _rows(section, thing, written.get(section.name), "default", prefix=f"{section.name}.")
     return rows
 

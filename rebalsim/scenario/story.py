@@ -193,7 +193,8 @@ class Story:
             if kind == "group":
                 blocks = [self._written.get("group") if groups is None else groups.values.get(name)]
             seat = resolver.seats.get(name)
-            roster = next((r for r in resolver.rosters.values() if (seat is not None and r.seats.get(name) is seat) or (kind == "group" and r.group == name)), None)
+            roster = next((r for r in resolver.rosters.values() if (seat is not None and r.seats.get(name) is seat)
+                           or (kind == "group" and r.group == name)), None)
             if kind == "group" and roster is not None:
                 seat = next(iter(roster.seats.values()), None)
             if roster is not None and seat is not None:
@@ -232,12 +233,14 @@ class Story:
             if fact.fact in ("owned-by", "unowned"):
                 topic, _, number = fact.subject.rpartition("-")
                 if topic not in first.topics or not number.isdigit():
-                    items.append(self.problem(fact.line, fact.column, f"'{fact.subject}' is no partition of this story — write one such as {next(iter(first.topics), 'orders')}-0", len(fact.text)))
+                    items.append(self.problem(fact.line, fact.column, f"'{fact.subject}' is no partition of this story — write one such as"
+                                              f" {next(iter(first.topics), 'orders')}-0", len(fact.text)))
             person = fact.object if fact.fact == "owned-by" else fact.subject if fact.fact in ("fenced", "not-fenced", "removed", "not-removed", "gone") else ""
             if person and person not in members:
                 items.append(self.problem(fact.line, fact.column, f"There is no member '{person}' — {or_nearest(person, members)}", len(fact.text)))
             if fact.fact in ("stable", "empty", "no-rebalance") and fact.subject and fact.subject not in first.rosters and fact.subject != "group":
-                items.append(self.problem(fact.line, fact.column, f"There is no group '{fact.subject}' — {or_nearest(fact.subject, first.rosters)}", len(fact.text)))
+                items.append(self.problem(fact.line, fact.column, f"There is no group '{fact.subject}' — {or_nearest(fact.subject, first.rosters)}",
+                                          len(fact.text)))
 
     # -------------------------------------------------------------------------------------------------------------- what if
 

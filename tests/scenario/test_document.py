@@ -19,7 +19,8 @@ def tree(text: str) -> tuple[Mapping, list[str]]:
 
 @pytest.mark.parametrize(("text", "value"), [
     ("", None), ("~", None), ("null", None), ("true", True), ("False", False), ("0", 0), ("-7", -7), ("45000", 45000), ("4.3", 4.3), ("0.5", 0.5),
-    ("45s", "45s"), ("orders-1", "orders-1"), ("1200/s", "1200/s"), ("1..5", "1..5"), ("10.0.0.1", "10.0.0.1"), ("none", "none"), ("nothing", "nothing"), ("y", "y"), ("N", "N"),
+    ("45s", "45s"), ("orders-1", "orders-1"), ("1200/s", "1200/s"), ("1..5", "1..5"), ("10.0.0.1", "10.0.0.1"), ("none", "none"),
+    ("nothing", "nothing"), ("y", "y"), ("N", "N"),
 ])
 def test_a_plain_scalar_is_what_every_reader_takes_it_for(text: str, value: object) -> None:
     assert plain(text) == (value, "")
@@ -27,8 +28,10 @@ def test_a_plain_scalar_is_what_every_reader_takes_it_for(text: str, value: obje
 
 
 @pytest.mark.parametrize(("text", "advice"), [
-    ("1:30", "1m30s"), ("1:02:03", "1h2m3s"), ("010", "10"), ("-010", '"-010"'), ("0x1F", "31"), ("0o17", "15"), ("1e3", "1000"), ("1.5E-3", "0.0015"), ("1_000", "1000"),
-    ("+5", "5"), (".5", "0.5"), ("5.", "5.0"), ("yes", "true"), ("No", "false"), ("off", "false"), ("2024-01-01", '"2024-01-01"'), (".inf", "finite"), (".NaN", "finite"),
+    ("1:30", "1m30s"), ("1:02:03", "1h2m3s"), ("010", "10"), ("-010", '"-010"'), ("0x1F", "31"), ("0o17", "15"), ("1e3", "1000"),
+    ("1.5E-3", "0.0015"), ("1_000", "1000"),
+    ("+5", "5"), (".5", "0.5"), ("5.", "5.0"), ("yes", "true"), ("No", "false"), ("off", "false"), ("2024-01-01", '"2024-01-01"'), (".inf", "finite"),
+    (".NaN", "finite"),
     ("9" * 19, "smaller"), ("1e999", "write"), ("1" * 400 + "e9", "write"),
 ])
 def test_what_two_readers_read_differently_is_refused_with_what_to_write(text: str, advice: str) -> None:

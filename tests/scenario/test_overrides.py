@@ -70,7 +70,8 @@ def test_a_variants_own_setting_can_be_overridden_too() -> None:
     ("group.config.session.timeout.ms=1:30", "write 1m30s"),
     ("topics.order.partitions=7", "'order' is none of the topics — did you mean 'orders'?"),
     ("script.7.at=1m", "The list has 2 entries"), ("script.bonce.at=1m", "did you mean 'bounce'?"), ("horizon.x=5", "goes on where there is a single value"),
-    ("group.config.session.timeout.ms=3s", "below the brokers'"), ("=5", "sets nothing"), ("group.members=[", "not closed"), ("members=5", "it belongs under group:"),
+    ("group.config.session.timeout.ms=3s", "below the brokers'"), ("=5", "sets nothing"), ("group.members=[", "not closed"),
+    ("members=5", "it belongs under group:"),
     ("group.members.zed.handler=1ms", "'zed' is none of the members"),
 ])
 def test_a_wrong_override_is_told_like_a_wrong_file(override: str, message: str) -> None:
@@ -99,7 +100,8 @@ def test_the_original_is_untouched_and_the_rest_is_shared() -> None:
 
 def test_python_values_of_every_kind_can_be_set() -> None:
     story = told(STORY)
-    made = story.with_overrides([("group.config.enable.auto.commit", False), ("group.handler", {"commit": "none", "per_record": "2ms"}), ("group.racks", ["a", "b"]),
+    made = story.with_overrides([("group.config.enable.auto.commit", False), ("group.handler", {"commit": "none", "per_record": "2ms"}),
+                                 ("group.racks", ["a", "b"]),
                                  ("topics.orders.rate", "5/s"), ("group.listener.on_lost", 0)]).check().scenario("eager")
     consumer = made.groups[0].consumers[1]
     assert consumer.rack == "b" and not consumer.config.enable_auto_commit and consumer.handler.commit == "none"

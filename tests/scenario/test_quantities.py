@@ -28,7 +28,8 @@ def test_what_is_no_duration_is_none(text: str) -> None:
 def test_a_duration_written_back_is_read_as_the_same() -> None:
     chance = random.Random(1)
     for _ in range(2000):
-        us = chance.choice((chance.randrange(1000), chance.randrange(100) * MS, chance.randrange(10**7), chance.randrange(90) * MINUTE, chance.randrange(100 * DAY)))
+        us = chance.choice((chance.randrange(1000), chance.randrange(100) * MS, chance.randrange(10**7), chance.randrange(90) * MINUTE,
+                            chance.randrange(100 * DAY)))
         assert q.duration(q.say_us(us)) == us
 
 
@@ -41,8 +42,10 @@ def test_sizes_rates_and_shares(read: object, text: str, value: float) -> None:
 
 
 @pytest.mark.parametrize(("text", "draw"), [
-    ("5s", Draw("constant", 5e6)), ("18s ± 6s", Draw("uniform", 12e6, 24e6)), ("18s +- 6s", Draw("uniform", 12e6, 24e6)), ("18s +/- 6s", Draw("uniform", 12e6, 24e6)),
-    ("1s..5s", Draw("uniform", 1e6, 5e6)), ("1s to 5s", Draw("uniform", 1e6, 5e6)), ("2ms, 1% up to 40ms", Draw("constant", 2e3, tail_share=0.01, tail_us=40e3)),
+    ("5s", Draw("constant", 5e6)), ("18s ± 6s", Draw("uniform", 12e6, 24e6)), ("18s +- 6s", Draw("uniform", 12e6, 24e6)),
+    ("18s +/- 6s", Draw("uniform", 12e6, 24e6)),
+    ("1s..5s", Draw("uniform", 1e6, 5e6)), ("1s to 5s", Draw("uniform", 1e6, 5e6)),
+    ("2ms, 1% up to 40ms", Draw("constant", 2e3, tail_share=0.01, tail_us=40e3)),
     ("1ms..2ms, 5% up to 1s", Draw("uniform", 1e3, 2e3, tail_share=0.05, tail_us=1e6)),
 ])
 def test_a_draw_in_a_line_of_text(text: str, draw: Draw) -> None:

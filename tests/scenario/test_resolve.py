@@ -98,8 +98,10 @@ def test_a_skew_is_a_weight_for_each_partition() -> None:
 
 
 def test_listener_costs_are_fixed_and_per_partition() -> None:
-    listener = played("topics: {o: 1}\ngroup: {members: 1, listener: {on_revoked: 150ms + 20ms/partition, on_lost: 5ms/partition}}\n").groups[0].consumers[0].listener
-    assert listener.revoked == Cost(constantly(150_000), constantly(20_000)) and listener.lost == Cost(Draw(), constantly(5_000)) and listener.assigned == Cost()
+    group = "{members: 1, listener: {on_revoked: 150ms + 20ms/partition, on_lost: 5ms/partition}}"
+    listener = played(f"topics: {{o: 1}}\ngroup: {group}\n").groups[0].consumers[0].listener
+    assert listener.revoked == Cost(constantly(150_000), constantly(20_000)) and listener.lost == Cost(Draw(),
+        constantly(5_000)) and listener.assigned == Cost()
 
 
 # ------------------------------------------------------------------------------------------------------------------ the script
@@ -123,7 +125,8 @@ def test_numbers_count_members_from_nought() -> None:
 
 def test_those_who_share_a_process_crash_freeze_and_bounce_together() -> None:
     head = "topics: {orders: 4}\ngroup: {members: 4, per_process: 2}\n"
-    crash, hang, bounce = script("  - {at: 1m, freeze: {member: c1, for: 5s}}\n  - {at: 2m, hang: {member: c1, for: 5s}}\n  - {at: 3m, rolling_bounce: {members: c3}}\n", head=head)
+    crash, hang, bounce = script("  - {at: 1m, freeze: {member: c1, for: 5s}}\n  - {at: 2m, hang: {member: c1, for: 5s}}\n  - {at: 3m,"
+                                 " rolling_bounce: {members: c3}}\n", head=head)
     assert crash.consumers == ("c1", "c0") and hang.consumers == ("c1",) and bounce.consumers == ("c3", "c2")
 
 
@@ -200,7 +203,8 @@ def test_all_mistakes_are_told_at_once_in_the_files_order() -> None:
 
 
 def test_members_beyond_number_are_refused_quickly() -> None:
-    assert "at most" in messages("topics: {orders: 4}\ngroup: {members: 5000000}\n") or "out of bounds" in messages("topics: {orders: 4}\ngroup: {members: 5000000}\n")
+    assert "at most" in messages("topics: {orders: 4}\ngroup: {members: 5000000}\n") or "out of bounds" in messages("topics: {orders: 4}\ngroup:"
+        " {members: 5000000}\n")
     assert "more than 10,000 members" in messages(SMALL + "script: [{at: 1m, join: 9999, every: 1s, times: 100}]\n")
 
 

@@ -31,7 +31,8 @@ def test_eager_keeps_assignors_that_run_eager_and_else_takes_range(listed: str, 
 
 
 @pytest.mark.parametrize("text", [
-    "topics: {o: 4}\ngroup: {members: {a: {config: {partition.assignment.strategy: [range, sticky]}}, b: {config: {partition.assignment.strategy: [sticky]}}}}\n",
+    "topics: {o: 4}\ngroup: {members: {a: {config: {partition.assignment.strategy: [range, sticky]}}, b: {config: {partition.assignment.strategy:"
+    " [sticky]}}}}\n",
     "topics: {o: 4}\ngroup: {members: 2}\nscript: [{at: 1m, deploy: {config: {partition.assignment.strategy: [cooperative-sticky]}}}]\n",
     "topics: {o: 4}\ngroup: {members: 2, config: {group.protocol: consumer}}\n",
 ])
