@@ -87,7 +87,7 @@ def tell_trade(report: Report) -> str:
         return ""
     by_length, by_sum = best_of("longest_pause", longest), best_of("partition_seconds", total)
     if by_length < 0 and by_sum < 0:
-        return f"{one.title} and {other.title} stand still alike: {_length(longest[0])} at the longest, {_sum(total[0])} in sum{_spread_over(report)}."
+        return f"{one.name} and {other.name} stand still alike: {_length(longest[0])} at the longest, {_sum(total[0])} in sum{_spread_over(report)}."
     if by_length >= 0 and by_sum >= 0 and by_length != by_sum:
         return _torn(report, by_sum, longest, total)
     better = by_sum if by_sum >= 0 else by_length
@@ -106,7 +106,7 @@ def _spread_over(report: Report) -> str:
         return ""
     few = best_of("partitions_touched", touched)
     one, other = report.variants[few], report.variants[1 - few]
-    return f"; but it is {touched[few]:.0f} partitions that do so under {one.title}, and {touched[1 - few]:.0f} under {other.title}"
+    return f"; but it is {touched[few]:.0f} partitions that do so under {one.name}, and {touched[1 - few]:.0f} under {other.name}"
 
 
 def _torn(report: Report, by_sum: int, longest: tuple[float, float], total: tuple[float, float]) -> str:
@@ -115,8 +115,8 @@ def _torn(report: Report, by_sum: int, longest: tuple[float, float], total: tupl
     touched = _pair(report, "partitions_touched")
     on = f" on {touched[by_sum]:.0f} instead of {touched[1 - by_sum]:.0f} partitions" if touched and touched[0] != touched[1] else ""
     sums = f"{_sum(total[by_sum])} instead of {_sum(total[1 - by_sum]).removesuffix(' partition-seconds')}"
-    told = (f"{less.title} stops less in all ({sums}{on}), but its worst partition waits longer "
-            f"than under {more.title}: {_length(longest[by_sum])} instead of {_length(longest[1 - by_sum])}")
+    told = (f"{less.name} stops less in all ({sums}{on}), but its worst partition waits longer "
+            f"than under {more.name}: {_length(longest[by_sum])} instead of {_length(longest[1 - by_sum])}")
     return f"{told}{_reason(less)}."
 
 
@@ -140,10 +140,10 @@ def _clear(report: Report, better: int, longest: tuple[float, float], total: tup
         parts.append(f"{_length(longest[better])} instead of {_length(longest[1 - better])} at the longest")
     else:
         parts.append(f"the longest pause is the same, {_length(longest[0])}")
-    told = f"{good.title} stands still less than {bad.title}: {', '.join(parts)}"
+    told = f"{good.name} stands still less than {bad.name}: {', '.join(parts)}"
     touched = _pair(report, "partitions_touched")
     if touched and best_of("partitions_touched", touched) == 1 - better:
-        told += f"; yet it stops {touched[better]:.0f} partitions, and {bad.title} only {touched[1 - better]:.0f}{_reason(bad)}"
+        told += f"; yet it stops {touched[better]:.0f} partitions, and {bad.name} only {touched[1 - better]:.0f}{_reason(bad)}"
     rounds = _pair(report, "rebalances")
     if rounds and rounds[better] > rounds[1 - better]:
         told += f"; it needs {plural(round(rounds[better]), 'rebalance')} instead of {rounds[1 - better]:.0f} for it"
@@ -156,7 +156,7 @@ def _among_many(variants: tuple[VariantReport, ...]) -> str:
         values = tuple(measure(v.analysis, name) for v in variants)
         best = best_of(name, values)
         if best >= 0:
-            told.append(f"{variants[best].title} {text} ({figures.say(name, values[best])})")
+            told.append(f"{variants[best].name} {text} ({figures.say(name, values[best])})")
     return "; ".join(told) + "." if told else ""
 
 

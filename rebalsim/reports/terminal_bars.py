@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.text import Text
-
 from rebalsim.analysis.values import Lane, Mark, PhaseKind
 from rebalsim.domain.instants import say_duration
+from rebalsim.reports.ink import Line
 from rebalsim.reports.names import ascii_of, clip, partitions_told, plural, safe
 from rebalsim.reports.palette import BRIEF, BY_LETTER, CONSUMING, LOOKS, STATE_LOOKS, UNOWNED
 from rebalsim.reports.report import VariantReport
@@ -39,40 +38,40 @@ class Canvas:
 
     # ------------------------------------------------------------------------------------------------ lines
 
-    def ruler(self) -> list[Text]:
+    def ruler(self) -> list[Line]:
         """Round instants above the bars."""
-        return [self._line("", Text(row, "dim"), "") for row in place(ticks(self.window), self.window.columns, 1)]
+        return [self._line("", Line(row, "dim"), "") for row in place(ticks(self.window, 10), self.window.columns, 1)]
 
-    def script(self, marks: Sequence[Mark]) -> list[Text]:
+    def script(self, marks: Sequence[Mark]) -> list[Line]:
         """What was done to the world, at its instants."""
         acted = {m.at_us for m in marks if m.kind == "action"}          # a topic that grew, a broker that fell: the action says so already
         told = [m for m in marks if (m.kind == "action" or (m.kind != "rebalance" and m.at_us not in acted)) and self.window.holds(m.at_us)]
         labels = [(self.window.column(m.at_us), "▼" + clip(safe(m.text or m.action), 24)) for m in told]
         rows = place(labels, self.window.columns, flips=True)
-        return [self._line("script" if i == 0 else "", Text(row, "bold"), "") for i, row in enumerate(rows)]
+        return [self._line("script" if i == 0 else "", Line(row, "bold"), "") for i, row in enumerate(rows)]
 
-    def group(self, variant: VariantReport, group: str, is_named: bool) -> Text:
+    def group(self, variant: VariantReport, group: str, is_named: bool) -> Line:
         """The group's states, and how many rebalances that were."""
         codes = codes_of_states(variant.analysis.group_states[group], self.window)
         count = sum(
             1 for r in variant.analysis.rebalances
             if r.group == group and not r.is_formation and self.window.overlaps(r.prepared_us, max(r.barrier_us, r.stable_us, r.settled_us) + 1)
         )
-        bar = Text()
+        bar = Line()
         for _, length, code in runs(codes):
             if code == BRIEF:
                 self.has_brief = True
-                bar.append("╎" * length, "yellow")
+                bar.add("╎" * length, "yellow")
             elif code in STATES:
                 state, (letter, fill, _, style) = STATES[code]
                 if state in STATES_SAID:
                     self.states[state] = None
-                bar.append(letter + fill * (length - 1), style)
+                bar.add(letter + fill * (length - 1), style)
             else:
-                bar.append(" " * length)
+                bar.add(" " * length)
         return self._line(safe(group) if is_named else "group", bar, plural(count, "rebalance"))
 
-    def partitions(self, lanes: Sequence[Lane]) -> list[Text]:
+    def partitions(self, lanes: Sequence[Lane]) -> list[Line]:
         """A line for each group of equal partitions, those that stood still longest if there are too many."""
         folded = fold(lay_out(lanes, self.window))
         shown = choose(folded, self.view.most_rows)
@@ -81,13 +80,13 @@ class Canvas:
             lines.append(self._line(safe(str(row.lane.partition)), self._bar(row), remark(row)))
             if row.alike:
                 told = f"+{len(row.alike):,} like this: {partitions_told(lane.partition for lane in row.alike)}"
-                lines.append(Text("    " + self._plain(clip(told, self.view.width - 4)), "dim"))
+                lines.append(Line("    " + self._plain(clip(told, self.view.width - 4)), "dim"))
         left = sum(1 + len(row.alike) for row in folded) - sum(1 + len(row.alike) for row in shown)
         if left:
-            lines.append(Text(f"    and {plural(left, 'partition')} that stood still less", "dim"))
+            lines.append(Line(f"    and {plural(left, 'partition')} that stood still less", "dim"))
         return lines
 
-    def legend(self) -> list[Text]:
+    def legend(self) -> list[Line]:
         """What the signs mean that were drawn, on as many lines as it takes."""
         items = [self._sign("━", "green", "consuming")]
         if self.has_brief:
@@ -99,59 +98,57 @@ class Canvas:
         for state in self.states:
             letter, fill, _, style = STATE_LOOKS[state]
             items.append(self._sign((letter + fill).strip(), style, STATES_SAID[state]))
-        lines = [Text(" ")]
+        lines = [Line("  ")]
         for item in items:
-            if len(lines[-1].plain) + 2 + len(item.plain) > self.view.width and len(lines[-1].plain) > 1:
-                lines.append(Text(" "))
-            lines[-1].append(" " if len(lines[-1].plain) == 1 else "  ")
-            lines[-1].append_text(item)
+            if len(lines[-1]) + 2 + len(item) > self.view.width and len(lines[-1]) > 2:
+                lines.append(Line("  "))
+            lines[-1].add("  " if len(lines[-1]) > 2 else "").add_line(item)
         return lines
 
-    def _sign(self, sign: str, style: str, meaning: str) -> Text:
-        return Text.assemble((_plain_bar(sign) if self.view.is_ascii else sign, style), " ", meaning)
+    def _sign(self, sign: str, style: str, meaning: str) -> Line:
+        return Line(sign.translate(_TWINS) if self.view.is_ascii else sign, style).add(f" {meaning}")
 
     # ------------------------------------------------------------------------------------------------ one line
 
-    def _line(self, label: str, bar: Text, remark_text: str) -> Text:
-        line = Text("  " + self._plain(clip(label, self.label, self.view.is_ascii)).ljust(self.label) + " ")
-        if self.view.is_ascii:
-            bar = _ascii_bar(bar)
-        line.append_text(bar)
+    def _line(self, label: str, bar: Line, remark_text: str) -> Line:
+        line = Line("  " + clip(self._plain(label), self.label, self.view.is_ascii).ljust(self.label) + " ")
+        for text, style in bar.pieces:
+            line.add(text.translate(_TWINS) if self.view.is_ascii else text, style)
         if remark_text:
-            line.pad_right(max(0, 2 + self.label + 1 + self.window.columns + 1 - len(line.plain)))
-            line.append(clip(self._plain(remark_text), REMARK))
-        line.rstrip()
+            line.pad_to(2 + self.label + 1 + self.window.columns + 1)
+            line.add(clip(self._plain(remark_text), REMARK, self.view.is_ascii))
         return line
 
-    def _bar(self, row: Row) -> Text:
-        bar = Text()
-        for _, length, code in runs(row.codes):
-            if code == CONSUMING:
-                bar.append("━" * length, "green")
-            elif code == UNOWNED:
-                bar.append(" " * length)
-            elif code == BRIEF:
-                self.has_brief = True
-                bar.append("╎" * length, "bold")
-            else:
-                kind = BY_LETTER.get(code)
-                look = LOOKS[kind] if kind is not None else None
-                if kind is not None:
-                    self.kinds[kind] = None
-                bar.append(code + (look.fill if look else "?") * (length - 1), look.style if look else "")
-        return self._with_owners(bar, row)
-
-    def _with_owners(self, bar: Text, row: Row) -> Text:
-        """Owners' names written into the stretch where they begin to consume, where there is room for them."""
+    def _bar(self, row: Row) -> Line:
+        """The bar's signs by runs, with owners' names written into the stretch where they begin to consume, if there is room for them."""
+        names: dict[int, str] = {}
         for column, owner in row.owners:
             name = self._plain(safe(owner.removeprefix(self.prefix)))
-            start = column
-            while start < len(row.codes) and row.codes[start] != CONSUMING:
-                start += 1
-            room = len(row.codes[start:]) - len(row.codes[start:].lstrip(CONSUMING))
-            if name and room >= len(name) + 2:
-                bar = Text.assemble(bar[: start + 1], (name, "bold"), bar[start + 1 + len(name) :])
+            start = row.codes.find(CONSUMING, column)
+            end = next((i for i in range(start, len(row.codes)) if row.codes[i] != CONSUMING), len(row.codes))
+            if name and start >= 0 and end - start >= len(name) + 2:
+                names[start] = name
+        bar = Line()
+        for column, length, code in runs(row.codes):
+            if code == CONSUMING:
+                self._consuming(bar, column, length, names)
+            elif code == UNOWNED:
+                bar.add(" " * length)
+            elif code == BRIEF:
+                self.has_brief = True
+                bar.add("╎" * length, "bold")
+            else:
+                kind = BY_LETTER[code]
+                self.kinds[kind] = None
+                bar.add(code + LOOKS[kind].fill * (length - 1), LOOKS[kind].style)
         return bar
+
+    def _consuming(self, bar: Line, column: int, length: int, names: dict[int, str]) -> None:
+        at = column
+        for start in sorted(n for n in names if column <= n < column + length):
+            bar.add("━" * (start + 1 - at), "green").add(names[start], "bold")
+            at = start + 1 + len(names[start])
+        bar.add("━" * (column + length - at), "green")
 
     def _plain(self, text: str) -> str:
         return ascii_of(text) if self.view.is_ascii else text
@@ -176,15 +173,6 @@ def common_prefix(names: Sequence[str]) -> str:
     shared = next((i for i, (a, b) in enumerate(zip(first, last)) if a != b), min(len(first), len(last)))
     end = first[:shared].rfind("-") + 1
     return first[:end] if end >= 4 else ""
-
-
-def _ascii_bar(bar: Text) -> Text:
-    """Fillings by their ASCII twins; names and letters are ASCII already."""
-    return Text(_plain_bar(bar.plain), spans=bar.spans)
-
-
-def _plain_bar(text: str) -> str:
-    return text.translate(_TWINS)
 
 
 _TWINS = str.maketrans({"━": "=", "─": "-", "╎": "!", "█": "#", "▓": "%", "▒": "*", "░": ":", "▼": "v", "…": "~", "→": ">", "−": "-", "×": "x"})

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import re
 import textwrap
 from collections.abc import Sequence
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from rebalsim.domain.instants import say_duration
-from rebalsim.reports.comparison import Line, lines_of, tell_trade
+from rebalsim.reports.comparison import Line as Figures
+from rebalsim.reports.comparison import lines_of, tell_trade
 from rebalsim.reports.hints import hint_on
+from rebalsim.reports.ink import Line, table
 from rebalsim.reports.names import ascii_of, clip, plural, safe
 from rebalsim.reports.questions import Answered, tell_answer
 from rebalsim.reports.report import BudgetResult, Report, VariantReport
@@ -39,21 +36,24 @@ def render(report: Report, view: View = View()) -> str:  # noqa: B008 (frozen)
 _FIGURE = re.compile(r"(\d) (?=(?:µs|us|ms|s|m|h)\b)")
 
 
+def picture_of(report: Report, view: View) -> str:
+    """The timelines alone."""
+    page = _Page(view)
+    _pictures(page, report)
+    return page.text()
+
+
 class _Page:
     """Lines on their way out, in colour or plain, Unicode or ASCII."""
 
     def __init__(self, view: View) -> None:
         self.view = view
-        self.file = io.StringIO()
-        self.console = Console(
-            file=self.file, width=view.width, color_system=view.colour or None, force_terminal=bool(view.colour), no_color=not view.colour,  # type: ignore[arg-type]
-            highlight=False, markup=False, emoji=False, legacy_windows=False, _environ={},
-        )
+        self.lines: list[str] = []
 
-    def line(self, text: Text | str = "", style: str = "") -> None:
+    def line(self, text: Line | str = "", style: str = "") -> None:
         if isinstance(text, str):
-            text = Text(self.plain(text), style)
-        self.console.print(text, soft_wrap=True)
+            text = Line(self.plain(text), style)
+        self.lines.append(text.written(self.view.is_coloured))
 
     def heading(self, text: str) -> None:
         self.line()
@@ -62,13 +62,13 @@ class _Page:
     def wrapped(self, text: str, indent: int = 2, style: str = "", hanging: int = 0) -> None:
         glued = _FIGURE.sub("\\1\u00a0", self.plain(text))           # a number and its unit stay on one line
         for line in textwrap.wrap(glued, self.view.width, initial_indent=" " * indent, subsequent_indent=" " * (indent + hanging), break_on_hyphens=False):
-            self.line(line.replace("\u00a0", " "), style)
+            self.line(Line(line.replace("\u00a0", " "), style))
 
     def plain(self, text: str) -> str:
         return ascii_of(text) if self.view.is_ascii else text
 
     def text(self) -> str:
-        return "\n".join(line.rstrip() for line in self.file.getvalue().replace("\u00a0", " ").split("\n"))
+        return "\n".join(self.lines) + "\n"
 
 
 # ------------------------------------------------------------------------------------------------ the head
@@ -81,7 +81,7 @@ def _head(page: _Page, report: Report) -> None:
     facts.append(say_duration(report.horizon_us))
     title, told = page.plain(safe(report.title) or "rebalsim"), page.plain(" · ".join(facts))
     if len(title) + 2 + len(told) <= page.view.width:
-        page.line(Text.assemble((title, "bold"), " " * (page.view.width - len(title) - len(told)), (told, "dim")))
+        page.line(Line(title, "bold").pad_to(page.view.width - len(told)).add(told, "dim"))
     else:
         page.wrapped(title, 0, "bold")
         page.line(told, "dim")
@@ -127,7 +127,7 @@ def _sentences(page: _Page, report: Report) -> None:
         total += len(groups)
         for group in groups[: view.most_pauses]:
             sentence = tell(group)
-            found.setdefault(sentence, (group, variant, []))[2].append(variant.title)
+            found.setdefault(sentence, (group, variant, []))[2].append(variant.name)
     if not found:
         page.heading("No partition stood still.")
         return
@@ -155,15 +155,12 @@ def _alike(names: Sequence[str]) -> str:
 
 
 def _beside(page: _Page, report: Report) -> None:
-    lines = lines_of(report)
     page.line()
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=len(report.variants) > 1)
-    table.add_column("", no_wrap=True)
-    for variant in report.variants:
-        table.add_column(clip(page.plain(safe(variant.title)), 28, page.view.is_ascii), overflow="fold")
-    for line in lines:
-        table.add_row(line.title, *(_cell(page, line, i) for i in range(len(line.texts))))
-    page.console.print(table)
+    rows = [[Line(), *(Line(clip(page.plain(safe(v.name)), 28, page.view.is_ascii), "bold") for v in report.variants)]] if len(report.variants) > 1 else []
+    for figures in lines_of(report):
+        rows.append([Line(figures.title), *(_cell(page, figures, i) for i in range(len(figures.texts)))])
+    for line in table(rows):
+        page.line(line)
     trade = tell_trade(report)
     if trade:
         page.line()
@@ -173,9 +170,9 @@ def _beside(page: _Page, report: Report) -> None:
         page.line(f"Middle, p95 and highest value over {runs} seeds.", "dim")
 
 
-def _cell(page: _Page, line: Line, place: int) -> Text:
+def _cell(page: _Page, line: Figures, place: int) -> Line:
     text = page.plain(line.texts[place])
-    return Text(f"{text} {page.plain('✓') if not page.view.is_ascii else '*'}", "bold green") if place == line.best else Text(text)
+    return Line(f"{text} {'*' if page.view.is_ascii else '✓'}", "bold green") if place == line.best else Line(text)
 
 
 # ------------------------------------------------------------------------------------------------ budgets, questions, the end
@@ -194,7 +191,7 @@ def _budgets(page: _Page, budgets: Sequence[BudgetResult]) -> None:
         name = f"{safe(b.variant)}: " if b.variant else ""
         observed = f"{safe(b.observed)} against " if b.observed else ""
         where = f"  (line {b.line})" if b.line else ""
-        page.line(Text.assemble("  ", (page.plain(sign), style), page.plain(f" {name}{observed}{safe(b.text)}{where}")))
+        page.line(Line("  ").add(page.plain(sign), style).add(page.plain(f" {name}{observed}{safe(b.text)}{where}")))
         if b.because and b.outcome != "pass":
             page.wrapped(b.because, 4, "dim")
 
@@ -204,7 +201,7 @@ def _questions(page: _Page, report: Report) -> None:
     for variant in report.variants:
         for answer in variant.analysis.answers:
             a = tell_answer(answer)
-            told.setdefault((a.question, a.answer, a.text), []).append((variant.title, a))
+            told.setdefault((a.question, a.answer, a.text), []).append((variant.name, a))
     if not told:
         return
     page.heading("Four questions")
@@ -221,7 +218,7 @@ def _questions(page: _Page, report: Report) -> None:
 
 def _answer(page: _Page, said: str, whom: str, text: str, is_bad: bool) -> None:
     """`no  Does one outlast max.poll.interval.ms?`, and what there is to say about it."""
-    page.line(Text.assemble("  ", (f"{said:<9}", "yellow" if is_bad else ""), page.plain(whom)))
+    page.line(Line("  ").add(f"{said:<9}", "yellow" if is_bad else "").add(page.plain(whom)))
     if text:
         page.wrapped(text, 11, "yellow" if is_bad else "dim")
 
@@ -236,4 +233,4 @@ def _foot(page: _Page, report: Report) -> None:
             page.wrapped(f"Broken rule {v.rule} at {say_instant(v.at_us)}: {safe(v.text)}", 0, "bold red")
     if report.command:
         page.line()
-        page.line(Text(page.plain(f"Again: {safe(report.command)}"), "dim"))
+        page.line(f"Again: {safe(report.command)}", "dim")

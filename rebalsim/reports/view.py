@@ -14,7 +14,7 @@ class View:
 
     width: int = 80
     is_ascii: bool = False
-    colour: str = ""                          # rich's colour system: standard | 256 | truecolor; empty: none
+    is_coloured: bool = False
     from_us: int | None = None
     until_us: int | None = None
     partitions: tuple[str, ...] = ()

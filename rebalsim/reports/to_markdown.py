@@ -1,0 +1,99 @@
+"""A report for a pull request: the verdict first, the comparison, what stood still longest, a small timeline in a code block."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from rebalsim.reports.comparison import lines_of, tell_trade
+from rebalsim.reports.names import safe
+from rebalsim.reports.questions import tell_answer
+from rebalsim.reports.report import BudgetResult, Report
+from rebalsim.reports.sentences import tell, together
+from rebalsim.reports.to_terminal import picture_of
+from rebalsim.reports.view import View
+
+WIDTH, ROWS = 100, 12
+_SIGNS = {"pass": "✅", "fail": "❌", "inconclusive": "❔"}
+_SPECIAL = re.compile(r"([\\`*_\[\]<>#|~@])")
+
+
+def render(report: Report, view: View = View()) -> str:  # noqa: B008 (frozen)
+    """The whole comment. Zoom comes from the view; width and colour do not."""
+    lines = [f"## {escape(report.title) or 'rebalsim'}", "", _verdict(report), ""]
+    lines += _budgets(report.budgets)
+    lines += _comparison(report)
+    trade = tell_trade(report)
+    if trade:
+        lines += [escape(trade), ""]
+    lines += _longest(report, view)
+    small = replace(view, width=WIDTH, is_ascii=False, is_coloured=False, most_rows=ROWS)
+    picture = picture_of(report, small)
+    fence = "`" * max(3, max((len(run) for run in re.findall(r"`+", picture)), default=0) + 1)
+    lines += ["<details><summary>Timeline</summary>", "", f"{fence}text", picture.strip("\n"), fence, "", "</details>", ""]
+    bad = [f"- {escape(v.name)}: {a.question} **{a.answer}.** {escape(a.text)}".rstrip() for v in report.variants for x in v.analysis.answers
+           if (a := tell_answer(x)).is_bad]
+    lines += [*bad, ""] if bad else []
+    facts = [f"Kafka {escape(report.kafka)}"] if report.kafka else []
+    facts += [f"seed {report.seed}"] if report.seed is not None else []
+    facts += [f"rebalsim {escape(report.version)}"] if report.version else []
+    facts += [f"again: {code(report.command)}"] if report.command else []
+    return "\n".join([*lines, f"<sub>{' · '.join(facts)}</sub>"]) + "\n"
+
+
+def escape(text: str) -> str:
+    """Text that Markdown, HTML within it, and mentions leave alone."""
+    shown = _SPECIAL.sub(r"\\\1", safe(text).replace("&", "&amp;"))
+    return shown.replace("\\<", "&lt;").replace("\\>", "&gt;").replace("\\@", "&#64;").replace("://", "&#58;//")
+
+
+def code(text: str) -> str:
+    """An inline code span that its content cannot leave."""
+    shown = safe(text)
+    ticks = "`" * (max((len(run) for run in re.findall(r"`+", shown)), default=0) + 1)
+    return f"{ticks} {shown} {ticks}" if "`" in shown else f"`{shown}`"
+
+
+def _verdict(report: Report) -> str:
+    if report.budgets:
+        failed = sum(b.outcome == "fail" and b.level == "error" for b in report.budgets)
+        unsure = sum(b.outcome == "inconclusive" for b in report.budgets)
+        if failed:
+            return f"❌ **{failed} of {len(report.budgets)} budgets broken**"
+        return f"❔ **{unsure} of {len(report.budgets)} budgets undecided**" if unsure else f"✅ **all {len(report.budgets)} budgets kept**"
+    longest = [(line.texts, line.best) for line in lines_of(report) if line.metric == "longest_pause"]
+    told = ", ".join(f"{escape(v.name)} {text}" for v, text in zip(report.variants, longest[0][0])) if longest else "nothing measured"
+    return f"**Longest pause:** {told}"
+
+
+def _budgets(budgets: tuple[BudgetResult, ...]) -> list[str]:
+    if not budgets:
+        return []
+    rows = ["| | budget | observed | |", "|---|---|---|---|"]
+    for b in budgets:
+        where = f"line {b.line}" if b.line else ""
+        name = f"{escape(b.variant)}: " if b.variant else ""
+        sign = "⚠️" if b.outcome == "fail" and b.level == "warn" else _SIGNS[b.outcome]
+        rows.append(f"| {sign} | {name}{code_cell(b.text)} | {escape(b.observed)} | {where} |")
+    return [*rows, ""]
+
+
+def code_cell(text: str) -> str:
+    """A code span within a table, where a pipe would end the cell."""
+    return code(text).replace("|", "\\|")
+
+
+def _comparison(report: Report) -> list[str]:
+    lines = ["| | " + " | ".join(escape(v.title) for v in report.variants) + " |", "|---|" + "---|" * len(report.variants)]
+    for line in lines_of(report):
+        cells = [f"**{escape(text)}** ✓" if i == line.best else escape(text) for i, text in enumerate(line.texts)]
+        lines.append(f"| {line.title} | {' | '.join(cells)} |")
+    return [*lines, ""]
+
+
+def _longest(report: Report, view: View) -> list[str]:
+    found = []
+    for v in report.variants:
+        whose = f"**{escape(v.name)}:** " if len(report.variants) > 1 else ""
+        found += [f"- {whose}{escape(tell(group))}" for group in together(p for p in v.analysis.pauses if view.shows_pause(p))[:3]]
+    return [*found, ""] if found else ["No partition stood still.", ""]
