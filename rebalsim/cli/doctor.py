@@ -39,6 +39,7 @@ DEV: dict[str, tuple[str, str]] = {
     "pytest-xdist": ("xdist", "the tests, in parallel"),
     "hypothesis": ("hypothesis", "the tests"),
     "jsonschema": ("jsonschema", "the tests of the schema"),
+    "kafka-python": ("kafka", "the tests of assignors"),
     "mypy": ("mypy", "the tests of types"),
     "ruff": ("ruff", "the tests of style"),
 }
