@@ -75,6 +75,10 @@ def timer_fired(group: ConsumerGroup, key: str, now_us: int) -> list[Effect]:
             return []
         if what == "session":
             remove(group, member, "session-expired", effects, last_heard_us=now_us - group.settings.session_timeout_us)
+        elif what == "join":
+            remove(group, member, "not-rejoined", effects)
+        elif what == "sync":
+            remove(group, member, "not-synced", effects)
         elif armed is not None and armed[0] == member.epoch:
             remove(group, member, "rebalance-timeout", effects)
     if group.epoch > epoch:

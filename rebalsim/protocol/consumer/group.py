@@ -81,6 +81,7 @@ class ConsumerGroup:
     is_homogeneous: bool = True                             # as when a member last changed: what regular expressions match may be newer
     reconciled: int = 0                                     # members that are reconciled to the assignment epoch
     revocations: dict[str, tuple[int, int]] = field(default_factory=dict)   # member id → (epoch, timeout) of its rebalance timer
+    awaited_joins: dict[str, None] = field(default_factory=dict)            # classic members whose join timer runs
     topic_names: dict[str, str] = field(default_factory=dict)               # topic id → name, of deleted topics too
     appends: int = 0
     interval_noted_for: int = -1                            # the group epoch whose waiting for the interval was told

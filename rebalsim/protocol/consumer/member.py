@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 from rebalsim.protocol.consumer.topics import NO_NAMES, Names
 
@@ -29,6 +29,13 @@ class MemberState(Enum):
 STABLE, UNREVOKED, UNRELEASED = MemberState
 
 
+class Classic(NamedTuple):
+    """What a member that still speaks the classic protocol brought with its JoinGroup."""
+
+    session_timeout_us: int
+    protocols: tuple[tuple[str, Any], ...]          # (assignor's name, metadata)
+
+
 @dataclass(slots=True)
 class Member:
     """One member. `assigned` is what it may hold, `pending` what it was told to give up and still holds."""
@@ -46,7 +53,7 @@ class Member:
     assignor: str | None = None
     assigned: Held = field(default_factory=dict)
     pending: Held = field(default_factory=dict)
-    classic: Any = None                     # a member that still speaks the classic protocol (online upgrade): its session and protocols
+    classic: Classic | None = None
 
     def is_reconciled_to(self, epoch: int) -> bool:
         """Nothing is left to do for it at this assignment epoch."""

@@ -187,6 +187,7 @@ def remove(group: ConsumerGroup, member: Member, why: str, effects: list[Effect]
     effects.append(CancelTimer(session_timer(member.member_id)))
     effects.append(CancelTimer(rebalance_timer(member.member_id)))
     if member.classic is not None:
+        group.awaited_joins.pop(member.member_id, None)
         effects.append(CancelTimer(join_timer(member.member_id)))
         effects.append(CancelTimer(sync_timer(member.member_id)))
     effects.append(note("MemberRemoved", member_id=member.member_id, why=why, last_heard_us=last_heard_us))
