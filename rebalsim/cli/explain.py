@@ -96,6 +96,7 @@ def catalogue() -> dict[str, list[Entry]]:
         for name, phase in PHASES_EXPLAINED.items()
     ]
     found["Words"] = [Entry(word, "word", "", (("", text),), see) for word, (text, see) in WORDS.items()]
+    found["Stock variants and profiles"] = [*_stock_variants(), _profiles()]
     found["Metrics"] = [
         Entry(
             metric.name, "metric", metric.meaning,
@@ -107,6 +108,30 @@ def catalogue() -> dict[str, list[Entry]]:
     ]
     found["Exit codes"] = [Entry(f"exit-{code}", "exit code", meaning, ()) for code, meaning in exits.MEANINGS.items()]
     return found
+
+
+def _stock_variants() -> list[Entry]:
+    """The stock variants that are settings: what they set, and why."""
+    from rebalsim.scenario.variants import STOCK_LAYERS, stock_layer
+
+    found = []
+    for name in STOCK_LAYERS:
+        layer = stock_layer(name)
+        assert layer is not None
+        config = layer.get("config")
+        settings = "\n".join(f"{key}: {config.section.fields[key].kind.say(value)}" for key, value in config.values.items())
+        found.append(Entry(name, "stock variant", str(layer.get("why", "")), (("What it sets:", settings),), ("variant", "cooperative")))
+    return found
+
+
+def _profiles() -> Entry:
+    from rebalsim.scenario.profiles import BROKERS, CLIENTS
+
+    known = f"Brokers: Kafka {', '.join(BROKERS)}. Clients: {', '.join(f'{client} {version}' for client, version in CLIENTS)}."
+    return Entry(
+        "profiles", "word", "the versions of Kafka and of client libraries whose defaults and habits rebalsim knows",
+        (("", f"{known} A scenario names them with kafka:, client: and client_version:; one that is not known is refused, not guessed."),), ("scenario",),
+    )
 
 
 def _unit(unit: str) -> str:

@@ -74,8 +74,6 @@ WORDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "verdict": ("Pass, fail, or inconclusive: a pause still open at the horizon, or a group that has not settled, could break the budget.",
                 ("budget", "horizon")),
     "sweep": ("A family of scenarios over axes, played point by point.", ("scenario",)),
-    "profiles": ("The Kafka versions and client libraries whose defaults and habits rebalsim knows: brokers 4.3, Java clients 4.3. A story that "
-                 "names another one is refused, not guessed.", ("scenario",)),
     "standby": ("A copy of a partition's state at another member, which saves a share of the restore.", ("restore",)),
     "surge": ("How many new pods a Deployment starts before it stops old ones.", ("dynamic",)),
     "poison": ("A record that hangs whoever handles it. It is not committed, so the next owner gets it too.", ("stuck",)),

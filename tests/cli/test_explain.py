@@ -89,6 +89,16 @@ def test_a_kafka_setting_has_its_default_and_its_rules(capsys: pytest.CaptureFix
     assert "Default in Kafka 4.3: 3s." in said(capsys, "group.initial.rebalance.delay.ms")
 
 
+def test_stock_variants_and_profiles_are_terms(capsys: pytest.CaptureFixture[str]) -> None:
+    from rebalsim.scenario.variants import STOCK_LAYERS
+
+    for name in STOCK_LAYERS:
+        assert "What it sets" in said(capsys, name)
+    assert "  max.poll.records: 100\n" in said(capsys, "low-latency")
+    text = said(capsys, "profiles")
+    assert text.count("profiles (word)") == 1 and "Kafka 4.3" in text
+
+
 def test_an_unknown_term_ends_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     assert code_of(["explain", "barier"]) == exits.INVALID
     caught = capsys.readouterr()
