@@ -26,7 +26,6 @@ OLDEST_PYTHON = (3, 11)
 CORE: dict[str, tuple[str, str]] = {
     "click": ("click", "the commands"),
     "PyYAML": ("yaml", "reading scenarios"),
-    "pydantic": ("pydantic", "checking plans"),
     "rich": ("rich", "the terminal report"),
     "simpy": ("simpy", "the simulation"),
 }

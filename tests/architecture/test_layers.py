@@ -32,7 +32,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "click": ("cli",),
     "rich": ("cli", "rebalsim.reports.to_terminal", "rebalsim.reports.sweep_to_terminal"),
     "yaml": ("scenario",),
-    "pydantic": ("scenario",),
+    "pydantic": (),
     "pyspark": ("spark",),
     "pyarrow": ("spark",),
     "py4j": ("spark",),
