@@ -213,6 +213,10 @@ CASES = [
     Case("static-scale-down", world(*members(3, is_static=True), script=(Leave(("c0",), option="leave"),))),
     Case("static-scale-down", world(*members(3), script=(Scale("g", 2),))),
     Case("static-scale-down", world(*members(3, is_static=True), script=(Scale("g", 5, members(5, is_static=True)[3:]),))),
+    # static-stuck-waits-twice: 5 m and 45 s
+    Case("static-stuck-waits-twice", world(*members(3, is_static=True), script=(EAGER_HANG,)), ("10 m", "5 m", "4 partitions", "5 m 45 s")),
+    Case("static-stuck-waits-twice", world(*members(3), script=(EAGER_HANG,))),
+    Case("static-stuck-waits-twice", world(*members(3, is_static=True), script=(Hang(("c0",), every(60)),))),
     # static-ids-of-random-pods
     Case("static-ids-of-random-pods", surge("x0", "x1", "x2"), ("3 static members", "id-0", "45.0 s")),
     Case("static-ids-of-random-pods", surge("id-0", "id-1", "id-2")),
@@ -268,7 +272,12 @@ CASES = [
     Case("restart-before-session-ends", world(*members(3, is_static=True), script=(Crash(("c0",), restart_after=every(5)),))),
     Case("restart-before-session-ends", world(*members(3), script=(Crash(("c0",), restart_after=every(60)),))),
     Case("restart-before-session-ends", world(*members(3), script=(Crash(("c0",)),))),
+    # … and no longer than the join timer lets it: 20 s
+    Case("restart-before-session-ends", world(
+        *members(3, partition_assignment_strategy=("range",), max_poll_interval_us=s(20)), script=(Crash(("c0",), restart_after=every(5)),)), ("20.0 s",)),
     # crash-loop
+    Case("crash-loop", world(
+        *members(3, group_protocol="consumer"), script=(Action(Crash(("c0",), restart_after=every(2)), s(60), every_us=s(20), times=10),))),
     Case("crash-loop",
          world(*members(3), script=(Action(Crash(("c0",), restart_after=every(2)), s(60), every_us=s(20), times=10),)),
          ("20.0 s", "45.0 s", "3 ghosts")),

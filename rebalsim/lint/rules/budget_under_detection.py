@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Crash
-from rebalsim.lint.facts import heartbeat_us, is_static, named, restart_us, say, session_key, session_us
-from rebalsim.lint.figures import high
+from rebalsim.lint.facts import heartbeat_us, is_classic, is_static, named, restart_us, say, session_key, session_us
+from rebalsim.lint.figures import high, low
 from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Rule
 
@@ -43,6 +43,9 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             if is_static(consumer) and deed.restart_after is not None and restart_us(consumer, high(deed.restart_after)) < session:
                 continue
             dark = session - heartbeat_us(scenario, consumer)
+            if deed.restart_after is not None and is_classic(consumer):
+                # its return opens a rebalance, which the join timer ends without the ghost
+                dark = min(dark, round(low(deed.restart_after)) + consumer.config.max_poll_interval_us)
             if dark > worst:
                 worst, who, key = dark, consumer.name, session_key(consumer)
     for budget in scenario.budgets:

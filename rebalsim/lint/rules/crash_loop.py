@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Action, Crash
-from rebalsim.lint.facts import is_static, named, place_of, say, say_names, session_us, verb
+from rebalsim.lint.facts import is_classic, is_static, named, place_of, say, say_names, session_us, verb
 from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="crash-loop",
     title="A pod crashes again before its last ghost is gone",
-    what="Dynamic members crash repeatedly, three times or more (or at random), at intervals shorter than their session.",
+    what="Dynamic members of a classic group crash repeatedly, three times or more (or at random), at intervals shorter than their session.",
     why="Each life of a dynamic member that is killed stays in the group for a session. When the next crash comes sooner, there always is "
         "a ghost that the barrier waits for, and the group hardly ever gets out of PreparingRebalance: one broken pod stops everybody.",
     fix="Give the members a group.instance.id, so that a restart takes its own place again; shorten session.timeout.ms below the time "
@@ -33,7 +33,7 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         deed = action.deed
         if not isinstance(deed, Crash) or deed.restart_after is None:
             continue
-        dynamic = [c for c in named(scenario, deed.consumers) if not is_static(c)]
+        dynamic = [c for c in named(scenario, deed.consumers) if not is_static(c) and is_classic(c)]
         if dynamic and action.every_us is not None and is_loop(action, max(session_us(scenario, c) for c in dynamic)):
             session = max(session_us(scenario, c) for c in dynamic)
             yield Finding(
@@ -46,7 +46,7 @@ def find(scenario: Scenario) -> Iterator[Finding]:
     for fault in scenario.random_faults:
         if fault.kind != "crash":
             continue
-        dynamic = [c for c in named(scenario, fault.consumers) if not is_static(c)]
+        dynamic = [c for c in named(scenario, fault.consumers) if not is_static(c) and is_classic(c)]
         if not dynamic:
             continue
         session = max(session_us(scenario, c) for c in dynamic)

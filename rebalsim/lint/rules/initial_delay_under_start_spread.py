@@ -23,8 +23,8 @@ RULE = Rule(
         "the pods together.",
     example=(
         "group.initial.rebalance.delay.ms: 3s\n"
-        "12 pods start within 60 s\n"
-        "# gaps of 5 s and more: several generations"
+        "# 12 pods start within 60 s, with gaps of 5 s and more:\n"
+        "# several generations"
     ),
     source="KIP-134; GroupMetadataManager.tryCompleteInitialRebalanceElseSchedule (extended while members arrive).",
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Crash
-from rebalsim.lint.facts import is_classic, is_static, named, place_of, protocol_of, say, say_names, session_us, verb
+from rebalsim.lint.facts import at_start, group_of, is_classic, is_static, named, place_of, protocol_of, say, say_names, session_us, verb
 from rebalsim.lint.figures import low
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
@@ -40,7 +40,9 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         if not early or is_loop(action, max(session_us(scenario, c) for c in early)):
             continue
         back = low(deed.restart_after) + low(early[0].life.start)
-        wait = session_us(scenario, early[0]) - back
+        # the join timer ends the wait too: it is the longest max.poll.interval.ms of the group
+        longest = max((c.config.max_poll_interval_us for c in at_start(group_of(scenario, early[0].group))), default=early[0].config.max_poll_interval_us)
+        wait = min(session_us(scenario, early[0]) - back, longest)
         who = "all partitions of the group stand still" if protocol_of(early[0]) == "eager" else "the dead member's partitions stand still"
         yield Finding(
             f"{say_names(early)} {verb(early, 'is', 'are')} back {say(back)} after the crash, while the dead member stays as a ghost for the session of "

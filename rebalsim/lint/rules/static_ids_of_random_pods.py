@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import RollingBounce
-from rebalsim.lint.facts import is_static, named, place_of, say, session_us
+from rebalsim.lint.facts import is_classic, is_static, named, place_of, say, session_us
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
 
@@ -43,9 +43,10 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             ghosts = [c for c in replaced if c.name in back and c.config.group_instance_id not in new_ids]
         if ghosts:
             session = max(session_us(scenario, c) for c in ghosts)
+            barrier = " and holds the barrier" if is_classic(ghosts[0]) else ""
             yield Finding(
                 f"{len(ghosts)} static member{'s' if len(ghosts) > 1 else ''} come{'' if len(ghosts) > 1 else 's'} back under another "
-                f"group.instance.id: each old id (such as {ghosts[0].config.group_instance_id}) stays as a ghost that owns its partitions and "
-                f"holds the barrier for up to {say(session)} — use ids that outlive the pod (a StatefulSet), or no group.instance.id",
+                f"group.instance.id: each old id (such as {ghosts[0].config.group_instance_id}) stays as a ghost that owns its partitions"
+                f"{barrier} for up to {say(session)} — use ids that outlive the pod (a StatefulSet), or no group.instance.id",
                 place_of(action),
             )
