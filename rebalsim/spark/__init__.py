@@ -1,1 +1,17 @@
 """Many runs, big logs: everything that knows Spark. It plans, distributes, retries, aggregates, reads and writes; what a run is and means lies elsewhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def register(spark: Any) -> None:
+    """Teach a session `format("rebalsim")` and the SQL function `rebalsim(…)`. Classic Spark and Spark Connect alike."""
+    from rebalsim.spark.function import register_function
+    from rebalsim.spark.source import register as register_source
+
+    register_source(spark)
+    register_function(spark)
+
+
+__all__ = ["register"]

@@ -114,7 +114,7 @@ class Player:
             row.update(consumers=rows.consumers_in(scenario), topic_partitions=sum(t.partitions for t in scenario.topics if t.exists_from_start))
         row.update(verdict="error", error_kind=kind or None, error=error or None, budgets=[])
         if self.with_pauses:
-            row["pauses"] = []
+            row["each_pause"] = []
         if run is None or scenario is None:
             return row
         metrics = rows.measured(run.analysis)
@@ -124,7 +124,7 @@ class Player:
         row.update(budgets=budgets, verdict=rows.overall([b["verdict"] for b in budgets]), cross_zone_bytes=crossed,
                    cost_per_hour=rows.cost_per_hour(self.plan.costs, metrics, crossed, scenario.horizon_us))
         if self.with_pauses:
-            row["pauses"] = rows.pauses_of(run.analysis)
+            row["each_pause"] = rows.pauses_of(run.analysis)
         return row
 
 

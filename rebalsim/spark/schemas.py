@@ -82,7 +82,7 @@ def run_columns(plan: Plan) -> tuple[Column, ...]:
 
 def reserved_names() -> tuple[str, ...]:
     """Names that an axis cannot have, because a table has a column of that name already."""
-    return (*(c.name for c in (*KEYS, *OUTCOME, *metric_columns())), "budgets", "pauses", "chunk", "seeds", "errors")
+    return (*(c.name for c in (*KEYS, *OUTCOME, *metric_columns())), "budgets", "each_pause", "chunk", "seeds", "errors")
 
 
 def ddl(columns: tuple[Column, ...], lists: dict[str, tuple[Column, ...]] | None = None) -> str:
@@ -98,7 +98,7 @@ def ddl(columns: tuple[Column, ...], lists: dict[str, tuple[Column, ...]] | None
 
 
 def runs_ddl(plan: Plan, with_pauses: bool) -> str:
-    return ddl(run_columns(plan), {"budgets": JUDGED, **({"pauses": PAUSE} if with_pauses else {})})
+    return ddl(run_columns(plan), {"budgets": JUDGED, **({"each_pause": PAUSE} if with_pauses else {})})
 
 
 def arrow_schema(plan: Plan, with_pauses: bool) -> Any:
@@ -109,5 +109,5 @@ def arrow_schema(plan: Plan, with_pauses: bool) -> Any:
     fields = [pa.field(c.name, types[c.type]) for c in run_columns(plan)]
     fields.append(pa.field("budgets", pa.list_(pa.struct([pa.field(c.name, types[c.type]) for c in JUDGED]))))
     if with_pauses:
-        fields.append(pa.field("pauses", pa.list_(pa.struct([pa.field(c.name, types[c.type]) for c in PAUSE]))))
+        fields.append(pa.field("each_pause", pa.list_(pa.struct([pa.field(c.name, types[c.type]) for c in PAUSE]))))
     return pa.schema(fields)

@@ -66,7 +66,7 @@ def start_session(master: str = "", conf: Mapping[str, str] | None = None, *, is
     except Exception as e:
         raise SparkFailed(f"Spark did not start{f' on {wanted}' if wanted else ''}: {reason_in(e)}") from None
     if not is_loud:
-        _without_pandas_warnings()
+        _without_noise()
     return session
 
 
@@ -145,7 +145,12 @@ def _standard_error_to(path: Path) -> Iterator[None]:
         os.close(target)
 
 
-def _without_pandas_warnings() -> None:
+def _without_noise() -> None:
+    """PySpark writes a failed query's whole Java stack to standard error by loggers of its own, and warns of packages that nobody asked for."""
+    from pyspark.logger import PySparkLogger
+
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        PySparkLogger.getLogger(name).disabled = True
     warnings.filterwarnings("ignore", message=".*pandas.*", module=r"pyspark\..*")
 
 

@@ -46,11 +46,11 @@ _COMPARISONS: dict[type, Callable[[Any, Any], bool]] = {
 
 
 class RanksPartition(InputPartition):  # type: ignore[misc]
-    """What one task plays: ranks [start, stop)."""
+    """What one task plays: ranks [start, stop). Holds the order too, where it was found out while planning: readers travel without their memory."""
 
-    def __init__(self, start: int, stop: int) -> None:
+    def __init__(self, start: int, stop: int, order: Order | None = None) -> None:
         super().__init__((start, stop))
-        self.start, self.stop = start, stop
+        self.start, self.stop, self.order = start, stop, order
 
 
 class RebalsimSource(DataSource):  # type: ignore[misc]
@@ -102,16 +102,17 @@ class RebalsimReader(DataSourceReader):  # type: ignore[misc]
     def partitions(self) -> Sequence[InputPartition]:
         if "slices" in self._job:
             return [RanksPartition(start, stop) for start, stop in self._job["slices"]]
-        order = self._order = self._order or _probed(self._plan)
+        order = self._order or _probed(self._plan)
         runs = order.size
         if self._wanted_partitions:
             count = max(1, min(self._wanted_partitions, runs))
-            return [RanksPartition(runs * i // count, runs * (i + 1) // count) for i in range(count)]
-        return [RanksPartition(s.start, s.stop) for s in order.slices(_TASK_S)] or [RanksPartition(0, 0)]
+            return [RanksPartition(runs * i // count, runs * (i + 1) // count, order) for i in range(count)]
+        return [RanksPartition(s.start, s.stop, order) for s in order.slices(_TASK_S)]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         assert isinstance(partition, RanksPartition)
-        assert self._order is not None
+        order = partition.order or self._order
+        assert order is not None
         early = [t for t in self._tests if t[0] != "variant"]
         late = [t for t in self._tests if t[0] == "variant"]
 
@@ -125,7 +126,7 @@ class RebalsimReader(DataSourceReader):  # type: ignore[misc]
             return all(_passes(row[column], how, value) for column, how, value in late)
 
         player = player_for(self._plan, self._with_pauses)
-        yield from play_ranks(player, self._order, partition.start, partition.stop, wanted=is_wanted if early else None, keep=is_kept if late else None)
+        yield from play_ranks(player, order, partition.start, partition.stop, wanted=is_wanted if early else None, keep=is_kept if late else None)
 
 
 _BY_NAME = {kind.__name__: test for kind, test in _COMPARISONS.items()}

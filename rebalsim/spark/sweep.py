@@ -175,10 +175,10 @@ class Sweep:
         else:
             frame = frame.persist()
             try:
-                exploded = frame.selectExpr("run", "scenario", "point", "variant", "seed", "explode(pauses) AS pause").selectExpr(
+                exploded = frame.selectExpr("run", "scenario", "point", "variant", "seed", "explode(each_pause) AS pause").selectExpr(
                     "run", "scenario", "point", "variant", "seed", *(f"pause.{c.name}" for c in PAUSE))
                 exploded.write.mode("overwrite").parquet(self.store.path(f"pauses/chunk={key}"))
-                frame.drop("pauses").write.mode("overwrite").parquet(self.store.path(f"runs/chunk={key}"))
+                frame.drop("each_pause").write.mode("overwrite").parquet(self.store.path(f"runs/chunk={key}"))
             finally:
                 frame.unpersist()
         self._done[key] = None
@@ -193,11 +193,11 @@ class Sweep:
         for variant in player.variants(point):
             row: dict[str, Any] = {**dict.fromkeys(c.name for c in columns), **{k: v for k, v in values.items() if k in {c.name for c in columns}}}
             row.update(run=run_name(point, variant, seed), point=point, variant=variant, seed=seed, verdict="error", error_kind="crash",
-                       error=f"no worker survived this run: {reason}", budgets=[], **({"pauses": []} if self.cutting.with_pauses else {}))
+                       error=f"no worker survived this run: {reason}", budgets=[], **({"each_pause": []} if self.cutting.with_pauses else {}))
             rows.append(row)
         schema = runs_ddl(self.plan, self.cutting.with_pauses)
         whole = {c.name for c in columns if c.type == "long"}
-        names = [*(c.name for c in columns), "budgets", *(["pauses"] if self.cutting.with_pauses else [])]
+        names = [*(c.name for c in columns), "budgets", *(["each_pause"] if self.cutting.with_pauses else [])]
         return self.spark.createDataFrame([tuple(int(r[n]) if n in whole and r[n] is not None else r[n] for n in names) for r in rows], schema)
 
     # ------------------------------------------------------------------------------------------------ progress
