@@ -128,12 +128,16 @@ class Consumer:
         if not self.is_alive:
             return
         self.settle_accounts()
+        if self.feed.cycle is not None:
+            self.feed.unsettle()
         self.end("killed")
 
     def freeze(self) -> None:
         if not self.is_alive or self.is_frozen:
             return
         self.settle_accounts()
+        if self.feed.cycle is not None:
+            self.feed.unsettle()
         self.is_frozen = True
         self.tell(ConsumerFroze(self.engine.env._now, self.name))
 

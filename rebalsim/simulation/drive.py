@@ -34,6 +34,7 @@ class Drive:
     lives: list[Life]
     deeds: list[Deed] = field(default_factory=list)
     member_ids: dict[str, list[str]] = field(default_factory=dict)       # per consumer in the order in which they were handed out
+    per_partition: float | None = None                                   # records a second of partitions that are added
 
     def begin(self, world: Any) -> None:
         for life in self.lives:
@@ -56,7 +57,7 @@ class Drive:
     def _do(self, event: Once) -> None:
         world, deed = event.value
         if deed.what == "grow":
-            world.grow(deed.target, deed.argument)
+            world.grow(deed.target, deed.argument, self.per_partition)
             return
         consumer = world.consumers[deed.target]
         if not consumer.is_alive:

@@ -51,6 +51,9 @@ class HeartbeatThread:
         if not self.is_enabled:
             return
         consumer, timers = self.consumer, self.timers
+        if consumer.coordinator is None:                                # nothing but looking for it, at each look
+            self.alarm.set(max(timers.looked_us + timers.tick_us, self.engine.env._now))
+            return
         at = timers.due_us + self.late_us
         session_ends = timers.heard_us + timers.session_us
         if session_ends < at:
@@ -62,8 +65,6 @@ class HeartbeatThread:
                 at = min(at, timers.look_after(self.engine.env._now))
         elif consumer.inbox:
             at = min(at, timers.look_after(self.engine.env._now))       # its batch is not done yet
-        if consumer.coordinator is None:
-            at = min(at, timers.looked_us + timers.tick_us)
         self.alarm.set(max(at, self.engine.env._now))
 
     def look(self) -> None:

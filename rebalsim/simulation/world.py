@@ -214,9 +214,14 @@ class World:
 
     # ---------------------------------------------------------------------------------------------- changed by the script
 
-    def grow(self, topic: str, count: int) -> None:
-        """The topic has more partitions now; clients see it when their metadata are refreshed."""
+    def grow(self, topic: str, count: int, per_second: float | None = None) -> None:
+        """The topic has more partitions now; clients see it when their metadata are refreshed. `per_second`: the rate of each new one."""
+        before = self.partitions[topic]
         self._create(self._topics[topic], count)
+        if per_second is not None:
+            for number in range(before, count):
+                flow = self.flows[Partition(topic, number)] = Flow()
+                flow.change(self.engine.now, per_second)
         self.tell(TopicChanged(self.engine.now, topic, count))
         for consumer in self.consumers.values():
             if consumer.is_alive:

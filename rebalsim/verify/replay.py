@@ -1,0 +1,112 @@
+"""A recording becomes a scenario and a drive: its header, the member ids, and only those events that may drive a replay.
+
+What may drive: each life's first JoinGroup, close() begun, kill, freeze and thaw, handlers that hang, partitions added. All else must
+be predicted.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rebalsim.domain.client import BrokerConfig, ClientConfig
+from rebalsim.domain.draws import Draw, constantly
+from rebalsim.domain.instants import MS
+from rebalsim.domain.machine import Machine
+from rebalsim.domain.scenario import Cluster, Consumer, Cost, Group, Handler, Listener, Network, RateStep, Scenario, Topic
+from rebalsim.simulation.drive import Deed, Drive, Life
+from rebalsim.trace.recording import assignor_names
+
+GROUP = "recorded"
+# A broker on loopback: the general default of a scenario, and the middle of what a timer is late.
+LATENCY = constantly(1 * MS)
+JITTERED = Draw("uniform", 0.3 * MS, 2.5 * MS)
+_DEEDS = {"close_begin": "close", "do_kill": "kill", "do_freeze": "freeze", "do_thaw": "thaw"}
+_DURATIONS = {
+    "session.timeout.ms": "session_timeout_us", "heartbeat.interval.ms": "heartbeat_interval_us", "max.poll.interval.ms": "max_poll_interval_us",
+    "auto.commit.interval.ms": "auto_commit_interval_us", "fetch.max.wait.ms": "fetch_max_wait_us", "retry.backoff.ms": "retry_backoff_us",
+    "retry.backoff.max.ms": "retry_backoff_max_us", "request.timeout.ms": "request_timeout_us", "metadata.max.age.ms": "metadata_max_age_us",
+    "default.api.timeout.ms": "default_api_timeout_us", "reconnect.backoff.ms": "reconnect_backoff_us",
+}
+_NUMBERS = {
+    "max.poll.records": "max_poll_records", "fetch.min.bytes": "fetch_min_bytes", "fetch.max.bytes": "fetch_max_bytes",
+    "max.partition.fetch.bytes": "max_partition_fetch_bytes",
+}
+
+
+def scenario_of(document: dict[str, Any], *, is_jittered: bool = False) -> tuple[Scenario, Drive]:
+    """What the recording's header says, and what its events may dictate."""
+    specs: dict[tuple[str, int], Consumer] = {}
+    lives: dict[str, int] = {}
+    for step in sorted(document["steps"], key=lambda step: step[0]):
+        if step[1] == "start":
+            life = lives[step[2]] = lives.get(step[2], 0) + 1
+            specs[step[2], life] = _consumer(document, step[2], step[3] if len(step) > 3 else {})
+    rate = document["rate_per_partition"]
+    topics = tuple([
+        Topic(name, count, (RateStep(0, float(rate * count)),), record_bytes=70) for name, count in document["topics"].items()
+    ])
+    broker = document.get("broker", {})
+    config = BrokerConfig(
+        group_initial_rebalance_delay_us=int(broker.get("group.initial.rebalance.delay.ms", 3000)) * MS,
+        group_min_session_timeout_us=int(broker.get("group.min.session.timeout.ms", 1000)) * MS, offsets_topic_num_partitions=1,
+    )
+    late = Machine().beat_late
+    machine = Machine() if is_jittered else Machine(constantly((late.a + late.b) / 2))
+    scenario = Scenario(
+        title=document.get("name", ""), topics=topics, horizon_us=int(document["end"]) * MS, machine=machine,
+        cluster=Cluster(document.get("kafka", "4.3"), config=config, network=Network(JITTERED if is_jittered else LATENCY)),
+        groups=(Group(GROUP, tuple([specs[name, 1] for name in lives])),),
+    )
+    return scenario, _drive(document, specs)
+
+
+def _consumer(document: dict[str, Any], name: str, more: dict[str, Any]) -> Consumer:
+    conf = {**document["conf"], **document.get("members", {}).get(name, {}), **more}
+    settings: dict[str, Any] = {"auto_offset_reset": "earliest", "client_id": name}
+    for key, field in _DURATIONS.items():
+        if key in conf:
+            settings[field] = int(conf[key]) * MS
+    for key, field in _NUMBERS.items():
+        if key in conf:
+            settings[field] = int(conf[key])
+    if "partition.assignment.strategy" in conf:
+        settings["partition_assignment_strategy"] = assignor_names(conf["partition.assignment.strategy"])
+    settings["group_instance_id"] = conf.get("group.instance.id")
+    is_auto = str(conf.get("enable.auto.commit", "true")) != "false"
+    settings["enable_auto_commit"] = is_auto
+    handler = Handler(
+        per_record=constantly(float(conf.get("x.record_us", 0))), poll_timeout_us=int(conf.get("x.poll_ms", 200)) * MS,
+        commit="auto" if is_auto else "sync-batch", on_error="close",
+    )
+    listener = Listener(
+        Cost(constantly(float(conf.get("x.revoke_ms", 0)) * MS), constantly(float(conf.get("x.revoke_each_ms", 0)) * MS)),
+        Cost(constantly(float(conf.get("x.assign_ms", 0)) * MS), constantly(float(conf.get("x.assign_each_ms", 0)) * MS)),
+    )
+    topics = tuple(conf["topics"].split(",")) if "topics" in conf else tuple(document["topics"])
+    return Consumer(
+        name, GROUP, config=ClientConfig(**settings), topics=topics, handler=handler, listener=listener,
+        client_version=document.get("client", "java 4.3").removeprefix("java "),
+    )
+
+
+def _drive(document: dict[str, Any], specs: dict[tuple[str, int], Consumer]) -> Drive:
+    drive = Drive([], per_partition=float(document["rate_per_partition"]))
+    joined: set[tuple[str, int]] = set()
+    given: dict[str, dict[str, None]] = {}
+    for event in document["events"]:
+        what, name, at = event["ev"], event["member"], event["t"] * MS
+        if what == "sent" and event["api"] == "JoinGroup" and (name, event["life"]) not in joined:
+            joined.add((name, event["life"]))
+            drive.lives.append(Life(specs[name, event["life"]], at))
+        elif what in _DEEDS:
+            drive.deeds.append(Deed(at, _DEEDS[what], name))
+        elif what == "hang_begin":
+            drive.deeds.append(Deed(at, "hang", name, event["ms"] * MS))
+        elif what == "partitions_done":
+            drive.deeds.append(Deed(at, "grow", name, event["ms"]))
+        elif what == "rejoin" and "given member-id: " in event["reason"]:
+            given.setdefault(name, {})[event["reason"].rpartition(": ")[2].strip()] = None
+        elif what == "joined":
+            given.setdefault(name, {})[event["id"]] = None
+    drive.member_ids = {name: list(ids) for name, ids in given.items()}
+    return drive
