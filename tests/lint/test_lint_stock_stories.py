@@ -1,0 +1,25 @@
+"""The stock stories are warned of what they are about, and of nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from rebalsim.lint.registry import check
+from rebalsim.scenario.load import load_scenario, stock_stories
+
+# story → the rules that it is there to show, or knowingly lives with
+MEANT: dict[str, tuple[str, ...]] = {
+    "rebalance-storm": ("auto-commit-long-batches", "heavy-batch", "poll-interval-under-worst-batch"),
+    "rolling-bounce": ("dynamic-in-statefulset",),
+    "static-membership": ("static-restart-outlives-session",),
+}
+
+
+@pytest.mark.parametrize("name", stock_stories())
+def test_a_stock_story_is_warned_of_what_it_means(name: str) -> None:
+    found = sorted({p.rule for p in check(load_scenario(stock_stories()[name]))})
+    assert found == sorted(MEANT.get(name, ())), f"{name}: mend the story, or say in MEANT that it means it"
+
+
+def test_no_story_is_remembered_that_is_gone() -> None:
+    assert [name for name in MEANT if name not in stock_stories()] == []
