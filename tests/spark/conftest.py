@@ -51,6 +51,11 @@ def spark() -> Iterator[Any]:
     stop_session(session)
 
 
+@pytest.fixture(scope="session")
+def plan_text() -> str:
+    return PLAN
+
+
 @pytest.fixture
 def plan_file(tmp_path: Path) -> Path:
     path = tmp_path / "plan.yaml"
