@@ -106,7 +106,8 @@ class Analysis:
         for d in found:
             _, consumer, at = causes.of_trigger(d.trigger, d.consumer, d.started_us)
             action = causes.action_for(consumer, at, "")
-            d.action = self.trace.events[action].action if action >= 0 else ""
+            acted = self.trace.events[action] if action >= 0 else None
+            d.action = (acted.action or acted.text) if acted is not None else ""
         for place, r in enumerate(self._completed):
             found[r.disturbance].rebalances += (place,)
         return found

@@ -47,7 +47,8 @@ class Causes:
             chain += first.evidence
         chain.append(p.start_event)
         chain += [n for phase in phases for n in phase.evidence]
-        name = self.index.events[action].action if action >= 0 else ""
+        acted = self.index.events[action] if action >= 0 else None
+        name = (acted.action or acted.text) if acted is not None else ""
         return Cause(kind, consumer, name, disturbance, tuple(sorted(n for n in dict.fromkeys(chain) if n >= 0)))
 
     def _kind(self, p: Pause, phases: tuple[Phase, ...], first: Rebalance | None) -> tuple[str, str, int]:

@@ -3,6 +3,8 @@ members sent and heard, with the trigger that fits earliest (a join, a leave, a 
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from rebalsim.analysis.index import Index
 from rebalsim.analysis.values import Rebalance
 from rebalsim.trace import events as ev
@@ -68,9 +70,12 @@ class RoundFinder:
             if (handler := handlers.get(type(event))) is not None:
                 handler(number, event)
         self._unfinished()
-        for r in self.rounds:
+        for before, r in pairwise([None, *self.rounds]):
+            assert r is not None
             if r.barrier_us >= 0 and not r.completed_by:
                 self._finish_barrier(r)
+            if not r.trigger and before is not None and before.is_cooperative and r.joins:     # who gave something up joined again at once
+                r.trigger, r.trigger_consumer = "leader-rejoined", min((at, c) for c, (at, _) in r.joins.items())[1]
         return self.rounds
 
     def _finish_barrier(self, r: Rebalance) -> None:
@@ -177,9 +182,12 @@ class RoundFinder:
     def _joined(self, number: int, e: ev.GenerationJoined) -> None:
         m = self._member(e.consumer)
         r = self.by_generation.get(e.generation)
+        self.vanished.pop(e.consumer, None)
+        if r is None and self.is_told:                         # from before the trace began
+            m.round, m.joined_us, m.member_id = None, e.at_us, e.member_id
+            return
         if r is None:
             r = self._inferred(number, e)
-        self.vanished.pop(e.consumer, None)
         roster = self.roster.setdefault(e.generation, {})
         if r.stable_us >= 0 and e.consumer in roster:        # a static member is back in its own place: no round of the group
             m.round, m.joined_us, m.member_id, m.first_join_us = None, e.at_us, e.member_id, -1

@@ -1,0 +1,169 @@
+"""What a partition was waiting for: small traces, told by their coordinator or by members alone, with their phases."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from builders import seconds, trace
+
+from rebalsim.analysis import analyse
+from rebalsim.analysis.values import Pause
+
+
+def phases(pause: Pause) -> list[tuple[str, float]]:
+    return [(str(p.kind), seconds(p.length_us)) for p in pause.phases]
+
+
+def first(text: str, **facts: object) -> Pause:
+    return analyse(trace(text, **facts)).pauses[0]                                # type: ignore[arg-type]
+
+
+EAGER = ("c1+p0@0 c2+p1@0 c1=1@0 c2=1@0 c3(@9 g{joined.c3@10 c3j@10 "
+         "c1?@11 c1[p0@11 c1]@12 c1j@12 c2?@13 c2[p1@13 c2]@13 c2j@13 g|2.c2@13.5 c1=2@13.5 c2=2@13.5 c3=2@13.5 g}2@14 "
+         "c1:2@14 c1<p0@14.5 c1>@15 c1*p0@15.5 c3<p1@16 c3>@16 c3*p1@17")
+
+
+def test_eager_everybody_waits_for_the_last() -> None:
+    kept, moved = analyse(trace(EAGER)).pauses
+    assert phases(kept) == [("revoke", 1), ("barrier", 1.5), ("assignment", 1), ("restore", 0.5), ("fetch", 0.5)]
+    assert phases(moved) == [("barrier", 0.5), ("assignment", 2.5), ("fetch", 1)]
+    barrier = kept.phases[1].facts
+    assert (barrier.consumer, barrier.doing, barrier.timer, seconds(barrier.until_us)) == ("c2", "unaware", "heartbeat.interval.ms", 13)
+    assert kept.cause.kind == moved.cause.kind == "scale-out"
+    assert kept.cause.consumer == "c3"
+
+
+def test_the_barrier_names_the_dead() -> None:
+    """c1 waits for c2, which is dead until its session runs out."""
+    pause = analyse(trace(
+        "c1+p0@0 c2+p1@0 c1=1@0 c2=1@0 c2h@9 c2!@9.5 c3(@19 g{joined.c3@20 c3j@20 c1?@21 c1-p0@21 c1j@21 "
+        "g%c2@54 g|2.c2@54 c1=2@54 c3=2@54 g}2@54.1 c1:2@54.1 c1<p0@54.1 c1>@54.1 c1*p0@54.3")).pauses[1]
+    assert phases(pause) == [("barrier", 33), ("assignment", 0.1), ("fetch", 0.2)]
+    facts = pause.phases[0].facts
+    assert (facts.consumer, facts.doing, facts.timer) == ("c2", "dead", "session.timeout.ms")
+    assert (seconds(facts.since_us), seconds(facts.until_us)) == (9.5, 54)
+
+
+COOPERATIVE = ("c1+p0,p1@0 c2+p2@0 c1=1@0 c2=1@0 g{joined.c3@10 c3j@10 c1?@11 c1j@11 c2?@11 c2j@11 g|2.c2@11.5 c1=2@11.5 c2=2@11.5 c3=2@11.5 "
+               "g}2@12 c1:2@12 c1[p1@12 c1]@12.5 c1j@12.5 g{leader-rejoined.c1@12.5 c2?@15 c2j@15 c3?@15.5 c3j@15.6 g|3.c3@15.6 "
+               "c1=3@15.6 c2=3@15.6 c3=3@15.6 g}3@16 c3:3@16 c3<p1@16 c3>@16 c3*p1@16.2")
+
+
+def test_a_cooperative_hand_over_waits_for_the_next_rebalance() -> None:
+    analysis = analyse(trace(COOPERATIVE, protocol="cooperative"))
+    held_up, pause = analysis.pauses
+    assert (held_up.why, str(held_up.partition)) == ("callback", "t-0")
+    assert phases(pause) == [("revoke", 0.5), ("follow-up", 3), ("barrier", 0.1), ("assignment", 0.4), ("fetch", 0.2)]
+    facts = pause.phases[1].facts
+    assert (facts.consumer, facts.doing, seconds(facts.until_us)) == ("c3", "unaware", 15.5)
+    assert [r.generation for r in analysis.rebalances] == [2, 3]
+    assert [(seconds(d.started_us), seconds(d.ended_us), d.rebalances) for d in analysis.disturbances] == [(10, 16, (0, 1))]
+
+
+def test_members_alone_tell_the_same() -> None:
+    """Without a coordinator's events (a recording, clients' logs) the rounds are put together from what members sent."""
+    for text, protocol in ((EAGER, "eager"), (COOPERATIVE, "cooperative")):
+        alone = " ".join(word for word in text.split() if not word.startswith("g"))
+        told = analyse(trace(text, protocol=protocol))
+        guessed = analyse(trace(alone, protocol=protocol))
+        assert [[str(x.kind) for x in p.phases] for p in told.pauses] == [[str(x.kind) for x in p.phases] for p in guessed.pauses]
+        assert [(r.generation, r.trigger, r.last) for r in guessed.rounds_by_group["group"] if r.generation > 1] == [
+            (r.generation, r.trigger, r.last) for r in told.rounds_by_group["group"]]
+
+
+def test_nobody_knows_until_the_session_runs_out() -> None:
+    pause = first("c1+p0@0 c2+p1@0 c1=1@0 c2=1@0 c1!@5 g%c1@40 g{session-expired.c1@40 c2?@42 c2j@42 g|2.c2@42.5 c2=2@42.5 g}2@43 c2:2@43 c2+p0@43.5")
+    assert phases(pause) == [("detection", 35), ("notice", 2), ("barrier", 0.5), ("assignment", 1)]
+    assert (pause.phases[0].facts.consumer, pause.phases[0].facts.doing, pause.phases[0].facts.timer) == ("c1", "dead", "session.timeout.ms")
+    assert pause.cause.kind == "crashed"
+
+
+def test_a_static_member_is_simply_away() -> None:
+    pause = first("c1+p0@0 c1=1@0 c1x@5 c1-p0@5.5 c1)@6 c1(2@20 c1j@20.5 c1=1@20.6 c1:1@20.7 c1<p0@21 c1>@21 c1*p0@22", statics=("c1",))
+    assert phases(pause) == [("revoke", 1), ("away", 14.5), ("assignment", 0.5), ("fetch", 1)]
+    assert pause.cause.kind == "static-restart"
+
+
+def test_stuck_until_max_poll_interval_and_then_the_group_acts() -> None:
+    pause = first("c1+p0@0 c2+p1@0 c1=1@0 c2=1@0 c1#@5 c1e@30 g{poll-expired.c1@30 c2?@31 c2j@31 g|2.c2@31 c2=2@31 g}2@31.5 c2:2@31.5 c2+p0@32")
+    assert phases(pause) == [("stuck", 25), ("notice", 1), ("assignment", 1)]
+    assert pause.phases[0].facts.timer == "max.poll.interval.ms"
+
+
+def test_stuck_and_back_in_time() -> None:
+    pause = first("c1+p0@0 c1#@5 c1.@8 c1*p0@8.5")
+    assert phases(pause) == [("stuck", 3), ("fetch", 0.5)]
+    assert (pause.cause.kind, pause.phases[0].facts.timer) == ("stuck", "")
+
+
+def test_an_open_pause_ends_with_what_it_is_waiting_for() -> None:
+    pause = first("c1+p0@0 c2+p1@0 c1=1@0 c2=1@0 c3j@10 g{joined.c3@10 c1?@11 c1-p0@11 c1j@11", until=30)
+    assert pause.is_open
+    assert phases(pause) == [("barrier", 19)]
+
+
+def test_partitions_that_stood_still_together_share_their_story() -> None:
+    one, other = analyse(trace("c1+p0,p1@0 c1-p0,p1@5 c2+p0,p1@9")).pauses
+    assert one.story is other.story
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_phases_add_up_exactly_on_whatever_happens(seed: int) -> None:
+    check_random_trace(seed)
+
+
+@pytest.mark.slow
+def test_phases_add_up_exactly_in_ten_thousand_random_runs() -> None:
+    for seed in range(1_000, 11_000):
+        check_random_trace(seed)
+
+
+def check_random_trace(seed: int) -> None:
+    """Words in any order make no sense as a story, but every pause in it is still cut into phases that cover it."""
+    words = random_words(random.Random(seed))
+    for protocol in ("eager", "cooperative", "consumer"):
+        analysis = analyse(trace(words, protocol=protocol, statics=("c2",), until=60))
+        for pause in analysis.pauses:
+            at = pause.started_us
+            for phase in pause.phases:
+                assert phase.started_us == at < phase.ended_us, f"{pause} in {words}"
+                at = phase.ended_us
+            assert at == pause.ended_us, f"{pause} in {words}"
+            assert all(0 <= n < len(analysis.trace.events) for phase in pause.phases for n in phase.evidence)
+            assert all(0 <= n < len(analysis.trace.events) for n in pause.cause.evidence)
+        for lane in analysis.lanes:
+            at = 0
+            for segment in lane.segments:
+                assert segment.started_us == at, f"{lane.partition} in {words}"
+                at = segment.ended_us
+            assert at == analysis.horizon_us
+        assert analysis.measure("partition_seconds") == sum(
+            analysis.measure(f"partition_seconds_{kind}") or 0 for kind in (
+                "stuck", "detection", "away", "notice", "revoke", "release", "interval", "barrier", "follow_up", "pickup", "assignment", "restore", "fetch"))
+
+
+def random_words(stream: random.Random) -> str:
+    """Thirty things that happen to three members, four partitions and their group."""
+    at, generation, words = 0.0, 1, []
+    inside: dict[str, bool] = {}
+    for _ in range(30):
+        at += stream.choice((0, 0, 0.25, 0.5, 1, 2.5))
+        who = f"c{stream.randrange(1, 4)}"
+        some = ",".join(f"p{n}" for n in sorted(stream.sample(range(4), stream.randrange(1, 4))))
+        what = stream.choice((
+            f"{who}+{some}", f"{who}+{some}", f"{who}-{some}", f"{who}/{some}", f"{who}*{some}", f"{who}!", f"{who})", f"{who}~", f"{who}^", f"{who}#",
+            f"{who}.", f"{who}x", f"{who}l", f"{who}e", f"{who}?", f"{who}w", f"{who}j", f"{who}h", f"{who}={generation}", f"{who}:{generation}",
+            f"{who}<{some}", f"{who}[{some}", f"{who}(2", f"g{{joined.{who}", f"g{{left.{who}", f"g|{generation}.{who}", f"g}}{generation}", f"g%{who}", "t+5",
+        ))
+        if what[2:3] in ("<", "["):
+            if inside.get(who):
+                continue
+            inside[who] = True
+            words += [f"{what}@{at}", f"{who}{'>' if what[2] == '<' else ']'}@{at}"]
+            inside[who] = False
+            continue
+        if what.startswith("g{"):
+            generation += 1
+        words.append(f"{what}@{at}")
+    return " ".join(words)
