@@ -53,10 +53,10 @@ class ScriptReader:
     # -------------------------------------------------------------------------------------------------------------- the list
 
     def read(self, entries: tuple[Written, ...]) -> tuple[Action, ...]:
-        actions: list[Action] = []
         ids: dict[str, int] = {}
+        moments: list[tuple[int, int, int, Action | None, Written, str]] = []      # when, which entry, which repeat
         last_us, last_line = 0, 0
-        for entry in entries:
+        for number, entry in enumerate(entries):
             line = entry.node.line
             at = entry.get("at")
             if "at" in entry and at is not None and "after" not in entry.at:
@@ -72,14 +72,19 @@ class ScriptReader:
                 continue
             name = next(n for n in entry.section.exactly_one if n in entry)
             shape = self._timing(entry, name, ids)
-            deed = self.readers[name](entry.get(name), line)
             if "id" in entry:
                 if entry.get("id") in ids:
                     self.out.add(entry.at["id"], f"The id '{entry.get('id')}' is taken by the action on line {ids[entry.get('id')]} — choose another")
                 ids[entry.get("id")] = line
-            if deed is None or shape is None:
+            if shape is None:                  # it happens at some time, so that whom it brings is known
+                moments.append((last_us, number, 0, None, entry, name))
                 continue
-            actions += self._repeated(replace(shape, deed=deed), entry, name)
+            moments += [(last_us + i * (shape.every_us or 0), number, i, once, entry, name) for i, once in enumerate(self._repeats(shape, entry, name))]
+        actions: list[Action] = []
+        for *_, shape, entry, name in sorted(moments, key=lambda m: m[:3]):
+            deed = self.readers[name](entry.get(name), entry.node.line)
+            if deed is not None and shape is not None:
+                actions.append(replace(shape, deed=deed))
         self._explain_unknown()
         return tuple(actions)
 
@@ -122,20 +127,16 @@ class ScriptReader:
         return Action(deed=_LATER, at_us=at_us, after=after, when=condition, every_us=every, times=times if every is not None else 1,
                       jitter_us=entry.get("jitter", 0), id=entry.get("id", ""), line=entry.node.line)
 
-    def _repeated(self, action: Action, entry: Written, name: str) -> list[Action]:
-        """A repeated join brings other members each time, and a repeated deploy to new names other pods: told one by one."""
-        deed = action.deed
-        brings_new = isinstance(deed, deeds.Join) or (isinstance(deed, deeds.RollingBounce) and bool(deed.surge_consumers))
+    def _repeats(self, action: Action, entry: Written, name: str) -> list[Action]:
+        """A repeated join brings other members each time, and so does a repeated bounce to new names: these are told one by one."""
+        brings_new = name == "join" or entry.get(name).get("as") == "deployment"
         if action.every_us is None or action.times == 1 or not brings_new:
             return [action]
-        made = [replace(action, every_us=None, times=1)]
-        for i in range(1, action.times):
-            again = self.readers[name](entry.get(name), entry.node.line)
-            if again is None:
-                break
-            made.append(replace(action, deed=again, at_us=action.at_us + i * action.every_us, every_us=None, times=1, id=f"{action.id}.{i + 1}"
-                                if action.id else ""))
-        return made
+        if action.times > MAX_CONSUMERS:
+            self.out.add(entry.at.get("times", entry.node), f"With this the story has more than {MAX_CONSUMERS:,} members — repeat it less often")
+            return []
+        return [replace(action, at_us=action.at_us + i * action.every_us, every_us=None, times=1, id=f"{action.id}.{i + 1}" if action.id and i else action.id)
+                for i in range(action.times)]
 
     def _explain_unknown(self) -> None:
         """Who was named but not there: perhaps only too early."""

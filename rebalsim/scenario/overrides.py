@@ -21,7 +21,7 @@ def override(root: Mapping, one: Override, out: Problems) -> Mapping:
     """The tree with one setting replaced or added; unchanged, with a problem, where the path leads nowhere."""
     if isinstance(one, str):
         path, equals, text = one.partition("=")
-        source = Source("--set", one, label=f"--set {path.strip()}", is_override=True)
+        source = Source("--set", one, label="--set", is_override=True)
         if not equals or not path.strip():
             out.items.append(source.problem(1, 1, f"'{shorten(one)}' sets nothing — write --set PATH=VALUE, as in --set group.members=5", len(one)))
             return root
@@ -31,7 +31,7 @@ def override(root: Mapping, one: Override, out: Problems) -> Mapping:
             return root
     else:
         path, given = one
-        source = Source("--set", f"{path}={given}", label=f"--set {path}", is_override=True)
+        source = Source("--set", f"{path}={given}", label="--set", is_override=True)
         value = _node_of(given, source)
     return put(root, path.strip(), value, source, out)
 

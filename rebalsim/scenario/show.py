@@ -77,7 +77,7 @@ def _wrapped(text: str, width: int, indent: str) -> list[str]:
 def _table(rows: Iterable[Row], width: int, indent: str = "  ") -> list[str]:
     """Name, value and origin in columns; what does not fit goes on below."""
     listed = list(rows)
-    origin_width = min(24, max([len(r.origin) for r in listed], default=0))
+    origin_width = min(28, max([len(r.origin) for r in listed], default=0))
     name_width = min(41, max([len(r.name) for r in listed], default=0))
     room = width - len(indent) - name_width - origin_width - 4
     lines = []
