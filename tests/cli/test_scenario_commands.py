@@ -56,7 +56,8 @@ def test_lint_as_json_is_one_document(here: Path, capsys: pytest.CaptureFixture[
     files = json.loads(capsys.readouterr().out)["files"]
     assert [(f["file"], f["ok"]) for f in files] == [("bad.yaml", False), ("hurts.yaml", True), ("nowhere.yaml", False)]
     assert files[0]["problems"][0] == {
-        "line": 2, "column": 9, "level": "error", "rule": "", "message": "'membrs' is not a key of the group — did you mean 'members'?", "source": "group: {membrs: 3}"}
+        "line": 2, "column": 9, "level": "error", "rule": "", "source": "group: {membrs: 3}",
+        "message": "'membrs' is not a key of the group — did you mean 'members'?"}
     assert files[1]["problems"][0]["level"] == "warning" and files[1]["problems"][0]["rule"]
 
 

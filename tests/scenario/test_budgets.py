@@ -32,7 +32,7 @@ def test_a_limit_is_a_side_and_an_amount(limit: str, op: str, amount: float, uni
 def test_budgets_stand_for_all_variants_or_for_one() -> None:
     found = budgets('{longest_pause: "<= 2s", cooperative: {rebalances: ["<= 4", ">= 1"]}}')
     assert [(b.metric, b.variant) for b in found] == [("longest_pause", ""), ("rebalances", "cooperative"), ("rebalances", "cooperative")]
-    assert [(b.line, b.column) for b in found][0] == (4, 11)
+    assert (found[0].line, found[0].column) == (4, 11)
 
 
 def test_a_budget_in_a_list_has_its_options_beside_it() -> None:
