@@ -273,6 +273,8 @@ class Feed:
             share.offset = share.fetched = max(share.offset, share.flow.count(arrived))
             brokers.setdefault(share.broker, []).append(share)
         consumer.deadline_us = cycle.poll_ends(now, self.handler.poll_timeout_us)
+        timers = consumer.heartbeat.timers
+        timers.polled_us = max(timers.polled_us, min(now, cycle.batch_before(now)[1]))
         self.cycle = None
         for broker, shares in brokers.items():
             leaves = cycle.fetch_leaves(shares, now, self.config.fetch_max_wait_us)
