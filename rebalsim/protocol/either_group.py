@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.java_hash import TimelineHashMap
+from rebalsim.domain.server_target import as_recorded
 from rebalsim.protocol import classic_group, consumer_group
 from rebalsim.protocol.classic.barrier import Trigger, prepare_rebalance
 from rebalsim.protocol.classic.group import ClassicGroup
@@ -22,8 +24,9 @@ from rebalsim.protocol.consumer.classic_members import Dialect, MemberIdRequired
 from rebalsim.protocol.consumer.commits import check_commit
 from rebalsim.protocol.consumer.group import ConsumerGroup, ConsumerGroupSettings
 from rebalsim.protocol.consumer.member import STABLE, Classic, Member
-from rebalsim.protocol.consumer.progress import join_timer, note, rebalance_timer, session_timer, sync_timer, tell_state
+from rebalsim.protocol.consumer.progress import note, rebalance_timer, session_timer, tell_state
 from rebalsim.protocol.consumer.refusal import Refusal
+from rebalsim.protocol.consumer.regexes import TIMER as REGEX_TIMER
 from rebalsim.protocol.consumer.topics import NO_TOPICS, TopicsImage, names_of
 from rebalsim.protocol.consumer_messages import JOINS, ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 from rebalsim.protocol.effects import CancelTimer, Effect, Note, Reply, SetTimer
@@ -59,6 +62,7 @@ class EitherGroup:
     policy: str = "bidirectional"
     topics: TopicsImage = NO_TOPICS
     offsets: dict[Any, Any] = field(default_factory=dict)       # while it is a consumer group
+    awaited_joins: dict[str, None] = field(default_factory=dict)            # of classic members in it; their timers outlive it, as in Kafka
     group: ClassicGroup | ConsumerGroup = field(init=False)
 
     def __post_init__(self) -> None:
@@ -82,13 +86,15 @@ def step(either: EitherGroup, number: int, request: ClassicRequest | ConsumerGro
 
 
 def fired(either: EitherGroup, key: str, now_us: int) -> list[Effect]:
-    """A timer is due. One that was set before the group changed its kind was cancelled then."""
+    """A timer is due. One of the group's former kind does nothing."""
     group = either.group
-    if isinstance(group, ClassicGroup):
-        return classic_group.fired(group, key, now_us)
-    before = dict(group.members)
     if key.startswith("join:"):
-        group.awaited_joins.pop(key.removeprefix("join:"), None)
+        either.awaited_joins.pop(key.removeprefix("join:"), None)
+    if isinstance(group, ClassicGroup):
+        return [] if key == REGEX_TIMER or ":" in key.split("-", 1)[0] else classic_group.fired(group, key, now_us)
+    if key.startswith(("join-", "sync-", "heartbeat-")):
+        return []
+    before = dict(group.members)
     return _downgraded(either, group, before, consumer_group.timer_fired(group, key, now_us), now_us)
 
 
@@ -117,19 +123,31 @@ def _heard_by_classic(
             raise Refusal(Error.GROUP_ID_NOT_FOUND, f"{either.name} is no consumer group")
         if not group.exists or group.state is ClassicState.EMPTY:
             effects += [CancelTimer(timer) for timer in (group.join_timer, *group.pending.values())]
-            made = ConsumerGroup(either.name, either.settings, either.topics, appends=group.appends)
+            made = ConsumerGroup(either.name, either.settings, either.topics, appends=group.appends, awaited_joins=either.awaited_joins)
         else:
             made = _upgrade(either, group, now_us, effects)
     except Refusal as refused:
         return [*effects, Reply(number, ConsumerGroupHeartbeatResponse(refused.error, text=refused.text))]
     either.offsets.update(group.offsets)
+    converted = list(made.members)
     answer = consumer_group.heartbeat(made, number, request, now_us)
     refused_after_all = not isinstance(answer[-1], Reply) or answer[-1].response.error is not Error.NONE
     if not refused_after_all:
+        _as_logged(made, converted)
         either.group = made
         return effects + answer
     # The group stays what it was, though whoever waited in it was sent away.
     return [effect for effect in effects if isinstance(effect, Reply)] + answer
+
+
+def _as_logged(group: ConsumerGroup, converted: list[str]) -> None:
+    """The converted group is written to the log and read back: its map is filled in the order in which the first one yields its members."""
+    members = group.members
+    read_back: TimelineHashMap[str, Member] = TimelineHashMap()
+    for member_id in [*converted, *converted, *members, *members]:
+        if member_id in members:
+            read_back.put(member_id, members[member_id])
+    group.members = read_back
 
 
 def _upgrade(either: EitherGroup, group: ClassicGroup, now_us: int, effects: list[Effect]) -> ConsumerGroup:
@@ -152,17 +170,20 @@ def _upgrade(either: EitherGroup, group: ClassicGroup, now_us: int, effects: lis
             waiting.sync = None
     made = ConsumerGroup(
         either.name, either.settings, either.topics, exists=True, epoch=group.generation, assignment_epoch=group.generation,
-        appends=group.appends,
+        appends=group.appends, awaited_joins=either.awaited_joins,
     )
     timers = [group.join_timer, group.sync_timer, *group.pending.values()]
     for old in group.ordered():
+        if group.protocol not in [name for name, _ in old.protocols]:
+            # One that joined at the barrier with other protocols than the last generation's: Kafka breaks, and says so.
+            raise Refusal(Error.UNKNOWN_SERVER_ERROR, f"Member {old.member_id} does not support protocol {group.protocol}")
         said = either.dialect.subscription(old.metadata(group.protocol))
         try:
             assigned = classic_members.owned_by_id(made, either.dialect.assigned(old.assignment))
         except ValueError as e:
             raise Refusal(Error.GROUP_ID_NOT_FOUND, (
                 f"Cannot upgrade classic group {either.name} to consumer group because an unsupported custom assignor is in use: {e}")) from None
-        made.targets[old.member_id] = {topic: tuple(sorted(numbers)) for topic, numbers in assigned.items()}
+        made.targets[old.member_id] = as_recorded(assigned)
         made.install(None, Member(
             old.member_id, group.generation, group.generation, STABLE, old.instance_id, said.rack, old.client_id, old.rebalance_timeout_us,
             names_of(tuple(sorted(said.topics))), assigned={t: dict.fromkeys(n, group.generation) for t, n in assigned.items()},
@@ -282,8 +303,9 @@ def _become_classic(
         protocol_type="consumer", appends=group.appends,
     )
     made.begin_offsets(either.offsets)
+    # Join and sync timers of its members are left armed: if the group turns back in time, one of them may still remove its member.
     for member in group.members.values():
-        effects += [CancelTimer(key(member.member_id)) for key in (session_timer, rebalance_timer, join_timer, sync_timer)]
+        effects += [CancelTimer(session_timer(member.member_id)), CancelTimer(rebalance_timer(member.member_id))]
     for member in members:
         assert member.classic is not None
         made.add(ClassicMember(

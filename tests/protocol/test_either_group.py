@@ -304,7 +304,7 @@ def test_when_the_last_of_the_new_kind_leaves_the_group_is_classic_again_with_it
     world.new_kind("z", -1)
     assert (world.classic.generation, world.classic.state.value, list(world.classic.members)) == (2, "PreparingRebalance", [old])
     assert world.classic.members[old].assignment == (P[0], P[2])
-    assert not [key for key in world.timers if key.startswith(("session:", "rebalance:", "join:"))]
+    assert not [key for key in world.timers if key.startswith(("session:", "rebalance:"))]
     assert world.beat(old, 2) is Error.REBALANCE_IN_PROGRESS
     assert world.join(old).generation == 3
 
@@ -355,3 +355,32 @@ def test_offsets_survive_every_change_of_kind() -> None:
     assert world.send(OffsetCommitRequest("z", None, 1, {P[1]: 7})).error is Error.STALE_MEMBER_EPOCH
     world.new_kind("z", -1)
     assert world.send(OffsetFetchRequest(P)).offsets == {P[0]: 5, P[1]: 6}
+
+
+def test_a_sync_timer_survives_a_downgrade_and_removes_its_member_if_the_group_was_upgraded_again_meanwhile() -> None:
+    world, old = mixed()
+    world.join(old, tuple(P))
+    world.at(9_000)
+    world.beat(old, 1)
+    world.new_kind("z", -1)
+    world.at(18_000)
+    world.new_kind("y")
+    world.at(20_001)
+    assert list(world.consumer.members) == ["y"]
+
+
+def test_timers_of_the_former_kind_do_nothing() -> None:
+    world, _ = mixed()
+    for key in ("join-g", "sync-g", "heartbeat-g-x"):
+        assert either_group.fired(world.either, key, world.now_us) == []
+    classic, _ = one_classic()
+    for key in ("session:x", "rebalance:x", "join:x", "sync:x", "regexes"):
+        assert either_group.fired(classic.either, key, classic.now_us) == []
+
+
+def test_an_upgrade_while_a_newcomer_with_other_protocols_waits_breaks_as_in_kafka() -> None:
+    world, old = one_classic()
+    second = world.join("", names="range sticky").member_id
+    world.join(second, names="range sticky")
+    world.classic.members[second].protocols = (("sticky", (("a",), ())),)
+    assert world.new_kind("z").error is Error.UNKNOWN_SERVER_ERROR and world.classic.members[old]
