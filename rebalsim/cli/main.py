@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "Play": {
     },
+    "Tell": {
+        "report": ("rebalsim.cli.report", "Tell what stood still in a trace, a recording or logs, and why, without simulating."),
+        "compare": ("rebalsim.cli.compare", "Say what got better or worse between two of them, and by which phase."),
+        "describe": ("rebalsim.cli.describe", "Print what kafka-consumer-groups --describe would have shown at a moment."),
+        "trace": ("rebalsim.cli.trace", "Print the whole exchange as a table."),
+    },
     "Plan": {
         "sweep": ("rebalsim.cli.sweep", "Play a family of scenarios on Spark: which points meet the budgets, at what cost."),
         "replay": ("rebalsim.cli.replay", "Play any run of a sweep again."),

@@ -77,7 +77,7 @@ def alike(one: float, other: float) -> bool:
 
 def tell_trade(report: Report) -> str:
     """What one buys with the one and pays with the other; empty where there is only one, or nothing stood still."""
-    if len(report.variants) < 2:
+    if len(report.variants) < 2 or report.is_comparison:
         return ""
     if len(report.variants) > 2:
         return _among_many(report.variants)

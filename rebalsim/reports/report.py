@@ -72,9 +72,14 @@ class Report:
     seed: int | None = None
     version: str = ""                     # of rebalsim
     command: str = ""                     # what repeats it
-    is_comparison: bool = False           # its columns are files beside each other, not variants of one story
+    pairs: tuple[tuple[int, int], ...] = ()      # a comparison: which variant is held against which, before and after
     budgets: tuple[BudgetResult, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def is_comparison(self) -> bool:
+        """Its columns are files beside each other, not variants of one story."""
+        return bool(self.pairs)
 
     @property
     def horizon_us(self) -> int:

@@ -93,6 +93,18 @@ VARIANT = _object(
 )
 
 
+PHASE_CHANGE = _object("Time in a phase, before and after.", kind=PHASE["properties"]["kind"], before_us=US, after_us=US, by_us=US)
+DIFFERENCE = _object(
+    "What changed from one to another (compare).", before=TEXT, after=TEXT,
+    metrics=_list(_object("A metric; verdict: better, worse, same, or empty.", metric=TEXT, unit=TEXT, before=MAYBE_NUMBER, after=MAYBE_NUMBER,
+                          verdict={"enum": ["better", "worse", "same", ""]})),
+    phases=_list(PHASE_CHANGE),
+    partitions=_list(_object("A partition that changed.", partition=TEXT, group=TEXT, before_us=US, after_us=US, by_us=US, phases=_list(PHASE_CHANGE),
+                             is_new=FLAG, is_gone=FLAG)),
+    unchanged=COUNT,
+)
+
+
 def result_schema() -> Schema:
     """The whole schema."""
     document = _object(
@@ -101,7 +113,7 @@ def result_schema() -> Schema:
         command=TEXT, horizon_us=US, is_comparison=FLAG, variants=_list(VARIANT),
         comparison=_list(_object("A metric over all variants; `best` is an index, null where none is clearly better.", metric={"enum": list(METRICS)},
                                  values=_list(MAYBE_NUMBER), unit=TEXT, best=MAYBE_INT)),
-        trade=TEXT,
+        trade=TEXT, differences=_list(DIFFERENCE),
         budgets=_list(_object("A judged budget or expectation.", text=TEXT, variant=TEXT, outcome={"enum": ["pass", "fail", "inconclusive"]}, observed=TEXT,
                               limit=TEXT, because=TEXT, level={"enum": ["error", "warn"]}, file=TEXT, line=MAYBE_INT)),
         notes=TEXTS,

@@ -24,6 +24,7 @@ from rebalsim.analysis.values import (
 )
 from rebalsim.domain.metrics import METRICS, Metric
 from rebalsim.reports.comparison import Line, lines_of, tell_trade
+from rebalsim.reports.difference import PhaseChange, difference
 from rebalsim.reports.report import BudgetResult, Report, Spread, VariantReport
 
 SCHEMA_VERSION = 1
@@ -54,6 +55,7 @@ def document_of(report: Report) -> Json:
         "variants": [_variant(v) for v in report.variants],
         "comparison": [_compared(line) for line in lines_of(report)] if len(report.variants) > 1 else [],
         "trade": tell_trade(report),
+        "differences": [_difference(report, one, other) for one, other in report.pairs],
         "budgets": [_budget(b) for b in report.budgets],
         "notes": list(report.notes),
     }
@@ -62,6 +64,31 @@ def document_of(report: Report) -> Json:
 def _compared(line: Line) -> Json:
     values = [_number(value) for value in line.values]
     return {"metric": line.metric, "values": values, "unit": unit_of(METRICS[line.metric]), "best": line.best if line.best >= 0 else None}
+
+
+def _difference(report: Report, one: int, other: int) -> Json:
+    d = difference(report.variants[one], report.variants[other])
+    return {
+        "before": d.before.name,
+        "after": d.after.name,
+        "metrics": [
+            {"metric": c.metric, "unit": unit_of(METRICS[c.metric]), "before": _number(c.before), "after": _number(c.after), "verdict": c.verdict}
+            for c in d.metrics
+        ],
+        "phases": [_phase_change(c) for c in d.phases],
+        "partitions": [
+            {
+                "partition": c.partition, "group": c.group, "before_us": c.before_us, "after_us": c.after_us, "by_us": c.by_us,
+                "phases": [_phase_change(p) for p in c.phases], "is_new": c.is_new, "is_gone": c.is_gone,
+            }
+            for c in d.partitions
+        ],
+        "unchanged": d.unchanged,
+    }
+
+
+def _phase_change(c: PhaseChange) -> Json:
+    return {"kind": c.phase.value, "before_us": c.before_us, "after_us": c.after_us, "by_us": c.by_us}
 
 
 def unit_of(metric: Metric) -> str:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from rebalsim.reports.comparison import lines_of, tell_trade
+from rebalsim.domain.instants import say_duration
+from rebalsim.reports import figures
+from rebalsim.reports.comparison import alike, lines_of, tell_trade
+from rebalsim.reports.difference import difference
 from rebalsim.reports.names import safe
 from rebalsim.reports.questions import tell_answer
 from rebalsim.reports.report import BudgetResult, Report
@@ -22,7 +25,7 @@ def render(report: Report, view: View = View()) -> str:  # noqa: B008 (frozen)
     """The whole comment. Zoom comes from the view; width and colour do not."""
     lines = [f"## {escape(report.title) or 'rebalsim'}", "", _verdict(report), ""]
     lines += _budgets(report.budgets)
-    lines += _comparison(report)
+    lines += _changes(report) if report.is_comparison else _comparison(report)
     trade = tell_trade(report)
     if trade:
         lines += [escape(trade), ""]
@@ -89,6 +92,20 @@ def _comparison(report: Report) -> list[str]:
         cells = [f"**{escape(text)}** ✓" if i == line.best else escape(text) for i, text in enumerate(line.texts)]
         lines.append(f"| {line.title} | {' | '.join(cells)} |")
     return [*lines, ""]
+
+
+def _changes(report: Report) -> list[str]:
+    lines: list[str] = []
+    for one, other in report.pairs:
+        d = difference(report.variants[one], report.variants[other])
+        lines += [f"| | {escape(d.before.name)} | {escape(d.after.name)} | |", "|---|---|---|---|"]
+        for c in d.metrics:
+            if (c.before or c.after) and c.metric != "least_moves":
+                verdict = {"better": "✅ better", "worse": "🔺 worse"}.get(c.verdict, "")
+                lines.append(f"| {figures.title_of(c.metric)} | {figures.say(c.metric, c.before)} | {figures.say(c.metric, c.after)} | {verdict} |")
+        told = [f"{c.phase.value} {'+' if c.by_us > 0 else '−'}{say_duration(abs(c.by_us))}" for c in d.phases if not alike(c.before_us, c.after_us)]
+        lines += ["", f"By phase: {', '.join(told)}." if told else "No phase changed.", ""]
+    return lines
 
 
 def _longest(report: Report, view: View) -> list[str]:

@@ -33,6 +33,9 @@ class View:
         return self.shows_partition(str(lane.partition), lane.partition.topic) and (
             not self.members or any(_matches(owner, self.members) for owner in lane.owners))
 
+    def shows_member(self, name: str) -> bool:
+        return not self.members or _matches(name, self.members)
+
     def shows_partition(self, name: str, topic: str) -> bool:
         return not self.partitions or _matches(name, self.partitions) or _matches(topic, self.partitions)
 

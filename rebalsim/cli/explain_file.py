@@ -1,0 +1,51 @@
+"""`rebalsim explain FILE --partition P --at T`: the causal chain of a pause, in sentences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from rebalsim.cli import exits
+from rebalsim.cli.options import allow_code_option, seed_option, set_option, variant_option
+from rebalsim.cli.report_options import INSTANT, check_view, view_from
+from rebalsim.domain.errors import InputError
+
+
+@click.command("explain", epilog="Example: rebalsim explain scenarios/scale-out.yaml --variant eager --partition orders-3 --at 1m")
+@click.argument("file", type=click.Path())
+@click.option("--partition", metavar="NAME", help="Which partition, such as orders-3; without it the one that stood still longest.")
+@click.option("--at", "at_us", type=INSTANT, metavar="TIME", help="When, as in 41s or 1:05; without it its longest pause.")
+@variant_option
+@click.option("--ascii", "is_ascii", is_flag=True, help="Plain ASCII.")
+@click.option("--width", type=click.IntRange(40, 1000), metavar="COLUMNS", help="Instead of the terminal's.")
+@set_option
+@seed_option
+@allow_code_option
+def command(file: str, partition: str | None, at_us: int | None, variant: str | None, overrides: tuple[str, ...], seed: int | None, allow_code: bool,
+            **options: Any) -> int:
+    """Say why a partition of FILE stood still at a moment: the chain of events from what set it off to the first records after it.
+
+    FILE is a scenario, a trace, a recording, or a folder of client logs.
+    """
+    from rebalsim.cli.sources import open_variants, report_on
+    from rebalsim.reports.chain import calm, render
+
+    found = open_variants(file, variant, overrides, seed, allow_code)
+    view = view_from({**options, "partitions": (partition,) if partition else ()})
+    report = report_on(file, found, "")
+    check_view(report, view)
+    if at_us is not None and at_us >= report.horizon_us:
+        raise InputError(f"--at is after the end: the observation stops after {report.horizon_us / 1_000_000:g} s")
+    for place, v in enumerate(found):
+        if len(found) > 1:
+            click.echo(("\n" if place else "") + f"{v.title}:")
+        pauses = [p for p in v.analysis.pauses if view.shows_pause(p) and (at_us is None or p.started_us <= at_us < p.ended_us)]
+        pause = max(pauses, key=lambda p: p.length_us, default=None)
+        if pause is not None:
+            click.echo(render(v.analysis, pause, view), nl=False)
+        elif at_us is not None and partition is not None:
+            click.echo(calm(v.analysis, partition, at_us, view), nl=False)
+        else:
+            click.echo("Nothing stood still" + (" at that moment." if at_us is not None else "."))
+    return exits.WITHIN

@@ -1,0 +1,30 @@
+"""`rebalsim report TRACE`: everything that `run` shows, of what has happened already."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from rebalsim.cli import exits
+from rebalsim.cli.options import variant_option
+from rebalsim.cli.report_options import emit, form_options, view_from, view_options
+
+
+@click.command("report", epilog="Examples: rebalsim report trace.jsonl · rebalsim report incident-logs/ --html incident.html")
+@click.argument("trace", metavar="TRACE", type=click.Path())
+@variant_option
+@form_options
+@view_options
+def command(trace: str, variant: str | None, **options: Any) -> int:
+    """Tell which partitions stood still in TRACE, for how long, and why, without simulating.
+
+    TRACE is a trace (`rebalsim run --trace FILE` writes one), a recording of real consumers, or a folder with their logs. A scenario is
+    played first, as `run` would.
+    """
+    from rebalsim.cli.sources import open_variants, report_on
+
+    view = view_from(options)
+    found = open_variants(trace, variant)
+    emit(report_on(trace, found, f"rebalsim report {trace}"), options, view)
+    return exits.WITHIN

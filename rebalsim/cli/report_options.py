@@ -1,0 +1,173 @@
+"""Options of every command that tells of pauses, and what they lead to: which forms are written where, which part is shown, how wide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from rebalsim.cli import terminal
+from rebalsim.cli.files import write_text
+from rebalsim.domain.errors import InputError
+from rebalsim.reports.report import Report
+from rebalsim.reports.view import View
+
+F = TypeVar("F", bound=Callable[..., Any])
+_FILE = click.Path(dir_okay=False)
+
+
+class Instant(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+    """A moment since the start: `41s`, `1m30s`, or as reports write it, `1:30` and `1:30.250`."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        return int(value) if isinstance(value, int) else instant(str(value))
+
+
+def instant(text: str) -> int:
+    """The moment in µs. Raises InputError that says what to write."""
+    from rebalsim.scenario.quantities import duration, why_no_duration
+
+    told = duration(text.strip())
+    if told is not None:
+        return round(told)
+    parts = text.strip().split(":")
+    try:
+        if len(parts) in (2, 3) and all(p.replace(".", "", 1).isdecimal() for p in parts):
+            return round(sum(float(p) * 60.0**i for i, p in enumerate(reversed(parts))) * 1_000_000)
+    except (ValueError, OverflowError):
+        pass
+    raise InputError(f"{why_no_duration(text) or repr(text) + ' is no moment'} — a moment is written 41s, 1m30s or 1:30.250")
+
+
+INSTANT = Instant()
+
+
+def view_options(function: F) -> F:
+    """--from --to --partition --member --ascii --width, gathered by `view_from`."""
+    for option in reversed((
+        click.option("--from", "from_us", type=INSTANT, metavar="TIME", help="Show from this moment on, as in 41s or 1:30."),
+        click.option("--to", "until_us", type=INSTANT, metavar="TIME", help="Show until this moment."),
+        click.option("--partition", "partitions", multiple=True, metavar="NAME", help="Show these only: orders-3, orders, orders-1*. Repeatable."),
+        click.option("--member", "members", multiple=True, metavar="NAME", help="Show what these members held only. Repeatable."),
+        click.option("--ascii", "is_ascii", is_flag=True, help="Plain ASCII instead of box characters."),
+        click.option("--width", type=click.IntRange(terminal.NARROWEST, terminal.WIDEST), metavar="COLUMNS", help="Instead of the terminal's."),
+    )):
+        function = option(function)
+    return function
+
+
+def form_options(function: F) -> F:
+    """--json --markdown --csv (stdout), --html --perfetto --openmetrics --trace FILE; written by `emit`."""
+    for option in reversed((
+        click.option("--json", "as_json", is_flag=True, help="One JSON document; `rebalsim schema --result` prints its schema."),
+        click.option("--markdown", "as_markdown", is_flag=True, help="For a pull request."),
+        click.option("--csv", "as_csv", is_flag=True, help="The pauses, a row each."),
+        click.option("--html", type=_FILE, metavar="FILE", help="One self-contained page."),
+        click.option("--trace", "trace_file", type=_FILE, metavar="FILE", help="Every event that happened."),
+        click.option("--perfetto", type=_FILE, metavar="FILE", help="Chrome trace-event JSON, for ui.perfetto.dev."),
+        click.option("--openmetrics", type=_FILE, metavar="FILE", help="Metrics, named as Kafka's."),
+    )):
+        function = option(function)
+    return function
+
+
+def view_from(options: Mapping[str, Any]) -> View:
+    """The view that the options and the terminal mean."""
+    view = View(
+        width=terminal.width_of(options.get("width")), is_ascii=bool(options.get("is_ascii")) or terminal.is_ascii_only(), is_coloured=terminal.is_coloured(),
+        from_us=options.get("from_us"), until_us=options.get("until_us"), partitions=tuple(options.get("partitions") or ()),
+        members=tuple(options.get("members") or ()),
+    )
+    if view.from_us is not None and view.until_us is not None and view.from_us >= view.until_us:
+        raise InputError("--from is not before --to — the window is empty")
+    return view
+
+
+def check_view(report: Report, view: View) -> None:
+    """A zoom on what is not there is an error, with the nearest thing."""
+    if view.from_us is not None and view.from_us >= report.horizon_us:
+        from rebalsim.reports.ruler import say_instant
+
+        raise InputError(f"--from {say_instant(view.from_us)} is after the end: the observation stops at {say_instant(report.horizon_us)}")
+    lanes = [lane for v in report.variants for lane in v.analysis.lanes]
+    for partition in view.partitions:
+        only = View(partitions=(partition,))
+        if not any(only.shows(lane) for lane in lanes):
+            raise InputError(f"There is no partition '{partition}' — {_near(partition, [str(lane.partition) for lane in lanes])}")
+    members = [m.consumer for v in report.variants for m in v.analysis.members]
+    for member in view.members:
+        if not any(View(members=(member,)).shows_member(name) for name in members):
+            raise InputError(f"There is no member '{member}' — {_near(member, members)}")
+
+
+def _near(name: str, known: list[str]) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(name, known, 1, 0.4)
+    return f"did you mean {close[0]}?" if close else f"there is {', '.join(list(dict.fromkeys(known))[:5])}" if known else "there is none at all"
+
+
+def emit(report: Report, options: Mapping[str, Any], view: View) -> None:
+    """Writes the files that were asked for, and the one form that goes to stdout."""
+    flags = [name for name in ("as_json", "as_markdown", "as_csv") if options.get(name)]
+    if len(flags) > 1:
+        raise click.UsageError(f"{' and '.join('--' + f.removeprefix('as_') for f in flags)} both go to stdout — choose one.")
+    check_view(report, view)
+    text = _stdout_form(report, flags[0] if flags else "", view)
+    write_files(report, options, view)
+    click.echo(text, nl=False)
+
+
+def _stdout_form(report: Report, flag: str, view: View) -> str:
+    if flag == "as_json":
+        from rebalsim.reports.to_json import render as to_json
+
+        return to_json(report)
+    if flag == "as_markdown":
+        from rebalsim.reports.to_markdown import render as to_markdown
+
+        return to_markdown(report, view)
+    if flag == "as_csv":
+        from rebalsim.reports.to_csv import render as to_csv
+
+        return to_csv(report)
+    from rebalsim.reports.to_terminal import render as to_terminal
+
+    return to_terminal(report, view)
+
+
+def write_files(report: Report, options: Mapping[str, Any], view: View) -> None:
+    """--html, --perfetto, --openmetrics and --trace."""
+    if options.get("html"):
+        from rebalsim.reports.to_html import render as to_html
+
+        write_text(options["html"], to_html(report))
+    if options.get("perfetto"):
+        from rebalsim.reports.to_perfetto import render as to_perfetto
+
+        write_text(options["perfetto"], to_perfetto(report))
+    if options.get("openmetrics"):
+        from rebalsim.reports.to_openmetrics import render as to_openmetrics
+
+        write_text(options["openmetrics"], to_openmetrics(report))
+    if options.get("trace_file"):
+        from rebalsim.trace.jsonl import write_trace
+
+        for v in report.variants:
+            write_trace(v.analysis.trace, trace_path(options["trace_file"], report, v.name))
+
+
+def trace_path(name: str, report: Report, variant: str) -> Path:
+    """The file itself for one trace; with several, `.VARIANT.SEED` before the suffix, one file each."""
+    path = Path(name)
+    if len(report.variants) == 1:
+        return path
+    suffix = ".jsonl.gz" if path.name.endswith(".jsonl.gz") else path.suffix
+    stem = path.name.removesuffix(suffix) if suffix else path.name
+    seed = next(v.analysis.header.seed for v in report.variants if v.name == variant)
+    safe_name = "".join(c if c.isalnum() or c in "-_" else "-" for c in variant)
+    return path.with_name(f"{stem}.{safe_name}{'' if seed is None else f'.{seed}'}{suffix}")

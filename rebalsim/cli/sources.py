@@ -1,0 +1,124 @@
+"""Opens whatever a command is pointed at, a scenario, a trace, a recording, or a folder of client logs, as variants to report on.
+
+Shared by run, report, compare, explain, trace and describe, so that all of them take the same things.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from rebalsim import __version__
+from rebalsim.analysis import analyse
+from rebalsim.domain.errors import InputError
+from rebalsim.reports.report import Report, VariantReport
+from rebalsim.trace.trace import Trace
+
+SCENARIO, TRACE, RECORDING, LOGS, RESULT = "scenario", "trace", "recording", "logs", "result"
+_YAML = (".yaml", ".yml")
+
+
+def kind_of(name: str) -> str:
+    """What a name means: a folder is logs, JSON tells by its first line, all else is a scenario (a file or a stock story)."""
+    path = Path(name)
+    try:
+        if path.is_dir():
+            return LOGS
+        if name == "-" or path.suffix in _YAML or not path.is_file():
+            return SCENARIO
+    except (OSError, ValueError):
+        return SCENARIO
+    if path.suffix in (".log", ".txt") or path.name.endswith(".log.gz"):
+        return LOGS
+    from rebalsim.trace.gzipped import lines_of
+    from rebalsim.trace.jsonl import is_trace_line
+
+    first = next((line for line in lines_of(path) if line.strip()), "")
+    if is_trace_line(first):
+        return TRACE
+    if not first.lstrip().startswith("{"):
+        return SCENARIO
+    if '"events"' in first or '"steps"' in first:
+        return RECORDING
+    head = "".join(line for line, _ in zip(lines_of(path), range(3)))
+    if '"schema_version"' in head:
+        return RESULT
+    raise InputError(f"{path}: is JSON, and neither a trace (`rebalsim run --trace FILE` writes one) nor a recording of consumers")
+
+
+def read_trace_from(name: str) -> Trace:
+    """The one trace in a trace file, a recording, or logs."""
+    kind, path = kind_of(name), Path(name)
+    if kind == TRACE:
+        from rebalsim.trace.jsonl import read_trace
+
+        return read_trace(path)
+    if kind == RECORDING:
+        from rebalsim.trace.recording import read_recording
+
+        return read_recording(path)
+    if kind == RESULT:
+        raise InputError(f"{path}: is a result of --json, which tells what a trace means and not the trace — keep the trace with --trace FILE, and give that")
+    from rebalsim.trace.client_logs import read_logs
+
+    files = [path] if path.is_file() else sorted(p for p in path.iterdir() if p.is_file() and not p.name.startswith("."))
+    if not files:
+        raise InputError(f"{path}: is an empty folder — give one with the members' logs, a file each")
+    trace = read_logs(files)
+    trace.header.title = trace.header.title or path.name
+    return trace
+
+
+def open_variants(
+    name: str, variant: str | None = None, overrides: Iterable[str] = (), seed: int | None = None, allow_code: bool = False,
+) -> list[VariantReport]:
+    """Everything in it: each variant of a scenario played once, or the one trace."""
+    if kind_of(name) == SCENARIO:
+        return _played(name, variant, overrides, seed, allow_code)
+    if list(overrides) or seed is not None:
+        raise InputError(f"{name}: has happened already: --set and --seed are for scenarios")
+    trace = read_trace_from(name)
+    found = VariantReport(trace.header.variant or _stem(name), analyse(trace), trace.header.heading, name)
+    if variant is not None and variant != found.name:
+        raise InputError(f"{name}: holds the variant '{found.name}' and not '{variant}'")
+    return [found]
+
+
+def _played(name: str, variant: str | None, overrides: Iterable[str], seed: int | None, allow_code: bool) -> list[VariantReport]:
+    from rebalsim.cli.options import load_story
+    from rebalsim.one_run import run_once
+
+    story = load_story(name, overrides, allow_code, seed)
+    found = []
+    for each in story.variants if variant is None else (variant,):
+        scenario = story.scenario(each)
+        found.append(VariantReport(each, run_once(scenario).analysis, scenario.heading, name, notes=scenario.notes))
+    return found
+
+
+def only_variant(found: Sequence[VariantReport], name: str) -> VariantReport:
+    """The one variant that a command asks about; with several, --variant must say which."""
+    if len(found) == 1:
+        return found[0]
+    names = ", ".join(v.name for v in found)
+    raise InputError(f"{name}: is played in {len(found)} variants ({names}) — say which with --variant")
+
+
+def report_on(name: str, found: Sequence[VariantReport], command: str) -> Report:
+    """The report of one source: its title and facts from the scenario or the trace's header."""
+    header = found[0].analysis.header
+    report = Report(
+        header.title or _stem(name), tuple(found), file=name, digest=header.digest, kafka=header.kafka, seed=header.seed, version=__version__, command=command,
+    )
+    if kind_of(name) != SCENARIO:
+        return report
+    from rebalsim.scenario.load import read_bytes
+
+    shown, raw = ("standard input", b"") if name == "-" else read_bytes(name)
+    return replace(report, file=shown, scenario=raw.decode("utf-8", "replace"))
+
+
+def _stem(name: str) -> str:
+    path = Path(name)
+    return path.name.split(".")[0] or path.name or name
