@@ -87,7 +87,7 @@ def _whole(at: int, who: str, callback: str, ps: tuple[Partition, ...]) -> list[
 
 
 def _records(at: int, who: str, ps: tuple[Partition, ...]) -> TraceEvent:
-    return ev.RecordsDelivered(at, who, {p: (0, 0, -1) for p in ps})
+    return ev.RecordsDelivered(at, who, dict.fromkeys(ps, (0, 0, -1)))
 
 
 _CONSUMER: dict[str, Callable[[int, str, str, tuple[Partition, ...]], list[TraceEvent]]] = {

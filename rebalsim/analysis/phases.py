@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from functools import partial
 
 from rebalsim.analysis.causes import Causes
 from rebalsim.analysis.doing import HEARTBEAT, METADATA, POLL, SESSION, Doings
@@ -27,6 +28,7 @@ class Storyteller:
         self.rounds = {g: sorted(found, key=lambda r: r.prepared_us) for g, found in rounds.items()}
         self.doings = Doings(index)
         self.causes = Causes(index, header, self.doings, disturbances)
+        self.states: dict[str, list[tuple[int, str]]] = {}
         self.received: dict[tuple[str, int], dict[Partition, str]] | None = None
         self.known: dict[tuple[object, ...], Story] = {}
         self.barriers: dict[tuple[int, int], tuple[Facts, tuple[int, ...]]] = {}
@@ -48,9 +50,20 @@ class Storyteller:
         elif self._is_consumer_protocol(p):
             cuts = ConsumerWalk(self.index, self.header, rounds, p).walk()
         else:
-            cuts = ClassicWalk(self.index, self.header, rounds, p, self._assignee).walk()
+            cuts = ClassicWalk(self.index, self.header, rounds, p, self._assignee, partial(self._is_empty, p.group)).walk()
         phases = self._phases(p, cuts)
         return Story(phases, self.causes.of(p, phases, self._rounds_of(p, cuts)))
+
+    def _is_empty(self, group: str, r: Rebalance | None, following: Rebalance | None, at: int) -> bool:
+        """As the coordinator told; else all who had joined the round were gone before the next one."""
+        told = self.states.get(group)
+        if told is None:
+            found = [self.index.events[n] for n in self.index.by_group.get(group, ()) if type(self.index.events[n]) is ev.GroupStateChanged]
+            told = self.states[group] = [(e.at_us, e.after) for e in found]
+        if told:
+            place = bisect_right(told, at, key=lambda s: s[0])
+            return place > 0 and told[place - 1][1] in ("Empty", "Dead")
+        return r is not None and following is not None and all(c in following.removed for c in r.joins)
 
     def _assignee(self, r: Rebalance, partition: Partition) -> str:
         """Who was told in this round that the partition is its own; empty if nobody."""

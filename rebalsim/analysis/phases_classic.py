@@ -44,6 +44,7 @@ class ClassicWalk:
     rounds: list[Rebalance]
     pause: Pause
     assignee: Callable[[Rebalance, Partition], str]     # whom a round's result gave the partition, as far as anybody was told
+    is_empty: Callable[[Rebalance | None, Rebalance | None, int], bool]      # whether the group had no members, between these rounds
     holder: str = ""
     mode: str = ""
     is_handover: bool = False            # given up after a round, for the next one to hand on
@@ -206,46 +207,42 @@ class ClassicWalk:
     def _of_group(self, at: int, mode: str, r: Rebalance | None) -> tuple[PhaseKind, str, Rebalance | None]:
         """Nobody holds it: where the group stands decides."""
         following = self._following(r.prepared_us if r is not None else at)
-        if r is None or r.prepared_us > at:
-            return (PhaseKind.AWAY, self.holder, following) if mode == "left" else (PhaseKind.BARRIER, self.holder, following)
-        if r.barrier_us < 0 or at < r.barrier_us:
+        if r is not None and r.prepared_us <= at and (r.barrier_us < 0 or at < r.barrier_us):
             if self.is_handover:
                 return (PhaseKind.FOLLOW_UP if at < notice_of(r)[0] else PhaseKind.BARRIER), r.last, r
             if mode == "left" and at < notice_of(r)[0]:
                 return PhaseKind.NOTICE, r.last, r
             return PhaseKind.BARRIER, r.last, r
-        if self.is_handover and r.barrier_us <= self.pause.started_us:
-            return PhaseKind.FOLLOW_UP, following.last if following else "", following
-        if mode == "left" and not self._assigns(r) and r.is_complete:
-            if following is not None and following.prepared_us - at > 1_000_000 and following.trigger == "joined":
-                return PhaseKind.AWAY, following.trigger_consumer, following
-            return PhaseKind.NOTICE, "", following
-        if mode == "given" and not self.is_handover and not self._assigns(r) and r.is_complete:
-            return PhaseKind.BARRIER, following.last if following else self.holder, following
-        return PhaseKind.ASSIGNMENT, self.assignee(r, self.pause.partition) or self._next_owner(at), r
+        is_over = r is not None and r.barrier_us >= 0 and r.barrier_us <= at
+        coming = following.last if following is not None else ""
+        if mode == "left" and self.is_empty(r, following, at):
+            return PhaseKind.AWAY, self.holder, following
+        if r is not None and is_over and (r.barrier_us > self.pause.started_us or mode == "returning"):
+            return PhaseKind.ASSIGNMENT, self._assignee(r, at), r
+        if self.is_handover:
+            return PhaseKind.FOLLOW_UP, coming, following
+        return (PhaseKind.NOTICE if mode == "left" else PhaseKind.BARRIER), coming or (self.holder if mode != "left" else ""), following
+
+    def _assignee(self, r: Rebalance, at: int) -> str:
+        """Who has to take the partition up after this round: who was told, or who has not even synced yet, or who took it in the end."""
+        told = self.assignee(r, self.pause.partition)
+        if told:
+            return told
+        late = [c for c in sorted(r.joins) if c not in r.latency_us]
+        following = self._following(r.prepared_us)
+        taken = self._next_owner(at, following.barrier_us if following is not None and following.barrier_us >= 0 else self.pause.ended_us)
+        return taken or (late[0] if late else self.pause.owner_after)
 
     def _following(self, at: int) -> Rebalance | None:
         place = bisect_right(self.rounds, at, key=lambda x: x.prepared_us)
         return self.rounds[place] if place < len(self.rounds) else None
 
-    def _assigns(self, r: Rebalance) -> bool:
-        """Whether the round's result brought the partition to somebody (within the pause)."""
-        following = self._following(r.prepared_us)
-        until = following.barrier_us if following is not None and following.barrier_us >= 0 else self.pause.ended_us
-        if self.mode == "returning":
-            return True
+    def _next_owner(self, at: int, until: int) -> str:
         for number in self.pause.path:
             e = self.index.events[number]
-            if type(e) is ev.CallbackBegan and e.callback == "assigned" and r.barrier_us <= e.at_us <= until:
-                return True
-        return False
-
-    def _next_owner(self, at: int) -> str:
-        for number in self.pause.path:
-            e = self.index.events[number]
-            if e.at_us >= at and type(e) is ev.CallbackBegan and e.callback == "assigned":
+            if at <= e.at_us < until and type(e) is ev.CallbackBegan and e.callback == "assigned":
                 return str(e.consumer)
-        return self.pause.owner_after
+        return ""
 
     def _returns(self) -> bool:
         """The very consumer that vanished took the partition up again, and nobody had removed it meanwhile: it was simply away."""
