@@ -245,6 +245,20 @@ class ScriptReader:
         self.resolver.seats[name] = seat
         return seat
 
+    def _check_static_id(self, roster: Roster, seat: Seat) -> None:
+        """A newcomer whose id is taken would fence its holder."""
+        written = self.resolver.parts_of(roster, seat).written.get("config")
+        static = self.resolver.consumer(roster, seat).config.group_instance_id
+        if static is None:
+            return
+        if not roster.static_ids:
+            roster.static_ids = {c: s.name for s in roster.seats.values() if s is not seat
+                                 and (c := self.resolver.consumer(roster, s).config.group_instance_id) is not None}
+        holder = roster.static_ids.setdefault(static, seat.name)
+        if holder != seat.name and roster.seats[holder].is_running:
+            self.out.add(written.at["group.instance.id"], f"{seat.name}, which joins on line {seat.node.line}, would be '{shorten(static)}' as {holder} is,"
+                         " and fence it — make the id differ, as in \"orders-{n}\", or give the join an id of its own if that is the story")
+
     def _new_name(self, roster: Roster) -> tuple[str, int]:
         return roster.next_name(self.resolver.seats)
 
@@ -291,6 +305,8 @@ class ScriptReader:
                     continue
                 roster.spare += 1
             seats.append(self._new_seat(roster, name, number, layers, written.node, written))
+            if all(_instance_id(layer) is None for layer in layers):      # a join that names the id itself means it: a zombie's story
+                self._check_static_id(roster, seats[-1])
         return build(deeds.Join, None, consumers=tuple(self._started(roster, s) for s in seats), stagger_us=written.get("stagger", 0)) if seats else None
 
     def _scale(self, written: Written, line: int) -> Deed | None:
@@ -311,6 +327,7 @@ class ScriptReader:
             while len(joiners) < to - len(running):
                 name, number = self._new_name(roster)
                 joiners.append(self._new_seat(roster, name, number, (), written.node, None))
+                self._check_static_id(roster, joiners[-1])
         else:
             for seat in running[to:]:
                 seat.is_running, seat.gone_line, seat.gone_how = False, line, f"the group is scaled to {to}"
@@ -576,6 +593,11 @@ class ScriptReader:
 
 
 _LATER: Any = None
+
+
+def _instance_id(layer: Written) -> Any:
+    config = layer.get("config")
+    return config.get("group.instance.id") if config is not None else None
 
 
 def _rounded_up(us: int) -> int:

@@ -42,6 +42,7 @@ class Roster:
     seats: dict[str, Seat] = field(default_factory=dict)
     deployed_to_all: list[Written] = field(default_factory=list)
     spare: int = 0                    # the next number for a new name
+    static_ids: dict[str, str] = field(default_factory=dict)      # instance id → who has it, once somebody asked
     base: tuple[Written, ...] = ()    # the group's own layers, for those who join later
     overrides: dict[str, tuple[Written, ...]] = field(default_factory=dict)
 

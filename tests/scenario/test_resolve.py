@@ -219,3 +219,12 @@ def test_inherited_classic_settings_are_left_behind_by_a_deploy_to_the_consumer_
     assert [c.config.group_protocol for c in deed.deploy.consumers] == ["consumer", "consumer"]
     assert any("session.timeout.ms: 30s is dropped" in note for note in scenario.notes)
     assert scenario.variant == "as-written"
+
+
+def test_a_newcomer_must_not_take_an_id_in_use_unless_its_join_says_so() -> None:
+    head = "topics: {orders: 4}\ngroup: {members: 1, config: {group.instance.id: fixed}}\n"
+    assert "c1, which joins on line 3, would be 'fixed' as c0 is" in messages(head + "script: [{at: 1m, scale: 2}]\n")
+    assert "would be 'fixed' as c0 is" in messages(head + "script: [{at: 1m, join: 1}]\n")
+    zombie = played(head + "script: [{at: 1m, join: {names: [zombie], group.instance.id: fixed}}]\n").script[0].deed
+    assert isinstance(zombie, deeds.Join) and zombie.consumers[0].config.group_instance_id == "fixed"
+    assert messages(head + "script: [{at: 1m, leave: c0}, {at: 2m, join: 1}]\n") == ""
