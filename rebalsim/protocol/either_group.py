@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from rebalsim.domain.ids import Partition
 from rebalsim.domain.java_hash import TimelineHashMap
 from rebalsim.domain.server_target import as_recorded
 from rebalsim.protocol import classic_group, consumer_group
@@ -141,13 +140,20 @@ def _heard_by_classic(
 
 
 def _as_logged(group: ConsumerGroup, converted: list[str]) -> None:
-    """The converted group is written to the log and read back: its map is filled in the order in which the first one yields its members."""
+    """The converted group is written to the log and read back: its map is filled in the order in which the first one yields its members.
+
+    Two records make a member, and each is a put that may double the table; in the first map each was put once.
+    """
     members = group.members
-    read_back: TimelineHashMap[str, Member] = TimelineHashMap()
-    for member_id in [*converted, *converted, *members, *members]:
-        if member_id in members:
-            read_back.put(member_id, members[member_id])
-    group.members = read_back
+    ids = [*converted, *converted, *members, *members]
+    group.members = _filled([(member_id, members[member_id]) for member_id in ids if member_id in members])
+
+
+def _filled(puts: list[tuple[str, Member]]) -> TimelineHashMap[str, Member]:
+    made: TimelineHashMap[str, Member] = TimelineHashMap()
+    for member_id, member in puts:
+        made.put(member_id, member)
+    return made
 
 
 def _upgrade(either: EitherGroup, group: ClassicGroup, now_us: int, effects: list[Effect]) -> ConsumerGroup:
@@ -190,6 +196,7 @@ def _upgrade(either: EitherGroup, group: ClassicGroup, now_us: int, effects: lis
             classic=Classic(old.session_timeout_us, old.protocols),
         ))
         timers.append(old.timer)
+    made.members = _filled([(old.member_id, made.members[old.member_id]) for old in group.ordered()])
     made.metadata = made.metadata_of(made.subscribed_names())
     effects += [CancelTimer(timer) for timer in timers]
     effects += [SetTimer(session_timer(m.member_id), now_us + m.classic.session_timeout_us) for m in made.members.values() if m.classic]
@@ -314,8 +321,8 @@ def _become_classic(
         ))
     made.protocol = made.selected_protocol()
     for old in made.ordered():
-        partitions: tuple[Partition, ...] = group.partitions(group.targets.get(old.member_id, {}))
-        old.assignment = either.dialect.assignment(partitions)
+        target = group.targets.get(old.member_id, {})       # in the order of its map, which an upgrade later finds again
+        old.assignment = either.dialect.assignment(tuple(group.partition(topic, p) for topic, numbers in target.items() for p in numbers))
         made.arm(old, old.session_timeout_us, now_us, effects)
     either.group = made
     effects.append(note("GroupStateChanged", before=group.state.value, after=made.state.value, generation=generation,
