@@ -43,11 +43,26 @@ class Story:
         self._written: Written = SCENARIO.read(changed, self._problems)
         self._all: tuple[Variant, ...] = variants_of(self._written)
         self.variants: tuple[str, ...] = tuple(v.name for v in self._all)
-        self.budgets: tuple[Budget, ...] = read_budgets(self._written.get("budgets"), self.variants, self._problems)
+        self.budgets: tuple[Budget, ...] = self._fitted(read_budgets(self._written.get("budgets"), self.variants, self._problems))
         self.expectations: tuple[Expectation, ...] = read_expectations(self._written.get("expect"), self.variants, self._problems)
         self._scenarios: dict[str, Scenario] = {}
         self._resolvers: dict[str, Resolver] = {}
         self._found_by_variant: dict[str, list[Problem]] = {}
+
+    def _fitted(self, budgets: tuple[Budget, ...]) -> tuple[Budget, ...]:
+        """The budgets on metrics that exist; what is wrong with the others is a problem."""
+        if not budgets:
+            return ()
+        from rebalsim.scenario.metric_names import fitted  # the registry is only worth its import where there are budgets
+
+        good: list[Budget] = []
+        for budget in budgets:
+            made = fitted(budget)
+            if isinstance(made, str):
+                self._problems.items.append(self.problem(budget.line, budget.column, made, len(budget.metric)))
+            else:
+                good.append(made)
+        return tuple(good)
 
     # -------------------------------------------------------------------------------------------------------------- what it says
 

@@ -1,4 +1,4 @@
-"""Budgets and expectations as values with their place; metrics' names are not judged here."""
+"""Budgets and expectations as values with their place, on metrics that exist."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from stories import messages, told
 
 from rebalsim.domain.budget import Budget, Expectation
 from rebalsim.domain.instants import SECOND
+from rebalsim.scenario.budgets import limit_of
+from rebalsim.scenario.document import Scalar, Source
+from rebalsim.scenario.problems import Problems
 
 HEAD = "topics: {orders: 4}\ngroup: {members: 3}\nscript: [{at: 1m, id: grow, scale: 4}]\n"
 
@@ -23,10 +26,20 @@ def budgets(text: str) -> tuple[Budget, ...]:
     ("<= eager", "<=", 1, "factor", "eager"), ("> 1.5", ">", 1.5, "count", ""),
 ])
 def test_a_limit_is_a_side_and_an_amount(limit: str, op: str, amount: float, unit: str, relative: str) -> None:
-    budget = budgets(f'{{longest_pause: "{limit}"}}')[0]
-    assert (budget.op, budget.unit, budget.relative_to) == (op, unit, relative)
-    assert budget.limit == pytest.approx(amount)
-    assert budget.text.startswith(f"longest_pause {op}")
+    out = Problems()
+    found = limit_of(Scalar(Source("a.yaml", limit), 1, 1, 1, limit, True), ("eager", "cooperative"), out)
+    assert found is not None and out.items == []
+    assert (found[0], found[2], found[3]) == (op, unit, relative)
+    assert found[1] == pytest.approx(amount)
+
+
+def test_metrics_are_the_registrys_and_limits_their_amounts() -> None:
+    found = budgets('{rebalance-latency-max: "<= 2s", rebalances_per_hour: ["<= 5", "<= 6/h"], rebalancing_share: "<= 5%", longest_pause: "== 0"}')
+    assert [b.metric for b in found] == ["rebalance_latency_max", "rebalances_per_hour", "rebalances_per_hour", "rebalancing_share", "longest_pause"]
+    assert [b.limit for b in found] == pytest.approx([2 * SECOND, 5, 6, 0.05, 0])
+    assert "did you mean 'longest_pause'?" in messages(HEAD + 'budgets: {longest_puase: "<= 2s"}\n')
+    assert "is measured in time, and '<= 2' is not — write one such as" in messages(HEAD + 'budgets: {longest_pause: "<= 2"}\n')
+    assert "is measured in plain numbers, and '<= 2s' is not" in messages(HEAD + 'budgets: {rebalances: "<= 2s"}\n')
 
 
 def test_budgets_stand_for_all_variants_or_for_one() -> None:
@@ -58,11 +71,10 @@ def test_a_fact_is_a_sentence(fact: str, expected: tuple[str, str, str, int | No
 
 
 @pytest.mark.parametrize(("text", "wrong"), [
-    ('{longest_pause: 2s}', 'write "<= 2s"'), ('{longest_pause: "<= 2"}', ""), ('{longest_pause: "<= 1:30"}', "is no amount"),
+    ('{longest_pause: 2s}', 'write "<= 2s"'), ('{longest_pause: "<= 1:30"}', "is no amount"),
     ('{egaer: {rebalances: "<= 1"}}', "did you mean 'eager'?"), ('{longest_pause: "<= 0.5 × egaer"}', "did you mean 'eager'?"),
     ('{longest_pause: {limit: "<= 2s", action: grwo}}', "did you mean 'grow'?"), ('{longest_pause: {limit: "<= 2s", topic: order}}', "did you mean 'orders'?"),
     ('{longest_pause: {limt: "<= 2s", level: warn}}', "did you mean 'limit'?"), ('5', "is no budget"),
 ])
 def test_a_wrong_budget_is_told(text: str, wrong: str) -> None:
-    found = messages(f"{HEAD}budgets: {text}\n")
-    assert (wrong in found) if wrong else found == ""
+    assert wrong in messages(f"{HEAD}budgets: {text}\n")
