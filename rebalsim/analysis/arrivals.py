@@ -15,20 +15,14 @@ class Arrivals:
     __slots__ = ("counts", "rates", "slopes", "starts")
 
     def __init__(self, facts: TopicFacts, partition: Partition) -> None:
-        share = _share(facts, partition.number)
         self.starts: list[int] = []
         self.rates: list[float] = []                       # records a µs at each start
         self.slopes: list[float] = []                      # change of the rate per µs from there on
         self.counts: list[float] = []
-        steps = facts.rates or ()
-        for place, (at, rate, _) in enumerate(steps):
-            now = rate * share / 1e6
-            slope = 0.0
-            if place + 1 < len(steps) and steps[place + 1][2] and steps[place + 1][0] > at:
-                slope = (steps[place + 1][1] * share / 1e6 - now) / (steps[place + 1][0] - at)
+        for at, rate, slope in _pieces(facts, partition.number):
             count = self.count(at) if self.starts else 0.0
             self.starts.append(at)
-            self.rates.append(now)
+            self.rates.append(rate)
             self.slopes.append(slope)
             self.counts.append(count)
 
@@ -60,8 +54,30 @@ class Arrivals:
         return min(self.starts[place] + (sqrt(root) - rate) / slope, at_most) if root >= 0 else at_most
 
 
-def _share(facts: TopicFacts, number: int) -> float:
+def _pieces(facts: TopicFacts, number: int) -> list[tuple[int, float, float]]:
+    """From when on the partition has which rate, and which change of it, per µs: the topic's steps, cut where its partitions become more."""
+    steps = facts.rates or ()
+    found: list[tuple[int, float, float]] = []
+    for place, (at, rate, _) in enumerate(steps):
+        then = steps[place + 1] if place + 1 < len(steps) else None
+        slope = (then[1] - rate) / (then[0] - at) if then is not None and then[2] and then[0] > at else 0.0
+        cuts = [at, *(when for when, _ in facts.growth if when > at and (then is None or when < then[0]))]
+        for cut in cuts:
+            share = _share(facts, number, cut)
+            found.append((cut, (rate + slope * (cut - at)) * share / 1e6, slope * share / 1e6))
+    return found
+
+
+def _share(facts: TopicFacts, number: int, at_us: int) -> float:
+    """Which part of the topic's records the partition gets at that instant; one without a weight weighs 1."""
+    count = facts.partitions
+    for when, then in facts.growth:
+        if when <= at_us:
+            count = then
+    if facts.growth and number >= count:
+        return 0.0
     total = sum(facts.weights, 0.0)
-    if total > 0 and number < len(facts.weights):
-        return facts.weights[number] / total
-    return 1.0 / max(facts.partitions, 1)
+    if total > 0 and (number < len(facts.weights) or facts.growth):
+        weights = [facts.weights[n] if n < len(facts.weights) else 1.0 for n in range(max(count, number + 1))]
+        return weights[number] / sum(weights)
+    return 1.0 / max(count, 1)

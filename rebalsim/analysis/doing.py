@@ -71,7 +71,7 @@ class Doings:
         if late in r.removed and (r.completed_by == "removal" or late not in r.joins):
             at, event, why = r.removed[late]
             doing, since, begun = self.at(late, max(r.prepared_us, min(from_us, at - 1)))
-            return Facts(late, doing or "unknown", since, at, TIMERS.get(why, ""), r.trigger), tuple(n for n in (begun, event) if n >= 0)
+            return Facts(late, doing or "busy", since, at, TIMERS.get(why, ""), r.trigger), tuple(n for n in (begun, event) if n >= 0)
         if r.completed_by == "timer":
             late = next(iter(r.kicked), late)
             doing, since, begun = self.at(late, end - 1) if late else ("unknown", -1, -1)

@@ -3,7 +3,8 @@
 A partition's pause begins when its last taker stopped taking its records (revocation began, counting the commit before it; the process died,
 froze, left, was cut off; its handler got stuck; max.poll.interval.ms ran out) and ends when an owner is handed records again. Where the
 records were young, the producer was late and not the group: the pause then ended as soon as the owner was ready. Traces without deliveries
-(logs, topics without records) end it at the position, or without positions at the end of the assigned callback.
+(logs, topics without records) end it at the position, or without positions at the end of the assigned callback. A new owner that knows where to
+read several partitions goes through their records batch by batch: with the first batch all are served, since a batch's time is no pause.
 
 A long callback also holds up the partitions that a consumer keeps; short ones (below NOTICEABLE) are like a batch and count for nothing.
 """
@@ -188,6 +189,7 @@ class PauseFinder:
             return
         group = c.group
         taker = group.taker
+        is_served = False
         for p, (_, _, age) in e.batch.items():
             if taker.get(p) == name or group.owner.get(p) != name:
                 continue
@@ -196,6 +198,7 @@ class PauseFinder:
                 pause.started_us = max(pause.started_us, e.at_us)      # a last batch slipped out while the signal travelled
                 continue
             taker[p] = name
+            is_served = True
             if pause is None:
                 continue
             del group.open[p]
@@ -204,6 +207,13 @@ class PauseFinder:
                 self._close(pause, ready_us, ready_event, name)
             else:
                 self._close(pause, e.at_us, number, name)
+        if is_served and group.open:
+            self._resume(c, [p for p in c.holds if p in group.open and self._is_ready(c, p)], e.at_us, number)
+
+    def _is_ready(self, c: _Consumer, p: Partition) -> bool:
+        """The new owner knows where to read the partition."""
+        ready = c.group.ready.get(p)
+        return ready is not None and ready[0] > c.group.open[p].started_us
 
     def _position(self, number: int, e: ev.PositionFound) -> None:
         c = self._consumer(e.consumer)

@@ -59,6 +59,7 @@ class RoundFinder:
         self.expired: dict[int, list[tuple[int, str]]] = {}    # generation → who must have run out before it, when
         self.is_told = any(type(index.events[n]) is ev.BarrierCompleted for n in index.by_group.get(group, ()))
         self.removed: dict[str, tuple[int, int, str]] = {}  # since the last barrier
+        self.overran: dict[str, None] = {}                  # who left last because max.poll.interval.ms ran out
         self.roster: dict[int, dict[str, str]] = {}        # generation → consumer → member id
 
     def run(self) -> list[Rebalance]:
@@ -135,7 +136,8 @@ class RoundFinder:
 
     def _removed(self, number: int, e: ev.MemberRemoved) -> None:
         if e.why != "replaced":
-            self.removed[e.consumer] = (e.at_us, number, e.why)
+            why = "poll-expired" if e.why == "left" and e.consumer in self.overran else e.why
+            self.removed[e.consumer] = (e.at_us, number, why)
 
     def _stable(self, r: Rebalance, number: int, at: int) -> None:
         r.stable_us, r.is_complete = at, True
@@ -230,6 +232,9 @@ class RoundFinder:
 
     def _left(self, number: int, e: ev.LeaveSent) -> None:
         expired = "poll timeout" in e.reason
+        self.overran.pop(e.consumer, None)
+        if expired:
+            self.overran[e.consumer] = None
         self.candidates.append(_Candidate(e.at_us, "poll-expired" if expired else "left", e.consumer, e.reason, number))
         self.vanished.pop(e.consumer, None)
 

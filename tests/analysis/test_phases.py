@@ -108,7 +108,7 @@ def test_partitions_that_stood_still_together_share_their_story() -> None:
     assert one.story is other.story
 
 
-@pytest.mark.parametrize("seed", range(80))
+@pytest.mark.parametrize("seed", range(60))
 def test_phases_add_up_exactly_on_whatever_happens(seed: int) -> None:
     check_random_trace(seed)
 
