@@ -17,7 +17,8 @@ class Machine:
     """Drawn once for each time a consumer joins, so that a quiet member's beats can be told in advance."""
 
     beat_late: Draw = Draw("uniform", 1 * MS, 4 * MS)         # an idle member's beat comes so much later than an interval after the last
+    service_us: int = 500                                      # a broker turns to a connection's next request so long after an answer
     tick_late_us: int = 500                                    # the heartbeat thread's looks are retry.backoff.ms and this apart
 
 
-PROMPT = Machine(Draw(), 0)
+PROMPT = Machine(Draw(), 0, 0)

@@ -12,7 +12,7 @@ from rebalsim.domain.scenario import Cluster
 from rebalsim.protocol.classic_group import ClassicGroup, CoordinatorRules, fired, step, written
 from rebalsim.protocol.effects import Append, CancelTimer, Effect, Note, Reply, SetTimer
 from rebalsim.protocol.states import ClassicState
-from rebalsim.simulation.engine import LOG, NEVER, TIMER, Engine, Once
+from rebalsim.simulation.engine import ARRIVES, LOG, NEVER, TIMER, Engine, Once
 from rebalsim.simulation.network import Call
 from rebalsim.simulation.randomness import Stream
 from rebalsim.trace.events import EVENT_CLASSES
@@ -73,6 +73,11 @@ class Coordinator:
         call: Call = event.value
         if not self.is_up:
             return
+        link = call.link
+        if link.at_work is not None:
+            link.waiting.append(call)
+            return
+        link.at_work = call
         self._asker = call.consumer
         self.engine.rank = call.consumer.rank
         self.waiting[call.number] = call
@@ -131,12 +136,18 @@ class Coordinator:
         if effect.waits and self._is_written_us > now:
             self.engine.at(self._is_written_us, LOG, self._answer, call)
         else:
-            link = call.consumer.coordinator_link
-            link.down(call, call.consumer.answered)
+            self._send(call, now)
 
     def _answer(self, event: Once) -> None:
-        call: Call = event.value
-        call.consumer.coordinator_link.down(call, call.consumer.answered)
+        self._send(event.value, self.engine.env._now)
+
+    def _send(self, call: Call, now: int) -> None:
+        link = call.link
+        link.down(call, call.consumer.answered)
+        if link.at_work is call:
+            link.at_work = None
+            if link.waiting:
+                self.engine.at(now + self.world.machine.service_us, link.rank + ARRIVES, self.receive, link.waiting.pop(0))
 
     def _write(self, effect: Append, now: int, is_quiet: bool) -> None:
         stream = self._stream

@@ -132,12 +132,8 @@ class Feed:
         now = self.engine.env._now
         if link.is_cut:
             return
-        up = link.latency_us(now)
-        if not link.is_open:
-            link.is_open = True
-            up *= 5
-        arrives = now + up
-        leaves = self._answered_at(shares, arrives)
+        leaves = self._answered_at(shares, link.turn(now))
+        link.busy_us = leaves + self.consumer.world.machine.service_us
         got = self._take(shares, leaves)
         self._fly(broker, got, leaves + link.latency_us(leaves))
 
@@ -279,6 +275,7 @@ class Feed:
         for broker, shares in brokers.items():
             leaves = cycle.fetch_leaves(shares, now, self.config.fetch_max_wait_us)
             got = self._take(shares, leaves)
+            consumer.link(broker).busy_us = leaves + consumer.world.machine.service_us
             self._fly(broker, got, max(now, leaves + cycle.latency_us))
 
     def first_delivery_at(self) -> int:

@@ -14,8 +14,8 @@ from rebalsim.simulation.randomness import Randomness, Stream
 class Call:
     """A request on its way, and what its sender does with the answer."""
 
-    __slots__ = ("answer", "api", "api_generation", "broker", "consumer", "expires_us", "handle", "is_quiet", "life", "number", "request",
-                 "response", "sent_generation", "sent_member_id", "sent_us")
+    __slots__ = ("answer", "api", "api_generation", "broker", "consumer", "expires_us", "handle", "is_quiet", "life", "link", "number",
+                 "request", "response", "sent_generation", "sent_member_id", "sent_us")
 
     def __init__(self, consumer: Any, api: str, number: int, request: Any, handle: Any, sent_us: int, broker: int) -> None:
         self.consumer = consumer
@@ -27,6 +27,7 @@ class Call:
         self.sent_us = sent_us
         self.broker = broker
         self.response: Any = None
+        self.link: Any = None
         self.sent_generation = -1
         self.sent_member_id = ""
         self.expires_us = 0
@@ -46,9 +47,14 @@ DISCONNECTED = Disconnected()
 
 
 class Link:
-    """One connection of a consumer with a broker: latency each way, and the order of what is under way."""
+    """One connection of a consumer with a broker: latency each way, and the order of what is under way.
 
-    __slots__ = ("_draw", "_last_down", "_last_up", "_stream", "broker", "engine", "extra_us", "fixed_us", "is_cut", "is_open", "rank")
+    A broker takes the next request from a connection only when it has answered the one before (SocketServer mutes the channel). So
+    whatever is sent behind a parked Fetch or JoinGroup waits with it.
+    """
+
+    __slots__ = ("_draw", "_last_down", "_last_up", "_stream", "at_work", "broker", "busy_us", "engine", "extra_us", "fixed_us", "is_cut",
+                 "is_open", "rank", "waiting")
 
     def __init__(self, engine: Engine, broker: int, rank: int, latency: Draw, stream: Stream | None) -> None:
         self.engine = engine
@@ -60,6 +66,9 @@ class Link:
         self.extra_us = 0
         self.is_cut = False
         self.is_open = False                  # the first message waits for the connection: TCP and ApiVersions, a round trip each
+        self.at_work: Call | None = None      # at the coordinator: what is not answered yet …
+        self.waiting: list[Call] = []         # … and what has come since
+        self.busy_us = 0                      # for data, where every answer is known in advance: when the broker turns to the next
         self._last_up = 0
         self._last_down = 0
 
@@ -69,6 +78,14 @@ class Link:
             return self.fixed_us + self.extra_us
         assert self._stream is not None
         return self._stream.draw_at(self._draw, at_us) + self.extra_us
+
+    def turn(self, now_us: int) -> int:
+        """A request for data leaves now: when the broker takes it up."""
+        up = self.latency_us(now_us)
+        if not self.is_open:
+            self.is_open = True
+            up *= 5
+        return max(now_us + up, self.busy_us)
 
     def up(self, call: Call, deliver: Any) -> None:
         """To the broker: `deliver(event)` with the call as the event's value. Lost if the link is cut."""
@@ -83,6 +100,7 @@ class Link:
         if at < self._last_up:
             at = self._last_up
         self._last_up = at
+        call.link = self
         engine.at(at, self.rank + ARRIVES, deliver, call)
 
     def down(self, call: Call, deliver: Any) -> None:

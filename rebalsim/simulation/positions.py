@@ -129,17 +129,15 @@ class Positions:
             link = consumer.link(broker)
             if link.is_cut:
                 continue
-            up = link.latency_us(now)
-            if not link.is_open:
-                link.is_open = True
-                up *= 5
+            taken = link.turn(now)
+            link.busy_us = taken + consumer.world.machine.service_us
             number = consumer.world.next_number()
-            lookup = Lookup(api, number, consumer.life, asked, now, now + up)
+            lookup = Lookup(api, number, consumer.life, asked, now, taken)
             for share in asked:
                 share.call = lookup
             if consumer.world.is_wire:
                 consumer.tell(RequestSent(now, consumer.name, api, number))
-            self.engine.at(now + up + link.latency_us(now + up), consumer.rank + ANSWERED, consumer.looked_up, lookup)
+            self.engine.at(taken + link.latency_us(taken), consumer.rank + ANSWERED, consumer.looked_up, lookup)
 
     def landed(self, lookup: Lookup) -> None:
         """An answer of a partition leader came."""

@@ -78,6 +78,7 @@ def make_up(consumer: Any) -> None:
         call = consumer.call("Heartbeat" if is_beat else "OffsetCommit", request, beats.answered if is_beat else commits.auto_answered)
         call.sent_us = sent
         call.is_quiet = True
+        call.link = link
         if not is_beat:
             commits.under_way += 1
         consumer.calls[call.number] = call

@@ -6,6 +6,7 @@ be predicted.
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import Any
 
 from rebalsim.domain.client import BrokerConfig, ClientConfig
@@ -17,9 +18,9 @@ from rebalsim.simulation.drive import Deed, Drive, Life
 from rebalsim.trace.recording import assignor_names
 
 GROUP = "recorded"
-# A broker on loopback: the general default of a scenario, and the middle of what a timer is late.
-LATENCY = constantly(1 * MS)
-JITTERED = Draw("uniform", 0.3 * MS, 2.5 * MS)
+# A loopback round trip takes 1–10 ms, a timer 1–4: their geometric middles.
+LATENCY = constantly(1.6 * MS)
+JITTERED = Draw("uniform", 0.5 * MS, 5 * MS)
 _DEEDS = {"close_begin": "close", "do_kill": "kill", "do_freeze": "freeze", "do_thaw": "thaw"}
 _DURATIONS = {
     "session.timeout.ms": "session_timeout_us", "heartbeat.interval.ms": "heartbeat_interval_us", "max.poll.interval.ms": "max_poll_interval_us",
@@ -51,7 +52,7 @@ def scenario_of(document: dict[str, Any], *, is_jittered: bool = False) -> tuple
         group_min_session_timeout_us=int(broker.get("group.min.session.timeout.ms", 1000)) * MS, offsets_topic_num_partitions=1,
     )
     late = Machine().beat_late
-    machine = Machine() if is_jittered else Machine(constantly((late.a + late.b) / 2))
+    machine = Machine() if is_jittered else Machine(constantly(sqrt(late.a * late.b)))
     scenario = Scenario(
         title=document.get("name", ""), topics=topics, horizon_us=int(document["end"]) * MS, machine=machine,
         cluster=Cluster(document.get("kafka", "4.3"), config=config, network=Network(JITTERED if is_jittered else LATENCY)),
