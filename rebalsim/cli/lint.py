@@ -19,7 +19,7 @@ from rebalsim.domain.errors import InputError, Problem, ProblemsError
 @set_option
 @allow_code_option
 def command(scenarios: tuple[str, ...], as_json: bool, strict: bool, overrides: tuple[str, ...], allow_code: bool) -> int:
-    """Find mistakes in scenarios, and settings that will hurt.
+    """Find mistakes in scenarios and plans, and settings that will hurt.
 
     Every mistake is told at once, each on its line. A warning names its rule: `rebalsim explain RULE` says why and what to do.
     Exit 2: a scenario is wrong; 1: there are warnings and --strict was asked for; 0: otherwise.
@@ -46,17 +46,28 @@ def command(scenarios: tuple[str, ...], as_json: bool, strict: bool, overrides: 
 
 
 def problems_of(scenario: str, overrides: Sequence[str], allow_code: bool) -> tuple[Problem, ...]:
-    """The loader's problems; and where there are none but warnings, the rules' too."""
-    from rebalsim.scenario.load import read_story
+    """The loader's problems; and where there are none but warnings, the rules' too. A plan has its loader's alone."""
+    from rebalsim.scenario.load import read_bytes, story_of
     from rebalsim.scenario.problems import in_order
 
-    story = read_story(scenario, overrides, allow_code)
+    name, raw = read_bytes(scenario)
+    if _is_plan(raw):
+        from rebalsim.spark.plans import load_plan
+
+        load_plan(scenario)
+        return ()
+    story = story_of(raw, name, overrides, allow_code)
     problems = story.problems()
     if any(not p.is_warning for p in problems):
         return problems
     from rebalsim.lint.registry import check
 
     return in_order([*problems, *check(story)])
+
+
+def _is_plan(raw: bytes) -> bool:
+    """A plan has axes; its text may be broken in any way, which is for its own loader to say."""
+    return raw.startswith(b"axes:") or b"\naxes:" in raw
 
 
 def _summary(told: list[tuple[str, Sequence[Problem]]]) -> str:

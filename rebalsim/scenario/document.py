@@ -30,10 +30,11 @@ Plain = bool | int | float | str | None
 class Source:
     """Where values come from: a file, a stock overlay, or a `--set` option. `is_override` beats overlays."""
 
-    __slots__ = ("is_override", "label", "lines", "name")
+    __slots__ = ("is_override", "label", "lines", "name", "text")
 
     def __init__(self, name: str, text: str, label: str = "", is_override: bool = False) -> None:
         self.name = name
+        self.text = text
         self.lines = _LINE_BREAK.split(text)
         self.label = label               # how provenance names it, where a line number would not help
         self.is_override = is_override

@@ -520,7 +520,8 @@ def _fold_static_id(written: Written, out: Problems) -> None:
     config = written.get("config")
     at = written.at.pop("group.instance.id")
     pattern = written.values.pop("group.instance.id", None)
-    if config is not None and "group.instance.id" in config.at:
+    is_override = at.source.is_override and config is not None and not config.at.get("group.instance.id", at).source.is_override
+    if config is not None and "group.instance.id" in config.at and not is_override:
         out.add(at, "group.instance.id stands here and under config — keep one of the two")
     elif pattern is not None:
         node = config.node if config is not None else at

@@ -93,7 +93,7 @@ class Resolver:
         return build(
             Scenario, self.story, variant=self.variant.name, heading=self._heading(groups), cluster=self.cluster, topics=tuple(self.topics.values()),
             groups=groups, script=actions, random_faults=faults, budgets=budgets, expectations=expectations, digest=digest, file=file,
-            notes=tuple(self.notes),
+            notes=tuple(self.notes), description=str(self.story.get("description", "")).strip(),
         )
 
     def _heading(self, groups: tuple[Group, ...]) -> str:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from typing import Any
 
 from rebalsim.domain.budget import Budget, Expectation
 from rebalsim.domain.errors import Problem
 from rebalsim.domain.scenario import Scenario
 from rebalsim.scenario.budgets import read_budgets, read_expectations
-from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence, Source
+from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence, Source, parse
 from rebalsim.scenario.kinds import BAD, Written
 from rebalsim.scenario.language import SCENARIO
 from rebalsim.scenario.overrides import Override, override, put
@@ -265,6 +266,17 @@ class Story:
         Cheap: the parsed file is shared, and only what changed is read again. Problems come with `scenario()` or `check()`.
         """
         return Story(self._root, self._source, (*self.overrides, *overrides), self.allow_code, self._found)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Sent to another process as its text, and read again there."""
+        return _read_again, (self._source.name, self._source.text, self.overrides, self.allow_code)
+
+
+def _read_again(name: str, text: str, overrides: tuple[Override, ...], allow_code: bool) -> Story:
+    source = Source(name, text)
+    root, found = parse(text, source)
+    assert isinstance(root, Mapping)
+    return Story(root, source, overrides, allow_code, tuple(found))
 
 
 def print_of(node: Node) -> str:

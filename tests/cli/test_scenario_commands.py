@@ -51,6 +51,16 @@ def test_warnings_are_no_failure_unless_they_are_asked_to_be(here: Path, capsys:
     assert code_of(["lint", "--strict", "hurts.yaml", "bad.yaml", "good.yaml"]) == 2
 
 
+def test_lint_takes_plans_too(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "plan.yaml").write_text("scenario: good.yaml\naxes: {members: {set: group.members, values: [1, 2]}}\n", encoding="utf-8")
+    code = code_of(["lint", "plan.yaml"])
+    out, _ = capsys.readouterr()
+    assert code in (0, 2) and "`rebalsim sweep` plays it" not in out
+    (here / "plan.yaml").write_text("scenario: nowhere.yaml\naxes: {}\n", encoding="utf-8")
+    assert code_of(["lint", "plan.yaml"]) == 2
+    assert "plan.yaml:1:" in capsys.readouterr().out
+
+
 def test_lint_as_json_is_one_document(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert code_of(["lint", "--json", "bad.yaml", "hurts.yaml", "nowhere.yaml"]) == 2
     files = json.loads(capsys.readouterr().out)["files"]

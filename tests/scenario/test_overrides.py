@@ -57,6 +57,12 @@ def test_an_override_beats_overlays_and_the_last_one_beats_the_others() -> None:
     assert played(SMALL, "cooperative", ["group.config.partition.assignment.strategy=[sticky]"]).heading == "cooperative (sticky)"
 
 
+def test_an_instance_id_can_be_overridden_by_either_path() -> None:
+    for path in ("group.group.instance.id", "group.config.group.instance.id"):
+        for text in (SMALL, SMALL.replace("3}", '3, config: {group.instance.id: "a-{n}"}}')):
+            assert played(text, "", [f"{path}=b-{{n}}"]).groups[0].consumers[2].config.group_instance_id == "b-2"
+
+
 def test_a_variants_own_setting_can_be_overridden_too() -> None:
     assert played(STORY, "mine", ["replay.mine.config.session.timeout.ms=12s"]).groups[0].consumers[0].config.session_timeout_us == 12 * SECOND
 

@@ -58,6 +58,13 @@ def test_a_resolved_scenario_can_be_sent_to_another_process() -> None:
     assert hash(scenario) == hash(played(STORY))
 
 
+def test_a_story_can_be_sent_too_and_is_read_again_there() -> None:
+    story = told(STORY, [("cluster.brokers", 3)])
+    again = pickle.loads(pickle.dumps(story))
+    assert again.scenario("eager") == story.scenario("eager") and again.digest == story.digest
+    assert pickle.loads(pickle.dumps(told("topics: 5\n"))).problems() == told("topics: 5\n").problems()
+
+
 def test_the_same_file_resolves_to_equal_scenarios() -> None:
     assert played(STORY) == played(STORY)
 
