@@ -16,7 +16,9 @@ from typing import Any
 from rebalsim.assignors.registry import server_assignor
 from rebalsim.domain.errors import BugError, InputError
 from rebalsim.protocol import consumer_group as rules
+from rebalsim.protocol.consumer.commits import check_commit, check_fetch
 from rebalsim.protocol.consumer.group import ConsumerGroup, ConsumerGroupSettings
+from rebalsim.protocol.consumer.regexes import TIMER as REGEXES
 from rebalsim.protocol.consumer.target import Assignor
 from rebalsim.protocol.consumer.topics import Topic, TopicsImage
 from rebalsim.protocol.consumer_messages import UNCHANGED, ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
@@ -140,6 +142,10 @@ class Replay:
             yield step
             if step["do"] == "metadata":
                 self._apply(rules.metadata_changed(self.group, self._image(step["topics"]), t * MS))
+                if self.images == 2:        # the first update that this coordinator ever gets counts as one with new topics
+                    self.group.newest_topics_version = self.images
+            elif step["do"] != "heartbeat":
+                yield self._offsets(step)
             else:
                 replies = self._apply(rules.heartbeat(self.group, step["id"], self._request(step), t * MS))
                 self._fire(t)
@@ -171,7 +177,7 @@ class Replay:
             _, _, key = heappop(self.queue)
             del self.timers[key]
             self._apply(rules.timer_fired(self.group, key, t * MS))
-            fired += 1
+            fired += key != REGEXES         # a thread of the broker, and none of its timers
         if fired > 1:
             self.ties.append(t)
 
@@ -210,9 +216,23 @@ class Replay:
             instance_id=step["instance"],
             rebalance_timeout_us=UNCHANGED if timeout == -1 else timeout * MS,
             topics=step["topics"],
+            regex=step.get("regex"),
             assignor=step["assignor"],
             owned=owned,
         )
+
+    def _offsets(self, step: Line) -> Line:
+        """The answer to a commit or a fetch of offsets."""
+        asked = [(self.ids.get(topic, topic), int(number)) for topic, _, number in (p.rpartition("-") for p in step["partitions"])]
+        line: Line = {"t": step["t"], "reply": step["id"]}
+        if step["do"] == "fetch":
+            line["error"] = check_fetch(self.group, step["member"] or None, step["epoch"]).name
+        else:
+            error = check_commit(self.group, step["member"], step["epoch"], asked, instance_id=step["instance"])
+            line["error"] = error.name
+            if error is Error.NONE:
+                line["errors"] = dict.fromkeys(step["partitions"], Error.NONE.name)
+        return line
 
     def _reply(self, t: int, reply: Reply) -> Line:
         answer: ConsumerGroupHeartbeatResponse = reply.response
@@ -281,6 +301,10 @@ _HEARTBEAT: dict[str, tuple[Any, str]] = {
     "topics": _NAMES, "owned": _NAMES, "assignor": _MAYBE_TEXT,
 }
 
+_OFFSETS: dict[str, tuple[Any, str]] = {
+    "t": _NUMBER, "id": _NUMBER, "member": _TEXT, "instance": _MAYBE_TEXT, "epoch": _NUMBER, "partitions": (list, "a list"),
+}
+
 
 def _parse(text: str, place: str) -> Line:
     """One conversation, checked as far as the replay relies on it."""
@@ -303,14 +327,16 @@ def _parse(text: str, place: str) -> Line:
             _check_topics(step["topics"], place)
         elif step["do"] == "heartbeat":
             _check(step, _HEARTBEAT, place, where)
-            for key in ("topics", "owned"):
-                if not all(isinstance(name, str) for name in step[key] or ()):
-                    raise InputError(f"{place}: {where} has something in {key} that is no text — it lists names")
-            for name in step["owned"] or ():
-                if not _is_partition(name):
-                    raise InputError(f"{place}: {where} owns {name!r} — a partition is written topic-number")
+            if not isinstance(step.get("regex"), str | None):
+                raise InputError(f"{place}: {where} has regex {json.dumps(step['regex'])[:60]} — it must be a text or null")
+            if not all(isinstance(name, str) for name in step["topics"] or ()):
+                raise InputError(f"{place}: {where} has something in topics that is no text — it lists names")
+            _check_partitions(step, "owned", place, where)
+        elif step["do"] in ("commit", "fetch"):
+            _check(step, _OFFSETS, place, where)
+            _check_partitions(step, "partitions", place, where)
         else:
-            raise InputError(f"{place}: {where} does {json.dumps(step['do'])[:60]} — a request is heartbeat or metadata")
+            raise InputError(f"{place}: {where} does {json.dumps(step['do'])[:60]} — a request is heartbeat, commit, fetch or metadata")
     return dict(conversation)
 
 
@@ -322,6 +348,12 @@ def _check(thing: Any, wanted: Mapping[str, tuple[Any, str]], place: str, where:
             raise InputError(f"{place}: {where} has no {key} — it needs {', '.join(wanted)}")
         if not isinstance(thing[key], kind) or isinstance(thing[key], bool):
             raise InputError(f"{place}: {where} has {key} {json.dumps(thing[key])[:60]} — it must be {words}")
+
+
+def _check_partitions(step: Line, key: str, place: str, where: str) -> None:
+    for name in step[key] or ():
+        if not isinstance(name, str) or not _is_partition(name):
+            raise InputError(f"{place}: {where} has {json.dumps(name)[:60]} in {key} — a partition is written topic-number")
 
 
 def _check_topics(topics: Line, place: str) -> None:

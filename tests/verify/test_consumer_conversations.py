@@ -55,6 +55,12 @@ def test_the_sample_meets_what_a_coordinator_can_say(conversations: list[Line]) 
     assert {c["config"]["group.consumer.assignment.interval.ms"] for c in conversations} == {0, 1000, 5000}
 
 
+def test_regular_expressions_commits_and_fetches_are_identical_too() -> None:
+    """Recorded as the sample was, with a driver that also sends these."""
+    finding = verify(SAMPLE.with_name("consumer-regexes-and-offsets.jsonl.gz"))
+    assert finding.details == [] and finding.document["identical"] == finding.document["cases"] == 80
+
+
 # ---------------------------------------------------------------------------------------------------- tampering
 
 
@@ -246,7 +252,9 @@ BROKEN: dict[str, Callable[[Line], str]] = {
     "step 2 has no member": broken(lambda c: c["steps"][1].pop("member") and None),
     'step 2 has epoch "0"': broken(lambda c: c["steps"][1].update(epoch="0")),
     "step 2 has something in topics": broken(lambda c: c["steps"][1].update(topics=[1])),
-    "step 2 owns 'zero'": broken(lambda c: c["steps"][1].update(owned=["zero"])),
+    'step 2 has "zero" in owned': broken(lambda c: c["steps"][1].update(owned=["zero"])),
+    "step 2 has regex 7": broken(lambda c: c["steps"][1].update(regex=7)),
+    "step 2 has no partitions": broken(lambda c: c["steps"][1].update(do="commit")),
     "step 1 has no topics": broken(lambda c: c["steps"][0].pop("topics") and None),
 }
 
