@@ -320,8 +320,7 @@ class Consumer:
             self.is_polling = False
             self.read()
         if (self.stop_option or self.hang_us) and feed.cycle is not None:
-            self.commits.make_up()
-            feed.unsettle()
+            self._leave_poll()
 
     def _handle(self, records: int) -> Generator[Any, Any, None]:
         """The application works on a batch, then commits as it is used to."""
@@ -353,8 +352,7 @@ class Consumer:
     def sleep(self, until_us: int) -> Generator[Any, Any, None]:
         """Outside poll(), or deaf within it: only the clock wakes."""
         if self.feed.cycle is not None:
-            self.commits.make_up()
-            self.feed.unsettle()
+            self._leave_poll()
         self.is_polling = False
         self.busy_until_us = until_us
         self.alarm.set(until_us)
@@ -363,6 +361,16 @@ class Consumer:
         engine = self.engine
         while engine.env._now < until_us or self.is_frozen:
             yield self.nudge
+
+    def _leave_poll(self) -> None:
+        """Steady times end because the application goes elsewhere; from here on the heartbeat thread's looks matter."""
+        self.commits.make_up()
+        cycle = self.feed.cycle
+        assert cycle is not None
+        if self.heartbeat.is_enabled:
+            timers = self.heartbeat.timers
+            timers.looked_us = cycle.last_look(timers.looked_us, timers.tick_us, self.engine.env._now, self.spec.handler.poll_timeout_us)
+        self.feed.unsettle()
 
     def wait(self, until_us: int) -> Generator[Any, Any, None]:
         """In poll(): the network wakes, or the clock."""

@@ -89,6 +89,19 @@ class Cycle:
             return max(start, at_us) + timeout_us
         return start + ((at_us - start) // timeout_us + 1) * timeout_us
 
+    def last_look(self, looked_us: int, tick_us: int, now_us: int, timeout_us: int) -> int:
+        """When the heartbeat thread had its last look, if one was at `looked_us` and the application sat in poll() since.
+
+        A look needs the network client's lock, which poll() holds while it waits: so a look is a tick after the one before, and then
+        when poll()'s wait next ends, with a batch or with its time.
+        """
+        while looked_us + tick_us <= now_us:
+            wakes = looked_us + tick_us
+            looked_us = min(now_us, self.batch_after(wakes - 1), self.poll_ends(wakes - 1, timeout_us))
+            if looked_us < wakes:
+                looked_us = wakes
+        return looked_us
+
     def fetch_leaves(self, shares: Iterable[Any], at_us: int, most_us: int) -> int:
         """When the Fetch that is in flight now leaves the broker: with the next record, or when its wait is over."""
         began = self.batch_before(at_us)[0]
