@@ -93,6 +93,12 @@ def _rate(value: Any) -> tuple[int, float, bool]:
     return _int(value[0]), _number(value[1]), value[2]
 
 
+def _growth(value: Any) -> tuple[int, int]:
+    if type(value) is not list or len(value) != 2:
+        raise Unfit(f"wants [from µs, partitions], not {_shown(value)}")
+    return _int(value[0]), _int(value[1])
+
+
 def _texts(value: Any) -> list[str]:
     return [str(p) for p in value]
 
@@ -111,6 +117,7 @@ _CODECS: dict[str, tuple[Encode, Decode]] = {
     "tuple[str, ...]": (list, _list_of(_str, "texts")),
     "tuple[float, ...]": (list, _list_of(_number, "numbers")),
     "dict[Partition, tuple[int, int, int]]": (lambda v: {str(p): list(x) for p, x in v.items()}, _batch),
+    "tuple[tuple[int, int], ...]": (lambda v: [list(x) for x in v], _list_of(_growth, "counts")),
     "tuple[tuple[int, float, bool], ...] | None": (
         lambda v: None if v is None else [list(x) for x in v], _optional(_list_of(_rate, "rates"))),
 }

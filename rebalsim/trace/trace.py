@@ -17,6 +17,7 @@ class TopicFacts:
     rates: tuple[tuple[int, float, bool], ...] | None = None     # of the whole topic; None: unknown
     weights: tuple[float, ...] = ()
     record_bytes: int = -1
+    growth: tuple[tuple[int, int], ...] = ()                     # (from µs, partitions): later counts, over which records then spread
 
 
 @dataclass(slots=True)
