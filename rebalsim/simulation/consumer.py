@@ -16,9 +16,10 @@ from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.simulation import rest
 from rebalsim.simulation.closing import close
 from rebalsim.simulation.commits import Commits
-from rebalsim.simulation.engine import APP, FIRST, Alarm, Nudge, Once
+from rebalsim.simulation.engine import APP, FIRST, SCRIPT, Alarm, Nudge, Once
 from rebalsim.simulation.feed import Feed
 from rebalsim.simulation.heartbeat import HeartbeatThread
+from rebalsim.simulation.lines import Lines
 from rebalsim.simulation.membership import Membership, ask_for_coordinator
 from rebalsim.simulation.metadata import Metadata
 from rebalsim.simulation.network import DISCONNECTED, Call, Link
@@ -36,10 +37,13 @@ from rebalsim.trace.events import (
     HandlerStuck,
     PollingBegan,
     RebalanceNoticed,
+    RejoinRequested,
     RequestSent,
     ResponseReceived,
     StopAsked,
 )
+
+NOTICEABLE_US = 100_000      # a slowed batch that is late by less is told as any other
 
 
 class Consumer:
@@ -57,7 +61,10 @@ class Consumer:
         self.is_alive = False
         self.is_resting = False
         self.is_frozen = False
+        self.is_assigned = False                       # has it been through the assigned callback in this life?
+        self.how_ended = ""
         self.slowness = 1.0
+        self.lines = Lines(self)
         self._links: dict[int, Link] = {}
         self._streams: dict[str, Stream] = {}
         self.take_spec(spec)
@@ -68,6 +75,7 @@ class Consumer:
         self.config = spec.config
         self.rack = spec.config.client_rack or spec.rack
         self.client_id = spec.config.client_id or spec.name
+        self.pattern = spec.pattern
         self.topics = tuple(sorted(spec.topics)) if spec.pattern is None else self.world.topics_matching(spec.pattern)
         self.assignors = self.world.assignors_of(spec.config.partition_assignment_strategy)
         self.is_cooperative = all("cooperative" in assignor.protocols for assignor in self.assignors)
@@ -82,7 +90,7 @@ class Consumer:
         now = engine.env._now
         self.life += 1
         self.is_alive = True
-        self.is_resting = self.is_frozen = self.is_closing = False
+        self.is_resting = self.is_frozen = self.is_closing = self.is_assigned = self.is_stopping = False
         self.calls: dict[int, Call] = {}
         self.inbox: list[Any] = []
         self.coordinator: int | None = None
@@ -115,7 +123,10 @@ class Consumer:
 
     def end(self, how: str, error: str = "") -> None:
         """The process is gone."""
+        if self.feed.cycle is not None:
+            self.feed.unsettle()                       # where it had got to stays as it is
         self.is_alive = self.is_resting = False
+        self.how_ended = how
         self.heartbeat.stop()
         self.alarm.off()
         self.calls.clear()
@@ -136,8 +147,7 @@ class Consumer:
         if not self.is_alive or self.is_frozen:
             return
         self.settle_accounts()
-        if self.feed.cycle is not None:
-            self.feed.unsettle()
+        self.break_cycle()
         self.is_frozen = True
         self.tell(ConsumerFroze(self.engine.env._now, self.name))
 
@@ -147,6 +157,7 @@ class Consumer:
             return
         self.is_frozen = False
         now = self.engine.env._now
+        self.feed.renew()
         self.tell(ConsumerThawed(now, self.name))
         if self.heartbeat.is_enabled:
             self.heartbeat.look()
@@ -164,12 +175,63 @@ class Consumer:
         self.wake_for_business()
 
     def stop(self, option: str = "default") -> None:
-        """Asked to stop: close() begins after the batch at hand."""
-        if not self.is_alive or self.stop_option:
+        """Asked to stop: it goes on for its stop time; close() begins after the batch at hand. Killed when its grace is over."""
+        if not self.is_alive or self.is_stopping:
             return
+        self.is_stopping = True
+        engine, life = self.engine, self.spec.life
+        now = engine.env._now
+        self.tell(StopAsked(now, self.name))
+        took = self.stream("stop").draw(life.stop)
+        engine.at(now + life.grace_us, SCRIPT, self._grace_ends, self.life)
+        if took:
+            engine.at(now + took, SCRIPT, self._stops, (self.life, option))
+        else:
+            self._closes(option)
+
+    def _stops(self, event: Once) -> None:
+        life, option = event.value
+        if self.is_alive and self.life == life:
+            self._closes(option)
+
+    def _closes(self, option: str) -> None:
         self.stop_option = option
-        self.tell(StopAsked(self.engine.env._now, self.name))
         self.wake_for_business()
+
+    def _grace_ends(self, event: Once) -> None:
+        if self.is_alive and self.life == event.value:
+            self.kill()
+
+    def change_pace(self, slowness: float) -> None:
+        """Batches take so many times as long from now on."""
+        if self.is_alive and not self.is_frozen:
+            self.settle_accounts()
+            self.break_cycle()
+        self.slowness = slowness
+
+    def subscribe(self, topics: tuple[str, ...], pattern: str | None) -> None:
+        """subscribe() with other topics: seen by the next poll()."""
+        self.pattern = pattern
+        self.topics = tuple(sorted(topics)) if pattern is None else self.world.topics_matching(pattern)
+        if self.is_alive:
+            self.metadata.watch(self.topics)
+            if not self.is_frozen:
+                self.wake_for_business()
+
+    def enforce_rebalance(self) -> None:
+        """enforceRebalance()."""
+        if self.is_alive:
+            self.member.request_rejoin("rebalance enforced by user")
+            self.tell(RejoinRequested(self.engine.env._now, self.name, self.member.rejoin_reason))
+            if not self.is_frozen:
+                self.wake_for_business()
+
+    def break_cycle(self) -> None:
+        """Steady times are over for now; a batch at hand is finished first."""
+        cycle = self.feed.cycle
+        if cycle is not None:
+            self.busy_until_us = max(self.busy_until_us, cycle.free_at(self.engine.env._now))
+            self.feed.unsettle()
 
     def wake_for_business(self) -> None:
         """The application shall look up: at once if it sits in poll(), else when its batch is done."""
@@ -304,6 +366,8 @@ class Consumer:
                     until = min(until, cycle.batch_after(now))
             yield from self.wait(until)
             if feed.cycle is not cycle:
+                if self.busy_until_us > self.engine.env._now:
+                    yield from self.sleep(self.busy_until_us)
                 return
             feed.tell_first()
             if not self.is_resting:
@@ -325,8 +389,16 @@ class Consumer:
     def _handle(self, records: int) -> Generator[Any, Any, None]:
         """The application works on a batch, then commits as it is used to."""
         took = self.feed.handling_us(records)
+        late = took - int(took / self.slowness) if self.slowness > 1 else 0
+        if late < NOTICEABLE_US:
+            late = 0
         if took:
-            yield from self.sleep(self.engine.env._now + took)
+            yield from self.sleep(self.engine.env._now + took - late)
+        if late:
+            yield from self._stick(late, "slow")
+        if self.feed.hang_us:
+            us, self.feed.hang_us = self.feed.hang_us, 0
+            yield from self._stick(us, "poison")
         commit = self.spec.handler.commit
         if commit == "async":
             self.commits.send_async(self.feed.consumed())
@@ -336,10 +408,15 @@ class Consumer:
             self.is_polling = False
 
     def _hang(self) -> Generator[Any, Any, None]:
-        now = self.engine.env._now
         us, self.hang_us = self.hang_us, 0
-        self.tell(HandlerStuck(now, self.name, self.hang_why, self.member.owned))
+        yield from self._stick(us, self.hang_why)
+
+    def _stick(self, us: int, why: str) -> Generator[Any, Any, None]:
+        """No progress for so long, and no poll()."""
+        now = self.engine.env._now
+        self.tell(HandlerStuck(now, self.name, why, self.member.owned))
         yield from self.sleep(now + us)
+        self.feed.renew()
         self.tell(HandlerReturned(self.engine.env._now, self.name))
 
     def _fail(self, name: str) -> Generator[Any, Any, None]:
@@ -527,7 +604,7 @@ class Consumer:
     def take_coordinator(self, broker: int) -> None:
         """This broker leads the group; a connection of its own is made."""
         self.coordinator = broker
-        self.coordinator_link = self.world.connect(self, broker, "coordinator")
+        self.coordinator_link = self.lines.fit(self.world.connect(self, broker, "coordinator"), True)
         self.host = self.world.host_of(self.group)
 
     def lose_coordinator(self, why: str) -> None:
@@ -541,6 +618,17 @@ class Consumer:
                 del self.calls[number]
                 self.inbox.append((call, DISCONNECTED))
 
+    def lost_broker(self, broker: int) -> None:
+        """A broker closed its connections."""
+        link = self._links.get(broker)
+        if link is not None:
+            link.is_open = False
+        if self.coordinator == broker:
+            if not self.is_frozen:
+                self.settle_accounts()
+            self.lose_coordinator("coordinator unavailable")
+            self._incoming()
+
     def leave_group(self, reason: str) -> None:
         """The heartbeat thread found that the application no longer polls."""
         self.membership.leave(reason)
@@ -552,8 +640,12 @@ class Consumer:
         """The connection for data with this broker."""
         link = self._links.get(broker)
         if link is None:
-            link = self._links[broker] = self.world.connect(self, broker, "data")
+            link = self._links[broker] = self.lines.fit(self.world.connect(self, broker, "data"), False)
         return link
+
+    def data_links(self) -> list[Link]:
+        """All connections for data that were made so far."""
+        return list(self._links.values())
 
     def stream(self, name: str) -> Stream:
         """This consumer's stream of random numbers for one purpose."""

@@ -9,13 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 from rebalsim.domain.scenario import Cluster
-from rebalsim.protocol.classic_group import ClassicGroup, CoordinatorRules, fired, step, written
+from rebalsim.protocol.classic_group import ClassicGroup, CoordinatorRules, fired, load, refusal, step, unload, while_loading, written
 from rebalsim.protocol.effects import Append, CancelTimer, Effect, Note, Reply, SetTimer
+from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.states import ClassicState
 from rebalsim.simulation.engine import ARRIVES, LOG, NEVER, TIMER, Engine, Once
-from rebalsim.simulation.network import Call
+from rebalsim.simulation.network import DISCONNECTED, Call
 from rebalsim.simulation.randomness import Stream
-from rebalsim.trace.events import EVENT_CLASSES
+from rebalsim.trace.events import EVENT_CLASSES, CoordinatorMoved
 
 STABLE = ClassicState.STABLE
 _PEOPLE = {"member_id": "consumer"}                     # facts that name a member, and what the trace calls them
@@ -65,13 +66,15 @@ class Coordinator:
         self._stream = append
         self._is_written_us = 0                        # until when the log has writes that are not committed
         self._asker: Any = None
+        self._moves = 0                                # how often it changed its broker
 
     # ---------------------------------------------------------------------------------------------- what comes in
 
     def receive(self, event: Once) -> None:
         """A request arrived (the event's value is the call)."""
         call: Call = event.value
-        if not self.is_up:
+        if not self.is_up or call.broker != self.broker:
+            self._turn_away(call)
             return
         link = call.link
         if link.at_work is not None:
@@ -83,6 +86,16 @@ class Coordinator:
         self.waiting[call.number] = call
         self._carry_out(step(self.group, call.number, call.request, self.engine.env._now), call.is_quiet)
 
+    def _turn_away(self, call: Call) -> None:
+        """The broker that was asked is not the group's any more, is down, or still reads the group."""
+        if not self.world.brokers.is_up(call.broker):
+            call.response = DISCONNECTED
+        elif call.broker != self.broker:
+            call.response = refusal(call.request, Error.NOT_COORDINATOR)
+        else:
+            call.response = while_loading(call.request, self.group.rules)
+        call.consumer.coordinator_link.down(call, call.consumer.answered)
+
     def make_up(self, call: Call, at_us: int) -> None:
         """A beat or commit that came while nobody had to look: what it did then is done now, and nobody is answered."""
         for effect in step(self.group, call.number, call.request, at_us):
@@ -91,6 +104,36 @@ class Coordinator:
                 self._set(effect.key, effect.due_us)                      # type: ignore[union-attr]
             elif kind is Append:
                 written(self.group, effect.number, None, at_us)           # type: ignore[union-attr]
+
+    # ---------------------------------------------------------------------------------------------- another broker
+
+    def move(self, broker: int, load_us: int) -> None:
+        """This broker leads the group from now on (−1: none does), and has read it so much later."""
+        now = self.engine.env._now
+        self.rouse()
+        if self.is_up:
+            self._carry_out(unload(self.group, now))
+        self.is_up = False
+        self.broker = broker
+        self._moves += 1
+        for call in list(self.waiting.values()):
+            self._reply(Reply(call.number, refusal(call.request, Error.NOT_COORDINATOR)), now)
+        for timer in self.timers.values():
+            timer.due_us = NEVER
+        if broker >= 0:
+            self.world.tell(CoordinatorMoved(now, self.name, broker, False))
+            self.engine.at(now + load_us, LOG, self._loaded, self._moves)
+
+    def _loaded(self, event: Once) -> None:
+        if event.value != self._moves:
+            return                                     # it has moved on since
+        now = self.engine.env._now
+        before = self.group
+        self.is_up = True
+        self.group, effects = load(self.name, self.world.brokers.rules(self.broker), self._new_member_id, before.persisted, before.persisted_offsets, now)
+        self.world.tell(CoordinatorMoved(now, self.name, self.broker, True))
+        self._carry_out(effects)
+        self.world.script.changed()
 
     def _new_member_id(self, base: str) -> str:
         consumer = self._asker
@@ -155,12 +198,13 @@ class Coordinator:
         done = now + took
         if not is_quiet:                               # a usual commit holds nobody up: it could not be told in advance
             done = self._is_written_us = max(done, self._is_written_us)
-        self.engine.at(done, LOG, self._written, effect.number)
+        self.engine.at(done, LOG, self._written, (effect.number, self._moves))
 
     def _written(self, event: Once) -> None:
-        if self.is_up:
+        number, moves = event.value
+        if self.is_up and moves == self._moves:
             self.engine.rank = LOG
-            self._carry_out(written(self.group, event.value, None, self.engine.env._now))
+            self._carry_out(written(self.group, number, None, self.engine.env._now))
 
     # ---------------------------------------------------------------------------------------------- timers
 
@@ -225,3 +269,5 @@ class Coordinator:
         if kind != "Fenced":
             told["group"] = self.name
         self.world.tell(EVENT_CLASSES[kind](at_us=now, **told))
+        if kind == "GroupStateChanged" and self.world.script.waiting:
+            self.world.script.changed()

@@ -49,7 +49,7 @@ class Fetch:
 class Feed:
     """The consumer's data plane."""
 
-    __slots__ = ("buffer", "config", "consumer", "cycle", "engine", "flying", "handler", "is_suspended", "per_batch_us", "per_record_us",
+    __slots__ = ("buffer", "config", "consumer", "cycle", "engine", "flying", "handler", "hang_us", "is_suspended", "per_batch_us", "per_record_us",
                  "shares", "steady_us")
 
     def __init__(self, consumer: Any) -> None:
@@ -65,18 +65,19 @@ class Feed:
         self.is_suspended = False                     # pending revocation: nothing is fetched or handed over
         self.cycle: Cycle | None = None               # the steady cycle, while the application keeps up
         self.steady_us = 0                            # since when
+        self.hang_us = 0                              # how long the batch at hand will hang: it holds a poisoned record
 
     # ---------------------------------------------------------------------------------------------- what is owned
 
     def assign(self, partitions: tuple[Partition, ...]) -> None:
         """The new assignment: kept partitions keep position and buffer, new ones need a position."""
-        shares, world = self.shares, self.consumer.world
+        shares, world, rack = self.shares, self.consumer.world, self.config.client_rack
         if self.cycle is not None:
             self.unsettle()
         fresh: dict[Partition, Share] = {}
         for partition in partitions:
             share = shares.get(partition)
-            fresh[partition] = share if share is not None else Share(partition, world.flow(partition), world.leader_of(partition))
+            fresh[partition] = share if share is not None else Share(partition, world.flow(partition), world.brokers.reads_from(partition, rack))
         self.shares = fresh
         self.is_suspended = False
         if self.buffer:
@@ -95,6 +96,12 @@ class Feed:
             return self.consumed_at(self.engine.env._now)
         return {p: share.offset for p, share in self.shares.items() if share.state >= VALIDATING}
 
+    def offset_of(self, share: Share) -> int:
+        """How far the partition has been handed over, now or when the share was given up."""
+        if self.cycle is not None and self.shares.get(share.partition) is share:
+            return max(share.offset, share.flow.count(self.cycle.handed_over(self.engine.env._now)))
+        return int(share.offset)
+
     def consumed_at(self, at_us: int) -> dict[Partition, int]:
         """The same in steady times, at any instant since they began."""
         assert self.cycle is not None
@@ -109,7 +116,7 @@ class Feed:
             return 0
         wanted: dict[int, list[Share]] = {}
         for share in self.shares.values():
-            if share.state == FETCHING and share.broker not in self.flying:
+            if share.state == FETCHING and share.broker not in self.flying and share.broker >= 0:
                 wanted.setdefault(share.broker, []).append(share)
         if not wanted:
             return 0
@@ -196,6 +203,7 @@ class Feed:
         left = self.config.max_poll_records
         batch: list[tuple[Share, int, int]] = []
         is_news = self.consumer.world.is_wire
+        poisons = self.consumer.world.poisons.by_partition
         while self.buffer and left:
             entry = self.buffer[0]
             share, first, count = entry
@@ -206,6 +214,8 @@ class Feed:
             if share.is_new:
                 is_news = True
                 share.is_new = False
+            if share.partition in poisons:
+                self.hang_us += self.consumer.world.poisons.hang_us(share.partition, self.consumer.group, first, taken)
             if taken == count:
                 self.buffer.pop(0)
             else:
@@ -242,8 +252,12 @@ class Feed:
         if self.buffer or self.is_suspended or not self.shares:
             return False
         now = self.engine.env._now
+        poisons = self.consumer.world.poisons
         for share in self.shares.values():
             if share.state != FETCHING or share.broker not in self.flying:
+                return False
+            if share.partition in poisons.by_partition and poisons.lie_ahead(
+                    share.partition, self.consumer.group, share.offset, share.flow.count(now) + 1):
                 return False
         cycle = cycle_of(self, now)
         if cycle is None:
@@ -253,6 +267,8 @@ class Feed:
         for share in self.shares.values():
             share.told = share.offset
         self.flying.clear()                           # its answer is part of the cycle
+        if self.consumer.world.script.waiting:
+            self.consumer.world.script.changed()
         return True
 
     def unsettle(self) -> None:
@@ -277,6 +293,29 @@ class Feed:
             got = self._take(shares, leaves)
             consumer.link(broker).busy_us = leaves + consumer.world.machine.service_us
             self._fly(broker, got, max(now, leaves + cycle.latency_us))
+
+    def renew(self) -> None:
+        """Nothing was taken for a while: the next delivery of each partition is told, as after an assignment."""
+        for share in self.shares.values():
+            share.is_new = True
+
+    def lose_leaders(self, partitions: list[Partition]) -> None:
+        """These have other leaders now: what is in flight from the old ones is refused, and where to fetch from is not known yet."""
+        for partition in partitions:
+            share = self.shares[partition]
+            self.flying.pop(share.broker, None)
+            share.broker = -1
+            share.call = None
+
+    def find_leaders(self, partitions: list[Partition]) -> None:
+        """The metadata came: fetch from the new leaders, once the position is validated against their epoch."""
+        world = self.consumer.world
+        for partition in partitions:
+            share = self.shares.get(partition)
+            if share is not None:
+                share.broker = world.brokers.reads_from(partition, self.config.client_rack)
+                if share.state == FETCHING and world.has_leader_epochs(partition.topic):
+                    share.state = VALIDATING
 
     def first_delivery_at(self) -> int:
         """When the next partition that never delivered to us will do so for the first time."""

@@ -38,6 +38,14 @@ class Flow:
         if self.is_flowing_since == NEVER and (per_us > 0 or slope > 0):
             self.is_flowing_since = at_us
 
+    def cut(self, at_us: int) -> None:
+        """What was said about times from this instant on no longer holds."""
+        while len(self._starts) > 1 and self._starts[-1] > at_us:
+            self._starts.pop()
+            self._pieces.pop()
+        if self.is_flowing_since > at_us:
+            self.is_flowing_since = NEVER
+
     def _fluid(self, at_us: int) -> float:
         start, fluid, per_us, slope = self._pieces[bisect_right(self._starts, at_us) - 1]
         past = at_us - start

@@ -28,6 +28,9 @@ def call_listener(consumer: Any, kind: str, partitions: tuple[Partition, ...]) -
                 yield from consumer.commits.sync(engine.env._now + consumer.config.default_api_timeout_us)
     throws = listener.throws_in == kind and consumer.thrown < listener.throws_times
     consumer.tell(CallbackEnded(engine.env._now, consumer.name, kind, partitions, "RuntimeException" if throws else ""))
+    if kind == "assigned":
+        consumer.is_assigned = True
+        consumer.world.script.noticed(consumer)
     if throws:
         consumer.thrown += 1
         raise ListenerFailed(kind)

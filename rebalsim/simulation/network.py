@@ -53,8 +53,8 @@ class Link:
     whatever is sent behind a parked Fetch or JoinGroup waits with it.
     """
 
-    __slots__ = ("_draw", "_last_down", "_last_up", "_stream", "at_work", "broker", "busy_us", "engine", "extra_us", "fixed_us", "is_cut",
-                 "is_open", "rank", "waiting")
+    __slots__ = ("_draw", "_extra_stream", "_extras", "_last_down", "_last_up", "_stream", "at_work", "broker", "busy_us", "engine", "extra_us",
+                 "fixed_us", "is_cut", "is_open", "rank", "waiting")
 
     def __init__(self, engine: Engine, broker: int, rank: int, latency: Draw, stream: Stream | None) -> None:
         self.engine = engine
@@ -63,6 +63,8 @@ class Link:
         self.fixed_us = int(latency.a) if latency.is_constant else -1
         self._draw = latency
         self._stream = stream
+        self._extras: tuple[Draw, ...] = ()
+        self._extra_stream: Stream | None = None
         self.extra_us = 0
         self.is_cut = False
         self.is_open = False                  # the first message waits for the connection: TCP and ApiVersions, a round trip each
@@ -76,8 +78,18 @@ class Link:
         """One way, for a message that leaves at this instant. A matter of the instant alone, so that beats can be told in advance."""
         if self.fixed_us >= 0:
             return self.fixed_us + self.extra_us
-        assert self._stream is not None
-        return self._stream.draw_at(self._draw, at_us) + self.extra_us
+        latency = self._stream.draw_at(self._draw, at_us) if self._stream is not None else int(self._draw.a)
+        for extra in self._extras:
+            assert self._extra_stream is not None
+            latency += self._extra_stream.draw_at(extra, at_us)
+        return latency + self.extra_us
+
+    def burden(self, extras: list[Draw], stream: Stream | None) -> None:
+        """So much more latency: constant parts are added once and for all, the others are drawn for each message."""
+        self.extra_us = sum(int(extra.a) for extra in extras if extra.is_constant)
+        self._extras = tuple([extra for extra in extras if not extra.is_constant])
+        self._extra_stream = stream
+        self.fixed_us = int(self._draw.a) if self._draw.is_constant and not self._extras else -1
 
     def turn(self, now_us: int) -> int:
         """A request for data leaves now: when the broker takes it up."""

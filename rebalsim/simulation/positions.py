@@ -105,7 +105,9 @@ class Positions:
             share.offset = share.fetched = offset
             has_epoch = world.has_leader_epochs(share.partition.topic)
             share.state = VALIDATING if has_epoch else FETCHING
-            consumer.tell(PositionFound(now, consumer.name, share.partition, offset, "committed", world.handled(share.partition)))
+            handled = world.handled(share.partition, consumer.group)
+            world.progress.begin(consumer.group, share.partition, consumer.feed, share)
+            consumer.tell(PositionFound(now, consumer.name, share.partition, offset, "committed", handled))
 
     # ---------------------------------------------------------------------------------------------- validation and reset
 
@@ -123,7 +125,8 @@ class Positions:
         consumer = self.consumer
         by_broker: dict[int, list[Share]] = {}
         for share in shares:
-            by_broker.setdefault(share.broker, []).append(share)
+            if share.broker >= 0:             # else it has no leader just now
+                by_broker.setdefault(share.broker, []).append(share)
         now = self.engine.env._now
         for broker, asked in by_broker.items():
             link = consumer.link(broker)
@@ -152,7 +155,9 @@ class Positions:
             share.call = None
             if share.state == RESETTING:
                 share.offset = share.fetched = 0 if policy == "earliest" else share.flow.count(lookup.arrived_us)
-                consumer.tell(PositionFound(now, consumer.name, share.partition, share.offset, policy, consumer.world.handled(share.partition)))
+                handled = consumer.world.handled(share.partition, consumer.group)
+                consumer.world.progress.begin(consumer.group, share.partition, consumer.feed, share)
+                consumer.tell(PositionFound(now, consumer.name, share.partition, share.offset, policy, handled))
             share.state = FETCHING
 
 

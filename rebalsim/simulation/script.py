@@ -1,82 +1,109 @@
-"""The scenario's script, carried out at its times. So far: consumers that join, scale, leave, crash, freeze and hang."""
+"""The scenario's script, carried out: each action at its time, after another one, or once a condition holds; again where it repeats.
+
+What the deeds are is told in the deeds folder, a file per kind. Here is only when they are done, and who waits for that.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator
 from typing import Any
 
-from rebalsim.domain.script import Action, Crash, Freeze, Hang, Join, Leave, Scale
+from rebalsim.domain.script import Action
+from rebalsim.simulation.conditions import Condition
+from rebalsim.simulation.deeds import carry_out
 from rebalsim.simulation.engine import SCRIPT, Once
+from rebalsim.simulation.random_faults import RandomFaults
 from rebalsim.trace.events import ScriptActed
+
+Deed = Generator[Any, Any, None]
 
 
 class Script:
     """Who does what to whom, and when."""
 
-    __slots__ = ("world",)
-
     def __init__(self, world: Any) -> None:
         self.world = world
+        self.engine = world.engine
+        self.waiting: list[Condition] = []                            # conditions that somebody waits for
+        self._after: dict[str, list[_Named]] = {}                     # id → the actions that begin when it is done
+        self._left: dict[str, int] = {}                               # id → how many of its repeats are not done yet
+        self._watchers: dict[str, list[Callable[[], None]]] = {}      # consumer → who wants to know that it exited or was assigned
 
     def begin(self) -> None:
-        for action in self.world.scenario.script:
-            for i in range(action.times):
-                self.world.engine.at(action.at_us + i * (action.every_us or 0), SCRIPT, self._act, action)
+        """Everything that has a time of its own; the rest waits for what it names."""
+        for number, action in enumerate(self.world.scenario.script, 1):
+            named = _Named(action, number)
+            if action.id:
+                self._left[action.id] = self._left.get(action.id, 0) + action.times
+            if action.after is not None:
+                self._after.setdefault(action.after, []).append(named)
+            else:
+                self._plan(named, 0)
+        if self.world.scenario.random_faults:
+            RandomFaults(self.world).begin()
 
-    def exited(self, consumer: Any) -> None:
-        """A process is gone: whoever waits for that goes on."""
+    # ---------------------------------------------------------------------------------------------- when
 
-    def _act(self, event: Once) -> None:
-        action: Action = event.value
-        deed: Any = action.deed
-        world = self.world
-        now = world.engine.now
-        stream = world.randomness.stream(f"script/{action.id}")
-        kind = type(deed)
-        targets: list[str] = []
-        if kind is Join:
-            for i, spec in enumerate(deed.consumers):
-                self._start(spec, now + i * deed.stagger_us)
-                targets.append(spec.name)
-        elif kind is Scale:
-            living = list(world.living(deed.group))
-            joiners = [spec for spec in deed.joiners if spec.name not in world.consumers or not world.consumers[spec.name].is_alive]
-            for i, spec in enumerate(joiners[:max(0, deed.to - len(living))]):
-                self._start(spec, now + i * deed.stagger_us)
-                targets.append(spec.name)
-            for i, consumer in enumerate(reversed(living[deed.to:])):
-                world.engine.at(now + i * deed.stagger_us, SCRIPT, _stop, (consumer, "default"))
-                targets.append(consumer.name)
+    def _plan(self, named: _Named, from_us: int) -> None:
+        action = named.action
+        for i in range(action.times):
+            at = from_us + action.at_us + i * (action.every_us or 0)
+            if action.jitter_us:
+                at += int(self.world.randomness.stream(f"jitter/{named.name}").unit() * action.jitter_us)
+            self.engine.at(at, SCRIPT, self._due, named)
+
+    def _due(self, event: Once) -> None:
+        named: _Named = event.value
+        when = named.action.when
+        if when is None:
+            self._act(named)
         else:
-            targets.extend(deed.consumers)
-            for i, name in enumerate(deed.consumers):
-                consumer = world.consumers[name]
-                if kind is Leave:
-                    world.engine.at(now + i * deed.stagger_us, SCRIPT, _stop, (consumer, deed.option))
-                elif kind is Crash:
-                    consumer.kill()
-                    if deed.restart_after is not None:
-                        world.engine.at(now + stream.draw(deed.restart_after), SCRIPT, _begin, consumer)
-                elif kind is Freeze:
-                    consumer.freeze()
-                    world.engine.at(now + stream.draw(deed.for_), SCRIPT, _thaw, consumer)
-                elif kind is Hang:
-                    consumer.hang(stream.draw(deed.for_))
-        world.tell(ScriptActed(now, action.id, kind.__name__, kind.__name__.lower(), tuple(targets)))
+            condition = Condition(self.world, when, lambda: self._act(named))
+            self.waiting.append(condition)
+            condition.look()
 
-    def _start(self, spec: Any, at_us: int) -> None:
-        world = self.world
-        consumer = world.consumers.get(spec.name) or world.add(spec)
-        world.engine.at(at_us, SCRIPT, _begin, consumer)
+    def _act(self, named: _Named) -> None:
+        self.engine.env.process(self._carry_out(named))
+
+    def _carry_out(self, named: _Named) -> Deed:
+        yield from carry_out(self.world, named.name, named.action.deed)
+        ident = named.action.id
+        if ident:
+            self._left[ident] -= 1
+            if not self._left[ident]:
+                for waiting in self._after.pop(ident, ()):
+                    self._plan(waiting, self.engine.env._now)
+
+    # ---------------------------------------------------------------------------------------------- told and noticed
+
+    def tell(self, name: str, kind: str, text: str, targets: tuple[str, ...]) -> None:
+        """An action takes effect."""
+        self.world.tell(ScriptActed(self.engine.env._now, name, kind, text, targets))
+
+    def watch(self, consumer: str, then: Callable[[], None]) -> None:
+        """Call this once, when the consumer exits or has been assigned."""
+        self._watchers.setdefault(consumer, []).append(then)
+
+    def noticed(self, consumer: Any) -> None:
+        """A consumer exited, or its assigned callback is over."""
+        for then in self._watchers.pop(consumer.name, ()):
+            then()
+
+    def changed(self) -> None:
+        """A group's state changed, or somebody caught up: conditions are looked at again."""
+        for condition in list(self.waiting):
+            condition.look()
 
 
-def _begin(event: Once) -> None:
-    event.value.begin()
+class _Named:
+    """An action with the name by which marks and causes know it: its id, or its kind and place in the script."""
+
+    __slots__ = ("action", "name")
+
+    def __init__(self, action: Action, number: int) -> None:
+        self.action = action
+        self.name = action.id or f"{_dashed(type(action.deed).__name__)}-{number}"
 
 
-def _stop(event: Once) -> None:
-    consumer, option = event.value
-    consumer.stop(option)
-
-
-def _thaw(event: Once) -> None:
-    event.value.thaw()
+def _dashed(name: str) -> str:
+    return "".join([f"-{letter.lower()}" if letter.isupper() else letter for letter in name]).lstrip("-")

@@ -13,14 +13,19 @@ from rebalsim.domain.ids import Partition
 from rebalsim.domain.java_hash import string_hash
 from rebalsim.domain.machine import Machine
 from rebalsim.domain.scenario import Consumer as Spec
-from rebalsim.domain.scenario import Scenario, Topic
-from rebalsim.protocol.messages import Error, FindCoordinatorResponse
+from rebalsim.domain.scenario import RateStep, Scenario, Topic
+from rebalsim.protocol.errors_of_kafka import Error
+from rebalsim.protocol.messages import FindCoordinatorResponse
+from rebalsim.simulation.arrivals import lay_out, share_of, steps_ahead
+from rebalsim.simulation.brokers import Brokers
 from rebalsim.simulation.consumer import Consumer
 from rebalsim.simulation.coordinator import Coordinator
 from rebalsim.simulation.drive import Drive
 from rebalsim.simulation.engine import NEVER, SCRIPT, Engine, Once
 from rebalsim.simulation.flow import Flow
-from rebalsim.simulation.network import Call, Link, connect
+from rebalsim.simulation.network import DISCONNECTED, Call, Link, connect
+from rebalsim.simulation.poisons import Poisons
+from rebalsim.simulation.progress import Progress
 from rebalsim.simulation.randomness import Randomness, mean_of
 from rebalsim.simulation.script import Script
 from rebalsim.trace.events import TopicChanged
@@ -48,18 +53,21 @@ class World:
         self.events: list[Any] = []
         self.tell = self.events.append
         self._number = 0
-        self._racks = {broker.id: broker.rack for broker in scenario.cluster.brokers}
-        self._broker_ids = [broker.id for broker in scenario.cluster.brokers]
-        self.bootstrap = self._broker_ids[0]
+        self.brokers = Brokers(self)
         self._topics: dict[str, Topic] = {topic.name: topic for topic in scenario.topics}
+        self.rates: dict[str, tuple[RateStep, ...]] = {topic.name: topic.rate for topic in scenario.topics}
+        self.growth: dict[str, list[tuple[int, int]]] = {}     # topic → when it got how many partitions, after the start
         self.partitions: dict[str, int] = {}
         self.flows: dict[Partition, Flow] = {}
-        self._leaders: dict[Partition, int] = {}
+        self.poisons = Poisons(self)
         for topic in scenario.topics:
             if topic.exists_from_start:
                 self._create(topic, topic.partitions)
+        self.progress = Progress()
         self.hosts: dict[str, Coordinator] = {}
         self.consumers: dict[str, Consumer] = {}
+        self.specs: dict[str, Spec] = {}                       # what each consumer is now, or will be when it is first started
+        self.next_specs: dict[str, Spec] = {}                  # what it will be from its next start on
         self._members: dict[str, list[Consumer]] = {}
         self._given_ids: dict[str, int] = {}
         for group in scenario.groups:
@@ -72,37 +80,44 @@ class World:
     def _create(self, topic: Topic, count: int) -> None:
         before = self.partitions.get(topic.name, 0)
         self.partitions[topic.name] = count
+        ids = self.brokers.ids
         offset = list(self._topics).index(topic.name)
         now = self.engine.now
-        weights = topic.weights or (1.0,) * count
-        whole = sum(weights[:count]) or 1.0
         for number in range(before, count):
             partition = Partition(topic.name, number)
+            replicas = topic.replicas[number] if number < len(topic.replicas) else (ids[(offset + number) % len(ids)],)
+            self.brokers.place(partition, replicas)
             flow = self.flows[partition] = Flow(topic.backlog if now == 0 else 0)
-            share = (weights[number] if number < len(weights) else 1.0) / whole
-            steps = topic.rate
-            for i, step in enumerate(steps):
-                ramp = steps[i + 1] if i + 1 < len(steps) and steps[i + 1].is_ramp else None
-                flow.change(max(step.at_us, 0), step.per_second * share,
-                            ramp.at_us if ramp else None, ramp.per_second * share if ramp else 0.0)
-            if number < len(topic.replicas):
-                self._leaders[partition] = topic.replicas[number][0]
-            else:
-                self._leaders[partition] = self._broker_ids[(offset + number) % len(self._broker_ids)]
+            lay_out(flow, self.rates[topic.name], share_of(topic, number, count), now)
 
     def add(self, spec: Spec) -> Consumer:
         """A consumer that may be started."""
+        self.specs[spec.name] = spec
         consumer = self.consumers[spec.name] = Consumer(self, spec, len(self.consumers))
         self._members.setdefault(spec.group, []).append(consumer)
         if spec.group not in self.hosts:
-            self.hosts[spec.group] = Coordinator(
-                self, spec.group, self._place(spec.group), self.randomness.stream(f"log/{spec.group}"), self._member_id)
+            home = self.brokers.homes[spec.group] = self._place(spec.group)
+            self.hosts[spec.group] = Coordinator(self, spec.group, home, self.randomness.stream(f"log/{spec.group}"), self._member_id)
+        return consumer
+
+    def start(self, name: str, spec: Spec | None = None) -> Consumer:
+        """A process of this consumer starts, with its latest settings; not if one runs. `spec`: of one that is not known so far."""
+        if spec is not None and name not in self.consumers:
+            self.add(spec)
+        consumer = self.consumers[name]
+        if not consumer.is_alive:
+            latest = self.next_specs.pop(name, spec)
+            if latest is not None and latest is not consumer.spec:
+                self.specs[name] = latest
+                consumer.take_spec(latest)
+            consumer.begin()
         return consumer
 
     def _place(self, group: str) -> int:
         """The broker that leads the group's partition of __consumer_offsets."""
         count = self.scenario.cluster.config.offsets_topic_num_partitions
-        return self._broker_ids[abs(string_hash(group)) % count % len(self._broker_ids)]
+        ids = self.brokers.ids
+        return ids[abs(string_hash(group)) % count % len(ids)]
 
     # ---------------------------------------------------------------------------------------------- playing
 
@@ -117,6 +132,9 @@ class World:
                     at = self.randomness.stream("starts").draw_at(starts, consumer.index)
                     self.engine.at(at, SCRIPT, _begin, consumer)
             self.script.begin()
+            for topic in self.scenario.topics:
+                for at_us in steps_ahead(topic.rate, 0):
+                    self.engine.at(at_us, SCRIPT, self._rate_changes, topic.name)
         horizon = self.scenario.horizon_us
         self.engine.at(horizon, 0, _nothing)          # so that the queue is never empty before
         self.engine.run(horizon)
@@ -134,8 +152,9 @@ class World:
             kafka=scenario.cluster.kafka, digest=scenario.digest, seed=self.seed, horizon_us=scenario.horizon_us,
         )
         for topic in scenario.topics:
-            rates = tuple([(step.at_us, step.per_second, step.is_ramp) for step in topic.rate])
-            header.topics[topic.name] = TopicFacts(topic.partitions, rates, topic.weights, topic.record_bytes)
+            rates = tuple([(step.at_us, step.per_second, step.is_ramp) for step in self.rates[topic.name]])
+            count = topic.partitions if topic.exists_from_start else 0
+            header.topics[topic.name] = TopicFacts(count, rates, topic.weights, topic.record_bytes, tuple(self.growth.get(topic.name, ())))
         for name, consumer in self.consumers.items():
             spec, config = consumer.spec, consumer.config
             header.consumers[name] = ConsumerFacts(
@@ -155,8 +174,18 @@ class World:
     def receive(self, event: Once) -> None:
         """FindCoordinator: any broker knows."""
         call: Call = event.value
-        call.response = FindCoordinatorResponse(Error.NONE, self.coordinator_of(call.request.group_id))
+        broker = self.coordinator_of(call.request.group_id)
+        if not self.brokers.is_up(self.brokers.bootstrap):
+            call.response = DISCONNECTED
+        else:
+            error = Error.NONE if broker >= 0 else Error.COORDINATOR_NOT_AVAILABLE
+            call.response = FindCoordinatorResponse(error, broker)
         call.consumer.link(self.bootstrap).down(call, call.consumer.answered)
+
+    @property
+    def bootstrap(self) -> int:
+        """The broker that a client asks first."""
+        return self.brokers.bootstrap
 
     def coordinator_of(self, group: str) -> int:
         return self.hosts[group].broker
@@ -169,7 +198,7 @@ class World:
 
     def connect(self, consumer: Consumer, broker: int, kind: str) -> Link:
         return connect(self.engine, self.randomness, self.scenario.cluster.network, consumer.name, consumer.rack, broker,
-                       self._racks.get(broker, ""), consumer.rank, kind)
+                       self.brokers.racks.get(broker, ""), consumer.rank, kind)
 
     def assignors_of(self, names: tuple[str, ...]) -> tuple[ClientAssignor, ...]:
         return _assignors(names)
@@ -185,7 +214,11 @@ class World:
         return found
 
     def leader_of(self, partition: Partition) -> int:
-        return self._leaders.get(partition, self.bootstrap)
+        return self.brokers.leaders.get(partition, self.bootstrap)
+
+    def topic(self, name: str) -> Topic:
+        """The topic as the scenario has it."""
+        return self._topics[name]
 
     def record_bytes(self, topic: str) -> int:
         found = self._topics.get(topic)
@@ -195,13 +228,19 @@ class World:
         found = self._topics.get(topic)
         return found.has_leader_epochs if found else True
 
-    def replica_racks(self) -> None:
-        """No racks so far."""
-        return None
+    def replica_racks(self) -> dict[str, tuple[tuple[str, ...], ...]] | None:
+        """The racks of each partition's replicas, for assignors that mind them; None where brokers have none."""
+        brokers = self.brokers
+        if not any(brokers.racks.values()):
+            return None
+        return {
+            topic: tuple([tuple([brokers.racks[broker] for broker in brokers.replicas[Partition(topic, n)]]) for n in range(count)])
+            for topic, count in self.partitions.items()
+        }
 
-    def handled(self, partition: Partition) -> int:
-        """How far anybody has handled the partition: unknown so far."""
-        return -1
+    def handled(self, partition: Partition, group: str = "") -> int:
+        """How far anybody of the group has been handed the partition's records, −1 if nobody was."""
+        return self.progress.of(group, partition) if group else -1
 
     def _member_id(self, consumer: Consumer, base: str) -> str:
         if self.drive is not None:
@@ -222,14 +261,63 @@ class World:
             for number in range(before, count):
                 flow = self.flows[Partition(topic, number)] = Flow()
                 flow.change(self.engine.now, per_second)
+        self._topic_changed(topic, count)
+
+    def set_partitions(self, topic: str, count: int) -> None:
+        """The topic has so many partitions from now on (0: it is deleted), and its records spread over them."""
+        before = self.partitions.get(topic, 0)
+        spec = self._topics[topic]
+        if count > before:
+            self._create(spec, count)
+        else:
+            self.partitions[topic] = count
+        now = self.engine.now
+        self.growth.setdefault(topic, []).append((now, count))
+        for number in range(max(before, count)):
+            flow = self.flows[Partition(topic, number)]
+            flow.cut(now)
+            if number < count:
+                lay_out(flow, self.rates[topic], share_of(spec, number, count), now)
+            else:
+                flow.change(now, 0.0)
+        self.flows_changed(topic)
+        self._topic_changed(topic, count)
+
+    def _topic_changed(self, topic: str, count: int) -> None:
         self.tell(TopicChanged(self.engine.now, topic, count))
         for consumer in self.consumers.values():
             if consumer.is_alive:
                 consumer.metadata.changed()
 
+    def set_rate(self, topic: str, per_second: float) -> None:
+        """From now on so many records a second arrive at the topic, and nothing else changes that later."""
+        now = self.engine.now
+        self.rates[topic] = (*[step for step in self.rates[topic] if step.at_us < now], RateStep(now, per_second))
+        spec, count = self._topics[topic], self.partitions.get(topic, 0)
+        for number in range(count):
+            flow = self.flows[Partition(topic, number)]
+            flow.cut(now)
+            lay_out(flow, self.rates[topic], share_of(spec, number, count), now)
+        self.flows_changed(topic)
+
+    def _rate_changes(self, event: Once) -> None:
+        self.flows_changed(event.value)
+
+    def flows_changed(self, topic: str) -> None:
+        """Records come at another rate: whoever counted on the old one looks again."""
+        for consumer in self.consumers.values():
+            if consumer.is_alive and not consumer.is_frozen and any(p.topic == topic for p in consumer.feed.shares):
+                consumer.settle_accounts()
+                consumer.break_cycle()
+
     def exited(self, consumer: Consumer) -> None:
-        """A process is gone."""
-        self.script.exited(consumer)
+        """A process is gone. An application that crashes takes the consumers with it that share its process."""
+        self.script.noticed(consumer)
+        self.script.changed()
+        if consumer.how_ended == "fatal" and consumer.spec.handler.on_error == "crash" and consumer.spec.process:
+            for other in self.consumers.values():
+                if other.is_alive and other.spec.process == consumer.spec.process:
+                    other.kill()
 
     def living(self, group: str) -> Iterator[Consumer]:
         return (consumer for consumer in self._members.get(group, ()) if consumer.is_alive)

@@ -1,0 +1,131 @@
+"""The brokers: which are up, who leads which partition, who coordinates which group, and what their clients notice when that changes.
+
+A broker shuts down in order (controlled shutdown): others lead its partitions before its connections close. Clients learn of a new
+leader by their next metadata, retry.backoff.ms after the first refusal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from rebalsim.domain.ids import Partition
+from rebalsim.domain.scenario import Cluster
+from rebalsim.simulation.coordinator import rules_of
+from rebalsim.simulation.engine import SCRIPT, Once
+from rebalsim.trace.events import BrokerChanged
+
+NOBODY = -1
+
+
+class Brokers:
+    """All brokers of the cluster."""
+
+    def __init__(self, world: Any) -> None:
+        self.world = world
+        cluster: Cluster = world.scenario.cluster
+        self.ids = [broker.id for broker in cluster.brokers]
+        self.racks = {broker.id: broker.rack for broker in cluster.brokers}
+        self.kafka = dict.fromkeys(self.ids, cluster.kafka)
+        self.down: dict[int, None] = {}
+        self.replicas: dict[Partition, tuple[int, ...]] = {}      # the first one leads when all are up
+        self.leaders: dict[Partition, int] = {}
+        self.homes: dict[str, int] = {}                           # group → its coordinator when all are up
+        self.follows_racks = bool(cluster.config.replica_selector_class)
+
+    def is_up(self, broker: int) -> bool:
+        return broker not in self.down
+
+    @property
+    def bootstrap(self) -> int:
+        """Whom a client asks that knows nobody else; the first one if all are down."""
+        return next((broker for broker in self.ids if broker not in self.down), self.ids[0])
+
+    def next_up(self, broker: int) -> int:
+        """The next broker that is up, going round; the same one if there is no other, NOBODY if none is up."""
+        at = self.ids.index(broker)
+        for other in (*self.ids[at + 1:], *self.ids[:at + 1]):
+            if other not in self.down:
+                return other
+        return NOBODY
+
+    def place(self, partition: Partition, replicas: tuple[int, ...]) -> None:
+        """A partition is created on these brokers."""
+        self.replicas[partition] = replicas
+        self.leaders[partition] = self._leader(partition)
+
+    def _leader(self, partition: Partition) -> int:
+        replicas = self.replicas[partition]
+        for broker in replicas:
+            if broker not in self.down:
+                return broker
+        # Replicas are not part of every story: without them any broker can take over, as if each had a copy.
+        return self.next_up(replicas[0]) if len(replicas) == 1 else NOBODY
+
+    def reads_from(self, partition: Partition, rack: str) -> int:
+        """The replica that serves a client of this rack: a follower nearby where the brokers' selector minds racks (KIP-392)."""
+        leader = self.leaders[partition]
+        if self.follows_racks and rack and self.racks.get(leader) != rack:
+            for broker in self.replicas[partition]:
+                if self.racks[broker] == rack and broker not in self.down:
+                    return broker
+        return leader
+
+    def rules(self, broker: int) -> Any:
+        """The coordinator that this broker runs."""
+        return rules_of(replace(self.world.scenario.cluster, kafka=self.kafka[broker]))
+
+    # ---------------------------------------------------------------------------------------------- changes
+
+    def go_down(self, broker: int, load: Callable[[], int]) -> None:
+        """It hands over what it leads, and closes its connections."""
+        if broker in self.down:
+            return
+        world = self.world
+        self.down[broker] = None
+        world.tell(BrokerChanged(world.engine.now, broker, False))
+        for host in world.hosts.values():
+            if host.broker == broker:
+                host.move(self.next_up(broker), load())
+        self._lead_anew()
+        for consumer in world.consumers.values():
+            if consumer.is_alive:
+                consumer.lost_broker(broker)
+
+    def come_back(self, broker: int, load: Callable[[], int], kafka: str = "") -> None:
+        """It takes back what it led before."""
+        world = self.world
+        self.down.pop(broker, None)
+        if kafka:
+            self.kafka[broker] = kafka
+        world.tell(BrokerChanged(world.engine.now, broker, True, kafka))
+        for group, host in world.hosts.items():
+            if self.homes[group] == broker or host.broker == NOBODY:
+                host.move(broker, load())
+        self._lead_anew()
+
+    def _lead_anew(self) -> None:
+        """Leaders as they are now; clients that read from another one look for it."""
+        changed: dict[Partition, None] = {}
+        for partition, before in self.leaders.items():
+            leader = self._leader(partition)
+            if leader != before:
+                self.leaders[partition] = leader
+                changed[partition] = None
+        if not changed:
+            return
+        engine = self.world.engine
+        for consumer in self.world.consumers.values():
+            if consumer.is_alive and (mine := [p for p in consumer.feed.shares if p in changed]):
+                consumer.settle_accounts()
+                consumer.break_cycle()
+                consumer.feed.lose_leaders(mine)
+                engine.at(engine.now + consumer.config.retry_backoff_us, SCRIPT, _find_leaders, (consumer, consumer.life, mine))
+
+
+def _find_leaders(event: Once) -> None:
+    consumer, life, partitions = event.value
+    if consumer.is_alive and consumer.life == life:
+        consumer.feed.find_leaders(partitions)
+        consumer.wake_for_business()

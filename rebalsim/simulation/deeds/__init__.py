@@ -1,0 +1,42 @@
+"""What a script can do to the world: a file per kind of deed, and here which is which.
+
+A deed is a generator: it acts when it begins, and is done when it returns (a bounce: when the last pod is ready; a freeze: at the thaw).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Any
+
+from rebalsim.domain import script as deeds
+from rebalsim.simulation.deeds import bounce, brokers, coming, harm, network, poison, topics
+
+Carried = Generator[Any, Any, None]
+
+_BY_KIND: dict[type, Callable[[Any, str, Any], Carried]] = {
+    deeds.Join: coming.join,
+    deeds.Scale: coming.scale,
+    deeds.Leave: coming.leave,
+    deeds.Crash: coming.crash,
+    deeds.Freeze: harm.freeze,
+    deeds.Hang: harm.hang,
+    deeds.Slow: harm.slow,
+    deeds.Poison: poison.poison,
+    deeds.RollingBounce: bounce.bounce,
+    deeds.Cut: network.cut,
+    deeds.Delay: network.delay,
+    deeds.BrokerRestart: brokers.restart,
+    deeds.BrokerUpgrade: brokers.upgrade,
+    deeds.Failover: brokers.fail_over,
+    deeds.AddPartitions: topics.add_partitions,
+    deeds.CreateTopic: topics.create,
+    deeds.DeleteTopic: topics.delete,
+    deeds.SetRate: topics.set_rate,
+    deeds.Subscribe: topics.subscribe,
+    deeds.EnforceRebalance: topics.enforce,
+}
+
+
+def carry_out(world: Any, name: str, deed: Any) -> Carried:
+    """Do it; returns when it is done."""
+    return _BY_KIND[type(deed)](world, name, deed)

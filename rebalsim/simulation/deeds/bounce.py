@@ -1,0 +1,120 @@
+"""A rolling bounce: pods restarted a few at a time, in place (a StatefulSet, systemd units) or by replacements with new names (a Deployment).
+
+Consumers of one process are one pod. A pod is ready so long after it was started, or once all of it has its partitions; then the bounce
+settles for a while before it goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+from rebalsim.domain.script import RollingBounce
+from rebalsim.scenario.telling import say_names
+from rebalsim.simulation.deeds.waiting import wait_assigned, wait_exited, wait_until
+
+Carried = Generator[Any, Any, None]
+
+
+def bounce(world: Any, name: str, deed: RollingBounce) -> Carried:
+    """Done when the last pod is ready."""
+    for spec in deed.deploy.consumers:
+        world.next_specs[spec.name] = spec
+    pods = _pods(world, deed.consumers)
+    if deed.surge_consumers:
+        stand_ins = dict(zip(deed.consumers, deed.surge_consumers))
+        yield from _Replacement(world, name, deed, [(pod, [stand_ins[old] for old in pod]) for pod in pods]).run()
+        return
+    left = list(pods)
+    env = world.engine.env
+    workers = [env.process(_restart_each(world, name, deed, left)) for _ in range(min(deed.max_unavailable, len(left)))]
+    yield from workers
+
+
+def _pods(world: Any, names: tuple[str, ...]) -> list[list[str]]:
+    """Who goes together, in the order of the bounce."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        process = world.specs[name].process
+        found.setdefault(process or f"/{name}", []).append(name)
+    return list(found.values())
+
+
+# ---------------------------------------------------------------------------------------------------- in place
+
+
+def _restart_each(world: Any, name: str, deed: RollingBounce, left: list[list[str]]) -> Carried:
+    """One after another, for as long as there are any; several of these run side by side."""
+    while left:
+        pod = left.pop(0)
+        world.script.tell(name, "RollingBounce", f"restart {say_names(pod)}", tuple(pod))
+        consumers = [world.consumers[who] for who in pod]
+        for consumer in consumers:
+            consumer.stop()
+        yield from wait_exited(world, consumers)
+        yield from _away(world, name, deed)
+        for who in pod:
+            world.start(who)
+        yield from _ready(world, deed, consumers)
+
+
+def _away(world: Any, name: str, deed: RollingBounce) -> Carried:
+    if deed.down is not None:
+        yield from wait_until(world, world.engine.now + world.randomness.stream(f"script/{name}").draw(deed.down))
+
+
+def _ready(world: Any, deed: RollingBounce, consumers: list[Any]) -> Carried:
+    yield from wait_until(world, world.engine.now + deed.ready_after_us)
+    if deed.ready_when_assigned:
+        for consumer in consumers:
+            yield from wait_assigned(world, consumer)
+    yield from wait_until(world, world.engine.now + deed.settle_us)
+
+
+# ---------------------------------------------------------------------------------------------------- by replacements
+
+
+class _Replacement:
+    """Kubernetes' rolling update: never more pods than wanted + surge, never fewer ready ones than wanted − unavailable. Pods on their
+    way out do not count."""
+
+    def __init__(self, world: Any, name: str, deed: RollingBounce, pods: list[tuple[list[str], list[Any]]]) -> None:
+        self.world = world
+        self.name = name
+        self.deed = deed
+        self.old = [old for old, _ in pods]
+        self.new = [new for _, new in pods]
+        self.wanted = len(pods)
+        self.started = self.ready = 0
+        self.changed: Any = None
+
+    def run(self) -> Carried:
+        env = self.world.engine.env
+        while self.ready < self.wanted or self.old:
+            self.changed = env.event()
+            while self.new and len(self.old) + self.started < self.wanted + self.deed.surge:
+                self.started += 1
+                env.process(self._start(self.new.pop(0)))
+            while self.old and len(self.old) + self.ready > self.wanted - self.deed.max_unavailable:
+                self._stop(self.old.pop(0))
+                if self.new and len(self.old) + self.started < self.wanted + self.deed.surge:
+                    self.started += 1
+                    env.process(self._start(self.new.pop(0)))
+            if self.ready < self.wanted or self.old:
+                yield self.changed
+
+    def _start(self, pod: list[Any]) -> Carried:
+        world = self.world
+        yield from _away(world, self.name, self.deed)
+        names = [spec.name for spec in pod]
+        world.script.tell(self.name, "RollingBounce", f"start {say_names(names)}", tuple(names))
+        consumers = [world.start(spec.name, spec) for spec in pod]
+        yield from _ready(world, self.deed, consumers)
+        self.ready += 1
+        if not self.changed.triggered:
+            self.changed.succeed()
+
+    def _stop(self, pod: list[str]) -> None:
+        self.world.script.tell(self.name, "RollingBounce", f"stop {say_names(pod)}", tuple(pod))
+        for who in pod:
+            self.world.consumers[who].stop()

@@ -1,0 +1,44 @@
+"""Brokers that restart, are upgraded one by one, and a group whose coordinator moves. What follows from it is in simulation/brokers.py."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+from rebalsim.domain.script import BrokerRestart, BrokerUpgrade, Failover
+from rebalsim.scenario.telling import say_deed
+from rebalsim.simulation.deeds.waiting import wait_until
+
+Carried = Generator[Any, Any, None]
+
+
+def restart(world: Any, name: str, deed: BrokerRestart) -> Carried:
+    """Away for a while; others lead its partitions meanwhile, and coordinate its groups."""
+    world.script.tell(name, "BrokerRestart", say_deed(deed), (f"broker-{deed.broker}",))
+    yield from _restart(world, name, deed.broker, deed.down, deed.load)
+
+
+def upgrade(world: Any, name: str, deed: BrokerUpgrade) -> Carried:
+    """One after another, each back with the new version before the next one goes."""
+    world.script.tell(name, "BrokerUpgrade", say_deed(deed), ())
+    for i, broker in enumerate(world.brokers.ids):
+        if i:
+            yield from wait_until(world, world.engine.now + deed.settle_us)
+        yield from _restart(world, name, broker, deed.down, deed.load, deed.kafka)
+
+
+def fail_over(world: Any, name: str, deed: Failover) -> Carried:
+    """Another broker (the same one, where there is no other) coordinates the group, once it has read it."""
+    world.script.tell(name, "Failover", say_deed(deed), ())
+    load_us = world.randomness.stream(f"script/{name}").draw(deed.load)
+    host = world.hosts.get(deed.group)
+    if host is not None:
+        host.move(world.brokers.next_up(host.broker), load_us)
+    yield from wait_until(world, world.engine.now + load_us)
+
+
+def _restart(world: Any, name: str, broker: int, down: Any, load: Any, kafka: str = "") -> Carried:
+    stream = world.randomness.stream(f"script/{name}")
+    world.brokers.go_down(broker, lambda: stream.draw(load))
+    yield from wait_until(world, world.engine.now + stream.draw(down))
+    world.brokers.come_back(broker, lambda: stream.draw(load), kafka)

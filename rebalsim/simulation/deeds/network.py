@@ -1,0 +1,45 @@
+"""Links that are cut and heal, and links that get slower. The machine's trouble, not the process's: a restart does not end it."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+from rebalsim.domain.script import Cut, Delay
+from rebalsim.scenario.telling import say_deed
+from rebalsim.simulation.deeds.waiting import wait_until
+from rebalsim.trace.events import LinkCut, LinkHealed
+
+Carried = Generator[Any, Any, None]
+
+
+def _known(world: Any, names: tuple[str, ...]) -> list[Any]:
+    return [world.consumers[name] for name in names if name in world.consumers]
+
+
+def cut(world: Any, name: str, deed: Cut) -> Carried:
+    """What is sent over a cut link is lost; nobody is told that it is cut."""
+    struck = _known(world, deed.consumers)
+    world.script.tell(name, "Cut", say_deed(deed), deed.consumers)
+    now = world.engine.now
+    heals_us = now + world.randomness.stream(f"script/{name}").draw(deed.for_)
+    for consumer in struck:
+        if consumer.is_alive and not consumer.lines.is_cut_from_some:
+            world.tell(LinkCut(now, consumer.name, deed.from_all_brokers))
+        consumer.lines.cut(deed.from_all_brokers)
+    yield from wait_until(world, heals_us)
+    for consumer in struck:
+        consumer.lines.heal(deed.from_all_brokers)
+        if consumer.is_alive and not consumer.lines.is_cut_from_some:
+            world.tell(LinkHealed(world.engine.now, consumer.name))
+
+
+def delay(world: Any, name: str, deed: Delay) -> Carried:
+    """Every message takes longer, each way, by a draw of its own."""
+    struck = _known(world, deed.consumers)
+    world.script.tell(name, "Delay", say_deed(deed), deed.consumers)
+    for consumer in struck:
+        consumer.lines.slow_down(deed.extra)
+    yield from wait_until(world, world.engine.now + deed.for_us)
+    for consumer in struck:
+        consumer.lines.speed_up(deed.extra)

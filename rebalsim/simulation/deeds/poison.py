@@ -1,0 +1,21 @@
+"""A record that hangs its handler, whoever gets it. As long as nobody commits past it, the next owner gets it too."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+from rebalsim.domain.ids import Partition
+from rebalsim.domain.script import Poison
+from rebalsim.scenario.telling import say_deed
+
+Carried = Generator[Any, Any, None]
+
+
+def poison(world: Any, name: str, deed: Poison) -> Carried:
+    """From now on it is there, or comes when its offset does."""
+    partition = Partition(deed.topic, deed.partition)
+    world.script.tell(name, "Poison", say_deed(deed), (str(partition), deed.topic))
+    offset = deed.offset if deed.offset is not None else world.flow(partition).count(world.engine.now)
+    world.poisons.add(partition, offset, deed.for_, deed.times, world.randomness.stream(f"script/{name}"))
+    yield from ()

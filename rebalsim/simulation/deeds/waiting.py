@@ -1,0 +1,37 @@
+"""How a deed waits: for an instant, for processes that exit, for a consumer that has its partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable
+from typing import Any
+
+Carried = Generator[Any, Any, None]
+
+
+def wait_until(world: Any, at_us: int) -> Carried:
+    """Sleep; not at all if it is that late already."""
+    env = world.engine.env
+    if at_us > env._now:
+        yield env.timeout(at_us - env._now)
+
+
+def wait_noticed(world: Any, consumer: Any) -> Carried:
+    """Until the consumer exits or is assigned, whichever comes first."""
+    event = world.engine.env.event()
+    world.script.watch(consumer.name, event.succeed)
+    yield event
+
+
+def wait_exited(world: Any, consumers: Iterable[Any]) -> Carried:
+    """Until none of these processes is left, in the life that it lives now."""
+    for consumer in consumers:
+        life = consumer.life
+        while consumer.is_alive and consumer.life == life:
+            yield from wait_noticed(world, consumer)
+
+
+def wait_assigned(world: Any, consumer: Any) -> Carried:
+    """Until it has its partitions, or is gone."""
+    life = consumer.life
+    while consumer.is_alive and consumer.life == life and not consumer.is_assigned:
+        yield from wait_noticed(world, consumer)

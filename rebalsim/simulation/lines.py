@@ -1,0 +1,83 @@
+"""A consumer's lines to the brokers, and what is wrong with them: cut, or slower. Trouble of the machine: it outlives processes and connections."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rebalsim.domain.draws import Draw
+from rebalsim.simulation.network import Link
+
+
+class Lines:
+    """All links of one consumer, of which new ones suffer what the old ones do."""
+
+    __slots__ = ("_consumer", "_cuts", "_cuts_from_all", "_extras")
+
+    def __init__(self, consumer: Any) -> None:
+        self._consumer = consumer
+        self._cuts = 0                        # cuts from the coordinator that have not healed
+        self._cuts_from_all = 0
+        self._extras: list[Draw] = []
+
+    @property
+    def is_cut_from_some(self) -> bool:
+        return self._cuts + self._cuts_from_all > 0
+
+    def fit(self, link: Link, is_coordinators: bool) -> Link:
+        """A new connection, or one of which something changed."""
+        link.is_cut = self._cuts_from_all > 0 or (is_coordinators and self._cuts > 0)
+        link.burden(self._extras, self._consumer.world.randomness.stream(f"extra/{self._consumer.name}") if self._extras else None)
+        return link
+
+    def cut(self, from_all: bool) -> None:
+        """From now on nothing gets through, either way."""
+        self._prepare(from_all)
+        if from_all:
+            self._cuts_from_all += 1
+            if self._consumer.is_alive:
+                self._consumer.feed.flying.clear()      # what a broker holds for it cannot be sent
+        else:
+            self._cuts += 1
+        self._refit()
+        if self._consumer.is_alive and from_all:
+            self._consumer.wake_for_business()
+
+    def heal(self, from_all: bool) -> None:
+        """What is sent from now on gets through."""
+        if from_all:
+            self._cuts_from_all -= 1
+        else:
+            self._cuts -= 1
+        self._refit()
+        if self._consumer.is_alive:
+            if from_all:
+                self._consumer.feed.renew()
+            self._consumer.wake_for_business()
+
+    def slow_down(self, extra: Draw) -> None:
+        """Every message takes so much longer."""
+        self._prepare(True)
+        self._extras.append(extra)
+        self._refit()
+
+    def speed_up(self, extra: Draw) -> None:
+        self._prepare(True)
+        self._extras.remove(extra)
+        self._refit()
+
+    def _prepare(self, minds_data: bool) -> None:
+        """What was told in advance holds up to now."""
+        consumer = self._consumer
+        if consumer.is_alive and not consumer.is_frozen:
+            consumer.settle_accounts()
+            if minds_data:
+                consumer.break_cycle()
+
+    def _refit(self) -> None:
+        consumer = self._consumer
+        if not consumer.is_alive:
+            return
+        for link in consumer.data_links():
+            self.fit(link, False)
+        if consumer.coordinator_link is not None:
+            self.fit(consumer.coordinator_link, True)

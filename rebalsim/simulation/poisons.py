@@ -1,0 +1,65 @@
+"""Records that hang their handlers, and who has suffered from them. A group suffers for itself: each has its own count."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rebalsim.domain.draws import Draw
+from rebalsim.domain.ids import Partition
+from rebalsim.simulation.engine import NEVER, SCRIPT, Once
+from rebalsim.simulation.randomness import Stream
+
+
+class Poisoned:
+    """One such record."""
+
+    __slots__ = ("delivered", "for_", "offset", "stream", "times")
+
+    def __init__(self, offset: int, for_: Draw, times: int | None, stream: Stream) -> None:
+        self.offset = offset
+        self.for_ = for_
+        self.times = times
+        self.stream = stream
+        self.delivered: dict[str, int] = {}       # group → how often it hung somebody
+
+
+class Poisons:
+    """All of them, by partition."""
+
+    __slots__ = ("by_partition", "world")
+
+    def __init__(self, world: Any) -> None:
+        self.world = world
+        self.by_partition: dict[Partition, list[Poisoned]] = {}
+
+    def add(self, partition: Partition, offset: int, for_: Draw, times: int | None, stream: Stream) -> None:
+        """Whoever reads along quietly must look at each record from the instant at which this one arrives."""
+        self.by_partition.setdefault(partition, []).append(Poisoned(offset, for_, times, stream))
+        engine = self.world.engine
+        arrives = self.world.flow(partition).when(offset)
+        if arrives < NEVER:
+            engine.at(max(engine.now, arrives - 1), SCRIPT, self._arrives, partition)
+
+    def _arrives(self, event: Once) -> None:
+        for consumer in self.world.consumers.values():
+            if consumer.is_alive and not consumer.is_frozen and event.value in consumer.feed.shares:
+                consumer.settle_accounts()
+                consumer.break_cycle()
+
+    def lie_ahead(self, partition: Partition, group: str, offset: int, upto: int) -> bool:
+        """Is there one among the records from this offset up to (not with) the other?"""
+        return any(
+            offset <= poisoned.offset < upto and (poisoned.times is None or poisoned.delivered.get(group, 0) < poisoned.times)
+            for poisoned in self.by_partition.get(partition, ())
+        )
+
+    def hang_us(self, partition: Partition, group: str, first: int, count: int) -> int:
+        """How long a batch with these records hangs."""
+        us = 0
+        for poisoned in self.by_partition.get(partition, ()):
+            if first <= poisoned.offset < first + count:
+                had = poisoned.delivered.get(group, 0)
+                if poisoned.times is None or had < poisoned.times:
+                    poisoned.delivered[group] = had + 1
+                    us += poisoned.stream.draw(poisoned.for_)
+        return us
