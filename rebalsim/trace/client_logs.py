@@ -319,13 +319,16 @@ def _broker_events(logs: Sequence[_Log], groups: dict[str, None], name: broker_l
             if kind is ev.MemberAdded and e.how in ("new", "static"):
                 triggers[e.group] = ("joined", e.consumer, e.at_us)
             elif kind is ev.MemberRemoved:
-                triggers[e.group] = ("session-expired" if e.why == "session-expired" else "left", e.consumer, e.at_us)
+                why = "session-expired" if e.why == "session-expired" else "poll-expired" if "poll timeout has expired" in line.text else "left"
+                triggers[e.group] = (why, e.consumer, e.at_us)
             elif kind is ev.EpochBumped:
                 trigger, consumer, at = triggers.pop(e.group, ("", "", -1))
                 fits = at >= 0 and e.at_us - at <= 50 * MS
                 e.trigger, e.consumer = (trigger, consumer) if fits else ("metadata-changed", "")
             elif kind is ev.GroupStateChanged:
                 e.before = states.get(e.group, e.before or "Empty")
+                if e.trigger == "left" and triggers.get(e.group, ("", "", 0))[0] == "poll-expired":
+                    e.trigger = "poll-expired"
                 states[e.group] = e.after
             found.append(e)
     return found
