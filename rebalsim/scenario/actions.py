@@ -28,6 +28,7 @@ from rebalsim.scenario.roster import Roster, Seat
 if TYPE_CHECKING:
     from rebalsim.scenario.resolve import Resolver
 
+MAX_NAMED = 250_000               # members × actions, above which a story is a mistake
 _SHARE_THAT_KUBERNETES_TAKES = 0.25
 
 
@@ -41,6 +42,7 @@ class ScriptReader:
         self.partitions = {name: topic.partitions for name, topic in resolver.topics.items()}
         self.exists = {name: topic.exists_from_start for name, topic in resolver.topics.items()}
         self.unknown: list[tuple[Node, str, Roster | None]] = []
+        self.named = 0                    # how often a member was named by an action
         self.is_incomplete = False        # an entry could not be read, so who exists is not known for sure
         self.readers: dict[str, Callable[[Written, int], Deed | None]] = {
             "join": self._join, "scale": self._scale, "leave": self._leave, "crash": self._crash, "freeze": self._freeze, "hang": self._hang,
@@ -167,8 +169,17 @@ class ScriptReader:
     def _group_of(self, written: Written) -> Roster | None:
         return self._group_named(written.get("group", ""), written.at.get("group", written.node))
 
-    def _seats(self, written: Written, default_all: bool = False, together: bool = False, keep_order: bool = False) -> list[tuple[Roster, Seat]]:
+    def _seats(self, written: Written, default_all: bool = False, together: bool = False) -> list[tuple[Roster, Seat]]:
         """The consumers that an action means; `together` adds those who share their process."""
+        if self.named > MAX_NAMED:
+            return []                     # which is told already
+        found = self._found(written, default_all, together)
+        self.named += len(found)
+        if self.named > MAX_NAMED:
+            self.out.add(written.node, f"By here the script has named members {MAX_NAMED:,} times — write fewer actions, or fewer members")
+        return found
+
+    def _found(self, written: Written, default_all: bool, together: bool) -> list[tuple[Roster, Seat]]:
         rosters = self.resolver.rosters
         only = self._group_of(written) if "group" in written else next(iter(rosters.values())) if len(rosters) == 1 else None
         if "group" in written and only is None:
@@ -199,13 +210,14 @@ class ScriptReader:
             return found
         for target, node in targets:
             seat = self._seat(target, node, only)
-            if seat is not None and seat[1].name not in [s.name for _, s in found]:
+            if seat is not None:
                 found.append(seat)
+        found = list({s.name: (r, s) for r, s in found}.values())
         if together and found:
+            named = {s.name: None for _, s in found}
             for roster in dict.fromkeys(r for r, _ in found):
-                mine = [s for r, s in found if r is roster]
-                everybody = roster.together_with(mine)
-                found += [(roster, s) for s in everybody if all(s is not m for m in mine)]
+                everybody = roster.together_with([s for r, s in found if r is roster])
+                found += [(roster, s) for s in everybody if s.name not in named]
         return found
 
     def _seat(self, target: Any, node: Node, only: Roster | None) -> tuple[Roster, Seat] | None:

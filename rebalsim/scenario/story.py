@@ -22,6 +22,8 @@ from rebalsim.scenario.problems import Problems, in_order, or_nearest
 from rebalsim.scenario.resolve import Resolver
 from rebalsim.scenario.variants import Variant, variants_of
 
+MAX_RESOLVED = 100_000      # members × variants, above which a story is a mistake
+
 
 class Story:
     """One scenario file as written, with its overrides."""
@@ -144,10 +146,14 @@ class Story:
     def problems(self) -> tuple[Problem, ...]:
         """Everything that is wrong, in any variant, and then the warnings; in the file's order."""
         items = [*self._found, *self._problems.items]
-        for variant in self._all:
+        for number, variant in enumerate(self._all):
             if variant.name not in self._scenarios:
                 self._resolve(variant.name)
             items += self._found_by_variant[variant.name]
+            if number == 0 and (members := len(self._resolvers[variant.name].seats)) * len(self._all) > MAX_RESOLVED:
+                node = self._written.at.get("replay", self._written.node)
+                items.append(node.problem(f"{len(self._all)} variants of {members:,} members are more than {MAX_RESOLVED:,} together — replay fewer"))
+                return in_order(items)
         self._check_references(items)
         return in_order(items)
 

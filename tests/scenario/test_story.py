@@ -112,5 +112,16 @@ def test_a_thousand_members_resolve_in_a_tenth_of_a_second() -> None:
     assert time.perf_counter() - started < 0.1
 
 
+@pytest.mark.parametrize(("text", "wrong"), [
+    ("group: {members: 10000}\nscript: [" + ", ".join("{at: 1m, rolling_bounce: all}" for _ in range(2000)) + "]\n", "named members 250,000 times"),
+    ("group: {members: 9000, per_process: 10}\nscript: [{at: 1m, crash: {members: all, restart_after: 1s}}]\n"
+     "replay: {" + ", ".join(f"v{i}: {{handler: {i + 1}ms}}" for i in range(30)) + "}\n", "30 variants of 9,000 members"),
+])
+def test_what_would_take_minutes_is_refused_within_two_seconds(text: str, wrong: str) -> None:
+    started = time.perf_counter()
+    assert any(wrong in p.message for p in problems_of("topics: {orders: 4}\n" + text))
+    assert time.perf_counter() - started < 2
+
+
 def test_a_default_draw_is_nothing() -> None:
     assert played(SMALL).groups[0].consumers[0].life.start == NOTHING
