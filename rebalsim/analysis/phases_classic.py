@@ -167,7 +167,7 @@ class ClassicWalk:
         elif kind in (ev.HandlerReturned, ev.ConsumerThawed, ev.LinkHealed):
             if mode in ("stuck", "gone"):
                 self.mode = "resuming"
-        elif kind is ev.RequestSent and e.api == "JoinGroup" and mode == "gone":
+        elif mode == "gone" and ((kind is ev.RequestSent and e.api == "JoinGroup") or (kind is ev.MemberAdded and e.how in ("replacement", "static"))):
             self.mode = "returning"
 
     # ------------------------------------------------------------------------------------------------ which phase that is
