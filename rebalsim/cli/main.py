@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # heading → command → (module, one line of help). The one table of commands; `--help` prints it in this order.
 COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "Play": {
+        "run": ("rebalsim.cli.run", "Play a story in all its variants, side by side, and tell what stood still, and why."),
     },
     "Tell": {
         "report": ("rebalsim.cli.report", "Tell what stood still in a trace, a recording or logs, and why, without simulating."),

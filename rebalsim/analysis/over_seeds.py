@@ -1,0 +1,41 @@
+"""What a metric comes to over several seeds of one story: nearest rank, and which seed was the worst."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rebalsim.domain.metrics import HEADLINES, METRICS, percentile
+
+if TYPE_CHECKING:
+    from rebalsim.analysis.analysis import Analysis
+
+
+class OverSeeds:
+    """The headline metrics of one variant's runs. Runs are handed in one by one, so that none need be kept."""
+
+    def __init__(self) -> None:
+        self.seeds: list[int] = []
+        self.values: dict[str, list[float | None]] = {name: [] for name in HEADLINES}
+
+    def add(self, seed: int, analysis: Analysis) -> None:
+        """One more run."""
+        self.seeds.append(seed)
+        for name, value in analysis.summary.items():
+            self.values[name].append(value)
+
+    def known(self, metric: str) -> list[float]:
+        """Its values where a run could tell, ascending."""
+        return sorted(value for value in self.values[metric] if value is not None)
+
+    def at(self, metric: str, percent: float) -> float | None:
+        """The value that this share of the runs does not exceed."""
+        return percentile(self.known(metric), percent)
+
+    def worst_seed(self, metric: str) -> int | None:
+        """The first of the seeds with the worst value; None if no run could tell."""
+        told = [(value, seed) for value, seed in zip(self.values[metric], self.seeds) if value is not None]
+        if not told:
+            return None
+        pick = min if METRICS[metric].better == "more" else max
+        worst = pick(value for value, _ in told)
+        return next(seed for value, seed in told if value == worst)

@@ -1,0 +1,155 @@
+"""`rebalsim run SCENARIO`: play a story in all its variants, side by side, and tell what stood still."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rebalsim.cli import exits
+from rebalsim.cli.options import allow_code_option, load_story, scenario_argument, seed_option, set_option, variant_option
+from rebalsim.cli.report_options import emit, form_options, view_from, view_options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rebalsim.analysis.over_seeds import OverSeeds
+    from rebalsim.one_run import Run
+    from rebalsim.reports.report import Report, Spread, VariantReport
+    from rebalsim.scenario.story import Story
+
+
+@click.command("run", epilog="Examples: rebalsim run scale-out · rebalsim run my.yaml --runs 100 --html my.html")
+@scenario_argument
+@variant_option
+@set_option
+@seed_option
+@click.option("--runs", type=click.IntRange(1, 1_000_000), metavar="N", help="Play N seeds from the first one on, the same for every variant; tells p50, p95 and max.")
+@click.option("--check-invariants", is_flag=True, help="Hold every run against what must be true in any (exit 70 if it is not).")
+@form_options
+@view_options
+@allow_code_option
+def command(scenario: str, variant: str | None, overrides: tuple[str, ...], seed: int | None, runs: int | None, check_invariants: bool,
+            allow_code: bool, **options: Any) -> int:
+    """Play SCENARIO, a file or the name of a stock story, and tell which partitions stood still, for how long, and why.
+
+    Every variant of its `replay` is played, eager and cooperative if it names none.
+    """
+    view = view_from(options)
+    story = load_story(scenario, overrides, allow_code, seed)
+    trace_file = options.pop("trace_file", None)
+    player = Player(story, scenario, overrides, runs or story.runs, check_invariants, trace_file)
+    variants = [variant] if variant is not None else list(story.variants)
+    with progress(player.runs * len(variants)) as step:
+        played = [player.play(name, len(variants) > 1, step) for name in variants]
+    emit(report_on(player, played), options, view)
+    return exits.WITHIN
+
+
+class Player:
+    """Plays one story's variants over its seeds, keeping the first run of each."""
+
+    def __init__(self, story: Story, file: str, overrides: Sequence[str], runs: int, checks: bool, trace_file: str | None) -> None:
+        self.story = story
+        self.file = file
+        self.overrides = overrides
+        self.runs = runs
+        self.checks = checks
+        self.trace_file = trace_file
+
+    def command(self, variant: str = "", seed: int | None = None) -> str:
+        """What repeats it."""
+        parts = ["rebalsim", "run", self.file]
+        parts += ["--variant", variant] if variant else []
+        parts += ["--seed", str(self.story.seed if seed is None else seed)]
+        for override in self.overrides:
+            parts += ["--set", override]
+        return shlex.join(parts)
+
+    def play(self, variant: str, one_of_several: bool, step: Callable[[], None]) -> VariantReport:
+        """Every seed of one variant."""
+        from rebalsim.analysis.over_seeds import OverSeeds
+        from rebalsim.one_run import run_once
+        from rebalsim.reports.report import VariantReport
+
+        scenario = self.story.scenario(variant)
+        kept: Run | None = None
+        over = OverSeeds()
+        for seed in range(scenario.seed, scenario.seed + self.runs):
+            run = run_once(scenario, seed)
+            run.trace.header.command = self.command(variant, seed)
+            if self.checks:
+                self._check(run, variant, seed)
+            if self.trace_file:
+                from rebalsim.trace.jsonl import write_trace
+
+                write_trace(run.trace, trace_path(self.trace_file, variant, seed, one_of_several or self.runs > 1))
+            if self.runs > 1:
+                over.add(seed, run.analysis)
+            kept = kept or run
+            step()
+        assert kept is not None
+        notes = [*scenario.notes]
+        if self.runs > 1 and (worst := over.worst_seed("longest_pause")) is not None:
+            notes.append(f"Shown is seed {scenario.seed}, the first of {self.runs:,}; the longest pause of all came with seed {worst}: "
+                         f"{self.command(variant, worst)}")
+        return VariantReport(variant, kept.analysis, scenario.heading, self.file, spread_of(over) if self.runs > 1 else {}, tuple(notes))
+
+    def _check(self, run: Run, variant: str, seed: int) -> None:
+        broken = run.analysis.violations
+        if broken:
+            from rebalsim.domain.errors import BugError
+
+            more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
+            raise BugError(f"{broken[0].rule} at {broken[0].at_us / 1e6:.6f} s in {variant}, seed {seed}: {broken[0].text}{more}. "
+                           f"Repeat it with: {self.command(variant, seed)} --check-invariants")
+
+
+def spread_of(over: OverSeeds) -> dict[str, Spread]:
+    """Each headline metric over the seeds."""
+    from rebalsim.reports.report import Spread
+
+    spread = {}
+    for metric in over.values:
+        known = over.known(metric)
+        if known:
+            median, p95 = over.at(metric, 50), over.at(metric, 95)
+            assert median is not None and p95 is not None
+            spread[metric] = Spread(known[0], median, p95, known[-1], len(over.seeds), len(known))
+    return spread
+
+
+def report_on(player: Player, played: list[VariantReport]) -> Report:
+    """The report of all variants. Budgets and expectations are judged elsewhere."""
+    from dataclasses import replace
+
+    from rebalsim.cli.sources import report_on as told
+
+    report = told(player.file, played, player.command())
+    return replace(report, title=player.story.title or report.title, description=player.story.description)
+
+
+def trace_path(name: str, variant: str, seed: int, is_one_of_several: bool) -> Path:
+    """The file itself for one run; of several, `.VARIANT.SEED` before the suffix."""
+    path = Path(name)
+    if not is_one_of_several:
+        return path
+    suffix = ".jsonl.gz" if path.name.endswith(".jsonl.gz") else path.suffix
+    stem = path.name.removesuffix(suffix) if suffix else path.name
+    safe = "".join(c if c.isalnum() or c in "-_" else "-" for c in variant)
+    return path.with_name(f"{stem}.{safe}.{seed}{suffix}")
+
+
+@contextmanager
+def progress(total: int) -> Iterator[Callable[[], None]]:
+    """A bar on a terminal where there is something to wait for; nothing elsewhere."""
+    if total < 20 or not sys.stderr.isatty():
+        yield lambda: None
+        return
+    with click.progressbar(length=total, label=f"{total:,} runs", file=sys.stderr, show_pos=True) as bar:
+        yield lambda: bar.update(1)
