@@ -173,3 +173,16 @@ def test_a_resolution_goes_on_although_the_heartbeat_that_asked_for_it_was_refus
     assert "regexes" in talk.timers
     talk.at(1)
     assert not talk.group.regexes_are_due and talk.epochs == (1, 1)
+
+
+def test_what_a_forgotten_regex_left_behind_goes_with_the_next_change_of_any_member() -> None:
+    talk = Talk("a1 b1", session_timeout_us=10**12)
+    talk.want(m2="a0")
+    talk.join("m2", topics="a")
+    talk.join("m1", topics=None, regex="[ab]")
+    talk.at(1)
+    talk.beat("m2")
+    talk.leave("m1")
+    assert not talk.group.is_homogeneous, "b was matched by an expression that was still known when m1 went"
+    talk.beat("m2", assignor="range")
+    assert talk.group.is_homogeneous

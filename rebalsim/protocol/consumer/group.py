@@ -164,7 +164,7 @@ class ConsumerGroup:
             self._own(new.pending, new.member_id)
         if new.instance_id is not None:
             self.statics[new.instance_id] = new.member_id
-        if old is None or old.topics is not new.topics or self.regexes or self.regex_counts:
+        if old is None or old.topics is not new.topics or self.regexes or self.regex_counts or not self.is_homogeneous:
             self._judge_subscriptions()
         self.reconciled += new.is_reconciled_to(self.assignment_epoch)
         if old is not None:
