@@ -16,3 +16,4 @@ class Finding:
     summary: str                               # one line for people
     details: list[str] = field(default_factory=list)      # readable differences, first ones first
     document: dict[str, Any] = field(default_factory=dict)  # what --json prints
+    data: Any = None                           # for the judge's own summary over many files

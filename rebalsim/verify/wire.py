@@ -1,0 +1,106 @@
+"""Message by message: every request of the group protocol that left a member, and its answer, ours against the recording's.
+
+Beats and commits do not keep step with the joins to the millisecond, so three conversations are held apart for each life of a member:
+joins (JoinGroup, SyncGroup, LeaveGroup), heartbeats, commits. In each, order and errors must agree, and times to within a heartbeat's
+worth of chance. The first place where they do not is where a rule is missing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from rebalsim.trace.events import ConsumerStarted, RequestSent, ResponseReceived
+from rebalsim.trace.kafka_errors import error_name
+from rebalsim.trace.trace import Trace
+
+_KINDS = {
+    "JoinGroup": "joins", "SyncGroup": "joins", "LeaveGroup": "joins", "Heartbeat": "heartbeats", "OffsetCommit": "commits",
+}
+FAR_MS = 100.0                        # farther apart than this is worth a word
+
+
+@dataclass(slots=True)
+class Message:
+    """A request that left, or the answer that came."""
+
+    at: float
+    is_answer: bool
+    api: str
+    error: str = ""
+
+    def is_like(self, other: Message) -> bool:
+        return self.is_answer is other.is_answer and self.api == other.api and self.error == other.error
+
+    def __str__(self) -> str:
+        return f"{'answer to ' if self.is_answer else ''}{self.api}{' ' + self.error if self.error else ''} at {self.at:.0f} ms"
+
+
+@dataclass(slots=True)
+class Difference:
+    """The first message of one conversation that is not as recorded."""
+
+    at: float
+    who: str
+    kind: str
+    number: int
+    text: str
+
+
+Conversations = dict[tuple[str, int, str], list[Message]]
+
+
+def recorded(document: dict[str, Any]) -> Conversations:
+    """The recording's messages by member, life and conversation."""
+    talks: Conversations = {}
+    for event in document["events"]:
+        if event["ev"] in ("sent", "got") and event["api"] in _KINDS:
+            key = event["member"], event.get("life", 1), _KINDS[event["api"]]
+            code = event.get("error", 0)
+            talks.setdefault(key, []).append(Message(event["t"], event["ev"] == "got", event["api"], error_name(code) if code else ""))
+    return talks
+
+
+def simulated(trace: Trace) -> Conversations:
+    """Ours, from a trace of the whole wire."""
+    talks: Conversations = {}
+    lives: dict[str, int] = {}
+    for event in trace.events:
+        kind = type(event)
+        if kind is ConsumerStarted:
+            lives[event.consumer] = event.life
+        elif (kind is RequestSent or kind is ResponseReceived) and event.api in _KINDS:
+            key = event.consumer, lives.get(event.consumer, 1), _KINDS[event.api]
+            is_answer = kind is ResponseReceived
+            talks.setdefault(key, []).append(Message(event.at_us / 1000, is_answer, event.api, event.error if is_answer else ""))
+    return talks
+
+
+def differences(document: dict[str, Any], trace: Trace) -> list[Difference]:
+    """The first difference of each conversation, the earliest first; none for those that agree."""
+    theirs, ours = recorded(document), simulated(trace)
+    found = []
+    for key in dict.fromkeys([*theirs, *ours]):
+        a, b = theirs.get(key, []), ours.get(key, [])
+        member, life, kind = key
+        who = member if life == 1 else f"{member} (life {life})"
+        for i, (real, mine) in enumerate(zip(a, b)):
+            if not real.is_like(mine):
+                found.append(Difference(min(real.at, mine.at), who, kind, i + 1, f"recorded {real}, ours {mine}"))
+                break
+            if abs(real.at - mine.at) > FAR_MS:
+                found.append(Difference(min(real.at, mine.at), who, kind, i + 1, f"recorded {real}, ours {mine.at - real.at:+.0f} ms"))
+                break
+        else:
+            if len(a) > len(b):
+                found.append(Difference(a[len(b)].at, who, kind, len(b) + 1, f"recorded {a[len(b)]}, ours has none"))
+            elif len(b) > len(a):
+                found.append(Difference(b[len(a)].at, who, kind, len(a) + 1, f"recorded none, ours {b[len(a)]}"))
+    return sorted(found, key=lambda difference: (difference.at, difference.who, difference.kind))
+
+
+def compared(document: dict[str, Any], trace: Trace) -> tuple[int, int]:
+    """How many messages were recorded, and how many of them ours matches in order and error."""
+    theirs, ours = recorded(document), simulated(trace)
+    same = sum(real.is_like(mine) for key, talk in theirs.items() for real, mine in zip(talk, ours.get(key, [])))
+    return sum(map(len, theirs.values())), same
