@@ -94,6 +94,16 @@ def tell_trade(report: Report) -> str:
     return _clear(report, better, longest, total, (by_length, by_sum))
 
 
+def tell_one(variant: VariantReport) -> str:
+    """How much a single run stood still: how many partitions, the longest, the sum."""
+    a = variant.analysis
+    touched, longest, total = (a.measure(name) for name in ("partitions_touched", "longest_pause", "partition_seconds"))
+    if not touched or longest is None or total is None:
+        return "No partition stood still."
+    return (f"{touched:.0f} of {plural(len(a.lanes), 'partition')} stood still, {_length(longest)} at the longest and {_sum(total)} in all, "
+            f"over {plural(round(a.measure('rebalances') or 0), 'rebalance')}.")
+
+
 def _pair(report: Report, name: str) -> tuple[float, float] | None:
     one, other = (measure(v.analysis, name) for v in report.variants[:2])
     return None if one is None or other is None else (one, other)

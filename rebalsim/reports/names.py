@@ -46,6 +46,15 @@ def clip(text: str, width: int, is_ascii: bool = False) -> str:
     return text[: max(0, width - len(end))] + end[: max(0, width)]
 
 
+def clip_middle(text: str, width: int, is_ascii: bool = False) -> str:
+    """The same for names whose end tells them apart, such as `orders-…-317`."""
+    if len(text) <= width:
+        return text
+    end = "..." if is_ascii else "…"
+    tail = min(width // 2, 12)
+    return text[: max(0, width - len(end) - tail)] + end + text[-tail:]
+
+
 def plural(number: int, one: str, many: str = "") -> str:
     """`1 partition`, `3 partitions`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -38,7 +38,7 @@ LOOKS: dict[PhaseKind, Look] = {
     PhaseKind.PICKUP: Look("p", "▒", "*", "cyan", "#0f766e", "#3fbfae"),
     PhaseKind.ASSIGNMENT: Look("a", "░", ":", "bright_blue", "#5b21b6", "#a78bfa"),
     PhaseKind.RESTORE: Look("R", "░", ":", "bright_magenta", "#be185d", "#f472b6"),
-    PhaseKind.FETCH: Look("f", "░", ":", "bright_cyan", "#0369a1", "#58b4ec"),
+    PhaseKind.FETCH: Look("f", "░", ":", "bright_cyan", "#3f9fd8", "#7cc7f5"),
 }
 
 BY_LETTER: dict[str, PhaseKind] = {look.letter: kind for kind, look in LOOKS.items()}

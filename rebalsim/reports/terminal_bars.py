@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rebalsim.analysis.values import Lane, Mark, PhaseKind
 from rebalsim.domain.instants import say_duration
 from rebalsim.reports.ink import Line
-from rebalsim.reports.names import ascii_of, clip, partitions_told, plural, safe
+from rebalsim.reports.names import ascii_of, clip, clip_middle, partitions_told, plural, safe
 from rebalsim.reports.palette import BRIEF, BY_LETTER, CONSUMING, LOOKS, STATE_LOOKS, UNOWNED
 from rebalsim.reports.report import VariantReport
 from rebalsim.reports.ruler import place, ticks
@@ -111,7 +111,7 @@ class Canvas:
     # ------------------------------------------------------------------------------------------------ one line
 
     def _line(self, label: str, bar: Line, remark_text: str) -> Line:
-        line = Line("  " + clip(self._plain(label), self.label, self.view.is_ascii).ljust(self.label) + " ")
+        line = Line("  " + clip_middle(self._plain(label), self.label, self.view.is_ascii).ljust(self.label) + " ")
         for text, style in bar.pieces:
             line.add(text.translate(_TWINS) if self.view.is_ascii else text, style)
         if remark_text:

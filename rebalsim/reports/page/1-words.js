@@ -1,0 +1,71 @@
+// Data, words and figures. The files of this folder are joined in order into one script; names are shared among them.
+const DATA = JSON.parse(document.getElementById("data").textContent);
+const TEXT = DATA.texts, KINDS = DATA.kinds, VARIANTS = DATA.variants;
+const byId = (id) => document.getElementById(id);
+
+function element(tag, attributes, ...children) {        // text goes in as text nodes only: names are hostile
+  const made = document.createElement(tag);
+  for (const [key, value] of Object.entries(attributes || {})) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+function duration(us) {                                 // as reports say it elsewhere: 850 µs, 44 ms, 3.01 s, 5 m 12 s
+  if (us < 1000) return `${us} µs`;
+  if (us < 1e6) return us >= 1e4 || us % 1000 === 0 ? `${Math.round(us / 1e3)} ms` : `${(us / 1e3).toFixed(1)} ms`;
+  if (us < 6e7) return us < 1e7 ? `${(us / 1e6).toFixed(2)} s` : `${(us / 1e6).toFixed(1)} s`;
+  if (us < 36e8) { const s = Math.round(us / 1e6), m = Math.floor(s / 60); return s % 60 ? `${m} m ${s % 60} s` : `${m} m`; }
+  const m = Math.round(us / 6e7), h = Math.floor(m / 60);
+  return m % 60 ? `${h} h ${m % 60} m` : `${h} h`;
+}
+
+function instant(us, step) {                            // 41 s, 1:05, 1:05.250, 2:00:00: as exact as the step needs
+  const digits = step >= 1e6 ? 0 : step >= 1e3 ? 3 : 6;
+  if (us < 6e7) return `${digits ? (us / 1e6).toFixed(digits) : Math.floor(us / 1e6)} s`;
+  const whole = Math.floor(us / 1e6), part = digits ? `.${String(us % 1e6).padStart(6, "0").slice(0, digits)}` : "";
+  const two = (n) => String(n).padStart(2, "0");
+  if (us < 36e8) return `${Math.floor(whole / 60)}:${two(whole % 60)}${part}`;
+  return `${Math.floor(whole / 3600)}:${two(Math.floor(whole / 60) % 60)}:${two(whole % 60)}${part}`;
+}
+
+const STEPS = [];
+for (let unit = 1; unit < 1e6; unit *= 10) STEPS.push(unit, 2 * unit, 5 * unit);
+STEPS.push(1e6, 2e6, 5e6, 1e7, 15e6, 3e7, 6e7, 12e7, 3e8, 6e8, 9e8, 18e8, 36e8, 72e8, 108e8, 216e8, 432e8, 864e8, 1728e8, 6048e8, 12096e8, 2592e9);
+
+function ticks(from, until, most) {
+  const step = STEPS.find((s) => (until - from) / s <= most) || STEPS[STEPS.length - 1], found = [];
+  for (let at = Math.ceil(from / step) * step; at <= until; at += step) found.push(at);
+  return { step, found };
+}
+
+const number = (value) => (value >= 100 || value === Math.round(value) ? Math.round(value).toLocaleString("en") : value.toFixed(1));
+
+// A pause as data_of tells it: [started, open, before, after, cause, hint, [kind, length, text, …], events]
+function phasesOf(pause) {
+  const found = [];
+  for (let i = 0, at = pause[0]; i < pause[6].length; i += 3) {
+    found.push({ kind: pause[6][i], started: at, length: pause[6][i + 1], text: TEXT[pause[6][i + 2]] });
+    at += pause[6][i + 1];
+  }
+  return found;
+}
+
+function lengthOf(pause) {
+  let sum = 0;
+  for (let i = 1; i < pause[6].length; i += 3) sum += pause[6][i];
+  return sum;
+}
+
+function sentence(names, pause) {
+  const length = lengthOf(pause), phases = phasesOf(pause), least = Math.max(length / 50, Math.min(1e5, length / 4));
+  const large = phases.filter((p) => p.length >= least), small = phases.filter((p) => p.length < least);
+  const told = (large.length ? large : phases).map((p) => `${duration(p.length)} ${p.text}`);
+  if (large.length && small.length) {
+    const kinds = [...new Set(small.map((p) => KINDS[p.kind].name))];
+    const last = kinds.pop();
+    told.push(`${duration(small.reduce((sum, p) => sum + p.length, 0))} for ${kinds.length ? `${kinds.join(", ")} and ` : ""}${last}`);
+  }
+  return `${names} stood still for ${duration(length)}${pause[1] ? " and still did when the observation ended," : ""} ${TEXT[pause[4]]}: ${told.join(", ")}.`;
+}
+
+const laneName = (variant, lane) => (variant.groups.length > 1 ? `${TEXT[variant.groups[lane[1]][0]]} ${TEXT[lane[0]]}` : TEXT[lane[0]]);

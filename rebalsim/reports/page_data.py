@@ -1,0 +1,120 @@
+"""What the page's script is given: timelines, pauses, marks and lag as compact lists, every text once.
+
+Times are µs. The order within lists is documented at each function and read by page/*.js.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+from rebalsim.analysis import Analysis
+from rebalsim.analysis.values import Lane, Pause, PhaseKind
+from rebalsim.reports.hints import hint_on
+from rebalsim.reports.names import safe
+from rebalsim.reports.palette import LOOKS, STATE_LOOKS
+from rebalsim.reports.phases_explained import PHASES_EXPLAINED
+from rebalsim.reports.report import Report, VariantReport
+from rebalsim.reports.sentences import tell_cause, tell_phase
+from rebalsim.reports.terminal_bars import STATES_SAID, common_prefix
+from rebalsim.reports.timeline import Window, fold, lay_out
+
+FOLD_COLUMNS = 400              # partitions that look alike on so many columns share a row until they are unfolded
+LAG_POINTS, LANE_LAG_POINTS, LANE_LAGS = 600, 120, 60
+EVIDENCE = 24                   # event numbers a pause at most
+KINDS = tuple(PhaseKind)
+Row = list[Any]
+
+
+class Once:
+    """Things in the order in which they were first seen, each told by its place."""
+
+    def __init__(self) -> None:
+        self.places: dict[Hashable, int] = {}
+        self.things: list[Any] = []
+
+    def place(self, key: Hashable, thing: Any = None) -> int:
+        found = self.places.get(key)
+        if found is None:
+            found = self.places[key] = len(self.things)
+            self.things.append(key if thing is None else thing)
+        return found
+
+
+def data_of(report: Report) -> dict[str, Any]:
+    """Everything that is drawn. `texts` holds every string of the variants, told by its place."""
+    texts = Once()
+    variants = [_variant(v, texts) for v in report.variants]
+    lanes = [lane for v in report.variants for lane in v.analysis.lanes]
+    return {
+        "horizon": report.horizon_us,
+        "kinds": [{"name": k.value, "letter": LOOKS[k].letter, "title": PHASES_EXPLAINED[k.value].title} for k in KINDS],
+        "states": {name: STATES_SAID.get(name, "stable") for name in STATE_LOOKS},
+        "prefix": common_prefix([owner for lane in lanes for owner in lane.owners]),
+        "variants": variants,
+        "texts": texts.things,
+    }
+
+
+def _variant(v: VariantReport, texts: Once) -> dict[str, Any]:
+    a = v.analysis
+    pauses, looks = Once(), Once()
+    lanes = [_lane(lane, a, texts, pauses, looks) for lane in a.lanes]
+    return {
+        "name": safe(v.name), "title": safe(v.title), "file": safe(v.file), "horizon": a.horizon_us,
+        "groups": [[texts.place(safe(g)), [[s.state, s.started_us, s.ended_us] for s in a.group_states[g]]] for g in a.groups],
+        "lanes": lanes, "looks": looks.things, "pauses": pauses.things, "rows": _rows(a),
+        "marks": [[m.at_us, m.kind, texts.place(safe(m.text or m.action))] for m in _marks(a)],
+        "rounds": [[r.barrier_us, r.generation, a.groups.index(r.group)] for r in a.rebalances if r.barrier_us >= 0 and not r.is_formation],
+        "lag": thinned(a.lag_book.total(list(a.lag_book.corners)), LAG_POINTS),
+        "laneLag": _lane_lags(a),
+    }
+
+
+def _marks(a: Analysis) -> list[Any]:
+    """The script's actions; a topic or broker that changed at the same instant is told by its action."""
+    acted = {m.at_us for m in a.marks if m.kind == "action"}
+    return [m for m in a.marks if m.kind == "action" or (m.kind != "rebalance" and m.at_us not in acted)]
+
+
+def _lane(lane: Lane, a: Analysis, texts: Once, pauses: Once, looks: Once) -> Row:
+    """[name, group's place, look's place, pauses' places]; a look is [[owner, started, length], …] of what was consumed."""
+    consumed = tuple((texts.place(safe(s.consumer)), s.started_us, s.ended_us - s.started_us) for s in lane.segments if s.what == "consuming")
+    look = looks.place(consumed, [list(piece) for piece in consumed])
+    stood = [_pause(p, a, texts, pauses) for p in lane.pauses]
+    return [texts.place(safe(str(lane.partition))), a.groups.index(lane.group), look, stood]
+
+
+def _pause(p: Pause, a: Analysis, texts: Once, pauses: Once) -> int:
+    """[started, is it open, owner before, owner after, cause, hint, [kind, length, text, …] of its phases, events]; equal ones are told once."""
+    phases = tuple(x for phase in p.phases for x in (KINDS.index(phase.kind), phase.length_us, texts.place(tell_phase(phase))))
+    key = (p.started_us, int(p.is_open), texts.place(safe(p.owner_before)), texts.place(safe(p.owner_after)), texts.place(tell_cause(p.cause)),
+           texts.place(hint_on(p, a.header)), phases)
+    return pauses.place(key, [*key[:-1], list(phases), list(p.cause.evidence[:EVIDENCE])])
+
+
+def _rows(a: Analysis) -> list[list[int]]:
+    """Lanes by row: the first of those that look alike, then the others."""
+    place = {(lane.group, lane.partition): i for i, lane in enumerate(a.lanes)}
+    window = Window(0, max(a.horizon_us, 1), FOLD_COLUMNS)
+    return [[place[lane.group, lane.partition] for lane in (row.lane, *row.alike)] for row in fold(lay_out(a.lanes, window))]
+
+
+def _lane_lags(a: Analysis) -> list[Row]:
+    """[lane's place, points] of the partitions that lagged most."""
+    place = {(lane.group, lane.partition): i for i, lane in enumerate(a.lanes)}
+    worst = sorted((c for c in a.lag if c.peak > 0), key=lambda c: (-c.peak, c.partition))[:LANE_LAGS]
+    return [[place[c.group, c.partition], thinned(c.corners, LANE_LAG_POINTS)] for c in worst if (c.group, c.partition) in place]
+
+
+def thinned(points: Sequence[tuple[int, float]], most: int) -> list[list[float]]:
+    """At most so many points, flat as [at, value]: of each stretch the lowest and the highest, so that no peak is lost."""
+    if len(points) > most:
+        stretch = -(-2 * len(points) // most)
+        kept: list[tuple[int, float]] = []
+        for start in range(0, len(points), stretch):
+            part = points[start : start + stretch]
+            low, high = min(part, key=lambda p: p[1]), max(part, key=lambda p: p[1])
+            kept += sorted({low: None, high: None})
+        points = kept
+    return [[at, round(value, 1) if value < 100 else round(value)] for at, value in points]

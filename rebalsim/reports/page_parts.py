@@ -1,0 +1,184 @@
+"""The page's parts that need no script: the comparison, sentences, budgets, members, rebalances, questions, and how to repeat it. All text is escaped."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from rebalsim.domain.instants import say_duration
+from rebalsim.reports import figures
+from rebalsim.reports.comparison import alike, lines_of, tell_one, tell_trade
+from rebalsim.reports.difference import Difference, difference
+from rebalsim.reports.hints import hint_on
+from rebalsim.reports.names import plural, safe
+from rebalsim.reports.questions import tell_answer
+from rebalsim.reports.report import Report, VariantReport
+from rebalsim.reports.ruler import say_instant
+from rebalsim.reports.sentences import tell, tell_trigger, together
+
+MOST_SENTENCES, MOST_MEMBERS, MOST_REBALANCES = 6, 100, 100
+_SIGNS = {"pass": ("good", "✓ kept"), "fail": ("bad", "✗ broken"), "inconclusive": ("warn", "? undecided")}
+
+
+def text(value: object) -> str:
+    """Anything as text within HTML."""
+    return html.escape(safe(str(value)))
+
+
+def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], numeric: Sequence[int] = (), long: Sequence[int] = ()) -> str:
+    """A table of cells that are HTML already; the first cell of a row is its header."""
+    def kind(i: int) -> str:
+        return ' class="num"' if i in numeric else ' class="long"' if i in long else ""
+    heads = "".join(f'<th scope="col"{kind(i) if i in numeric else ""}>{h}</th>' for i, h in enumerate(head))
+    body = "".join(
+        "<tr>" + "".join(f'<th scope="row">{cell}</th>' if i == 0 else f"<td{kind(i)}>{cell}</td>" for i, cell in enumerate(row)) + "</tr>" for row in rows
+    )
+    return f'<div class="scroll"><table><caption>{caption}</caption><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def lead(report: Report) -> str:
+    """The trade, one sentence for each comparison."""
+    pairs = [replace(report, variants=(report.variants[one], report.variants[other]), pairs=()) for one, other in report.pairs]
+    told = [tell_trade(each) for each in pairs] if pairs else [tell_trade(report) if len(report.variants) > 1 else tell_one(report.variants[0])]
+    return "".join(f'<p class="lead">{text(said)}</p>' for said in told if said)
+
+
+def summary(report: Report) -> str:
+    """The figures beside each other, or what changed."""
+    if report.is_comparison:
+        return "".join(_changes(difference(report.variants[one], report.variants[other])) for one, other in report.pairs)
+    rows = []
+    for line in lines_of(report):
+        cells = [f'<span class="good">{text(value)} ✓</span>' if i == line.best else text(value) for i, value in enumerate(line.texts)]
+        rows.append([text(line.title), *cells])
+    seeds = max((s.runs for v in report.variants for s in v.spread.values()), default=0)
+    over = f" The middle, p95 and highest value over {seeds} seeds." if seeds else ""
+    better = " ✓ marks the better one." if len(report.variants) > 1 else ""
+    return "<h2>Measured</h2>" + table(f"{better}{over}".strip(), ["", *(text(v.title) for v in report.variants)], rows)
+
+
+def _changes(d: Difference) -> str:
+    verdicts = {"better": '<span class="good">better</span>', "worse": '<span class="bad">worse</span>', "same": '<span class="dim">the same</span>', "": ""}
+    metrics = [[text(figures.title_of(c.metric)), text(figures.say(c.metric, c.before)), text(figures.say(c.metric, c.after)), verdicts[c.verdict]]
+               for c in d.metrics if (c.before or c.after) and c.metric != "least_moves"]
+    phases = [[text(c.phase.value), *_from_to(c.before_us, c.after_us)] for c in d.phases if not alike(c.before_us, c.after_us)]
+    partitions = []
+    for c in d.partitions[:50]:
+        why = "only before" if c.is_gone else "only after" if c.is_new else f"mostly {c.main.phase.value}" if c.main else ""
+        partitions.append([text(c.partition), *_from_to(c.before_us, c.after_us), why])
+    before, after = text(d.before.name), text(d.after.name)
+    rest = len(d.partitions) - len(partitions)
+    note = f'<p class="dim">{plural(rest, "more partition")} changed; {plural(d.unchanged, "partition")} did not.</p>' if rest or d.unchanged else ""
+    return (
+        f'<h2>From {before} to {after}</h2><div class="two"><div>'
+        + table("In total", ["", before, after, ""], metrics)
+        + "</div><div>" + table("By phase, summed over partitions", ["phase", before, after, "change"], phases, (1, 2, 3)) + "</div></div>"
+        + (f"<details><summary>By partition ({len(d.partitions)})</summary>"
+           + table("How long each stood still", ["partition", before, after, "change", ""], partitions, (1, 2, 3)) + note + "</details>" if partitions else "")
+    )
+
+
+def _from_to(before_us: int, after_us: int) -> list[str]:
+    by = after_us - before_us
+    told = say_duration(abs(by))
+    change = f'<span class="bad">+{told}</span>' if by > 0 else f'<span class="good">−{told}</span>'
+    return [*map(figures.length, (before_us, after_us)), change]
+
+
+def longest(report: Report) -> str:
+    """What stood still longest, in sentences; the same sentence of two variants once."""
+    found: dict[str, tuple[int, str, list[str]]] = {}
+    total = 0
+    for v in report.variants:
+        groups = together(v.analysis.pauses)
+        total += len(groups)
+        for group in groups[:MOST_SENTENCES]:
+            hint = hint_on(group.first, v.analysis.header)
+            found.setdefault(tell(group), (group.length_us, hint, []))[2].append(safe(v.name))
+    if not found:
+        return "<p>No partition stood still.</p>"
+    items, hinted = [], dict[str, None]()
+    for said, (_, hint, names) in sorted(found.items(), key=lambda item: -item[1][0])[: MOST_SENTENCES * 2]:
+        whose = f"<strong>{text(' and '.join(names))}{' alike' if len(names) > 1 else ''}:</strong> " if len(report.variants) > 1 else ""
+        more = f'<span class="hint">→ {text(hint)}</span>' if hint and hint not in hinted else ""
+        hinted[hint] = None
+        items.append(f"<li>{whose}{text(said)}{more}</li>")
+    told = sum(len(names) for _, _, names in found.values())
+    rest = f'<p class="dim">and {plural(total - told, "shorter one")}, in the timelines below.</p>' if total > told else ""
+    return f'<ul class="plain">{"".join(items)}</ul>{rest}'
+
+
+def budgets(report: Report) -> str:
+    """Each with its verdict and its line in the file."""
+    if not report.budgets:
+        return ""
+    rows = []
+    for b in report.budgets:
+        css, said = _SIGNS[b.outcome]
+        if b.outcome == "fail" and b.level == "warn":
+            css, said = "warn", "! exceeded (warning)"
+        where, because = f"line {b.line}" if b.line else "", b.because if b.outcome != "pass" else ""
+        rows.append([f"<code>{text(b.text)}</code>", text(b.variant), f'<span class="{css}">{said}</span>', text(b.observed), where, text(because)])
+    head = ["budget", "variant", "", "observed", "in the file", ""]
+    return f'<section id="budgets"><h2>Budgets</h2>{table("As the scenario sets them.", head, rows, long=(5,))}</section>'
+
+
+def members(v: VariantReport) -> str:
+    """What each consumer lived through."""
+    rows = []
+    found = v.analysis.members
+    for m in found[:MOST_MEMBERS]:
+        troubles = [f"removed: {', '.join(m.removed)}"] if m.removed else []
+        troubles += [f"outlasted max.poll.interval.ms {m.poll_expired} ×"] if m.poll_expired else []
+        troubles += [f"fenced {m.fenced} ×"] if m.fenced else []
+        counts = (m.lives, m.rebalances, m.assigned, m.revoked, m.lost, m.held_most, m.held_last)
+        stood = say_duration(m.paused_us) if m.paused_us else "-"
+        rows.append([text(m.consumer), text(m.instance_id or "-"), *map(str, counts), stood, text("; ".join(troubles))])
+    head = ["member", "instance id", "lives", "rebalances", "assigned", "revoked", "lost", "held at most", "at the end", "its partitions stood still",
+            "trouble"]
+    more = f'<p class="dim">and {len(found) - MOST_MEMBERS:,} more members, in --json.</p>' if len(found) > MOST_MEMBERS else ""
+    return table(f"Members: {text(v.title)}", head, rows, (2, 3, 4, 5, 6, 7, 8, 9), (10,)) + more
+
+
+def rebalances(v: VariantReport) -> str:
+    """Every completed round: when, why, how long, whom it waited for."""
+    rows = []
+    found = v.analysis.rebalances
+    for r in found[:MOST_REBALANCES]:
+        moved = "-" if r.moved < 0 else f"{r.moved}" if r.least < 0 else f"{r.moved} (at least {r.least})"
+        took = "-" if r.felt_us < 0 else say_duration(r.felt_us)
+        why = tell_trigger(r.trigger, r.trigger_consumer) + (" (the group forms)" if r.is_formation else "")
+        began = say_instant(max(r.prepared_us, 0))
+        rows.append([began, str(r.generation), text(why), took, text(r.completed_by), text(r.last or "-"), moved, text(r.assignor)])
+    head = ["began", "generation", "because", "until all had their callbacks", "barrier ended by", "last to join", "partitions moved", "assignor"]
+    more = f'<p class="dim">and {len(found) - MOST_REBALANCES:,} more, in --json.</p>' if len(found) > MOST_REBALANCES else ""
+    shares = ", ".join(f"{state} {100 * share:.1f} %" for of in v.analysis.state_shares.values() for state, share in of.items())
+    return table(f"Rebalances: {text(v.title)}", head, rows, (1, 3), (2,)) + more + f'<p class="dim">Time by state of the group: {text(shares)}.</p>'
+
+
+def questions(report: Report) -> str:
+    """The four questions of a group that rebalances too often."""
+    rows: dict[str, list[str]] = {}
+    for v in report.variants:
+        for answer in v.analysis.answers:
+            a = tell_answer(answer)
+            css = "warn" if a.is_bad else "dim" if a.answer == "unknown" else ""
+            said = f'<span class="{css}">{a.answer}</span>' if css else a.answer
+            rows.setdefault(a.question, []).append(f"{said}{'. ' + text(a.text) if a.text else ''}")
+    head = ["", *(text(v.name) for v in report.variants)]
+    return table("Of a group that rebalances too often.", head, [[text(q), *cells] for q, cells in rows.items()], long=range(1, len(head)))
+
+
+def again(report: Report) -> str:
+    """What repeats it: command, seed, version, digest, the scenario itself."""
+    facts = [f"rebalsim {text(report.version)}"] if report.version else []
+    facts += [f"seed {report.seed}"] if report.seed is not None else []
+    facts += [f"Kafka {text(report.kafka)}"] if report.kafka else []
+    facts += [f"scenario {text(report.digest)}"] if report.digest else []
+    command = f'<p><code id="command" data-file="{text(report.file)}">{text(report.command)}</code></p>'
+    notes = "".join(f"<p>{text(note)}</p>" for note in (*report.notes, *(f"{v.title}: {note}" for v in report.variants for note in v.notes)))
+    shown = "".join(c if c in "\n\t" else safe(c) for c in report.scenario)
+    scenario = f"<details><summary>The scenario</summary><pre>{html.escape(shown)}</pre></details>" if report.scenario else ""
+    same = " The same scenario, seed and version give the same run, byte by byte." if report.seed is not None else ""
+    return f'{command}<p class="dim">{" · ".join(facts)}.{same}</p>{notes}{scenario}'
