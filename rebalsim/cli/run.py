@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 @variant_option
 @set_option
 @seed_option
-@click.option("--runs", type=click.IntRange(1, 1_000_000), metavar="N", help="Play N seeds from the first one on, the same for every variant; tells p50, p95 and max.")
+@click.option("--runs", type=click.IntRange(1, 1_000_000), metavar="N",
+              help="Play N seeds from the first one on, the same for every variant; tells p50, p95 and max.")
 @click.option("--check-invariants", is_flag=True, help="Hold every run against what must be true in any (exit 70 if it is not).")
 @form_options
 @view_options

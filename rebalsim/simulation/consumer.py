@@ -19,6 +19,7 @@ from rebalsim.simulation.commits import Commits
 from rebalsim.simulation.engine import APP, FIRST, SCRIPT, Alarm, Nudge, Once
 from rebalsim.simulation.feed import Feed
 from rebalsim.simulation.heartbeat import HeartbeatThread
+from rebalsim.simulation.lag import mark
 from rebalsim.simulation.lines import Lines
 from rebalsim.simulation.membership import Membership, ask_for_coordinator
 from rebalsim.simulation.metadata import Metadata
@@ -125,6 +126,8 @@ class Consumer:
         """The process is gone."""
         if self.feed.cycle is not None:
             self.feed.unsettle()                       # where it had got to stays as it is
+        if not self.feed.is_suspended:
+            mark(self, self.feed.shares.values())
         self.is_alive = self.is_resting = False
         self.how_ended = how
         self.heartbeat.stop()
@@ -148,6 +151,7 @@ class Consumer:
             return
         self.settle_accounts()
         self.break_cycle()
+        mark(self, self.feed.shares.values())
         self.is_frozen = True
         self.tell(ConsumerFroze(self.engine.env._now, self.name))
 
@@ -414,6 +418,8 @@ class Consumer:
     def _stick(self, us: int, why: str) -> Generator[Any, Any, None]:
         """No progress for so long, and no poll()."""
         now = self.engine.env._now
+        self.break_cycle()
+        mark(self, self.feed.shares.values())
         self.tell(HandlerStuck(now, self.name, why, self.member.owned))
         yield from self.sleep(now + us)
         self.feed.renew()

@@ -11,6 +11,7 @@ from typing import Any
 from rebalsim.domain.ids import Partition
 from rebalsim.simulation.engine import ANSWERED, NEVER
 from rebalsim.simulation.flow import Flow
+from rebalsim.simulation.lag import mark
 from rebalsim.simulation.randomness import mean_of
 from rebalsim.simulation.steady import Cycle, cycle_of
 from rebalsim.trace.events import RecordsDelivered
@@ -21,7 +22,7 @@ INITIAL, RESETTING, VALIDATING, FETCHING = 0, 1, 2, 3
 class Share:
     """One owned partition as its owner reads it."""
 
-    __slots__ = ("broker", "call", "fetched", "flow", "is_new", "offset", "partition", "state", "told")
+    __slots__ = ("broker", "call", "fetched", "flow", "is_behind", "is_new", "offset", "partition", "state", "told")
 
     def __init__(self, partition: Partition, flow: Flow, broker: int) -> None:
         self.partition = partition
@@ -31,8 +32,14 @@ class Share:
         self.offset = 0               # the next record to hand over
         self.fetched = 0              # the next record to fetch
         self.is_new = True            # nothing was handed over yet
+        self.is_behind = True         # its lag, as last told, is not over
         self.call: Any = None         # the look-up that is under way
         self.told = 0
+
+    @property
+    def is_placed(self) -> bool:
+        """Is it known where to read?"""
+        return self.state >= VALIDATING
 
 
 class Fetch:
@@ -78,6 +85,8 @@ class Feed:
         for partition in partitions:
             share = shares.get(partition)
             fresh[partition] = share if share is not None else Share(partition, world.flow(partition), world.brokers.reads_from(partition, rack))
+        if not self.is_suspended:
+            mark(self.consumer, [share for partition, share in shares.items() if partition not in fresh])
         self.shares = fresh
         self.is_suspended = False
         if self.buffer:
@@ -88,6 +97,7 @@ class Feed:
         if self.cycle is not None:
             self.unsettle()
         self.is_suspended = True
+        mark(self.consumer, self.shares.values())
         self.buffer.clear()
 
     def consumed(self) -> dict[Partition, int]:
@@ -96,10 +106,10 @@ class Feed:
             return self.consumed_at(self.engine.env._now)
         return {p: share.offset for p, share in self.shares.items() if share.state >= VALIDATING}
 
-    def offset_of(self, share: Share) -> int:
+    def offset_of(self, share: Share, at_us: int | None = None) -> int:
         """How far the partition has been handed over, now or when the share was given up."""
         if self.cycle is not None and self.shares.get(share.partition) is share:
-            return max(share.offset, share.flow.count(self.cycle.handed_over(self.engine.env._now)))
+            return max(share.offset, share.flow.count(self.cycle.handed_over(self.engine.env._now if at_us is None else at_us)))
         return int(share.offset)
 
     def consumed_at(self, at_us: int) -> dict[Partition, int]:
@@ -209,6 +219,8 @@ class Feed:
             share, first, count = entry
             taken = min(count, left)
             left -= taken
+            if first == share.offset and (share.is_new or count > left):
+                mark(self.consumer, (share,))
             batch.append((share, first, taken))
             share.offset = first + taken
             if share.is_new:
@@ -264,8 +276,10 @@ class Feed:
             return False
         self.cycle = cycle
         self.steady_us = now
+        mark(self.consumer, [share for share in self.shares.values() if share.is_behind])
         for share in self.shares.values():
             share.told = share.offset
+            share.is_behind = False
         self.flying.clear()                           # its answer is part of the cycle
         if self.consumer.world.script.waiting:
             self.consumer.world.script.changed()

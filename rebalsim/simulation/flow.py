@@ -17,10 +17,10 @@ _EPSILON = 1e-7
 class Flow:
     """One partition's arrivals: pieces of constant or linearly changing rate, and a backlog that lay there before."""
 
-    __slots__ = ("_backlog", "_pieces", "_starts", "is_flowing_since")
+    __slots__ = ("_backlog", "_pieces", "_starts", "backlog", "is_flowing_since")
 
     def __init__(self, backlog: int = 0) -> None:
-        self._backlog = backlog
+        self.backlog = self._backlog = backlog
         self._starts: list[int] = [0]
         self._pieces: list[tuple[int, float, float, float]] = [(0, 0.0, 0.0, 0.0)]   # from, fluid so far, per µs, change per µs²
         self.is_flowing_since = NEVER

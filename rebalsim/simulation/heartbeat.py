@@ -130,10 +130,11 @@ class HeartbeatThread:
         if error is Error.NONE:
             self.timers.answered(now)
             return
+        is_known = member.needs_rejoin
         after = member.on_heartbeat(error, call.sent_generation, call.sent_member_id)
         if after is After.GO_ON or after is After.RETRY:
             self.timers.answered(now)
-            if after is After.RETRY:
+            if after is After.RETRY and not is_known:          # Kafka logs it again with each beat until the next poll()
                 consumer.tell(RebalanceNoticed(now, consumer.name, "heartbeat"))
                 consumer.tell(RejoinRequested(now, consumer.name, member.rejoin_reason))
             return

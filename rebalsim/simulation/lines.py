@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rebalsim.domain.draws import Draw
+from rebalsim.simulation.lag import mark
 from rebalsim.simulation.network import Link
 
 
@@ -36,6 +37,7 @@ class Lines:
             self._cuts_from_all += 1
             if self._consumer.is_alive:
                 self._consumer.feed.flying.clear()      # what a broker holds for it cannot be sent
+                mark(self._consumer, self._consumer.feed.shares.values())
         else:
             self._cuts += 1
         self._refit()

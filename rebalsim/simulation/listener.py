@@ -6,6 +6,7 @@ from collections.abc import Generator
 from typing import Any
 
 from rebalsim.domain.ids import Partition
+from rebalsim.simulation.lag import mark
 from rebalsim.trace.events import CallbackBegan, CallbackEnded
 
 
@@ -21,6 +22,8 @@ def call_listener(consumer: Any, kind: str, partitions: tuple[Partition, ...]) -
     if partitions:
         took = _cost_us(consumer, kind, len(partitions))
         if took:
+            consumer.break_cycle()
+            mark(consumer, consumer.feed.shares.values())
             yield from consumer.sleep(engine.env._now + took)
         commit = consumer.spec.handler.commit_on_revoke
         if kind == "revoked" and commit != "none":

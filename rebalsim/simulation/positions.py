@@ -14,6 +14,7 @@ from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import OffsetFetchRequest
 from rebalsim.simulation.engine import ANSWERED
 from rebalsim.simulation.feed import FETCHING, INITIAL, RESETTING, VALIDATING, Share
+from rebalsim.simulation.lag import mark
 from rebalsim.simulation.network import Call
 from rebalsim.simulation.poll_failed import PollFailed
 from rebalsim.trace.events import PositionFound, RequestSent, ResponseReceived
@@ -108,6 +109,8 @@ class Positions:
             handled = world.handled(share.partition, consumer.group)
             world.progress.begin(consumer.group, share.partition, consumer.feed, share)
             consumer.tell(PositionFound(now, consumer.name, share.partition, offset, "committed", handled))
+            if handled < 0:
+                mark(consumer, (share,))
 
     # ---------------------------------------------------------------------------------------------- validation and reset
 
@@ -158,6 +161,9 @@ class Positions:
                 handled = consumer.world.handled(share.partition, consumer.group)
                 consumer.world.progress.begin(consumer.group, share.partition, consumer.feed, share)
                 consumer.tell(PositionFound(now, consumer.name, share.partition, share.offset, policy, handled))
+                share.state = FETCHING
+                if handled < 0:
+                    mark(consumer, (share,))
             share.state = FETCHING
 
 

@@ -16,14 +16,18 @@ class Progress:
         self._furthest: dict[tuple[str, Partition], int] = {}
         self._readers: dict[tuple[str, Partition], tuple[Any, Any]] = {}
 
-    def of(self, group: str, partition: Partition) -> int:
+    def known(self) -> list[tuple[str, Partition]]:
+        """Whom and what it is about, in the order in which it began."""
+        return list(self._readers)
+
+    def of(self, group: str, partition: Partition, at_us: int | None = None) -> int:
         """One past the last record that anybody was handed; −1 before anybody had a position."""
         key = (group, partition)
         furthest = self._furthest.get(key, -1)
         reader = self._readers.get(key)
         if reader is not None:
             feed, share = reader
-            furthest = max(furthest, feed.offset_of(share))
+            furthest = max(furthest, feed.offset_of(share, at_us))
         return furthest
 
     def begin(self, group: str, partition: Partition, feed: Any, share: Any) -> None:

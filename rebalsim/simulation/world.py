@@ -23,6 +23,7 @@ from rebalsim.simulation.coordinator import Coordinator
 from rebalsim.simulation.drive import Drive
 from rebalsim.simulation.engine import NEVER, SCRIPT, Engine, Once
 from rebalsim.simulation.flow import Flow
+from rebalsim.simulation.lag import mark_end
 from rebalsim.simulation.network import DISCONNECTED, Call, Link, connect
 from rebalsim.simulation.poisons import Poisons
 from rebalsim.simulation.progress import Progress
@@ -141,6 +142,7 @@ class World:
         for consumer in self.consumers.values():
             if self.is_wire and consumer.is_alive and not consumer.is_frozen and consumer.feed.cycle is not None:
                 consumer.feed.tell_steady(horizon)
+        mark_end(self)
         if self.is_wire:
             self.events.sort(key=_instant)
         return Trace(self._header(), self.events)
