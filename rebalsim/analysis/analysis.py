@@ -7,6 +7,7 @@ trace, a phase the walks of the pauses, and so on. Nothing here changes the trac
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 from rebalsim.analysis.causes import Causes
 from rebalsim.analysis.client_metrics import Values, find_client_metrics
@@ -55,6 +56,8 @@ class Analysis:
         self.header: TraceHeader = trace.header
         horizon = trace.header.horizon_us or (trace.events[-1].at_us + 1 if trace.events else 0)
         self.horizon_us: int = horizon if until_us is None else min(until_us, horizon)
+        self.measured: dict[tuple[str, Selection], Value] = {}         # what measure() has found, and what it needed for it
+        self.workings: dict[tuple[str, Selection], Any] = {}
 
     @cached_property
     def index(self) -> Index:

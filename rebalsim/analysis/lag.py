@@ -15,8 +15,9 @@ from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TopicFacts, Trace
 
 Curves = dict[tuple[str, Partition], list[tuple[int, float]]]
-Weighted = list[tuple[float, float]]      # (age in µs, records)
+Ages = dict[int, float]                   # age in µs, in steps of STEP_US → records
 PIECES = 8                                # a stretch between two corners is weighed in so many pieces
+STEP_US = 1_000
 
 
 class LagBook:
@@ -27,12 +28,10 @@ class LagBook:
         self.topics: Mapping[str, TopicFacts] = trace.header.topics
         self.arrivals: dict[Partition, Arrivals] = {}
         self.corners: Curves = {}
-        self.ages: dict[tuple[str, Partition], Weighted] = {}
-        is_marked = self._marked(trace)
-        if not is_marked:
+        self.delivered: dict[tuple[str, Partition], list[tuple[float, float, float]]] = {}     # recordings: oldest, youngest, records
+        self.is_marked = self._marked(trace)
+        if not self.is_marked:
             self._delivered(trace, only_group)
-        else:
-            self._weigh()
 
     def arrivals_of(self, p: Partition) -> Arrivals | None:
         """The partition's arrivals; None where the rate is unknown."""
@@ -74,43 +73,34 @@ class LagBook:
                 curve.append((e.at_us, rate * age))
                 curve.append((e.at_us, max(0.0, rate * age - count)))
                 youngest = max(0.0, age - (count - 1) / rate) if rate > 0 else float(age)
-                self._add_ages(key, float(age), youngest, float(count))
+                self.delivered.setdefault(key, []).append((float(age), youngest, float(count)))
 
-    def _weigh(self) -> None:
+    def _weigh(self, key: tuple[str, Partition], ages: Ages) -> None:
         """The fluid: between two corners records are handled evenly, their ages running straight from the one to the other."""
-        for (group, p), corners in self.corners.items():
-            arrivals = self.arrivals_of(p)
-            if arrivals is None or not corners:
-                continue
-            waited = corners[0][1] - arrivals.count(corners[0][0])       # what was there before the start
-            handled_before, age_before = None, 0.0
-            for at, lag in corners:
-                handled = arrivals.count(at) + waited - lag
-                age = at - arrivals.instant(handled - waited, at) if lag > 0 else 0.0
-                if handled_before is not None and handled > handled_before:
-                    self._add_ages((group, p), age_before, age, handled - handled_before)
-                handled_before, age_before = handled, age
-
-    def _add_ages(self, key: tuple[str, Partition], first: float, last: float, records: float) -> None:
-        ages = self.ages.setdefault(key, [])
-        if abs(first - last) < 1_000 or records <= 1:
-            ages.append((max(first, last), records))
+        arrivals, corners = self.arrivals_of(key[1]), self.corners.get(key)
+        if arrivals is None or not corners:
             return
-        for piece in range(PIECES):                                      # each piece counts as old as its oldest
-            ages.append((max(first + (last - first) * piece / PIECES, first + (last - first) * (piece + 1) / PIECES), records / PIECES))
+        waited = corners[0][1] - arrivals.count(corners[0][0])           # what was there before the start
+        handled_before, age_before = None, 0.0
+        for at, lag in corners:
+            handled = arrivals.count(at) + waited - lag
+            age = at - arrivals.instant(handled - waited, at) if lag > 0 else 0.0
+            if handled_before is not None and handled > handled_before:
+                _add_ages(ages, age_before, age, handled - handled_before)
+            handled_before, age_before = handled, age
 
     # ------------------------------------------------------------------------------------------------ questions
 
-    def age_percentile(self, percent: float, keys: Sequence[tuple[str, Partition]]) -> float | None:
-        """The age below or at which that share of the records was handed over; None if nothing is known."""
-        ages = sorted(weighted for key in keys for weighted in self.ages.get(key, ()))
-        total = sum(weight for _, weight in ages)
-        reached = 0.0
-        for age, weight in ages:
-            reached += weight
-            if reached >= total * percent / 100:
-                return age
-        return ages[-1][0] if ages else None
+    def ages(self, keys: Sequence[tuple[str, Partition]]) -> list[tuple[int, float]]:
+        """How old records were when they were handed over: (age, records), oldest last."""
+        ages: Ages = {}
+        for key in keys:
+            if self.is_marked:
+                self._weigh(key, ages)
+            else:
+                for oldest, youngest, records in self.delivered.get(key, ()):
+                    _add_ages(ages, oldest, youngest, records)
+        return sorted(ages.items())
 
     def at(self, group: str, p: Partition, at_us: int) -> float | None:
         """Lag at that instant, on the straight line between corners."""
@@ -190,6 +180,26 @@ class LagBook:
             caught = self.caught_up(group, p, peak_us, max(second, 1.0))
             found.append(LagCurve(p, group, tuple(corners), peak, peak_us, caught))
         return found
+
+
+def _add_ages(ages: Ages, first: float, last: float, records: float) -> None:
+    """So many records, their ages running straight from the first's to the last's; each piece counts as old as its oldest."""
+    pieces = PIECES if abs(first - last) > STEP_US and records > 1 else 1
+    for piece in range(pieces):
+        oldest = max(first + (last - first) * piece / pieces, first + (last - first) * (piece + 1) / pieces)
+        age = int(oldest) // STEP_US * STEP_US
+        ages[age] = ages.get(age, 0.0) + records / pieces
+
+
+def age_percentile(ages: Sequence[tuple[int, float]], percent: float) -> int | None:
+    """The age below or at which that share of the records was handed over; None if nothing is known."""
+    total = sum(weight for _, weight in ages)
+    reached = 0.0
+    for age, weight in ages:
+        reached += weight
+        if reached >= total * percent / 100 - 1e-9:
+            return age
+    return None
 
 
 def _value(corners: Sequence[tuple[int, float]], at_us: int) -> float | None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from rebalsim.analysis.values import Disturbance, MemberLife, Pause, Rebalance, Redelivery
+from rebalsim.analysis.lag import age_percentile
+from rebalsim.analysis.values import Disturbance, MemberLife, Pause, Rebalance, Redelivery, Story
 from rebalsim.domain.errors import BugError
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.metrics import EVERYTHING, METRICS, PHASES, Selection, percentile
@@ -22,7 +23,19 @@ def measure(analysis: Analysis, metric: str, selection: Selection = EVERYTHING) 
     found = _MEASURES.get(metric)
     if found is None:
         raise BugError(f"The metric {metric} is registered nowhere")
-    return found(analysis, selection)
+    known = analysis.measured
+    key = (metric, selection)
+    if key not in known:
+        known[key] = found(analysis, selection)
+    return known[key]
+
+
+def _once(analysis: Analysis, what: str, selection: Selection, work: Callable[[], Any]) -> Any:
+    """What several metrics need, worked out once per selection."""
+    key = (what, selection)
+    if key not in analysis.workings:
+        analysis.workings[key] = work()
+    return analysis.workings[key]
 
 
 # ---------------------------------------------------------------------------------------------------- what is selected
@@ -32,7 +45,8 @@ def selected_pauses(a: Analysis, s: Selection) -> Sequence[Pause]:
     """The pauses that a selection is about."""
     if s.is_all:
         return a.pauses
-    return [p for p in a.pauses if _fits(p, s)]
+    found: Sequence[Pause] = _once(a, "pauses", s, lambda: [p for p in a.pauses if _fits(p, s)])
+    return found
 
 
 def _fits(p: Pause, s: Selection) -> bool:
@@ -79,6 +93,8 @@ def selected_disturbances(a: Analysis, s: Selection) -> list[Disturbance]:
 
 def _keys(a: Analysis, s: Selection) -> list[tuple[str, Partition]]:
     """The partitions that a selection is about, those that never stood still too."""
+    if s.is_all:
+        return a.partitions
     keys = [k for k in a.partitions if (not s.topics or k[1].topic in s.topics) and (not s.group or k[0] == s.group)]
     if s.members:
         keys = [k for k in keys if any(h.consumer in s.members for h in a.holdings.get(k, ()))]
@@ -102,17 +118,25 @@ def _longest(a: Analysis, s: Selection) -> Value:
 
 
 def _over_pauses(percent: float) -> Callable[[Analysis, Selection], Value]:
-    return lambda a, s: percentile(sorted(p.length_us for p in selected_pauses(a, s)), percent) or 0
+    def measured(a: Analysis, s: Selection) -> Value:
+        lengths = _once(a, "lengths", s, lambda: sorted(p.length_us for p in selected_pauses(a, s)))
+        return percentile(lengths, percent) or 0
+    return measured
 
 
 def _over_partitions(percent: float) -> Callable[[Analysis, Selection], Value]:
-    def measured(a: Analysis, s: Selection) -> Value:
-        longest = dict.fromkeys(_keys(a, s), 0)
-        for p in selected_pauses(a, s):
-            key = (p.group, p.partition)
-            longest[key] = max(longest.get(key, 0), p.length_us)
-        return percentile(sorted(longest.values()), percent) or 0
-    return measured
+    return lambda a, s: percentile(_once(a, "partitions", s, lambda: _longest_by_partition(a, s)), percent) or 0
+
+
+def _longest_by_partition(a: Analysis, s: Selection) -> list[int]:
+    """Each partition's longest pause, 0 for those that never stood still; ascending."""
+    longest = dict.fromkeys(_keys(a, s), 0)
+    for p in selected_pauses(a, s):
+        key = (p.group, p.partition)
+        length = p.ended_us - p.started_us
+        if length > longest.get(key, 0):
+            longest[key] = length
+    return sorted(longest.values())
 
 
 def _partition_seconds(a: Analysis, s: Selection) -> Value:
@@ -124,15 +148,29 @@ def _touched(a: Analysis, s: Selection) -> Value:
 
 
 def _phase_longest(phase: str) -> Callable[[Analysis, Selection], Value]:
-    return lambda a, s: max((_spent(p, phase) for p in selected_pauses(a, s)), default=0)
+    return lambda a, s: _once(a, "phases", s, lambda: _phase_times(a, s)).get(phase, (0, 0))[0]
 
 
 def _phase_sum(phase: str) -> Callable[[Analysis, Selection], Value]:
-    return lambda a, s: sum(_spent(p, phase) for p in selected_pauses(a, s))
+    return lambda a, s: _once(a, "phases", s, lambda: _phase_times(a, s)).get(phase, (0, 0))[1]
 
 
-def _spent(p: Pause, phase: str) -> int:
-    return sum(x.ended_us - x.started_us for x in p.phases if x.kind == phase)
+def _phase_times(a: Analysis, s: Selection) -> dict[str, tuple[int, int]]:
+    """Phase → the longest that one pause spent in it, and the sum over all; partitions that share a story are weighed together."""
+    weights: dict[int, tuple[Story, int]] = {}
+    for p in selected_pauses(a, s):
+        story = p.story
+        _, weight = weights.get(id(story), (story, 0))
+        weights[id(story)] = (story, weight + 1)
+    times: dict[str, tuple[int, int]] = {}
+    for story, weight in weights.values():
+        spent: dict[str, int] = {}
+        for phase in story.phases:
+            spent[phase.kind] = spent.get(phase.kind, 0) + phase.ended_us - phase.started_us
+        for kind, length in spent.items():
+            longest, whole = times.get(kind, (0, 0))
+            times[kind] = (max(longest, length), whole + length * weight)
+    return times
 
 
 # ---------------------------------------------------------------------------------------------------- rebalances
@@ -222,7 +260,7 @@ def _catch_up(a: Analysis, s: Selection) -> Value:
 
 
 def _age(percent: float) -> Callable[[Analysis, Selection], Value]:
-    return lambda a, s: a.lag_book.age_percentile(percent, _keys(a, s))
+    return lambda a, s: age_percentile(_once(a, "ages", s, lambda: a.lag_book.ages(_keys(a, s))), percent)
 
 
 def _twice(a: Analysis, s: Selection) -> Value:
