@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rebalsim.analysis.measure import measure
 from rebalsim.analysis.values import PhaseKind
 from rebalsim.domain.instants import say_duration
 from rebalsim.domain.metrics import HEADLINES, METRICS
 from rebalsim.reports import figures
-from rebalsim.reports.names import plural
+from rebalsim.reports.names import listed, plural
 from rebalsim.reports.report import Report, VariantReport
 
 ALIKE = 0.02              # values closer than this share of the larger one are no difference worth marking
@@ -19,14 +19,13 @@ _IF_ANY = ("duplicates", "skipped", "open_pauses")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One row: the metric, its value per variant in words, which of them is the better one (−1: none), and a remark."""
+    """One row: the metric, its value per variant in words, and which of them are the better ones (none, where nothing tells them apart)."""
 
     metric: str
     title: str
     values: tuple[float | None, ...]
     texts: tuple[str, ...]
-    best: int
-    note: str = ""
+    best: tuple[int, ...]
 
 
 def lines_of(report: Report) -> list[Line]:
@@ -35,11 +34,11 @@ def lines_of(report: Report) -> list[Line]:
     for name in (*HEADLINES, "open_pauses"):
         if name in _BESIDE:
             continue
-        values = tuple(measure(v.analysis, name) for v in report.variants)
+        values = tuple(v.analysis.measure(name) for v in report.variants)
         if all(value is None for value in values) or (name in _IF_ANY and not any(values)):
             continue
         texts = tuple(_text(name, value, v) for value, v in zip(values, report.variants))
-        found.append(Line(name, figures.title_of(name), values, texts, best_of(name, values)))
+        found.append(Line(name, figures.title_of(name), values, texts, bests_of(name, values)))
     return found
 
 
@@ -50,21 +49,26 @@ def _text(name: str, value: float | None, variant: VariantReport) -> str:
     if name == "partitions_touched":
         text += f" of {len(variant.analysis.lanes):,}"
     elif name == "moved_partitions":
-        least = measure(variant.analysis, "least_moves")
+        least = variant.analysis.measure("least_moves")
         text += f", at least {figures.say('least_moves', least)}" if least is not None and least < value else ""
     spread = variant.spread.get(name)
     return text if spread is None else f"{figures.say(name, spread.median)} (p95 {figures.say(name, spread.p95)}, max {figures.say(name, spread.most)})"
 
 
-def best_of(name: str, values: tuple[float | None, ...]) -> int:
-    """Which one is clearly better; −1 where none is, or where there is nothing to compare."""
+def bests_of(name: str, values: Sequence[float | None]) -> tuple[int, ...]:
+    """Those that are clearly better than the worst and alike to the best; none where all are alike or unknown."""
     better = METRICS[name].better
-    known = [(value, i) for i, value in enumerate(values) if value is not None]
+    known = [value for value in values if value is not None]
     if better == "neither" or len(known) < 2:
-        return -1
-    ordered = sorted(known, key=lambda k: k[0], reverse=better == "more")
-    (first, place), (second, _) = ordered[0], ordered[1]
-    return place if not alike(first, second) else -1
+        return ()
+    best, worst = (min(known), max(known)) if better == "less" else (max(known), min(known))
+    return () if alike(best, worst) else tuple(i for i, value in enumerate(values) if value is not None and alike(value, best))
+
+
+def best_of(name: str, values: Sequence[float | None]) -> int:
+    """The one that is clearly better than all others; −1 where there is none."""
+    found = bests_of(name, values)
+    return found[0] if len(found) == 1 else -1
 
 
 def alike(one: float, other: float) -> bool:
@@ -105,7 +109,7 @@ def tell_one(variant: VariantReport) -> str:
 
 
 def _pair(report: Report, name: str) -> tuple[float, float] | None:
-    one, other = (measure(v.analysis, name) for v in report.variants[:2])
+    one, other = (v.analysis.measure(name) for v in report.variants[:2])
     return None if one is None or other is None else (one, other)
 
 
@@ -160,13 +164,16 @@ def _clear(report: Report, better: int, longest: tuple[float, float], total: tup
     return told + "."
 
 
-def _among_many(variants: tuple[VariantReport, ...]) -> str:
+def _among_many(variants: Sequence[VariantReport]) -> str:
     told = []
-    for name, text in (("partition_seconds", "stands still least in sum"), ("longest_pause", "has the shortest longest pause")):
-        values = tuple(measure(v.analysis, name) for v in variants)
-        best = best_of(name, values)
-        if best >= 0:
-            told.append(f"{variants[best].name} {text} ({figures.say(name, values[best])})")
+    for name, verb, text in (("partition_seconds", "stand", "still least in sum"), ("longest_pause", "have", "the shortest longest pause")):
+        values = tuple(v.analysis.measure(name) for v in variants)
+        bests = bests_of(name, values)
+        if bests:
+            one = len(bests) == 1
+            names = listed([variants[i].name for i in bests])
+            verb = {"stand": "stands", "have": "has"}[verb] if one else verb
+            told.append(f"{names} {verb} {text} ({figures.say(name, values[bests[0]])})")
     return "; ".join(told) + "." if told else ""
 
 

@@ -50,7 +50,7 @@ def summary(report: Report) -> str:
         return "".join(_changes(difference(report.variants[one], report.variants[other])) for one, other in report.pairs)
     rows = []
     for line in lines_of(report):
-        cells = [f'<span class="good">{text(value)} ✓</span>' if i == line.best else text(value) for i, value in enumerate(line.texts)]
+        cells = [f'<span class="good">{text(value)} ✓</span>' if i in line.best else text(value) for i, value in enumerate(line.texts)]
         rows.append([text(line.title), *cells])
     seeds = max((s.runs for v in report.variants for s in v.spread.values()), default=0)
     over = f" The middle, p95 and highest value over {seeds} seeds." if seeds else ""

@@ -42,8 +42,8 @@ def together(pauses: Iterable[Pause]) -> list[Together]:
 
 def rough(us: int) -> int:
     """A length on a scale of steps of about a tenth, so that nearly equal pauses are told in one sentence."""
-    digits = len(str(us))
-    return digits * 100 + us * 20 // int("1" + "0" * digits)
+    bits = us.bit_length()
+    return bits * 16 + (us >> max(0, bits - 5))
 
 
 def tell(group: Together) -> str:

@@ -33,9 +33,22 @@ BY_KAFKA_NAME = {m.kafka_name: m for m in METRICS.values() if m.kafka_name}
 Json = dict[str, Any]
 
 
+LINES = 4                       # so deep a value's parts stand on lines of their own; a pause, a member, a metric is one line
+
+
 def render(report: Report) -> str:
-    """The document, indented, ending in a line break."""
-    return json.dumps(document_of(report), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    """The document, an item a line, ending in a line break."""
+    return _written(document_of(report), 0) + "\n"
+
+
+def _written(value: Any, depth: int) -> str:
+    if depth >= LINES or not value or not isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    indent = "\n" + " " * (depth + 1)
+    if isinstance(value, dict):
+        inner = [f"{json.dumps(key, ensure_ascii=False)}: {_written(part, depth + 1)}" for key, part in value.items()]
+        return "{" + indent + ("," + indent).join(inner) + indent[:-1] + "}"
+    return "[" + indent + ("," + indent).join(_written(part, depth + 1) for part in value) + indent[:-1] + "]"
 
 
 def document_of(report: Report) -> Json:
@@ -63,7 +76,7 @@ def document_of(report: Report) -> Json:
 
 def _compared(line: Line) -> Json:
     values = [_number(value) for value in line.values]
-    return {"metric": line.metric, "values": values, "unit": unit_of(METRICS[line.metric]), "best": line.best if line.best >= 0 else None}
+    return {"metric": line.metric, "values": values, "unit": unit_of(METRICS[line.metric]), "best": list(line.best)}
 
 
 def _difference(report: Report, one: int, other: int) -> Json:

@@ -64,8 +64,8 @@ def _verdict(report: Report) -> str:
         if failed:
             return f"❌ **{failed} of {len(report.budgets)} budgets broken**"
         return f"❔ **{unsure} of {len(report.budgets)} budgets undecided**" if unsure else f"✅ **all {len(report.budgets)} budgets kept**"
-    longest = [(line.texts, line.best) for line in lines_of(report) if line.metric == "longest_pause"]
-    told = ", ".join(f"{escape(v.name)} {text}" for v, text in zip(report.variants, longest[0][0])) if longest else "nothing measured"
+    longest = [line.texts for line in lines_of(report) if line.metric == "longest_pause"]
+    told = ", ".join(f"{escape(v.name)} {text}" for v, text in zip(report.variants, longest[0])) if longest else "nothing measured"
     return f"**Longest pause:** {told}"
 
 
@@ -89,7 +89,7 @@ def code_cell(text: str) -> str:
 def _comparison(report: Report) -> list[str]:
     lines = ["| | " + " | ".join(escape(v.title) for v in report.variants) + " |", "|---|" + "---|" * len(report.variants)]
     for line in lines_of(report):
-        cells = [f"**{escape(text)}** ✓" if i == line.best else escape(text) for i, text in enumerate(line.texts)]
+        cells = [f"**{escape(text)}** ✓" if i in line.best else escape(text) for i, text in enumerate(line.texts)]
         lines.append(f"| {line.title} | {' | '.join(cells)} |")
     return [*lines, ""]
 

@@ -179,7 +179,7 @@ def _beside(page: _Page, report: Report) -> None:
 
 def _cell(page: _Page, line: Figures, place: int) -> Line:
     text = page.plain(line.texts[place])
-    return Line(f"{text} {'*' if page.view.is_ascii else '✓'}", "bold green") if place == line.best else Line(text)
+    return Line(f"{text} {'*' if page.view.is_ascii else '✓'}", "bold green") if place in line.best else Line(text)
 
 
 # ------------------------------------------------------------------------------------------------ what changed
