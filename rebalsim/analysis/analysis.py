@@ -56,8 +56,8 @@ class Analysis:
         self.header: TraceHeader = trace.header
         horizon = trace.header.horizon_us or (trace.events[-1].at_us + 1 if trace.events else 0)
         self.horizon_us: int = horizon if until_us is None else min(until_us, horizon)
-        self.measured: dict[tuple[str, Selection], Value] = {}         # what measure() has found, and what it needed for it
-        self.workings: dict[tuple[str, Selection], Any] = {}
+        self.measured: dict[str, Value] = {}          # what measure() has found over everything …
+        self.workings: dict[Any, Any] = {}            # … and what it needed, or found over selections
 
     @cached_property
     def index(self) -> Index:
@@ -89,7 +89,9 @@ class Analysis:
         """All rounds, those that never completed too, by group."""
         found = {}
         for group in self.groups:
-            rounds = RoundFinder(self.index, self.header, group).run() + EpochFinder(self.index, self.header, group).run()
+            rounds = RoundFinder(self.index, self.header, group).run()
+            if self.index.has_epochs:
+                rounds += EpochFinder(self.index, self.header, group).run()
             rounds.sort(key=lambda r: (r.prepared_us, r.barrier_us))
             found[group] = rounds
         return found

@@ -23,16 +23,18 @@ def measure(analysis: Analysis, metric: str, selection: Selection = EVERYTHING) 
     found = _MEASURES.get(metric)
     if found is None:
         raise BugError(f"The metric {metric} is registered nowhere")
-    known = analysis.measured
-    key = (metric, selection)
-    if key not in known:
-        known[key] = found(analysis, selection)
-    return known[key]
+    if selection is EVERYTHING:                     # the usual case: sweeps ask for it millions of times
+        known = analysis.measured
+        if metric not in known:
+            known[metric] = found(analysis, selection)
+        return known[metric]
+    value: Value = _once(analysis, metric, selection, lambda: found(analysis, selection))
+    return value
 
 
 def _once(analysis: Analysis, what: str, selection: Selection, work: Callable[[], Any]) -> Any:
     """What several metrics need, worked out once per selection."""
-    key = (what, selection)
+    key = what if selection is EVERYTHING else (what, selection)
     if key not in analysis.workings:
         analysis.workings[key] = work()
     return analysis.workings[key]
@@ -43,7 +45,7 @@ def _once(analysis: Analysis, what: str, selection: Selection, work: Callable[[]
 
 def selected_pauses(a: Analysis, s: Selection) -> Sequence[Pause]:
     """The pauses that a selection is about."""
-    if s.is_all:
+    if s is EVERYTHING or s.is_all:
         return a.pauses
     found: Sequence[Pause] = _once(a, "pauses", s, lambda: [p for p in a.pauses if _fits(p, s)])
     return found
@@ -72,6 +74,8 @@ def _clipped(p: Pause, s: Selection) -> int:
 
 def selected_rebalances(a: Analysis, s: Selection) -> list[Rebalance]:
     """The rounds of a running group (its first settling is none) that a selection is about, by the instant of their barrier."""
+    if s is EVERYTHING:
+        return [r for r in a.rebalances if not r.is_formation]
     return [
         r for r in a.rebalances
         if not r.is_formation and (not s.group or r.group == s.group) and _within(r.barrier_us, s)
@@ -82,6 +86,11 @@ def selected_rebalances(a: Analysis, s: Selection) -> list[Rebalance]:
 
 def selected_disturbances(a: Analysis, s: Selection) -> list[Disturbance]:
     """The disturbances of a running group that a selection is about."""
+    found: list[Disturbance] = _once(a, "disturbances", s, lambda: _disturbances(a, s))
+    return found
+
+
+def _disturbances(a: Analysis, s: Selection) -> list[Disturbance]:
     forming = {r.disturbance for rounds in a.rounds_by_group.values() for r in rounds if r.is_formation}
     return [
         d for place, d in enumerate(a.disturbances)
@@ -93,7 +102,7 @@ def selected_disturbances(a: Analysis, s: Selection) -> list[Disturbance]:
 
 def _keys(a: Analysis, s: Selection) -> list[tuple[str, Partition]]:
     """The partitions that a selection is about, those that never stood still too."""
-    if s.is_all:
+    if s is EVERYTHING or s.is_all:
         return a.partitions
     keys = [k for k in a.partitions if (not s.topics or k[1].topic in s.topics) and (not s.group or k[0] == s.group)]
     if s.members:
