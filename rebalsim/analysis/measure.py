@@ -248,18 +248,23 @@ def _member_seconds(a: Analysis, s: Selection) -> Value:
 # ---------------------------------------------------------------------------------------------------- records
 
 
+def _whole(records: float | None) -> int | None:
+    """Lag is a fluid; records are not."""
+    return None if records is None else round(records)
+
+
 def _lag_peak(a: Analysis, s: Selection) -> Value:
-    return max((lag for at, lag in a.lag_book.total(_keys(a, s)) if _within(at, s)), default=None)
+    return _whole(max((lag for at, lag in a.lag_book.total(_keys(a, s)) if _within(at, s)), default=None))
 
 
 def _lag_peak_partition(a: Analysis, s: Selection) -> Value:
-    return max((lag for key in _keys(a, s) for at, lag in a.lag_book.corners.get(key, ()) if _within(at, s)), default=None)
+    return _whole(max((lag for key in _keys(a, s) for at, lag in a.lag_book.corners.get(key, ()) if _within(at, s)), default=None))
 
 
 def _lag_at_end(a: Analysis, s: Selection) -> Value:
     at = a.horizon_us if s.until_us is None else min(a.horizon_us, s.until_us)
     lags = [lag for group, p in _keys(a, s) if (lag := a.lag_book.at(group, p, at)) is not None]
-    return sum(lags) if lags else None
+    return _whole(sum(lags)) if lags else None
 
 
 def _catch_up(a: Analysis, s: Selection) -> Value:
