@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rebalsim.domain.answer import Answer
     from rebalsim.spark.sweep import Progress
 
+BRIEF = 200_000          # runs below which Spark's own work is over before it would have been optimised
 CONF_HELP = "A setting for Spark, as in spark.executor.memory=4g. Repeatable."
 
 
@@ -39,15 +40,18 @@ def parse_conf(values: tuple[str, ...]) -> dict[str, str]:
 @click.option("--resume", is_flag=True, help="Continue a sweep that was broken off: compute only what is missing.")
 @click.option("--overwrite", is_flag=True, help="Replace the sweep that is there.")
 @click.option("--pauses", is_flag=True, help="Write the table of pauses too: a row per pause, with its phases.")
+@click.option("--mark-every", type=click.FloatRange(0.05), default=20.0, show_default=True, metavar="SECONDS",
+              help="How much work a kill can cost: runs are kept in chunks of about so long.")
 @click.option("--master", default="", metavar="URL", help="Spark's master: local[4], spark://…, yarn, k8s://….  [default: all cores of this machine]")
 @click.option("--conf", multiple=True, metavar="K=V", help=CONF_HELP)
 @click.option("--spark-log", is_flag=True, help="Show what Spark logs.")
-@click.option("--pack", type=click.Path(dir_okay=False), metavar="FILE", help="Write an archive that brings rebalsim to workers that have none; use it with --master.")
+@click.option("--pack", type=click.Path(dir_okay=False), metavar="FILE",
+              help="Write an archive that brings rebalsim to workers that have none; used too, where a plan is named.")
 @click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Write the answer as one self-contained page.")
 @click.option("--markdown", is_flag=True, help="Print the answer as Markdown.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
-def command(plan: str | None, out: str | None, dry_run: bool, resume: bool, overwrite: bool, pauses: bool, master: str, conf: tuple[str, ...],
-            spark_log: bool, pack: str | None, html: str | None, markdown: bool, as_json: bool) -> int:
+def command(plan: str | None, out: str | None, dry_run: bool, resume: bool, overwrite: bool, pauses: bool, mark_every: float, master: str,
+            conf: tuple[str, ...], spark_log: bool, pack: str | None, html: str | None, markdown: bool, as_json: bool) -> int:
     """Play every point of a plan, with every seed and variant, and say which points meet the budgets.
 
     PLAN is a plan file, or a stock plan by name. A plan names a scenario, the settings to vary, budgets, and what to make small.
@@ -74,14 +78,17 @@ def command(plan: str | None, out: str | None, dry_run: bool, resume: bool, over
     if not out:
         raise click.UsageError("Where to? Name a folder with --out DIR (or look first with --dry-run).")
     from rebalsim.spark import conduct
+    from rebalsim.spark.again import is_local, local_path
     from rebalsim.spark.session import start_session, stop_session
 
+    if is_local(out) and not (resume or overwrite):
+        conduct.refuse_to_mix(out, [p.name for p in local_path(out).iterdir()] if local_path(out).is_dir() else [])      # before Spark is waited for
     with told_steps() as step:
         step("Starting Spark")
-        spark = start_session(master, settings, is_loud=spark_log, name=f"rebalsim sweep {Path(plan).stem}")
+        spark = start_session(master, settings, is_loud=spark_log, name=f"rebalsim sweep {Path(plan).stem}", is_brief=loaded.points * loaded.seeds < BRIEF)
         try:
             step("Timing a few runs")
-            job = conduct.prepare(spark, loaded, out, resume=resume, overwrite=overwrite, with_pauses=pauses)
+            job = conduct.prepare(spark, loaded, out, resume=resume, overwrite=overwrite, with_pauses=pauses, chunk_s=mark_every)
             answer = played(spark, job, step)
         finally:
             stop_session(spark)
@@ -100,12 +107,15 @@ def played(spark: Any, job: Any, step: Callable[[str], None]) -> Answer:
         seen[:] = [progress]
         step(progress_line(progress, time.monotonic() - began))
 
-    try:
+    def work() -> Answer:
         done = conduct.play(spark, job, tell)
         if job.is_resumed and done.skipped_runs:
             click.echo(f"{done.skipped_runs:,} of {done.runs:,} were there already.", err=True)
         step("Concluding")
         return conduct.conclude(spark, job)
+
+    try:
+        return conduct.interruptibly(work, spark, job.stop)
     except KeyboardInterrupt:
         share = f"{seen[0].runs_done:,.0f} of {seen[0].runs:,} runs" if seen else "nothing"
         click.echo(f"\nStopped with {share} played. The table `runs` in {job.store.out} is readable as far as it goes; "
@@ -138,7 +148,7 @@ def told_steps() -> Iterator[Callable[[str], None]]:
         if is_terminal:
             click.echo(f"\r{text.ljust(width[0])}", nl=False, err=True)
             width[0] = len(text)
-        elif ("runs" not in text and text != told[0]) or now - told_at[0] > 30:
+        elif (" of " not in text and text != told[0]) or now - told_at[0] > 30:
             click.echo(text, err=True)
             told_at[0], told[0] = now, text
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from rebalsim.domain.answer import Answer
 from rebalsim.domain.errors import InputError
@@ -15,18 +17,21 @@ from rebalsim.spark.player import player_for
 from rebalsim.spark.probe import probe
 from rebalsim.spark.session import local_cores
 from rebalsim.spark.store import Store
-from rebalsim.spark.sweep import Cutting, Progress, Sweep, cutting_for
+from rebalsim.spark.sweep import CHUNK_S, Cutting, Progress, Sweep, cutting_for
 from rebalsim.spark.tables import Tables
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A sweep that is ready to be played into its folder."""
+    """A sweep that is ready to be played into its folder; whoever sets `stop` breaks it off."""
 
     plan: Plan
     store: Store
     cutting: Cutting
     is_resumed: bool
+    stop: threading.Event = field(default_factory=threading.Event)
 
 
 def cores_of(spark: Any) -> int:
@@ -35,13 +40,13 @@ def cores_of(spark: Any) -> int:
     return local_cores(master) or max(1, int(spark.sparkContext.defaultParallelism))
 
 
-def prepare(spark: Any, plan: Plan, out: str, *, resume: bool = False, overwrite: bool = False, with_pauses: bool = False, probe_s: float = 20.0) -> Job:
+def prepare(spark: Any, plan: Plan, out: str, *, resume: bool = False, overwrite: bool = False, with_pauses: bool = False, probe_s: float = 20.0,
+            chunk_s: float = CHUNK_S) -> Job:
     """Look at the folder, decide how the grid is cut, and write both down."""
     store = Store(spark, out)
     names = [name for name in store.names() if not name.startswith(".")]
-    if names and not resume and not overwrite:
-        what = "a sweep" if "sweep.json" in names else "something"
-        raise InputError(f"{out} holds {what} already — continue it with --resume, replace it with --overwrite, or name another folder.")
+    if not resume and not overwrite:
+        refuse_to_mix(out, names)
     if resume and "sweep.json" in names:
         return _resumed(plan, store, with_pauses)
     if overwrite and names:
@@ -50,9 +55,17 @@ def prepare(spark: Any, plan: Plan, out: str, *, resume: bool = False, overwrite
         store.clear()
     store.prepare()
     measured = probe(player_for(plan), probe_s)
-    cutting = cutting_for(measured.order, cores_of(spark), with_pauses)
+    cutting = cutting_for(measured.order, cores_of(spark), with_pauses, chunk_s)
     store.write_manifest({**bundle_of(plan), **cutting.as_json()})
     return Job(plan, store, cutting, False)
+
+
+def refuse_to_mix(out: str, names: list[str]) -> None:
+    """A sweep begins in an empty folder."""
+    if any(not name.startswith(".") for name in names):
+        if "sweep.json" in names:
+            raise InputError(f"{out} holds a sweep already — continue it with --resume, replace it with --overwrite, or name another folder.")
+        raise InputError(f"{out} holds something already, and no sweep — name another folder.")
 
 
 def _resumed(plan: Plan, store: Store, with_pauses: bool) -> Job:
@@ -69,7 +82,7 @@ def _resumed(plan: Plan, store: Store, with_pauses: bool) -> Job:
 
 def play(spark: Any, job: Job, tell: Callable[[Progress], None] = lambda _: None) -> Progress:
     """Compute what is missing of the runs."""
-    return Sweep(spark, job.plan, job.store, job.cutting).play(tell)
+    return Sweep(spark, job.plan, job.store, job.cutting, job.stop).play(tell)
 
 
 def conclude(spark: Any, job: Job) -> Answer:
@@ -85,3 +98,18 @@ def tables_of(spark: Any, plan: Plan, store: Store) -> Tables:
     """The tables of a sweep, with the budgets that its runs were judged by."""
     own = tuple(dict.fromkeys(budget for base in plan.bases for budget in story_of_base(base).budgets))
     return Tables(spark, plan, store, own)
+
+
+def interruptibly(work: Callable[[], T], spark: Any, stop: threading.Event) -> T:
+    """Do the work in another thread, so that a Ctrl-C never falls into the middle of a word with the JVM; it cancels what is under way."""
+    with ThreadPoolExecutor(1, thread_name_prefix="conduct") as pool:
+        future = pool.submit(work)
+        try:
+            while not future.done():
+                wait([future], timeout=0.5)
+            return future.result()
+        except KeyboardInterrupt:
+            stop.set()
+            spark.sparkContext.cancelAllJobs()
+            wait([future], timeout=30)
+            raise

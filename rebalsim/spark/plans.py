@@ -80,7 +80,7 @@ def check_plan(plan: Plan) -> None:
             steps = axis.steps if isinstance(axis, Axis) else (_a_sample(plan, axis.name),)
             for step in (*steps[:_TRIED], *steps[_TRIED:][-1:]):
                 # Only what cannot be read: what cannot go together hangs on the other axes, and becomes a row with its error.
-                unreadable = story.with_overrides((*plan.settings, *step.settings))._problems.errors
+                unreadable = story.with_overrides([f"{p}={v}" for p, v in (*plan.settings, *step.settings)])._problems.errors
                 if unreadable:
                     raise problems_of_axis(plan, axis, unreadable[:1])
         for variant in plan.variants:

@@ -44,6 +44,24 @@ def parse_run_name(name: str) -> tuple[int, str, int]:
     return int(point), variant, int(seed)
 
 
+Played = tuple[str, Scenario | None, Run | None, str, str]       # variant, scenario, run, kind of error, error
+
+
+def _fault(error: BaseException, limit_s: float) -> tuple[str, str]:
+    """What went wrong in a run, as the columns error_kind and error."""
+    if isinstance(error, TookTooLong):
+        return "cut", f"cut after {limit_s:g} s on the clock (run_limit)"
+    if isinstance(error, MemoryError):
+        return "memory", "the worker ran out of memory"
+    if isinstance(error, ProblemsError):
+        return "impossible", error.problems[0].message
+    if isinstance(error, InputError):
+        return "impossible", str(error)
+    if isinstance(error, BugError):
+        return "bug", str(error)
+    return "crash", f"{type(error).__name__}: {error}"
+
+
 class Player:
     """A plan with its stories loaded. Travels to workers; keeps the last point's scenarios, for a point's seeds come in a row."""
 
@@ -64,7 +82,8 @@ class Player:
     def story(self, point: int) -> Story:
         """The base scenario with the point's settings on it. What is wrong with it shows when a variant is asked for."""
         if self._of_point is None or self._of_point[0] != point:
-            self._of_point = (point, self._stories[self.points.base(point).name].with_overrides(self.points.settings(point)))
+            settings = [f"{path}={value}" for path, value in self.points.settings(point)]
+            self._of_point = (point, self._stories[self.points.base(point).name].with_overrides(settings))
         return self._of_point[1]
 
     def variants(self, point: int) -> tuple[str, ...]:
@@ -77,30 +96,26 @@ class Player:
 
     def play(self, point: int, seed: int) -> list[dict[str, Any]]:
         """The rows of this point and seed, one a variant."""
-        played: list[tuple[str, Scenario | None, Run | None, str, str]] = []
-        for variant in self.variants(point):
-            played.append(self._play_one(point, variant, seed))
+        played = [self._play_one(point, variant, seed) for variant in self.variants(point)]
         analyses = {variant: run.analysis for variant, _, run, _, _ in played if run is not None}
-        return [self._row(point, seed, *one, analyses) for one in played]
+        return [self._judged_row(point, seed, one, analyses) for one in played]
 
-    def _play_one(self, point: int, variant: str, seed: int) -> tuple[str, Scenario | None, Run | None, str, str]:
+    def _judged_row(self, point: int, seed: int, one: Played, analyses: dict[str, Any]) -> dict[str, Any]:
+        variant, scenario, _, _, _ = one
+        try:
+            with time_limit(self.plan.run_limit_s):
+                return self._row(point, seed, *one, analyses)
+        except (TookTooLong, Exception) as e:
+            return self._row(point, seed, variant, scenario, None, *_fault(e, self.plan.run_limit_s), {})
+
+    def _play_one(self, point: int, variant: str, seed: int) -> Played:
         scenario: Scenario | None = None
         try:
             scenario = self.scenario(point, variant)
             with time_limit(self.plan.run_limit_s):
                 return variant, scenario, run_once(scenario, seed), "", ""
-        except TookTooLong:
-            return variant, scenario, None, "cut", f"cut after {self.plan.run_limit_s:g} s on the clock (run_limit)"
-        except MemoryError:
-            return variant, scenario, None, "memory", "the worker ran out of memory"
-        except ProblemsError as e:
-            return variant, scenario, None, "impossible", e.problems[0].message
-        except InputError as e:
-            return variant, scenario, None, "impossible", str(e)
-        except BugError as e:
-            return variant, scenario, None, "bug", str(e)
-        except Exception as e:
-            return variant, scenario, None, "crash", f"{type(e).__name__}: {e}"
+        except (TookTooLong, Exception) as e:
+            return variant, scenario, None, *_fault(e, self.plan.run_limit_s)
 
     def _row(self, point: int, seed: int, variant: str, scenario: Scenario | None, run: Run | None, kind: str, error: str,
              analyses: dict[str, Any]) -> dict[str, Any]:

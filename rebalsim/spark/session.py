@@ -39,8 +39,8 @@ def local_cores(master: str) -> int | None:
     return len(os.sched_getaffinity(0)) if inside == "*" and hasattr(os, "sched_getaffinity") else os.cpu_count() or 1 if inside == "*" else int(inside)
 
 
-def start_session(master: str = "", conf: Mapping[str, str] | None = None, *, is_loud: bool = False, name: str = "rebalsim") -> Any:
-    """A session on `master` (empty: what spark-submit says, else all cores of this machine)."""
+def start_session(master: str = "", conf: Mapping[str, str] | None = None, *, is_loud: bool = False, name: str = "rebalsim", is_brief: bool = False) -> Any:
+    """A session on `master` (empty: what spark-submit says, else all cores of this machine). `is_brief`: not worth optimising machine code for."""
     check_spark()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -54,7 +54,7 @@ def start_session(master: str = "", conf: Mapping[str, str] | None = None, *, is
     builder = SparkSession.builder.appName(name)
     if wanted:
         builder = builder.master(_with_retries(wanted))
-    for key, value in {**_defaults(wanted, is_loud), **given}.items():
+    for key, value in {**_defaults(wanted, is_loud, is_brief), **given}.items():
         builder = builder.config(key, value)
     # Workers must run the Python that rebalsim is installed in, unless the user names another one.
     if "spark.pyspark.python" not in given and "PYSPARK_PYTHON" not in os.environ:
@@ -104,7 +104,7 @@ def _with_retries(master: str) -> str:
     return f"local[{inside},{_RETRIES}]"
 
 
-def _defaults(master: str, is_loud: bool) -> dict[str, str]:
+def _defaults(master: str, is_loud: bool, is_brief: bool) -> dict[str, str]:
     conf = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -124,6 +124,9 @@ def _defaults(master: str, is_loud: bool) -> dict[str, str]:
             "spark.sql.shuffle.partitions": str(max(2, cores)),
             "spark.default.parallelism": str(max(2, cores)),
         }
+        if is_brief:
+            # The work is Python's; what the JVM does in a minute is not worth its second compiler, which would fight the workers for the cores.
+            conf["spark.driver.extraJavaOptions"] = "-XX:TieredStopAtLevel=1"
     elif "//127.0.0.1" in master or "//localhost" in master:
         conf |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
     return conf

@@ -2,12 +2,13 @@
 in `runs` at once, when the last of them is written. What is there is not computed again.
 
 Two chunks are under way at any time: the second's tasks fill the cores that the first's last tasks leave idle. A chunk whose workers
-die for good is halved until the run that kills them stands alone; that run becomes a row with its error.
+die for good is taken apart until the run that kills them stands alone; that run becomes a row with its error.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -28,6 +29,7 @@ TASK_S = 1.5             # seconds of work in a task: a task costs tens of milli
 CHUNK_S = 20.0           # seconds of all cores' work in a chunk: what a kill can cost
 MOST_TASKS = 1_000       # in a chunk
 _DEATHS = ("Python worker exited unexpectedly", "Python worker faulthandler", "crashed", "ExecutorLostFailure", "Lost executor", "exited caused by one of")
+_TASK = re.compile(r"Task (\d+) in stage [\d.]+ failed")
 _LOST = ("stopped SparkContext", "SparkContext was shut down", "Application has been killed", "Answer from Java side is empty", "Connection refused")
 
 
@@ -49,11 +51,11 @@ class Cutting:
         return {"order": order_as_json(self.order), "task_s": self.task_s, "chunk_s": self.chunk_s, "pauses": self.with_pauses}
 
 
-def cutting_for(order: Order, cores: int, with_pauses: bool, is_alone: bool = True) -> Cutting:
-    """Tasks of a second or two; smaller ones for a small sweep, so that it ends on all cores."""
-    total = order.total()
-    task_s = max(0.05, min(TASK_S, total / max(1, cores) / 4))
-    return Cutting(order, task_s, max(CHUNK_S * cores, 4 * task_s), with_pauses)
+def cutting_for(order: Order, cores: int, with_pauses: bool, chunk_s: float = CHUNK_S) -> Cutting:
+    """Tasks of a second or two; smaller ones for a small sweep, so that it ends on all cores. `chunk_s` is on the clock, with all cores at work."""
+    work_s = chunk_s * max(1, cores)
+    task_s = max(0.02, min(TASK_S, order.total() / max(1, cores) / 4, work_s / max(1, cores) / 2))
+    return Cutting(order, task_s, work_s, with_pauses)
 
 
 @dataclass(slots=True)
@@ -69,17 +71,21 @@ class Progress:
     failed_runs: int = 0
 
 
+class Stopped(Exception):
+    """The sweep was told to stop; what was done is kept."""
+
+
 class Sweep:
     """One sweep into one folder."""
 
-    def __init__(self, spark: Any, plan: Plan, store: Store, cutting: Cutting) -> None:
+    def __init__(self, spark: Any, plan: Plan, store: Store, cutting: Cutting, stop: threading.Event | None = None) -> None:
         self.spark, self.plan, self.store, self.cutting = spark, plan, store, cutting
         self.progress = Progress(cutting.order.size, cutting.order.total())
         self._bundle = {**bundle_of(plan), "order": order_as_json(cutting.order)}
         self._done = dict.fromkeys(store.finished_chunks())
         self._lock = threading.Lock()
         self._under_way: dict[str, list[Slice]] = {}
-        self._stop = False
+        self._stop = stop or threading.Event()
         register(spark)
 
     # ------------------------------------------------------------------------------------------------ playing
@@ -98,7 +104,7 @@ class Sweep:
                     except StopIteration:
                         is_over = True
                         break
-                    if self._is_done(key):
+                    if not self._missing(key, slices):
                         self._count(slices, is_skipped=True)
                         continue
                     waiting[pool.submit(self._compute, key, slices)] = (key, slices)
@@ -109,9 +115,11 @@ class Sweep:
                     _, slices = waiting.pop(future)
                     future.result()
                     self._count(slices)
+                if self._stop.is_set():
+                    raise Stopped
                 tell(self._seen())
         except BaseException:
-            self._stop = True
+            self._stop.set()
             self._cancel()
             raise
         finally:
@@ -119,44 +127,62 @@ class Sweep:
         tell(self.progress)
         return self.progress
 
-    def _is_done(self, key: str) -> bool:
-        """Whether the chunk is there, whole or in halves."""
-        return key in self._done or (self._has_halves(key) and self._is_done(f"{key}.0") and self._is_done(f"{key}.1"))
-
-    def _has_halves(self, key: str) -> bool:
-        return any(done.startswith(f"{key}.") for done in list(self._done))
+    def _missing(self, key: str, slices: list[Slice]) -> list[list[Slice]]:
+        """What of a chunk is not there yet, as runs of adjoining slices. A part of a chunk is named by its ranks, so whoever cut it, it counts."""
+        if key in self._done:
+            return []
+        there = sorted((int(a), int(b)) for a, b in (name.split(".", 1)[1].split("-") for name in list(self._done) if name.startswith(f"{key}.")))
+        groups_: list[list[Slice]] = []
+        at = -1
+        for piece in slices:
+            start = piece.start
+            for begin, end in [*((a, b) for a, b in there if a < piece.stop and b > piece.start), (piece.stop, piece.stop)]:
+                if begin > start:
+                    part = Slice(start, begin, piece.cost * (begin - start) / (piece.stop - piece.start))
+                    if groups_ and at == part.start:
+                        groups_[-1].append(part)
+                    else:
+                        groups_.append([part])
+                    at = part.stop
+                start = max(start, end)
+        return groups_
 
     def _compute(self, key: str, slices: list[Slice]) -> None:
-        if self._stop or self._is_done(key):
-            return
-        runs = sum(s.stop - s.start for s in slices)
         with self._lock:
             self._under_way[key] = slices
         try:
-            if not self._has_halves(key):
-                try:
-                    self._write(key, self._frame(slices))
-                    return
-                except Exception as e:
-                    if self._stop:
-                        return
-                    self._consider(e)
-                    if runs == 1:
-                        self._write(key, self._failed_run(slices[0].start, reason_in(e)))
-                        self.progress.failed_runs += 1
-                        return
+            for part in self._missing(key, slices):
+                self._compute_part(key, part, part[0].start == slices[0].start and part[-1].stop == slices[-1].stop)
         finally:
             with self._lock:
                 self._under_way.pop(key, None)
-        for i, half in enumerate(_halves(slices)):
-            self._compute(f"{key}.{i}", half)
 
-    def _consider(self, error: Exception) -> None:
-        """Only a death of workers can be a run's fault; anything else is the sweep's."""
+    def _compute_part(self, key: str, slices: list[Slice], is_whole: bool) -> None:
+        if self._stop.is_set():
+            return
+        name = key if is_whole else f"{key}.{slices[0].start}-{slices[-1].stop}"
+        try:
+            self._write(name, self._frame(slices))
+            return
+        except Exception as e:
+            if self._stop.is_set():
+                return
+            culprit = self._culprit(e)
+            if slices[-1].stop - slices[0].start == 1:
+                self._write(name, self._failed_run(slices[0].start, reason_in(e)))
+                self.progress.failed_runs += 1
+                return
+        for part in _parts(slices, culprit):
+            self._compute_part(key, part, False)
+
+    def _culprit(self, error: Exception) -> int:
+        """The task that its worker did not survive, −1 if Spark does not name it. Raises if it was not that: only a worker's death can be a
+        run's fault, anything else is the sweep's."""
         reason = reason_in(error)
         text = f"{reason} {error}"
         if any(sign in text for sign in _DEATHS) and not any(sign in text for sign in _LOST):
-            return
+            named = _TASK.search(text)
+            return int(named[1]) if named else -1
         if "No space left" in text or "Disk quota" in text:
             raise SparkFailed(f"{self.store.out} (or Spark's own scratch space) is full. What was written stays readable; "
                               "make room and continue with --resume.") from None
@@ -243,10 +269,11 @@ class Sweep:
             time.sleep(0.3)
 
 
-def _halves(slices: list[Slice]) -> list[list[Slice]]:
+def _parts(slices: list[Slice], culprit: int) -> list[list[Slice]]:
+    """What a failed piece is tried as: what comes before and after the slice that Spark named, and that slice alone; a lone slice in halves."""
     if len(slices) > 1:
-        middle = len(slices) // 2
-        return [slices[:middle], slices[middle:]]
+        at = culprit if 0 <= culprit < len(slices) else len(slices) // 2
+        return [part for part in (slices[:at], slices[at + 1:], [slices[at]]) if part]
     only = slices[0]
     middle = (only.start + only.stop) // 2
     return [[Slice(only.start, middle, only.cost / 2)], [Slice(middle, only.stop, only.cost / 2)]]

@@ -46,7 +46,7 @@ def spark() -> Iterator[Any]:
     spark_or_skip()
     from rebalsim.spark.session import start_session, stop_session
 
-    session = start_session("local[2]", {"spark.sql.warehouse.dir": "/nonexistent"})
+    session = start_session("local[2]", {"spark.sql.warehouse.dir": "/nonexistent"}, is_brief=True)
     yield session
     stop_session(session)
 

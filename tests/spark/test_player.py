@@ -66,6 +66,14 @@ def test_whatever_goes_wrong_is_one_row(plan: Plan, monkeypatch: pytest.MonkeyPa
     assert cooperative["error"] is None and cooperative["longest_pause"] > 0
 
 
+def test_an_analysis_that_fails_is_one_row_too(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(analysis: Any) -> Any:
+        raise KeyError("orders-3")
+
+    monkeypatch.setattr(player_module.rows, "measured", fail)
+    assert [(r["error_kind"], r["error"]) for r in Player(plan).play(9, 1)] == [("crash", "KeyError: 'orders-3'")] * 2
+
+
 def test_a_run_that_takes_too_long_is_cut(plan_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = load_plan(_with(plan_file, "run_limit: 1s\n"))
 

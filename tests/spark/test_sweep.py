@@ -166,7 +166,7 @@ def test_a_broken_off_sweep_ends_as_an_undisturbed_one(spark: Any, done: tuple[P
         pass
 
     def stop(progress: Any) -> None:
-        if 0 < progress.chunks_done:
+        if progress.chunks_done > 0:
             raise Stop
 
     with pytest.raises(Stop):

@@ -1,0 +1,129 @@
+"""A real standalone cluster on loopback: a master and two workers of one core each, whose Python has never heard of rebalsim."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import sysconfig
+import time
+import venv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import spark_or_skip
+from test_faults import rows_in, run, start
+
+pytestmark = pytest.mark.spark
+
+
+def bare_python(folder: Path) -> Path:
+    """A Python that has PySpark and pyarrow and nothing else: no rebalsim, no simpy, no YAML."""
+    venv.create(folder, with_pip=False, symlinks=True)
+    here = Path(sysconfig.get_paths()["purelib"])
+    there = next(folder.glob("lib/python*/site-packages"))
+    for name in ("pyspark", "py4j", "pyarrow"):
+        (there / name).symlink_to(here / name)
+    python = folder / "bin" / "python"
+    check = subprocess.run([python, "-c", "import pyspark, pyarrow\ntry:\n import rebalsim\nexcept ImportError: print('none')"], capture_output=True, text=True,
+                           check=True, cwd=folder, env={k: v for k, v in os.environ.items() if k != "PYTHONPATH"})
+    assert check.stdout == "none\n"
+    return python
+
+
+class Cluster:
+    """A master and two workers, each in a process group of its own, so that a worker can be killed with all that it started."""
+
+    def __init__(self, folder: Path) -> None:
+        import pyspark
+
+        self.folder = folder
+        self._class = Path(pyspark.__file__).parent / "bin" / "spark-class"
+        self._processes: list[subprocess.Popen[bytes]] = []
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        self.master = f"spark://127.0.0.1:{port}"
+        self._start("master", "org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0")
+        self._wait("master", "New state: ALIVE")
+        self.workers = [
+            self._start(f"worker{i}", "org.apache.spark.deploy.worker.Worker", "--host", "127.0.0.1", "--webui-port", "0", "--cores", "1", "--memory", "600m",
+                        "--work-dir", str(folder / f"work{i}"), self.master)
+            for i in (0, 1)
+        ]
+        for i in (0, 1):
+            self._wait(f"worker{i}", "Successfully registered with master")
+
+    def _start(self, name: str, *arguments: str) -> subprocess.Popen[bytes]:
+        env = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | {"SPARK_DAEMON_MEMORY": "256m", "SPARK_LOCAL_IP": "127.0.0.1"}
+        with (self.folder / f"{name}.log").open("wb") as log:
+            process = subprocess.Popen([str(self._class), *arguments], stdout=log, stderr=log, env=env, start_new_session=True, cwd=self.folder)
+        self._processes.append(process)
+        return process
+
+    def _wait(self, name: str, line: str) -> None:
+        deadline = time.monotonic() + 60
+        while line not in (self.folder / f"{name}.log").read_text("utf-8", "replace"):
+            assert time.monotonic() < deadline, (self.folder / f"{name}.log").read_text("utf-8", "replace")[-2000:]
+            time.sleep(0.1)
+
+    def kill_worker(self, number: int) -> None:
+        os.killpg(self.workers[number].pid, signal.SIGKILL)
+
+    def stop(self) -> None:
+        for process in self._processes:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    spark_or_skip()
+    folder = tmp_path / "cluster"
+    folder.mkdir()
+    made = Cluster(folder)
+    yield made
+    made.stop()
+
+
+def test_a_sweep_on_a_cluster_survives_the_loss_of_a_worker(cluster: Cluster, plan_file: Path, tmp_path: Path) -> None:
+    plan_file.write_text(plan_file.read_text("utf-8").replace("seeds: 4", "seeds: 40"), "utf-8")
+    out, pack = tmp_path / "out", tmp_path / "rebalsim.zip"
+    python = bare_python(tmp_path / "bare")
+    process = start(["sweep", str(plan_file), "--out", str(out), "--master", cluster.master, "--pack", str(pack), "--mark-every", "1", "--json",
+                     "--conf", f"spark.pyspark.python={python}", "--conf", f"spark.pyspark.driver.python={sys.executable}",
+                     "--conf", "spark.executor.memory=512m", "--conf", "spark.executor.cores=1", "--conf", "spark.network.timeout=20s",
+                     "--conf", "spark.executor.heartbeatInterval=2s"])
+    deadline = time.monotonic() + 120
+    while not list(out.glob("runs/chunk=*/_SUCCESS")) and time.monotonic() < deadline and process.poll() is None:
+        time.sleep(0.1)
+    assert process.poll() is None, process.communicate()
+    cluster.kill_worker(0)
+    said, err = process.communicate(timeout=180)
+    assert process.returncode == 0, err
+    assert len(list((cluster.folder / "work1").glob("app-*/*"))) > 0
+    here = tmp_path / "here"
+    code, said_here, err = run(["sweep", str(plan_file), "--out", str(here), "--master", "local[2]", "--json"])
+    assert code == 0, err
+    assert without_folder(rows_in(out)) == without_folder(rows_in(here))
+    for table in ("points", "budgets", "axes"):
+        assert table_of(out, table) == table_of(here, table)
+    assert said.replace(str(out), "OUT") == said_here.replace(str(here), "OUT")
+
+
+def without_folder(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    assert rows
+    return [{k: v for k, v in row.items() if k != "chunk"} for row in rows]
+
+
+def table_of(out: Path, table: str) -> list[dict[str, Any]]:
+    import pyarrow.parquet as pq
+
+    rows: list[dict[str, Any]] = pq.read_table(str(out / table)).to_pylist()
+    assert rows
+    return rows
