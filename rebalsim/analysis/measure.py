@@ -28,7 +28,7 @@ def measure(analysis: Analysis, metric: str, selection: Selection = EVERYTHING) 
         if metric not in known:
             known[metric] = found(analysis, selection)
         return known[metric]
-    value: Value = _once(analysis, metric, selection, lambda: found(analysis, selection))
+    value: Value = _once(analysis, f"metric {metric}", selection, lambda: found(analysis, selection))
     return value
 
 
