@@ -27,13 +27,16 @@ JUDGES = {
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line and file instead of text.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the prediction of one trace to this file, of several to PATH/NAME.json.")
 @click.option("--wire", is_flag=True, help="Compare traces message by message and show the first difference.")
+@click.option("--phases", is_flag=True, help="Compare the pauses of traces phase by phase: those that were against those of the replay.")
 @click.option("--differences", default=3, show_default=True, help="How many differences to show per file.")
-def command(files: tuple[Path, ...], as_json: bool, out: Path | None, wire: bool, differences: int) -> int:
+def command(files: tuple[Path, ...], as_json: bool, out: Path | None, wire: bool, phases: bool, differences: int) -> int:
     """Replay recordings of a real Kafka and say how far rebalsim agrees with them.
 
     Takes any mix of assignor answers, coordinator conversations and traces of consumers, plain or .gz. Exit 0: all answers and
     conversations are identical and all traces were replayed; 1: an answer or a conversation differs; 2: a file is not a recording.
     """
+    if phases:
+        return _phase_by_phase(files, as_json)
     codes: list[int] = []
     findings = []
     several = len(files) > 1
@@ -59,4 +62,32 @@ def command(files: tuple[Path, ...], as_json: bool, out: Path | None, wire: bool
             if hasattr(judge, "summarise"):
                 for line in judge.summarise([f for f in findings if f.kind == kind]):
                     click.echo(line)
+    return exits.gravest(codes)
+
+
+def _phase_by_phase(files: tuple[Path, ...], as_json: bool) -> int:
+    """Each trace's pauses, and all together, cut into phases: what really was against what the replay says."""
+    from rebalsim.analysis.truth import document, told, total
+    from rebalsim.verify.phases import is_played, truth_of
+
+    codes, truths = [exits.WITHIN], []
+    for path in files:
+        try:
+            if recognise(path) != "trace":
+                raise InputError(f"{path}: is no trace of consumers — only traces have phases")
+            if not is_played(path):
+                click.echo(f"{path}: not replayed yet — its members use a protocol whose client is not simulated", err=True)
+                continue
+            truths.append(truth_of(path))
+        except InputError as e:
+            click.echo(str(e), err=True)
+            codes.append(exits.INVALID)
+            continue
+        if as_json:
+            click.echo(json.dumps({"file": str(path), "kind": "phases", **document(truths[-1])}))
+        else:
+            click.echo(f"{path}: {told(truths[-1])[0].partition(': ')[2]}")
+    if truths and not as_json:
+        for line in told(total(truths)):
+            click.echo(line)
     return exits.gravest(codes)
