@@ -111,7 +111,7 @@ class RoundFinder:
 
     def _state(self, number: int, e: ev.GroupStateChanged) -> None:
         if e.after == "PreparingRebalance" and e.before != e.after:
-            self.preparing = self._new_round(e.at_us, e.trigger, e.consumer, e.reason, number)
+            self.preparing = self._new_round(e.at_us, _trigger_in(e.trigger, e.reason), e.consumer, e.reason, number)
         elif e.after == "Stable" and self.current is not None and self.current.stable_us < 0 and e.before == "CompletingRebalance":
             self._stable(self.current, number, e.at_us)
 
@@ -278,8 +278,7 @@ class RoundFinder:
         if known.get(e.consumer) != e.member_id:
             self._blame(r, _Candidate(sent, "joined", e.consumer, m.reason, event))
         elif m.reason_at[0] > m.joined_us and m.reason and not m.reason.startswith(FOLLOWERS):
-            trigger = "metadata-changed" if "metadata" in m.reason else "subscription-changed" if "subscription" in m.reason else "leader-rejoined"
-            self._blame(r, _Candidate(sent, trigger, e.consumer, m.reason, m.reason_at[1]))
+            self._blame(r, _Candidate(sent, _trigger_in("leader-rejoined", m.reason), e.consumer, m.reason, m.reason_at[1]))
         if r.prepared_us == NEVER:
             r.prepared_us = min(sent, r.barrier_us)
         latest = max((at for at, _ in r.joins.values()), default=-1)
@@ -295,6 +294,16 @@ class RoundFinder:
             r.prepared_us, r.trigger, r.trigger_consumer, r.reason = c.at_us, c.trigger, c.consumer, c.reason
             if c.event >= 0:
                 r.evidence = (*r.evidence, c.event)
+
+
+def _trigger_in(trigger: str, reason: str) -> str:
+    """Why a member joined again of its own accord: its reason says more than that it did."""
+    if trigger in ("leader-rejoined", "metadata-changed"):
+        if "cached metadata has changed" in reason:
+            return "metadata-changed"
+        if "subscription has changed" in reason:
+            return "subscription-changed"
+    return trigger
 
 
 _HANDLERS: dict[type, str] = {
