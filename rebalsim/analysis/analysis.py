@@ -20,13 +20,14 @@ from rebalsim.analysis.invariants import find_violations
 from rebalsim.analysis.lag import LagBook
 from rebalsim.analysis.lanes import find_lanes, partition_keys
 from rebalsim.analysis.marks import find_marks
-from rebalsim.analysis.measure import Value, measure
+from rebalsim.analysis.measure import measure
 from rebalsim.analysis.members import find_members
 from rebalsim.analysis.ownership import Holdings, find_holdings
 from rebalsim.analysis.pauses import find_pauses
 from rebalsim.analysis.phases import Storyteller
 from rebalsim.analysis.records import find_redeliveries
 from rebalsim.analysis.rounds import RoundFinder
+from rebalsim.analysis.selecting import Value
 from rebalsim.analysis.states import find_states, state_shares
 from rebalsim.analysis.values import (
     Answer,

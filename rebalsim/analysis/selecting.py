@@ -1,0 +1,103 @@
+"""What part of an analysis a selection is about: pauses, rounds, disturbances, partitions, redeliveries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rebalsim.analysis.values import Disturbance, Pause, Rebalance, Redelivery
+from rebalsim.domain.ids import Partition
+from rebalsim.domain.metrics import EVERYTHING, Selection
+
+if TYPE_CHECKING:
+    from rebalsim.analysis.analysis import Analysis
+
+Value = float | int | None
+Measure = Callable[["Analysis", Selection], Value]
+
+
+def once(analysis: Analysis, what: str, selection: Selection, work: Callable[[], Any]) -> Any:
+    """What several metrics need, worked out once per selection."""
+    key = what if selection is EVERYTHING else (what, selection)
+    if key not in analysis.workings:
+        analysis.workings[key] = work()
+    return analysis.workings[key]
+
+
+def selected_pauses(a: Analysis, s: Selection) -> Sequence[Pause]:
+    """The pauses that a selection is about."""
+    if s is EVERYTHING or s.is_all:
+        return a.pauses
+    found: Sequence[Pause] = once(a, "pauses", s, lambda: [p for p in a.pauses if _fits(p, s)])
+    return found
+
+
+def _fits(p: Pause, s: Selection) -> bool:
+    return (
+        (not s.topics or p.partition.topic in s.topics)
+        and (not s.group or p.group == s.group)
+        and (s.from_us is None or p.ended_us > s.from_us)
+        and (s.until_us is None or p.started_us < s.until_us)
+        and (not s.members or p.owner_before in s.members or p.owner_after in s.members)
+        and (not s.action or p.cause.action == s.action)
+    )
+
+
+def is_within(at: int, s: Selection) -> bool:
+    """Whether an instant is in the selection's window."""
+    return (s.from_us is None or at >= s.from_us) and (s.until_us is None or at < s.until_us)
+
+
+def clipped(p: Pause, s: Selection) -> int:
+    """How much of a pause lies in the selection's window."""
+    start = p.started_us if s.from_us is None else max(p.started_us, s.from_us)
+    end = p.ended_us if s.until_us is None else min(p.ended_us, s.until_us)
+    return max(0, end - start)
+
+
+def selected_rebalances(a: Analysis, s: Selection) -> list[Rebalance]:
+    """The rounds of a running group (its first settling is none) that a selection is about, by the instant of their barrier."""
+    if s is EVERYTHING:
+        return [r for r in a.rebalances if not r.is_formation]
+    return [
+        r for r in a.rebalances
+        if not r.is_formation and (not s.group or r.group == s.group) and is_within(r.barrier_us, s)
+        and (not s.action or a.disturbances[r.disturbance].action == s.action)
+        and (not s.members or any(c in s.members for c in r.joins) or r.trigger_consumer in s.members)
+    ]
+
+
+def selected_disturbances(a: Analysis, s: Selection) -> list[Disturbance]:
+    """The disturbances of a running group that a selection is about."""
+    found: list[Disturbance] = once(a, "disturbances", s, lambda: _disturbances(a, s))
+    return found
+
+
+def _disturbances(a: Analysis, s: Selection) -> list[Disturbance]:
+    forming = {r.disturbance for rounds in a.rounds_by_group.values() for r in rounds if r.is_formation}
+    return [
+        d for place, d in enumerate(a.disturbances)
+        if place not in forming and (not s.group or d.group == s.group) and (not s.action or d.action == s.action)
+        and (s.from_us is None or d.ended_us > s.from_us) and (s.until_us is None or d.started_us < s.until_us)
+        and (not s.members or d.consumer in s.members)
+    ]
+
+
+def selected_keys(a: Analysis, s: Selection) -> list[tuple[str, Partition]]:
+    """The partitions that a selection is about, those that never stood still too."""
+    if s is EVERYTHING or s.is_all:
+        return a.partitions
+    keys = [k for k in a.partitions if (not s.topics or k[1].topic in s.topics) and (not s.group or k[0] == s.group)]
+    if s.members:
+        keys = [k for k in keys if any(h.consumer in s.members for h in a.holdings.get(k, ()))]
+    return keys
+
+
+def selected_redeliveries(a: Analysis, s: Selection) -> list[Redelivery]:
+    """The redeliveries and skips that a selection is about."""
+    return [
+        r for r in a.redeliveries
+        if (not s.topics or r.partition.topic in s.topics) and (not s.group or r.group == s.group) and is_within(r.at_us, s)
+        and (not s.members or r.consumer in s.members)
+        and (not s.action or (r.disturbance >= 0 and a.disturbances[r.disturbance].action == s.action))
+    ]
