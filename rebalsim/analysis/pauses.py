@@ -11,51 +11,16 @@ A long callback also holds up the partitions that a consumer keeps; short ones (
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
 
+from rebalsim.analysis.pause_state import UNKNOWN_CONSUMER, Shares, Taker
 from rebalsim.analysis.values import Pause
 from rebalsim.domain.ids import Partition
 from rebalsim.trace import events as ev
-from rebalsim.trace.trace import ConsumerFacts, Trace
+from rebalsim.trace.trace import Trace
 
 NOTICEABLE_US = 100_000      # a callback that holds up kept partitions for less is as a batch
 PRODUCER_LATE_US = 200_000   # records younger than the wait by more than this: there was nothing to hand over
-
-UNKNOWN_CONSUMER = ConsumerFacts(group="")
-
-
-class _Consumer:
-    """What the pass knows of one consumer."""
-
-    __slots__ = ("callback", "callback_event", "callback_us", "committed_event", "committed_us", "group", "halted", "holds", "is_auto_commit", "joined_us",
-                 "max_poll_us", "name", "noticed_us", "returned_event", "returned_us")
-
-    def __init__(self, name: str, group: _Group, facts: ConsumerFacts) -> None:
-        self.name = name
-        self.group = group
-        self.is_auto_commit = facts.is_auto_commit is not False
-        self.max_poll_us = facts.max_poll_interval_us
-        self.holds: dict[Partition, int] = {}          # partition → number of the callback that brought it
-        self.halted = ""                               # froze | stuck | cut, until it returns
-        self.committed_us = self.noticed_us = self.joined_us = self.returned_us = -1
-        self.committed_event = self.returned_event = -1
-        self.callback = ""
-        self.callback_us = self.callback_event = -1
-
-
-class _Group:
-    """What the pass knows of one group's partitions."""
-
-    __slots__ = ("name", "open", "owner", "ready", "taker")
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.owner: dict[Partition, str] = {}          # who was assigned it last, empty once revoked
-        self.taker: dict[Partition, str] = {}          # who takes its records now
-        self.open: dict[Partition, Pause] = {}
-        self.ready: dict[Partition, tuple[int, int]] = {}
-
 
 class PauseFinder:
     """The pass itself; `pauses` holds what it found, in order of their beginnings after `finish`."""
@@ -64,8 +29,8 @@ class PauseFinder:
         self.trace = trace
         self.horizon_us = horizon_us
         self.pauses: list[Pause] = []
-        self.consumers: dict[str, _Consumer] = {}
-        self.groups: dict[str, _Group] = {}
+        self.consumers: dict[str, Taker] = {}
+        self.groups: dict[str, Shares] = {}
         self.partitions = {name: facts.partitions for name, facts in trace.header.topics.items()}
         self.ends_at_position, self.ends_at_callback = _what_ends(trace)
         self.silent = {name for name, facts in trace.header.topics.items() if facts.rates is not None and not any(rate for _, rate, _ in facts.rates)}
@@ -88,19 +53,19 @@ class PauseFinder:
 
     # ------------------------------------------------------------------------------------------------ who
 
-    def _consumer(self, name: str) -> _Consumer:
+    def _consumer(self, name: str) -> Taker:
         found = self.consumers.get(name)
         if found is None:
             facts = self.trace.header.consumers.get(name, UNKNOWN_CONSUMER)
             group = self.groups.get(facts.group)
             if group is None:
-                group = self.groups[facts.group] = _Group(facts.group)
-            found = self.consumers[name] = _Consumer(name, group, facts)
+                group = self.groups[facts.group] = Shares(facts.group)
+            found = self.consumers[name] = Taker(name, group, facts)
         return found
 
     # ------------------------------------------------------------------------------------------------ pauses begin
 
-    def _stop(self, c: _Consumer, partitions: Iterable[Partition], at: int, why: str, number: int) -> None:
+    def _stop(self, c: Taker, partitions: Iterable[Partition], at: int, why: str, number: int) -> None:
         """The consumer stopped taking these partitions' records."""
         group, name = c.group, c.name
         taker = group.taker
@@ -210,7 +175,7 @@ class PauseFinder:
         if is_served and group.open:
             self._resume(c, [p for p in c.holds if p in group.open and self._is_ready(c, p)], e.at_us, number)
 
-    def _is_ready(self, c: _Consumer, p: Partition) -> bool:
+    def _is_ready(self, c: Taker, p: Partition) -> bool:
         """The new owner knows where to read the partition."""
         ready = c.group.ready.get(p)
         return ready is not None and ready[0] > c.group.open[p].started_us
@@ -231,7 +196,7 @@ class PauseFinder:
         if self.ends_at_callback and e.callback == "assigned":
             self._resume(c, e.partitions, e.at_us, number)
 
-    def _hold_up(self, c: _Consumer, until: int, number: int) -> None:
+    def _hold_up(self, c: Taker, until: int, number: int) -> None:
         """Kept partitions stood still while the poll thread was in a long callback."""
         group = c.group
         for p in c.holds:
@@ -244,7 +209,7 @@ class PauseFinder:
         c.returned_us, c.returned_event = e.at_us, number
         self._resume(c, [p for p in c.holds if self.ends_at_position or p.topic in self.silent], e.at_us, number)
 
-    def _resume(self, c: _Consumer, partitions: Iterable[Partition], at: int, number: int) -> None:
+    def _resume(self, c: Taker, partitions: Iterable[Partition], at: int, number: int) -> None:
         """The consumer takes these again, as far as such a trace can tell."""
         group = c.group
         for p in partitions:
@@ -329,9 +294,6 @@ _HANDLERS: dict[type, str] = {
     ev.LinkHealed: "_returned", ev.RequestSent: "_sent", ev.RejoinRequested: "_noticed", ev.RebalanceNoticed: "_noticed", ev.GenerationJoined: "_joined",
     ev.MemberStateChanged: "_member_state",
 }
-
-Teller = Callable[[Pause], Any]
-
 
 def find_pauses(trace: Trace, horizon_us: int) -> list[Pause]:
     """Every pause of the trace before the horizon, sorted by beginning and partition; open ones end at the horizon so far."""

@@ -9,50 +9,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from rebalsim.domain.errors import InputError
-from rebalsim.domain.ids import Partition
-from rebalsim.trace import broker_lines, client_lines
+from rebalsim.trace import broker_lines
 from rebalsim.trace import events as ev
 from rebalsim.trace.events import TraceEvent
 from rebalsim.trace.gzipped import lines_of
-from rebalsim.trace.log_lines import LogLine, take_apart
+from rebalsim.trace.log_files import Log, Voice, read_log, voices_in
 from rebalsim.trace.recording import assignor_names, protocol_of
+from rebalsim.trace.speech import Speech
 from rebalsim.trace.trace import ConsumerFacts, TopicFacts, Trace, TraceHeader
 
 SESSION_US, MS = 45_000_000, 1_000
-MOST_CONTINUED = 400                # lines that belong to one log line, at most
-_CONFIG = re.compile(r"^\s+([a-z][a-z.]{3,60}) = (.{0,400})$")
-_AFTER_CALLBACK = re.compile(
-    r"\(Re-\)joining group|Request joining group due to: (?:need to revoke|consumer pro-actively)|Notifying assignor|Adding newly assigned|"
-    r"Resetting generation|Member \S{1,400} sending LeaveGroup|Setting offset for partition|Found no committed offset|Resetting offset for partition|"
-    r"User provided listener")
-_VERSION = re.compile(r"^Kafka version: (\d[\w.-]{0,40})")
-
-
-@dataclass(slots=True)
-class _Log:
-    """One file's lines, and what it says about its only client."""
-
-    name: str
-    lines: list[LogLine] = field(default_factory=list)
-    config: dict[str, str] = field(default_factory=dict)
-    kafka: str = ""
-
-
-@dataclass(slots=True)
-class _Voice:
-    """One consumer's lines over all files that speak for it, in order of time."""
-
-    name: str
-    group: str
-    lines: list[LogLine]
-    instance: str | None = None
-    config: dict[str, str] = field(default_factory=dict)
 
 
 def read_logs(paths: Sequence[Path], group: str = "") -> Trace:
@@ -62,13 +32,13 @@ def read_logs(paths: Sequence[Path], group: str = "") -> Trace:
 
 def join_logs(files: Iterable[tuple[str, Iterable[str]]], group: str = "") -> Trace:
     """The same from (name, lines) pairs."""
-    logs = [_read(name, lines) for name, lines in files]
-    voices = _voices(logs, group)
+    logs = [read_log(name, lines) for name, lines in files]
+    voices = voices_in(logs, group)
     groups = dict.fromkeys(v.group for v in voices) or ({group: None} if group else {})
     events: list[TraceEvent] = []
     names: dict[str, str] = {}
     for voice in voices:
-        told = _spoken(voice)
+        told = Speech(voice).tell()
         for e in told:
             if type(e) is ev.GenerationJoined and e.member_id:
                 names[e.member_id] = voice.name
@@ -93,210 +63,6 @@ def join_logs(files: Iterable[tuple[str, Iterable[str]]], group: str = "") -> Tr
     return Trace(header, events)
 
 
-# ---------------------------------------------------------------------------------------------------- files to lines
-
-
-def _read(name: str, lines: Iterable[str]) -> _Log:
-    log = _Log(name)
-    client, continued, is_config = "", 0, False
-    by_thread: dict[str, LogLine] = {}
-    for raw in lines:
-        line = take_apart(raw)
-        if line is None:
-            config = _CONFIG.match(raw.rstrip("\r\n")) if is_config else None
-            if config is not None:
-                log.config.setdefault(config[1], config[2])
-            elif log.lines and raw[:1] in ("\t", " ") and continued < MOST_CONTINUED:
-                continued += 1
-                log.lines[-1].text += "\n" + raw.rstrip("\r\n")[:2_000]
-            continue
-        is_config, continued = "ConsumerConfig values" in line.text, 0
-        version = _VERSION.match(line.text)
-        if version is not None:
-            log.kafka = version[1]
-        if line.client:
-            client = line.client
-            by_thread[line.thread] = line
-        elif not line.is_broker:
-            same = by_thread.get(line.thread)                  # some loggers know no prefix: the thread's last speaker it was
-            if same is not None:
-                line.client, line.group, line.instance = same.client, same.group, same.instance
-            else:
-                line.client = client
-        if line.client or line.is_broker:
-            log.lines.append(line)
-    return log
-
-
-def _voices(logs: Sequence[_Log], group: str) -> list[_Voice]:
-    """Consumers by name. One client id in several files is one consumer with several lives, unless the files speak at the same time."""
-    parts: dict[tuple[str, str], list[tuple[list[LogLine], _Log]]] = {}
-    for log in logs:
-        mine: dict[tuple[str, str], list[LogLine]] = {}
-        owner: dict[str, str] = {}
-        for line in log.lines:
-            if line.is_broker:
-                continue
-            if line.group:
-                owner[line.client] = line.group
-            of = line.group or owner.get(line.client, "")
-            if of and (not group or of == group):
-                mine.setdefault((of, line.client), []).append(line)
-        for key, lines in mine.items():
-            lines.sort(key=lambda x: x.at_us)
-            parts.setdefault(key, []).append((lines, log))
-    voices: list[_Voice] = []
-    for (of, client), found in sorted(parts.items()):
-        found.sort(key=lambda part: part[0][0].at_us)
-        overlap = any(a[0][-1].at_us > b[0][0].at_us for a, b in pairwise(found))
-        chunks = [[part] for part in found] if overlap else [found]
-        for chunk in chunks:
-            lines = [line for part in chunk for line in part[0]]
-            name = f"{client}@{Path(chunk[0][1].name).stem}" if overlap else client
-            config = {key: value for part in chunk for key, value in part[1].config.items()}
-            instance = next((line.instance for line in lines if line.instance), None)
-            voices.append(_Voice(name or "consumer", of, lines, instance, config))
-    seen: dict[str, int] = {}
-    for voice in voices:                                       # the same client id in two groups
-        seen[voice.name] = seen.get(voice.name, 0) + 1
-        if seen[voice.name] > 1:
-            voice.name = f"{voice.name}@{voice.group}"
-    return voices
-
-
-# ---------------------------------------------------------------------------------------------------- lines to events
-
-
-class _Speech:
-    """One consumer's lines turned into events."""
-
-    def __init__(self, voice: _Voice) -> None:
-        self.voice = voice
-        self.out: list[TraceEvent] = []
-        self.life = 0
-        self.is_gone = True
-        self.is_leaving = False
-        self.entered: tuple[ev.CallbackBegan, str] | None = None
-        self.owned: dict[Partition, None] = {}
-        self.synced: ev.AssignmentReceived | None = None
-        self.revoking: tuple[int, tuple[Partition, ...]] | None = None
-        self.adding: tuple[int, tuple[Partition, ...]] | None = None
-        self.last_us = -1
-
-    def tell(self) -> list[TraceEvent]:
-        for line in self.voice.lines:
-            line = replace(line, client=self.voice.name)
-            self._leave_callback(line)
-            self._hear(line)
-            self.last_us = line.at_us
-        self._close_callback(-1)
-        if self.is_leaving and not self.is_gone:
-            self._gone(self.last_us, "closed")
-        return self.out
-
-    def _hear(self, line: LogLine) -> None:
-        self._hear_lists(line)
-        for e in client_lines.events_of(line):
-            kind = type(e)
-            if kind is ev.ConsumerStarted:
-                self._begin(line.at_us)
-                continue
-            if self.is_gone:
-                self._begin(line.at_us)
-            if kind is ev.CallbackBegan:
-                self._enter(e, line.thread)
-                continue
-            if kind is ev.AssignmentReceived:
-                self.synced = e
-                e.partitions = tuple(sorted(self.owned))
-            elif kind is ev.MemberStateChanged:
-                e.group = self.voice.group
-                self._without_listener(e)
-                self.is_leaving = e.after in ("LEAVING", "UNSUBSCRIBED") and "poll" not in self.out[-1].__class__.__name__.lower()
-            elif kind is ev.LeaveSent:
-                self.is_leaving = "closed" in e.reason or "unsubscribed" in e.reason
-            elif kind is ev.MemberReset and "pro-actively leaving" in e.reason:
-                self.is_leaving = self.is_leaving or not self._has_overrun()
-            elif kind is ev.RequestSent:
-                self.is_leaving = False
-            elif kind is ev.AssignmentComputed:
-                e.group = self.voice.group
-            self.out.append(e)
-
-    def _has_overrun(self) -> bool:
-        return any(type(e) is ev.PollExpired for e in self.out[-4:])
-
-    def _begin(self, at: int) -> None:
-        if not self.is_gone:
-            self._gone(self.last_us, "closed" if self.is_leaving else "killed")
-        self.life += 1
-        self.is_gone = self.is_leaving = False
-        self.out += [ev.ConsumerStarted(at, self.voice.name, self.life), ev.PollingBegan(at, self.voice.name, self.life)]
-
-    def _gone(self, at: int, how: str) -> None:
-        self._close_callback(-1)
-        self.out.append(ev.ConsumerExited(at, self.voice.name, self.life, how))
-        self.is_gone = True
-        self.owned.clear()
-        self.synced = None
-
-    # the listener's callbacks: entered with a line, left with the next one of that thread
-    def _enter(self, e: ev.CallbackBegan, thread: str) -> None:
-        self.entered = (e, thread)
-        self.out.append(e)
-        if not e.partitions:
-            self._close_callback(e.at_us)
-        for p in e.partitions:
-            if e.callback == "assigned":
-                self.owned[p] = None
-            else:
-                self.owned.pop(p, None)
-        if e.callback == "assigned" and self.synced is not None:
-            self.synced.partitions = tuple(sorted(self.owned))
-            self.synced = None
-        if e.callback == "revoked":
-            self.revoking = None
-        elif e.callback == "assigned":
-            self.adding = None
-
-    def _leave_callback(self, line: LogLine) -> None:
-        """What Kafka prints right after a callback bounds it; any other line says nothing about how long it took."""
-        if self.entered is None:
-            return
-        bounds = _AFTER_CALLBACK.match(line.text) is not None
-        if (bounds and line.thread == self.entered[1]) or line.text.endswith("from RECONCILING to ACKNOWLEDGING."):
-            self._close_callback(line.at_us)
-        elif not bounds and (line.thread == self.entered[1] or not line.thread):
-            self._close_callback(self.entered[0].at_us)
-
-    def _close_callback(self, at: int) -> None:
-        if self.entered is not None:
-            e = self.entered[0]
-            self.out.append(ev.CallbackEnded(max(at, e.at_us), e.consumer, e.callback, e.partitions))
-            self.entered = None
-
-    # consumer protocol without a listener: no callback lines, only the background thread's lists
-    def _hear_lists(self, line: LogLine) -> None:
-        if line.text.startswith("Revoking previously assigned partitions"):
-            self.revoking = (line.at_us, client_lines.partitions_in(line.text))
-        elif line.text.startswith("Reconciling assignment with local epoch"):
-            added = re.search(r"Added partitions \(assigned - owned\):([^\n]*)", line.text)
-            self.adding = (line.at_us, client_lines.partitions_in(added[1])) if added is not None else None
-
-    def _without_listener(self, e: ev.MemberStateChanged) -> None:
-        if e.before != "RECONCILING" or e.after != "ACKNOWLEDGING":
-            return
-        for kind, told in (("revoked", self.revoking), ("assigned", self.adding)):
-            if told is not None and told[1]:
-                self._enter(ev.CallbackBegan(max(told[0], self.out[-1].at_us if self.out else 0), self.voice.name, kind, told[1]), "")
-                self._close_callback(e.at_us)
-        self.revoking = self.adding = None
-
-
-def _spoken(voice: _Voice) -> list[TraceEvent]:
-    return _Speech(voice).tell()
-
-
 def _namer(names: dict[str, str], by_instance: dict[str, str]) -> broker_lines.Names:
     def name(member_id: str) -> str:
         if member_id in names:
@@ -306,7 +72,7 @@ def _namer(names: dict[str, str], by_instance: dict[str, str]) -> broker_lines.N
     return name
 
 
-def _broker_events(logs: Sequence[_Log], groups: dict[str, None], name: broker_lines.Names) -> list[TraceEvent]:
+def _broker_events(logs: Sequence[Log], groups: dict[str, None], name: broker_lines.Names) -> list[TraceEvent]:
     """What the coordinator's lines tell of these groups (of all, where no client speaks); why an epoch grew is told by the line before."""
     found: list[TraceEvent] = []
     triggers: dict[str, tuple[str, str, int]] = {}
@@ -334,7 +100,7 @@ def _broker_events(logs: Sequence[_Log], groups: dict[str, None], name: broker_l
     return found
 
 
-def _silences(voices: Sequence[_Voice], events: Sequence[TraceEvent], broker: Sequence[TraceEvent]) -> list[TraceEvent]:
+def _silences(voices: Sequence[Voice], events: Sequence[TraceEvent], broker: Sequence[TraceEvent]) -> list[TraceEvent]:
     """Who was removed because its session ran out had fallen silent a session before: dead, or frozen if it spoke again in the same life."""
     found: list[TraceEvent] = []
     lines = {v.name: [line.at_us for line in v.lines] for v in voices}
@@ -367,7 +133,7 @@ def _silences(voices: Sequence[_Voice], events: Sequence[TraceEvent], broker: Se
 # ---------------------------------------------------------------------------------------------------- the header
 
 
-def _header(logs: Sequence[_Log], voices: Sequence[_Voice], events: Sequence[TraceEvent], known: dict[str, None]) -> TraceHeader:
+def _header(logs: Sequence[Log], voices: Sequence[Voice], events: Sequence[TraceEvent], known: dict[str, None]) -> TraceHeader:
     topics: dict[str, int] = {}
     assignor: dict[str, str] = {}
     is_new: dict[str, None] = {}
@@ -389,7 +155,7 @@ def _header(logs: Sequence[_Log], voices: Sequence[_Voice], events: Sequence[Tra
     )
 
 
-def _facts(v: _Voice, assignor: str, is_new: bool) -> ConsumerFacts:
+def _facts(v: Voice, assignor: str, is_new: bool) -> ConsumerFacts:
     def us(key: str) -> int:
         value = v.config.get(key, "")
         return int(value) * MS if value.isdigit() and len(value) < 13 else -1

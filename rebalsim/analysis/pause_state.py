@@ -1,0 +1,41 @@
+"""What the pass that finds pauses knows of each consumer and each group while it walks the trace."""
+
+from __future__ import annotations
+
+from rebalsim.analysis.values import Pause
+from rebalsim.domain.ids import Partition
+from rebalsim.trace.trace import ConsumerFacts
+
+UNKNOWN_CONSUMER = ConsumerFacts(group="")
+
+
+class Taker:
+    """What the pass knows of one consumer."""
+
+    __slots__ = ("callback", "callback_event", "callback_us", "committed_event", "committed_us", "group", "halted", "holds", "is_auto_commit", "joined_us",
+                 "max_poll_us", "name", "noticed_us", "returned_event", "returned_us")
+
+    def __init__(self, name: str, group: Shares, facts: ConsumerFacts) -> None:
+        self.name = name
+        self.group = group
+        self.is_auto_commit = facts.is_auto_commit is not False
+        self.max_poll_us = facts.max_poll_interval_us
+        self.holds: dict[Partition, int] = {}          # partition → number of the callback that brought it
+        self.halted = ""                               # froze | stuck | cut, until it returns
+        self.committed_us = self.noticed_us = self.joined_us = self.returned_us = -1
+        self.committed_event = self.returned_event = -1
+        self.callback = ""
+        self.callback_us = self.callback_event = -1
+
+
+class Shares:
+    """What the pass knows of one group's partitions."""
+
+    __slots__ = ("name", "open", "owner", "ready", "taker")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.owner: dict[Partition, str] = {}          # who was assigned it last, empty once revoked
+        self.taker: dict[Partition, str] = {}          # who takes its records now
+        self.open: dict[Partition, Pause] = {}
+        self.ready: dict[Partition, tuple[int, int]] = {}
