@@ -48,7 +48,7 @@ class Commits:
     def request(self, offsets: dict[Any, int], handle: Any) -> Call | None:
         """Send a commit; None where the client refuses by itself: it is joining, or no member."""
         consumer, member = self.consumer, self.consumer.member
-        if member.state is not MemberState.STABLE:
+        if not self.may_commit():
             return None
         request = OffsetCommitRequest(member.member_id, member.instance_id, member.generation, offsets)
         call: Call = consumer.call("OffsetCommit", request, handle)
@@ -82,12 +82,16 @@ class Commits:
         self.under_way -= 1
         self.outcome(call, response)
 
+    def may_commit(self) -> bool:
+        """Does the client send commits at all just now?"""
+        return bool(self.consumer.member.state is MemberState.STABLE)
+
     def make_up(self) -> None:
         """Steady times with a commit after each batch: what the last of them did at the coordinator, before anything else happens."""
         consumer = self.consumer
         cycle = consumer.feed.cycle
         commit = consumer.spec.handler.commit
-        if self.is_auto or cycle is None or commit == "none" or consumer.member.state is not MemberState.STABLE:
+        if self.is_auto or cycle is None or commit == "none" or not self.may_commit():
             return
         link = consumer.coordinator_link
         if link is None or link.is_cut or consumer.host is None:

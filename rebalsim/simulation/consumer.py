@@ -110,17 +110,21 @@ class Consumer:
         self.stop_option = ""                          # asked to stop: default | leave | remain
         self.expiry: Alarm | None = None
         self._links.clear()
-        self.member = ClassicMember(self.config.group_instance_id, self.is_cooperative)
         self.metadata = Metadata(self)
+        self.nudge = Nudge(engine.env)
+        self.alarm = Alarm(engine, self.rank + APP, self._rung)
+        self.equip()
+        self.tell(ConsumerStarted(now, self.name, self.life))
+        engine.env.process(self.poll_loop(self.life, joins_us))
+
+    def equip(self) -> None:
+        """The parts that differ with the protocol."""
+        self.member = ClassicMember(self.config.group_instance_id, self.is_cooperative)
         self.heartbeat = HeartbeatThread(self)
         self.commits = Commits(self)
         self.feed = Feed(self)
         self.positions = Positions(self)
         self.membership = Membership(self)
-        self.nudge = Nudge(engine.env)
-        self.alarm = Alarm(engine, self.rank + APP, self._rung)
-        self.tell(ConsumerStarted(now, self.name, self.life))
-        engine.env.process(self.poll_loop(self.life, joins_us))
 
     def end(self, how: str, error: str = "") -> None:
         """The process is gone."""
@@ -281,7 +285,7 @@ class Consumer:
                     yield from self._hang()
                 if records:
                     yield from self._handle(records)
-            yield from close(self, self.stop_option)
+            yield from self._close(self.stop_option)
             self.end("closed")
         except PollFailed as e:
             self.end("fatal", e.name)
@@ -427,8 +431,11 @@ class Consumer:
 
     def _fail(self, name: str) -> Generator[Any, Any, None]:
         """The application dies of an exception, closing its consumer on the way out."""
-        yield from close(self, "default")
+        yield from self._close("default")
         self.end("fatal", name)
+
+    def _close(self, option: str) -> Generator[Any, Any, None]:
+        yield from close(self, option)
 
     # ---------------------------------------------------------------------------------------------- waiting
 
@@ -597,6 +604,9 @@ class Consumer:
         late = [call for call in self.calls.values() if call.expires_us <= now]
         if late:
             self.lose_coordinator("request timed out")
+            for call in late:                          # one that looked for the coordinator, too
+                if self.calls.pop(call.number, None) is not None:
+                    self.inbox.append((call, DISCONNECTED))
             self._incoming()
         elif self.calls and self.expiry is not None:
             self.expiry.set(min(call.expires_us for call in self.calls.values()))

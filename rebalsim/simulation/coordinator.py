@@ -84,7 +84,7 @@ class Coordinator:
         self._asker = call.consumer
         self.engine.rank = call.consumer.rank
         self.waiting[call.number] = call
-        self._carry_out(step(self.group, call.number, call.request, self.engine.env._now), call.is_quiet)
+        self._carry_out(self._step(call, self.engine.env._now), call.is_quiet)
 
     def _turn_away(self, call: Call) -> None:
         """The broker that was asked is not the group's any more, is down, or still reads the group."""
@@ -98,12 +98,32 @@ class Coordinator:
 
     def make_up(self, call: Call, at_us: int) -> None:
         """A beat or commit that came while nobody had to look: what it did then is done now, and nobody is answered."""
-        for effect in step(self.group, call.number, call.request, at_us):
+        for effect in self._step(call, at_us):
             kind = type(effect)
             if kind is SetTimer:
                 self._set(effect.key, effect.due_us)                      # type: ignore[union-attr]
             elif kind is Append:
-                written(self.group, effect.number, None, at_us)           # type: ignore[union-attr]
+                self._log_has(effect.number, at_us)                       # type: ignore[union-attr]
+
+    # ---------------------------------------------------------------------------------------------- the rules
+
+    @property
+    def is_stable(self) -> bool:
+        return self.group.state is STABLE
+
+    @property
+    def session_prefix(self) -> str:
+        """What the keys of the members' session timers begin with."""
+        return self.group.session_prefix
+
+    def _step(self, call: Call, now: int) -> list[Effect]:
+        return step(self.group, call.number, call.request, now)
+
+    def _fire(self, key: str, now: int) -> list[Effect]:
+        return fired(self.group, key, now)
+
+    def _log_has(self, number: int, now: int) -> list[Effect]:
+        return written(self.group, number, None, now)
 
     # ---------------------------------------------------------------------------------------------- another broker
 
@@ -159,7 +179,7 @@ class Coordinator:
                     timer.due_us = NEVER
             else:
                 self._write(effect, now, is_quiet)                        # type: ignore[arg-type]
-        is_stable = self.group.state is STABLE
+        is_stable = self.is_stable
         if is_stable is not self.was_stable:
             self.was_stable = is_stable
             if not is_stable:
@@ -204,7 +224,7 @@ class Coordinator:
         number, moves = event.value
         if self.is_up and moves == self._moves:
             self.engine.rank = LOG
-            self._carry_out(written(self.group, number, None, self.engine.env._now))
+            self._carry_out(self._log_has(number, self.engine.env._now))
 
     # ---------------------------------------------------------------------------------------------- timers
 
@@ -227,7 +247,7 @@ class Coordinator:
             self._forget(timer)
             return
         key = timer.key
-        prefix = self.group.session_prefix
+        prefix = self.session_prefix
         if key.startswith(prefix):
             consumer = self.consumers.get(key[len(prefix):])
             if consumer is not None and consumer.is_resting and consumer.member.member_id == key[len(prefix):]:
@@ -238,7 +258,7 @@ class Coordinator:
         self._forget(timer)
         if self.is_up:
             self.engine.rank = TIMER
-            self._carry_out(fired(self.group, key, at_us))
+            self._carry_out(self._fire(key, at_us))
 
     def _forget(self, timer: Timer) -> None:
         if self.timers.get(timer.key) is timer:
