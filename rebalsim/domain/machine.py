@@ -19,6 +19,11 @@ class Machine:
     beat_late: Draw = Draw("uniform", 1 * MS, 4 * MS)         # an idle member's beat comes so much later than an interval after the last
     service_us: int = 500                                      # a broker turns to a connection's next request so long after an answer
     tick_late_us: int = 500                                    # the heartbeat thread's looks are retry.backoff.ms and this apart
+    # Kafka's asynchronous consumer (the consumer protocol's), whose threads wait for whole milliseconds:
+    async_beat_late_us: int = 240                              # a beat comes so much late where records flow …
+    async_idle_beat_late_us: int = 960                         # … and where the thread is woken by nothing else
+    async_wait_late_us: int = 100                              # poll() waits so much longer than it means to
+    looks_too_early: float = 2 / 3                             # how often the application looks before its event is marked complete
 
 
 PROMPT = Machine(Draw(), 0, 0)

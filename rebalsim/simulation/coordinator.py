@@ -125,6 +125,9 @@ class Coordinator:
     def _log_has(self, number: int, now: int) -> list[Effect]:
         return written(self.group, number, None, now)
 
+    def topics_changed(self) -> None:
+        """Other topics or partitions: members look after that themselves."""
+
     # ---------------------------------------------------------------------------------------------- another broker
 
     def move(self, broker: int, load_us: int) -> None:

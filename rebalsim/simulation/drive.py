@@ -7,6 +7,7 @@ from typing import Any
 
 from rebalsim.domain.scenario import Consumer as Spec
 from rebalsim.simulation.engine import SCRIPT, Once
+from rebalsim.simulation.flow import Flow
 
 
 @dataclass(slots=True)
@@ -21,10 +22,17 @@ class Deed:
 
 @dataclass(slots=True)
 class Life:
-    """One process of a consumer: with which settings, and when it sends its first JoinGroup."""
+    """One process of a consumer: with which settings, and when it sends its first JoinGroup (or ConsumerGroupHeartbeat)."""
 
     spec: Spec
     joins_us: int
+    polls_us: int = -1               # consumer protocol: its first poll() …
+    arrives_us: int = 0              # … when the coordinator took it in …
+    acks_us: int = 0                 # … and its second heartbeat, which mostly acknowledges what it was given; 0: not known
+
+    @property
+    def begins_us(self) -> int:
+        return self.polls_us if self.polls_us >= 0 else self.joins_us
 
 
 @dataclass(slots=True)
@@ -35,10 +43,15 @@ class Drive:
     deeds: list[Deed] = field(default_factory=list)
     member_ids: dict[str, list[str]] = field(default_factory=dict)       # per consumer in the order in which they were handed out
     per_partition: float | None = None                                   # records a second of partitions that are added
+    apart_us: int = 0                                                    # a producer's batches reach one partition so long after another
 
     def begin(self, world: Any) -> None:
         for life in self.lives:
-            world.engine.at(life.joins_us, SCRIPT, self._start, (world, life))
+            world.engine.at(life.begins_us, SCRIPT, self._start, (world, life))
+        if self.apart_us and self.per_partition is not None:
+            for i, partition in enumerate(world.flows):
+                flow = world.flows[partition] = Flow()
+                flow.change((i + 1) * self.apart_us, self.per_partition)
         for deed in self.deeds:
             world.engine.at(deed.at_us, SCRIPT, self._do, (world, deed))
 
@@ -52,6 +65,7 @@ class Drive:
         if consumer.is_alive:
             consumer.kill()                            # ours has not gone yet, the real one had
         consumer.take_spec(life.spec)
+        consumer.driven = life
         consumer.begin(world.engine.now)
 
     def _do(self, event: Once) -> None:

@@ -20,13 +20,20 @@ class Lines:
         self._cuts_from_all = 0
         self._extras: list[Draw] = []
 
+    def follow(self, consumer: Any) -> None:
+        """The machine's lines are this consumer's now: the same one, with another client."""
+        self._consumer = consumer
+
     @property
     def is_cut_from_some(self) -> bool:
         return self._cuts + self._cuts_from_all > 0
 
     def fit(self, link: Link, is_coordinators: bool) -> Link:
         """A new connection, or one of which something changed."""
-        link.is_cut = self._cuts_from_all > 0 or (is_coordinators and self._cuts > 0)
+        is_cut = self._cuts_from_all > 0 or (is_coordinators and self._cuts > 0)
+        if link.is_cut and not is_cut:
+            link.heal()
+        link.is_cut = is_cut
         link.burden(self._extras, self._consumer.world.randomness.stream(f"extra/{self._consumer.name}") if self._extras else None)
         return link
 

@@ -18,6 +18,7 @@ from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import FindCoordinatorResponse
 from rebalsim.simulation.arrivals import lay_out, share_of, steps_ahead
 from rebalsim.simulation.brokers import Brokers
+from rebalsim.simulation.clients import client_of, coordinator_of, is_client_of
 from rebalsim.simulation.consumer import Consumer
 from rebalsim.simulation.coordinator import Coordinator
 from rebalsim.simulation.drive import Drive
@@ -94,11 +95,11 @@ class World:
     def add(self, spec: Spec) -> Consumer:
         """A consumer that may be started."""
         self.specs[spec.name] = spec
-        consumer = self.consumers[spec.name] = Consumer(self, spec, len(self.consumers))
+        consumer = self.consumers[spec.name] = client_of(self, spec, len(self.consumers))
         self._members.setdefault(spec.group, []).append(consumer)
         if spec.group not in self.hosts:
             home = self.brokers.homes[spec.group] = self._place(spec.group)
-            self.hosts[spec.group] = Coordinator(self, spec.group, home, self.randomness.stream(f"log/{spec.group}"), self._member_id)
+            self.hosts[spec.group] = coordinator_of(self, spec.group, home, self.randomness.stream(f"log/{spec.group}"), self._member_id)
         return consumer
 
     def start(self, name: str, spec: Spec | None = None) -> Consumer:
@@ -110,9 +111,22 @@ class World:
             latest = self.next_specs.pop(name, spec)
             if latest is not None and latest is not consumer.spec:
                 self.specs[name] = latest
+                consumer = self._as(consumer, latest)
                 consumer.take_spec(latest)
             consumer.begin()
         return consumer
+
+    def _as(self, consumer: Consumer, spec: Spec) -> Consumer:
+        """The consumer with the client that its next life runs: another one when the protocol changes."""
+        if is_client_of(consumer, spec):
+            return consumer
+        other = client_of(self, spec, consumer.index)
+        other.life, other.slowness, other.lines = consumer.life, consumer.slowness, consumer.lines
+        other.lines.follow(other)
+        self.consumers[spec.name] = other
+        members = self._members[spec.group]
+        members[members.index(consumer)] = other
+        return other
 
     def _place(self, group: str) -> int:
         """The broker that leads the group's partition of __consumer_offsets."""
@@ -230,6 +244,31 @@ class World:
         found = self._topics.get(topic)
         return found.has_leader_epochs if found else True
 
+    def topic_id(self, name: str) -> str:
+        """The topic's id: the brokers' assignors walk their maps in an order that depends on it."""
+        found = self._topics.get(name)
+        if found is not None and found.topic_id:
+            return found.topic_id
+        return self.randomness.stream(f"topic/{name}").uuid_at(0)
+
+    def client_made_id(self, consumer: Consumer) -> str:
+        """Under the consumer protocol the client itself makes its member id, one for each life."""
+        given = self.drive.next_member_id(consumer.name) if self.drive is not None else ""
+        return given or self.randomness.stream(f"ids/{consumer.name}").uuid_at(consumer.life)
+
+    def by_topic_id(self, partitions: tuple[Partition, ...]) -> dict[str, tuple[int, ...]]:
+        """As the consumer protocol's messages hold them."""
+        found: dict[str, tuple[int, ...]] = {}
+        for partition in partitions:
+            topic = self.topic_id(partition.topic)
+            found[topic] = (*found.get(topic, ()), partition.number)
+        return found
+
+    def by_topic_name(self, given: dict[str, tuple[int, ...]]) -> tuple[Partition, ...]:
+        """And back."""
+        names = {self.topic_id(name): name for name in self.partitions}
+        return tuple(sorted([Partition(names[topic], number) for topic, numbers in given.items() if topic in names for number in numbers]))
+
     def replica_racks(self) -> dict[str, tuple[tuple[str, ...], ...]] | None:
         """The racks of each partition's replicas, for assignors that mind them; None where brokers have none."""
         brokers = self.brokers
@@ -287,6 +326,8 @@ class World:
 
     def _topic_changed(self, topic: str, count: int) -> None:
         self.tell(TopicChanged(self.engine.now, topic, count))
+        for host in self.hosts.values():
+            host.topics_changed()
         for consumer in self.consumers.values():
             if consumer.is_alive:
                 consumer.metadata.changed()

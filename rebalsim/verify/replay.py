@@ -21,12 +21,21 @@ GROUP = "recorded"
 # A loopback round trip takes 1–10 ms, a timer 1–4: their geometric middles.
 LATENCY = constantly(1.6 * MS)
 JITTERED = Draw("uniform", 0.5 * MS, 5 * MS)
+# Under the consumer protocol a heartbeat is answered within 1 or 2 ms, its write included, and no JoinGroup is ever in the way.
+ASYNC_LATENCY = constantly(0.5 * MS)
+ASYNC_JITTERED = Draw("uniform", 0.3 * MS, 1.5 * MS)
+APART_US = 1 * MS                     # the producer's batches arrive one by one, 1–2 ms apart
 _DEEDS = {"close_begin": "close", "do_kill": "kill", "do_freeze": "freeze", "do_thaw": "thaw"}
 _DURATIONS = {
     "session.timeout.ms": "session_timeout_us", "heartbeat.interval.ms": "heartbeat_interval_us", "max.poll.interval.ms": "max_poll_interval_us",
     "auto.commit.interval.ms": "auto_commit_interval_us", "fetch.max.wait.ms": "fetch_max_wait_us", "retry.backoff.ms": "retry_backoff_us",
     "retry.backoff.max.ms": "retry_backoff_max_us", "request.timeout.ms": "request_timeout_us", "metadata.max.age.ms": "metadata_max_age_us",
     "default.api.timeout.ms": "default_api_timeout_us", "reconnect.backoff.ms": "reconnect_backoff_us",
+}
+_BROKER = {
+    "group.consumer.heartbeat.interval.ms": "group_consumer_heartbeat_interval_us",
+    "group.consumer.session.timeout.ms": "group_consumer_session_timeout_us",
+    "group.consumer.assignment.interval.ms": "group_consumer_assignment_interval_us",
 }
 _NUMBERS = {
     "max.poll.records": "max_poll_records", "fetch.min.bytes": "fetch_min_bytes", "fetch.max.bytes": "fetch_max_bytes",
@@ -44,21 +53,26 @@ def scenario_of(document: dict[str, Any], *, is_jittered: bool = False) -> tuple
             specs[step[2], life] = _consumer(document, step[2], step[3] if len(step) > 3 else {})
     rate = document["rate_per_partition"]
     topics = tuple([
-        Topic(name, count, (RateStep(0, float(rate * count)),), record_bytes=70) for name, count in document["topics"].items()
+        Topic(name, count, (RateStep(0, float(rate * count)),), record_bytes=70, topic_id=document.get("topic_ids", {}).get(name, ""))
+        for name, count in document["topics"].items()
     ])
     broker = document.get("broker", {})
     config = BrokerConfig(
         group_initial_rebalance_delay_us=int(broker.get("group.initial.rebalance.delay.ms", 3000)) * MS,
         group_min_session_timeout_us=int(broker.get("group.min.session.timeout.ms", 1000)) * MS, offsets_topic_num_partitions=1,
+        **{field: int(broker[key]) * MS for key, field in _BROKER.items() if key in broker},
     )
     late = Machine().beat_late
-    machine = Machine() if is_jittered else Machine(constantly(sqrt(late.a * late.b)))
+    # Without jitter a race goes the way it mostly goes.
+    machine = Machine() if is_jittered else Machine(constantly(sqrt(late.a * late.b)), looks_too_early=1.0)
+    is_async = document["conf"].get("group.protocol") == "consumer"
+    constant, jittered = (ASYNC_LATENCY, ASYNC_JITTERED) if is_async else (LATENCY, JITTERED)
     scenario = Scenario(
         title=document.get("name", ""), topics=topics, horizon_us=int(document["end"]) * MS, machine=machine,
-        cluster=Cluster(document.get("kafka", "4.3"), config=config, network=Network(JITTERED if is_jittered else LATENCY)),
+        cluster=Cluster(document.get("kafka", "4.3"), config=config, network=Network(jittered if is_jittered else constant)),
         groups=(Group(GROUP, tuple([specs[name, 1] for name in lives])),),
     )
-    return scenario, _drive(document, specs)
+    return scenario, _async_drive(document, specs) if is_async else _drive(document, specs)
 
 
 def _consumer(document: dict[str, Any], name: str, more: dict[str, Any]) -> Consumer:
@@ -73,6 +87,8 @@ def _consumer(document: dict[str, Any], name: str, more: dict[str, Any]) -> Cons
     if "partition.assignment.strategy" in conf:
         settings["partition_assignment_strategy"] = assignor_names(conf["partition.assignment.strategy"])
     settings["group_instance_id"] = conf.get("group.instance.id")
+    settings["group_protocol"] = conf.get("group.protocol", "classic")
+    settings["group_remote_assignor"] = conf.get("group.remote.assignor")
     is_auto = str(conf.get("enable.auto.commit", "true")) != "false"
     settings["enable_auto_commit"] = is_auto
     handler = Handler(
@@ -90,8 +106,48 @@ def _consumer(document: dict[str, Any], name: str, more: dict[str, Any]) -> Cons
     )
 
 
+def _done_to(document: dict[str, Any]) -> list[Deed]:
+    """What happened to processes and topics."""
+    deeds: list[Deed] = []
+    for event in document["events"]:
+        what, name, at = event["ev"], event["member"], event["t"] * MS
+        if what in _DEEDS:
+            deeds.append(Deed(at, _DEEDS[what], name))
+        elif what == "hang_begin":
+            deeds.append(Deed(at, "hang", name, event["ms"] * MS))
+        elif what == "partitions_done":
+            deeds.append(Deed(at, "grow", name, event["ms"]))
+    return deeds
+
+
+def _async_drive(document: dict[str, Any], specs: dict[tuple[str, int], Consumer]) -> Drive:
+    """Under the consumer protocol: first polls, first and second heartbeats, and in which order the coordinator took members in."""
+    lives: dict[tuple[str, int], Life] = {}
+    polls: dict[tuple[str, int], int] = {}
+    ids: dict[tuple[str, int], str] = {}
+    for number, event in enumerate(document["events"]):
+        what, key, at = event["ev"], (event["member"], event.get("life", 0)), event["t"] * MS
+        if what == "first_poll":
+            polls.setdefault(key, at)
+        elif what == "sent" and event["api"] == "ConsumerGroupHeartbeat":
+            life = lives.get(key)
+            if life is None:
+                lives[key] = Life(specs[key], at, min(polls.get(key, at), at))
+            elif not life.acks_us:
+                life.acks_us = at
+        elif what == "arrived" and key in lives and not lives[key].arrives_us:
+            lives[key].arrives_us = max(at, lives[key].joins_us) + number % MS         # those of one ms in the order told
+        if what in ("arrived", "state"):
+            ids.setdefault(key, event["id"])
+    drive = Drive(sorted(lives.values(), key=lambda life: life.begins_us), _done_to(document), per_partition=float(document["rate_per_partition"]),
+                  apart_us=APART_US)
+    for (name, _), member_id in sorted(ids.items(), key=lambda entry: entry[0][1]):
+        drive.member_ids.setdefault(name, []).append(member_id)
+    return drive
+
+
 def _drive(document: dict[str, Any], specs: dict[tuple[str, int], Consumer]) -> Drive:
-    drive = Drive([], per_partition=float(document["rate_per_partition"]))
+    drive = Drive([], _done_to(document), per_partition=float(document["rate_per_partition"]))
     joined: set[tuple[str, int]] = set()
     given: dict[str, dict[str, None]] = {}
     for event in document["events"]:
@@ -99,12 +155,6 @@ def _drive(document: dict[str, Any], specs: dict[tuple[str, int], Consumer]) -> 
         if what == "sent" and event["api"] == "JoinGroup" and (name, event["life"]) not in joined:
             joined.add((name, event["life"]))
             drive.lives.append(Life(specs[name, event["life"]], at))
-        elif what in _DEEDS:
-            drive.deeds.append(Deed(at, _DEEDS[what], name))
-        elif what == "hang_begin":
-            drive.deeds.append(Deed(at, "hang", name, event["ms"] * MS))
-        elif what == "partitions_done":
-            drive.deeds.append(Deed(at, "grow", name, event["ms"]))
         elif what == "rejoin" and "given member-id: " in event["reason"]:
             given.setdefault(name, {})[event["reason"].rpartition(": ")[2].strip()] = None
         elif what == "joined":

@@ -1,0 +1,180 @@
+"""The background thread (ConsumerNetworkThread): it reads answers, does what the application asked for, and lets each manager send.
+
+It takes no time and is woken by whatever concerns it: an event of the application's, an answer, a timer. It wakes the application only
+when records came or when there was nothing to fetch; news for the application waits until that looks for it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rebalsim.protocol.consumer_member import ClientState
+from rebalsim.simulation.asynchronous.beats import Beats
+from rebalsim.simulation.asynchronous.events import Assigned, Done, PollEvent, Removed
+from rebalsim.simulation.asynchronous.reconciliation import Reconciliation
+from rebalsim.simulation.engine import BEAT, NEVER, Alarm
+from rebalsim.simulation.membership import ask_for_coordinator
+from rebalsim.protocol.errors_of_kafka import Error
+from rebalsim.protocol.member_timers import backoff_us
+
+
+class Polled:
+    """When the application last polled, for max.poll.interval.ms."""
+
+    __slots__ = ("polled_us",)
+
+    def __init__(self, now_us: int) -> None:
+        self.polled_us = now_us
+
+
+class Background:
+    """Its turns, and the queues at both its ends."""
+
+    __slots__ = ("_again", "_attempts", "_asks_at_us", "_is_turning", "_prefetches", "_seekers", "alarm", "beats", "consumer", "engine", "is_enabled",
+                 "late_us", "reconciliation", "timers", "told")
+
+    def __init__(self, consumer: Any) -> None:
+        self.consumer = consumer
+        self.engine = consumer.engine
+        self.timers = Polled(self.engine.env._now)
+        self.alarm = Alarm(self.engine, consumer.rank + BEAT, self.turn)
+        self.late_us = 0                              # metadata and commits are looked at by the same clock as everything else
+        self.is_enabled = True
+        self.told: list[Removed | Assigned] = []      # for the application
+        self.beats = Beats(consumer, self)
+        self.reconciliation = Reconciliation(consumer, self)
+        self._seekers: list[PollEvent] = []           # whose positions are known: they want records
+        self._prefetches = False
+        self._is_turning = False
+        self._again = False
+        self._asks_at_us = NEVER                      # when it may ask for the coordinator (again)
+        self._attempts = 0
+
+    # ---------------------------------------------------------------------------------------------- what the others see of it
+
+    def begin(self) -> None:
+        """From now on it looks for its coordinator."""
+        self._asks_at_us = self.engine.env._now
+        self.turn()
+
+    def stop(self) -> None:
+        """The process is gone."""
+        self.is_enabled = False
+        self.alarm.off()
+
+    def look(self) -> None:
+        """Thawed: whatever came meanwhile."""
+        self.turn()
+
+    def plan(self) -> None:
+        """When there is something to do unasked."""
+        if not self.is_enabled or self.consumer.is_resting:
+            self.alarm.off()
+            return
+        at = min(self.beats.next_us(), self.consumer.commits.next_us())
+        if self.consumer.coordinator is None and not self.consumer.is_looking_up:
+            at = min(at, self._asks_at_us)
+        if at == NEVER:
+            self.alarm.off()
+        else:
+            self.alarm.set(max(at, self.engine.env._now))
+
+    def longest_wait_us(self, now: int) -> int:
+        """For how long the application may wait before it should look again (maximumTimeToWait)."""
+        return min(self.beats.longest_wait_us(now), max(0, self.consumer.commits.due_us - now))
+
+    # ---------------------------------------------------------------------------------------------- asked by the application
+
+    def add(self, event: PollEvent | Done) -> None:
+        """An event of the application's."""
+        if type(event) is Done:
+            event.then(event.error)
+        else:
+            self._polled(event)                       # type: ignore[arg-type]
+        self.turn()
+
+    def prefetch(self) -> None:
+        """CreateFetchRequests, before a batch is returned."""
+        self._prefetches = True
+        self.turn()
+
+    def _polled(self, event: PollEvent) -> None:
+        """AsyncPollEvent: reconcile, commit, join, note that the application polls, look for positions, then fetch; in this order."""
+        consumer, member = self.consumer, self.consumer.member
+        self.reconciliation.maybe_begin(can_commit=True)
+        consumer.commits.maybe_auto()
+        if member.state is ClientState.UNSUBSCRIBED and consumer.wants_to_join:
+            consumer.wants_to_join = False
+            consumer.step_to(member.join)
+        self.beats.polled(event.at_us)
+        consumer.positions.look(event)
+
+    def placed(self, events: list[PollEvent]) -> None:
+        """Positions are as these wanted them; now they want records."""
+        self._seekers += events
+
+    # ---------------------------------------------------------------------------------------------- a turn
+
+    def turn(self) -> None:
+        """All that can be done now."""
+        consumer = self.consumer
+        if consumer.is_frozen or not self.is_enabled:
+            return
+        if self._is_turning:
+            self._again = True
+            return
+        self._is_turning = True
+        while True:
+            self._again = False
+            consumer.read()
+            self._find_coordinator()
+            consumer.commits.send_waiting()
+            self.beats.poll()
+            self.reconciliation.maybe_begin(can_commit=False)
+            self._fetch()
+            if not self._again and not consumer.inbox:
+                break
+        self._is_turning = False
+        if self.is_enabled:
+            self.plan()
+            consumer.heed()
+
+    def _fetch(self) -> None:
+        if not self._prefetches and not self._seekers:
+            return
+        consumer = self.consumer
+        seekers, self._seekers = self._seekers, []
+        self._prefetches = False
+        sent = consumer.feed.send()
+        if not sent:
+            consumer.woken = True                     # nothing to fetch: the waiter is woken …
+        for event in seekers:
+            event.is_complete = True                  # … and looks, often before it is told that the event is complete
+            event.hidden = int(event.is_fresh) + (0 if sent else int(consumer.looks_too_early()))
+
+    # ---------------------------------------------------------------------------------------------- the coordinator
+
+    def _find_coordinator(self) -> None:
+        consumer = self.consumer
+        if consumer.coordinator is not None or consumer.is_looking_up or self.engine.env._now < self._asks_at_us:
+            return
+        consumer.is_looking_up = True
+        call = ask_for_coordinator(consumer)
+        call.handle = self._coordinator_found
+        consumer.send(call)
+
+    def _coordinator_found(self, call: Any, response: Any) -> None:
+        consumer = self.consumer
+        consumer.is_looking_up = False
+        if response.error is Error.NONE and response.broker >= 0:
+            self._attempts = 0
+            consumer.find_coordinator(response.broker)
+            return
+        config = consumer.config
+        jitter = 0.8 + 0.4 * consumer.stream("backoff").unit()
+        self._asks_at_us = self.engine.env._now + backoff_us(self._attempts, config.retry_backoff_us, config.retry_backoff_max_us, jitter)
+        self._attempts += 1
+
+    def lost_coordinator(self) -> None:
+        """It is asked for at once."""
+        self._asks_at_us = self.engine.env._now

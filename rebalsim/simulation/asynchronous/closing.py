@@ -1,0 +1,40 @@
+"""close() of an asynchronous consumer: commit, callbacks, leave, in this order; the leave is sent once."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+from rebalsim.protocol.consumer_member import ClientState
+from rebalsim.simulation.asynchronous.beats import CLOSED
+from rebalsim.simulation.closing import CLOSE_TIMEOUT_US
+from rebalsim.simulation.listener import ListenerFailed, call_listener
+from rebalsim.trace.events import CloseBegan, CloseEnded, LeaveSent
+
+
+def close(consumer: Any, option: str) -> Generator[Any, Any, None]:
+    """`option`: default (leaves; a static member for a while), leave (for good), remain (a dynamic member says nothing)."""
+    engine, member, background = consumer.engine, consumer.member, consumer.heartbeat
+    until = engine.env._now + min(CLOSE_TIMEOUT_US, consumer.config.request_timeout_us)
+    consumer.is_closing = True
+    consumer.tell(CloseBegan(engine.env._now, consumer.name))
+    if consumer.feed.cycle is not None:
+        consumer.commits.make_up()
+        consumer.feed.unsettle()
+    if consumer.commits.is_auto and consumer.coordinator is not None:
+        yield from consumer.commits.sync(until)
+    owned = tuple(sorted(consumer.feed.shares))
+    if owned:
+        try:
+            yield from call_listener(consumer, "revoked" if member.epoch > 0 else "lost", owned)
+        except ListenerFailed:
+            pass                                       # logged, and thrown when all is closed
+        consumer.feed.assign(())
+    if member.is_in_group and not (option == "remain" and member.instance_id is None):
+        consumer.tell(LeaveSent(engine.env._now, consumer.name, CLOSED))
+        consumer.step_to(lambda: member.leave(False, option == "leave"), ClientState.PREPARE_LEAVING)
+        background.turn()
+        while background.beats.flying is not None and engine.env._now < until and consumer.coordinator is not None:
+            yield from consumer.wait_for_background(until, ())
+    background.stop()
+    consumer.tell(CloseEnded(engine.env._now, consumer.name))

@@ -1,0 +1,171 @@
+"""OffsetCommit of an asynchronous consumer: the periodic one at an event of the application's, the one before a rebalance, and the application's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Any
+
+from rebalsim.domain.ids import Partition
+from rebalsim.protocol.errors_of_kafka import Error
+from rebalsim.protocol.member_timers import backoff_us
+from rebalsim.protocol.messages import OffsetCommitRequest
+from rebalsim.simulation.commits import Commits
+from rebalsim.simulation.engine import NEVER
+from rebalsim.simulation.network import Call
+from rebalsim.trace.events import CommitRefused, RequestSent
+
+_LATER = (
+    Error.COORDINATOR_LOAD_IN_PROGRESS, Error.UNKNOWN_TOPIC_OR_PARTITION, Error.COORDINATOR_NOT_AVAILABLE, Error.NOT_COORDINATOR,
+    Error.REQUEST_TIMED_OUT, Error.NETWORK_EXCEPTION,
+)
+_LOSE = (Error.COORDINATOR_NOT_AVAILABLE, Error.NOT_COORDINATOR, Error.REQUEST_TIMED_OUT, Error.NETWORK_EXCEPTION)
+Then = Callable[[str], None]
+
+
+class Wanted:
+    """A commit that is to be made, with its retries: `then` is told ok | failed | late."""
+
+    __slots__ = ("attempts", "not_before_us", "offsets", "offsets_of", "partitions", "then", "until_us")
+
+    def __init__(self, offsets_of: Callable[[], dict[Partition, int]], until_us: int, then: Then, partitions: tuple[Partition, ...] | None = None) -> None:
+        self.offsets_of = offsets_of          # the latest positions, at each attempt
+        self.offsets = offsets_of()
+        self.until_us = until_us
+        self.then = then
+        self.partitions = partitions          # what is about to be given up
+        self.attempts = 0
+        self.not_before_us = 0
+
+
+class AsyncCommits(Commits):
+    """CommitRequestManager."""
+
+    __slots__ = ("_background", "_waiting")
+
+    def __init__(self, consumer: Any, background: Any) -> None:
+        super().__init__(consumer)
+        self._background = background
+        self._waiting: list[Wanted] = []
+
+    # ---------------------------------------------------------------------------------------------- sending
+
+    def next_us(self) -> int:
+        """When one that backs off may be tried again."""
+        if self.consumer.coordinator is None or not self._waiting:
+            return NEVER
+        return min(wanted.not_before_us for wanted in self._waiting)
+
+    def send_waiting(self) -> None:
+        """Send what may be sent now."""
+        if not self._waiting or self.consumer.coordinator is None:
+            return
+        now = self.engine.env._now
+        waiting, self._waiting = self._waiting, []
+        for wanted in waiting:
+            if wanted.not_before_us > now:
+                self._waiting.append(wanted)
+            else:
+                self._send(wanted)
+
+    def _send(self, wanted: Wanted) -> None:
+        consumer, member = self.consumer, self.consumer.member
+        epoch = max(member.epoch, -1)
+        request = OffsetCommitRequest(member.member_id, member.instance_id, epoch, wanted.offsets)
+        call = consumer.call("OffsetCommit", request, lambda call, response: self._answered(wanted, call, response))
+        if wanted.partitions is not None and not consumer.world.is_wire:
+            consumer.tell(RequestSent(self.engine.env._now, consumer.name, "OffsetCommit", call.number, epoch, partitions=wanted.partitions))
+        consumer.send(call)
+
+    def maybe_auto(self) -> None:
+        """The periodic commit, when due: asynchronous, of all positions."""
+        now = self.engine.env._now
+        if now < self.due_us or self.under_way:
+            return
+        self.due_us = now + self.interval_us
+        offsets = self.consumer.feed.consumed()
+        if offsets:
+            self.under_way += 1
+            self._waiting.append(Wanted(lambda: offsets, now, self._auto_made))
+
+    def _auto_made(self, how: str) -> None:
+        self.under_way -= 1
+        if how == "late":
+            self.due_us = self.engine.env._now + self.consumer.config.retry_backoff_us
+
+    def auto_answered(self, call: Call, response: Any) -> None:
+        """The answer to a periodic one that was sent in quiet times."""
+        self.under_way -= 1
+        if response.error in _LATER:
+            self.due_us = self.engine.env._now + self.consumer.config.retry_backoff_us
+
+    def restart_timer(self) -> None:
+        """A reconciliation is over: the next periodic commit is an interval away."""
+        if self.is_auto:
+            self.due_us = self.engine.env._now + self.interval_us
+
+    def before_rebalance(self, until_us: int, partitions: tuple[Partition, ...], then: Callable[[], None]) -> None:
+        """maybeAutoCommitSyncBeforeRebalance: of all positions, also when nothing is given up; a failure changes nothing."""
+        if not self.is_auto or not self.consumer.feed.consumed():
+            then()
+            return
+        self._waiting.append(Wanted(self.consumer.feed.consumed, until_us, lambda how: then(), partitions))
+
+    def send_async(self, offsets: dict[Any, int]) -> None:
+        """commitAsync()."""
+        if offsets:
+            self.under_way += 1
+            self._waiting.append(Wanted(lambda: offsets, 0, self._async_made))
+            self._background.turn()
+
+    def _async_made(self, how: str) -> None:
+        self.under_way -= 1
+
+    # ---------------------------------------------------------------------------------------------- answers
+
+    def _answered(self, wanted: Wanted, call: Call, response: Any) -> None:
+        error: Error = response.error
+        if error is Error.NONE:
+            wanted.then("ok")
+            return
+        consumer = self.consumer
+        now = self.engine.env._now
+        if error in _LOSE:
+            consumer.lose_coordinator(f"error response {error.name}")
+        is_stale = error is Error.STALE_MEMBER_EPOCH and consumer.member.epoch > 0
+        if error in _LATER or is_stale:
+            if now < wanted.until_us:
+                config = consumer.config
+                jitter = 0.8 + 0.4 * consumer.stream("backoff").unit()
+                wanted.not_before_us = now + backoff_us(wanted.attempts, config.retry_backoff_us, config.retry_backoff_max_us, jitter)
+                wanted.attempts += 1
+                wanted.offsets = wanted.offsets_of()
+                self._waiting.append(wanted)
+                return
+            if error in _LATER:
+                wanted.then("late")
+                return
+        consumer.tell(CommitRefused(now, consumer.name, error.name))
+        wanted.then("fatal" if error in (Error.FENCED_INSTANCE_ID, Error.INVALID_COMMIT_OFFSET_SIZE) else "failed")
+
+    def sync(self, until_us: int) -> Generator[Any, Any, str]:
+        """commitSync() of all positions: ok | failed | fatal | late."""
+        consumer = self.consumer
+        if not consumer.feed.consumed():
+            return "ok"
+        box: list[str] = []
+        offsets = consumer.feed.consumed()
+        self._waiting.append(Wanted(lambda: offsets, until_us, lambda how: self._made(box, how)))
+        self._background.turn()
+        while not box:
+            if self.engine.env._now >= until_us:
+                return "late"
+            yield from consumer.wait_for_background(until_us, box)
+        return box[0]
+
+    def _made(self, box: list[str], how: str) -> None:
+        box.append(how)
+        self.consumer.is_done = True
+
+    def may_commit(self) -> bool:
+        """Is the consumer a member, so that its commits are taken?"""
+        return bool(self.consumer.member.is_in_group)

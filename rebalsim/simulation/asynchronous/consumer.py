@@ -1,0 +1,464 @@
+"""The consumer process of the consumer protocol: AsyncKafkaConsumer's poll(), pass by pass.
+
+A pass hands the background thread an event unless one is under way, runs the callbacks that wait, drops the event if it is complete,
+looks for records, and waits. What a member is told (by its heartbeats) begins to happen when the next event goes out, so the rhythm of
+these passes is what a rebalance is made of. While the application keeps up its batches are no events, as with any other consumer;
+the passes of one that has nothing to read are worked out when news comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from typing import Any
+
+from rebalsim.domain.scenario import Consumer as Spec
+from rebalsim.protocol.consumer_member import ClientState, ConsumerMember
+from rebalsim.protocol.errors_of_kafka import Error
+from rebalsim.simulation.asynchronous import rest
+from rebalsim.simulation.asynchronous.background import Background
+from rebalsim.simulation.asynchronous.closing import close
+from rebalsim.simulation.asynchronous.commits import AsyncCommits
+from rebalsim.simulation.asynchronous.events import Assigned, Done, PollEvent, Removed
+from rebalsim.simulation.asynchronous.feed import AsyncFeed
+from rebalsim.simulation.asynchronous.positions import AsyncPositions
+from rebalsim.simulation.consumer import Consumer
+from rebalsim.simulation.engine import ARRIVES, SCRIPT, Once
+from rebalsim.simulation.listener import ListenerFailed, call_listener
+from rebalsim.simulation.network import Call
+from rebalsim.simulation.poll_failed import PollFailed
+from rebalsim.trace.events import CoordinatorFound, MemberStateChanged, PollingBegan, RequestSent
+
+Steps = Generator[Any, Any, None]
+SPIN_US = 100                         # a pass that has nothing to wait for: what a turn of two threads takes
+
+
+class AsyncConsumer(Consumer):
+    """One consumer of a consumer group, through all its lives."""
+
+    member: Any
+    heartbeat: Any
+    feed: Any
+    positions: Any
+    commits: Any
+
+    def __init__(self, world: Any, spec: Spec, index: int) -> None:
+        super().__init__(world, spec, index)
+        self.driven: Any = None               # what a recording dictates about the next life
+
+    def equip(self) -> None:
+        """Everything of one life."""
+        self.event: PollEvent | None = None
+        self.woken = False                    # there is something to look at (FetchBuffer's flag)
+        self.is_done = False                  # what the application waits for in the background thread is done
+        self.is_idling = False
+        self.is_hanging = False
+        self.wants_to_join = True
+        self.has_new_topics = False
+        self.resolves_pattern = True
+        self.poll_error: PollFailed | None = None
+        self.looks_not_before_us = 0
+        self._acks_us = self._arrives_us = 0
+        super().equip()
+        member_id = self.world.client_made_id(self)
+        self.member = ConsumerMember(member_id, self.config.group_instance_id)
+        self.heartbeat = Background(self)
+        self.feed = AsyncFeed(self)
+        self.commits = AsyncCommits(self, self.heartbeat)
+        self.positions = AsyncPositions(self, self.heartbeat)
+
+    # ---------------------------------------------------------------------------------------------- what happens to it
+
+    def step_to(self, change: Callable[[], Any], by_way_of: ClientState | None = None) -> None:
+        """The member changes its state; told with the state in between, where there is one."""
+        member = self.member
+        before = member.state
+        change()
+        now = self.engine.env._now
+        states = [before, *([by_way_of] if by_way_of is not None else []), member.state]
+        for one, other in zip(states, states[1:]):
+            self.tell(MemberStateChanged(now, self.group, self.name, one.value, other.value, member.epoch, "client"))
+
+    def fail(self, error: Error) -> None:
+        """The coordinator will never have this member: poll() throws, and the consumer is beyond use."""
+        self.step_to(lambda: self.member.become(ClientState.FATAL))
+        self.poll_error = PollFailed(error.name.title().replace("_", "") + "Exception", True)
+        self.woken = True
+
+    def fail_poll(self, name: str) -> None:
+        """poll() throws this."""
+        self.poll_error = PollFailed(name, True)
+        self.woken = True
+
+    def given(self) -> None:
+        """News from the coordinator. A recording may tell when the application first looked at it: its second beat acknowledges."""
+        acks_us, self._acks_us = self._acks_us, 0
+        now = self.engine.env._now
+        if not acks_us:
+            return
+        cost = self.spec.listener.assigned
+        partitions = self.member.target.partitions
+        took = int(cost.fixed.a + cost.per_partition.a * len(partitions)) if partitions else 0
+        looked = acks_us - took - self.world.machine.async_wait_late_us
+        if now < looked and acks_us < now + self.heartbeat.beats.interval_us - 20_000:
+            self.looks_not_before_us = looked
+            self.event = None
+            if self.is_polling:
+                self.alarm.at_us = looked
+                self.alarm.set(looked)
+
+    def subscribe(self, topics: tuple[str, ...], pattern: str | None) -> None:
+        super().subscribe(topics, pattern)
+        self.has_new_topics = True
+        if self.is_alive and not self.is_frozen:
+            self.heartbeat.turn()
+
+    def enforce_rebalance(self) -> None:
+        """Does nothing under the consumer protocol (AsyncKafkaConsumer#enforceRebalance logs a warning)."""
+
+    def metadata_came(self) -> None:
+        """The broker looks after partitions; only a pattern that the client resolves itself may change the subscription."""
+        if self.pattern is not None and self.resolves_pattern:
+            topics = self.world.topics_matching(self.pattern)
+            if topics != self.topics:
+                self.topics = topics
+                self.has_new_topics = True
+                self.settle_accounts()
+
+    def find_coordinator(self, broker: int) -> None:
+        self.take_coordinator(broker)
+        self.tell(CoordinatorFound(self.engine.env._now, self.name, broker))
+
+    def lose_coordinator(self, why: str) -> None:
+        super().lose_coordinator(why)
+        self.heartbeat.lost_coordinator()
+
+    @property
+    def is_steady(self) -> bool:
+        """The application polls all the time, though nobody watches it do so."""
+        return self.is_idling or self.feed.cycle is not None
+
+    def looks_too_early(self) -> bool:
+        """The race between a wake-up and the mark that the event is complete: lost two times in three."""
+        return self.stream("looks").unit() < self.world.machine.looks_too_early
+
+    # ---------------------------------------------------------------------------------------------- starting
+
+    def _start_up(self, joins_us: int | None) -> Steps:
+        now = self.engine.env._now
+        driven, self.driven = self.driven, None
+        if driven is not None:
+            self._acks_us, self._arrives_us = driven.acks_us, driven.arrives_us
+            self.engine.at(driven.joins_us, SCRIPT, self._coordinator_known, self.life)
+        else:
+            took = self.stream("start").draw(self.spec.life.start)
+            if took:
+                yield from self.sleep(now + took)
+            bootstrap = self.link(self.world.bootstrap)
+            opening = 0 if bootstrap.is_open else 4 * bootstrap.latency_us(now)
+            bootstrap.is_open = True
+            self.engine.at(self.engine.env._now + opening, SCRIPT, self._begin_background, self.life)
+        self.tell(PollingBegan(self.engine.env._now, self.name, self.life))
+        self.metadata.watch(self.topics)
+
+    def _begin_background(self, event: Once) -> None:
+        if self.is_alive and self.life == event.value:
+            self.heartbeat.begin()
+
+    def _coordinator_known(self, event: Once) -> None:
+        if self.is_alive and self.life == event.value:
+            self.find_coordinator(self.world.coordinator_of(self.group))
+            assert self.coordinator_link is not None
+            self.coordinator_link.is_open = True
+            self.heartbeat.turn()
+
+    def take_driven_join(self) -> int:
+        """When the coordinator took this life's first join in, if a recording tells."""
+        arrives, self._arrives_us = self._arrives_us, 0
+        return int(arrives)
+
+    def send_so_that_it_arrives(self, call: Call, at_us: int) -> None:
+        """A join of which a recording tells when the coordinator took it in."""
+        now = self.engine.env._now
+        call.sent_us, call.expires_us, call.link = now, now + self.config.request_timeout_us, self.coordinator_link
+        self.calls[call.number] = call
+        if self.world.is_wire:
+            self.tell(RequestSent(now, self.name, call.api, call.number, call.sent_generation))
+        self.engine.at(at_us, self.rank + ARRIVES, self.host.receive, call)
+
+    # ---------------------------------------------------------------------------------------------- poll()
+
+    def poll(self) -> Generator[Any, Any, int]:
+        """KafkaConsumer.poll(): how many records it returns."""
+        feed = self.feed
+        engine = self.engine
+        self.deadline_us = engine.env._now + self.spec.handler.poll_timeout_us
+        is_first = True
+        while True:
+            if self.stop_option or self.hang_us:
+                return 0
+            yield from self._look(is_first)
+            is_first = False
+            records = self._collect()
+            if not records:
+                if not self.woken and not self.heartbeat.told and self._settles():
+                    yield from self._keep_up()
+                    if self.busy_until_us > engine.env._now:
+                        yield from self.sleep(self.busy_until_us)
+                        return 0
+                    if self.stop_option or self.hang_us:
+                        return 0
+                yield from self._await_records()
+                records = self._collect()
+            if records:
+                self.heartbeat.prefetch()
+                return int(records)
+            if engine.env._now >= self.deadline_us:
+                return 0
+
+    def _look(self, is_first: bool) -> Steps:
+        """checkInflightPoll: one event at a time, and the callbacks that wait."""
+        now = self.engine.env._now
+        event = self.event
+        if is_first and event is not None:
+            event.hidden = 0
+            if event.is_complete:
+                if self.feed.is_empty:
+                    event = None
+            elif now >= event.deadline_us:
+                event = None
+        told, self.heartbeat.told = self.heartbeat.told, []      # what comes of this pass's event is for the next one
+        is_new = event is None
+        if event is None:
+            event = PollEvent(now, self.deadline_us)
+            self.event = event
+            self.heartbeat.add(event)
+        else:
+            self.event = event
+        if told:
+            event.hidden = 0                  # the background thread is well through it by the time the callbacks are
+            event.is_fresh = False
+            try:
+                yield from self._run_callbacks(told)
+            except PollFailed:
+                self.event = None
+                raise
+        if self.poll_error is not None:
+            error, self.poll_error, self.event = self.poll_error, None, None
+            raise error
+        if event.is_complete:
+            if event.hidden:
+                event.hidden -= 1
+            else:
+                self.event = None
+        elif not is_new and self.engine.env._now >= event.deadline_us:
+            self.event = None
+
+    def _run_callbacks(self, told: list[Removed | Assigned]) -> Steps:
+        """processBackgroundEvents."""
+        failed = False
+        for one in told:
+            try:
+                if type(one) is Assigned:
+                    self.feed.assign(one.partitions)
+                    yield from call_listener(self, "assigned", one.added)
+                else:
+                    yield from call_listener(self, one.callback, one.partitions)
+                self.heartbeat.add(Done(one.then, False))
+            except ListenerFailed:
+                self.heartbeat.add(Done(one.then, True))
+                failed = True
+        if failed:
+            raise PollFailed("KafkaException", False)
+
+    def _collect(self) -> int:
+        event = self.event
+        if event is not None and event.is_fresh and not self.feed.has_all_positions:
+            event.is_fresh = False            # its positions are not looked at yet, so nothing is handed over
+            return 0
+        if event is not None:
+            event.is_fresh = False
+        return int(self.feed.collect())
+
+    def _settles(self) -> bool:
+        return self.member.state is ClientState.STABLE and self.member.is_reconciled and not self.looks_not_before_us > self.engine.env._now \
+            and bool(self.feed.settle())
+
+    # ---------------------------------------------------------------------------------------------- waiting within poll()
+
+    def _await_records(self) -> Steps:
+        """pollForFetches: until woken, until the poll is over, or as long as the background thread allows."""
+        if self.woken:
+            self.woken = False
+            return
+        engine, feed = self.engine, self.feed
+        now = engine.env._now
+        late = self.world.machine.async_wait_late_us
+        wait = self.deadline_us - now
+        backoff = self.config.retry_backoff_us
+        if not feed.shares and self.member.state is not ClientState.JOINING:
+            wait = min(wait, backoff)
+        else:
+            wait = min(wait, self.heartbeat.longest_wait_us(now))
+            if wait > backoff and (not feed.shares or not feed.has_all_positions):
+                wait = backoff
+        until = now + max(wait, SPIN_US) + late
+        if self.looks_not_before_us > now:
+            until = self.looks_not_before_us
+        if self.world.sleeps and self._can_idle():
+            until = yield from self._idle(until)
+        self.is_polling = True
+        self.alarm.set(until)
+        while not (self.woken or self.stop_option or self.hang_us) or self.is_frozen:
+            yield self.nudge
+            if not self.is_frozen and engine.env._now >= self.alarm_due_us(until):
+                break
+        self.is_polling = False
+        self.woken = False
+        if self.looks_not_before_us and engine.env._now >= self.looks_not_before_us:
+            self.looks_not_before_us = 0
+            self.event = None
+            if engine.env._now + 2_000 >= self.deadline_us:
+                self.deadline_us = engine.env._now + self.spec.handler.poll_timeout_us
+
+    def alarm_due_us(self, until: int) -> int:
+        """A recording may have brought the next look forward or put it off."""
+        return self.looks_not_before_us or until
+
+    def _can_idle(self) -> bool:
+        """There is nothing to read, and nothing to wait for but the coordinator's news."""
+        return (
+            not self.feed.shares and not self.feed.buffer and self.member.state is ClientState.STABLE and self.member.is_reconciled
+            and not self.heartbeat.told and not self.looks_not_before_us
+        )
+
+    def _idle(self, until: int) -> Generator[Any, Any, int]:
+        """Asleep through the passes of poll() calls that return nothing. When the pass comes that is no more like the others."""
+        self.is_idling = self.is_polling = True
+        self._maybe_rest()
+        self.alarm.off()
+        while self._can_idle() and not self.stop_option and not self.hang_us:
+            yield self.nudge
+            if self._can_idle():
+                self._maybe_rest()
+        self.is_idling = self.is_polling = False
+        now = self.engine.env._now
+        while until < now:
+            until = self._idle_pass(until)
+        return until
+
+    def _idle_pass(self, at: int) -> int:
+        """What the pass at this instant did; when the next one is."""
+        backoff = self.config.retry_backoff_us
+        submits = True
+        if at >= self.deadline_us:
+            self.deadline_us = at + self.spec.handler.poll_timeout_us
+        elif self.event is not None:
+            self.event = None
+            submits = False
+        if submits:
+            self.heartbeat.timers.polled_us = at
+            self.event = None
+            if self.looks_too_early():
+                self.event = PollEvent(at, self.deadline_us)
+                self.event.is_complete, self.event.is_fresh = True, False
+        return at + max(min(backoff, self.deadline_us - at), SPIN_US) + self.world.machine.async_wait_late_us
+
+    def _keep_up(self) -> Steps:
+        """The application keeps up: asleep until something but the usual records comes."""
+        feed = self.feed
+        cycle = feed.cycle
+        engine = self.engine
+        while feed.cycle is cycle and not self.stop_option and not self.hang_us:
+            until = feed.first_delivery_at()
+            self._maybe_rest()
+            if not self.is_resting:
+                until = min(until, self.commits.due_us)
+                if self.world.is_dense:
+                    until = min(until, cycle.batch_after(engine.env._now))
+            self.is_polling = True
+            self.alarm.set(max(until, engine.env._now))
+            yield self.nudge
+            self.is_polling = False
+            if self.is_frozen or feed.cycle is not cycle:
+                continue
+            feed.tell_first()
+            if not self.is_resting and engine.env._now >= self.commits.due_us:
+                self.commits.maybe_auto()
+                self.heartbeat.turn()
+        if feed.cycle is not None:
+            self.commits.make_up()
+            self.break_cycle()
+
+    def _maybe_rest(self) -> None:
+        if self.world.sleeps and not self.is_resting and rest.can_rest(self):
+            self.is_resting = True
+            self.heartbeat.alarm.off()
+
+    def rouse(self) -> None:
+        """News may come: beats and commits are real from now on."""
+        self.is_resting = False
+        self.commits.make_up()
+        rest.make_up(self)
+        self.heartbeat.plan()
+        if self.commits.is_auto and self.feed.cycle is not None:
+            self.alarm.set(min(self.alarm.at_us, max(self.commits.due_us, self.engine.env._now)))
+
+    # ---------------------------------------------------------------------------------------------- the two threads
+
+    def stir(self) -> None:
+        """Something happened that the application will act on when it next looks: from here on its passes matter."""
+        if self.is_resting:
+            self.rouse()
+        if self.feed.cycle is not None:
+            self.commits.make_up()
+            self.break_cycle()
+
+    def heed(self) -> None:
+        """The end of a turn of the background thread: the application notices what it can notice where it waits."""
+        if not self.is_polling or self.is_frozen:
+            return
+        self.nudge.give()
+
+    def wait_for_background(self, until_us: int, box: Sequence[Any]) -> Steps:
+        """Blocked until the background thread is done with something."""
+        self.is_done = False
+        self.is_polling = True
+        self.alarm.set(until_us)
+        yield self.nudge
+        self.is_polling = False
+
+    def sleep(self, until_us: int) -> Steps:
+        """Outside poll(), or in a callback: only the clock wakes."""
+        if self.feed.cycle is not None:
+            self.commits.make_up()
+            self.feed.unsettle()
+        if self.is_resting:
+            self.rouse()
+        self.is_polling = False
+        self.busy_until_us = until_us
+        self.alarm.set(until_us)
+        engine = self.engine
+        while engine.env._now < until_us or self.is_frozen:
+            yield self.nudge
+
+    def _stick(self, us: int, why: str) -> Steps:
+        self.is_hanging = True
+        yield from super()._stick(us, why)
+        self.is_hanging = False
+
+    def _incoming(self) -> None:
+        if self.is_frozen:
+            self.is_owed = True
+        else:
+            self.heartbeat.turn()
+
+    def _wake(self) -> None:
+        """Business for the application itself: it looks up when its batch is done."""
+        cycle = self.feed.cycle
+        now = self.engine.env._now
+        if cycle is not None and cycle.free_at(now) > now:
+            self.break_cycle()
+        self.nudge.give()
+
+    def _close(self, option: str) -> Steps:
+        yield from close(self, option)

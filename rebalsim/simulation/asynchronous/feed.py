@@ -1,0 +1,136 @@
+"""What an asynchronous consumer reads. As for any other, and: partitions on their way out or in are held back one by one, not all at once.
+
+An answer wakes the application whatever it brings; records that are not wanted any more are thrown away only when it looks at them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rebalsim.domain.ids import Partition
+from rebalsim.simulation.feed import FETCHING, Feed, Fetch, Share
+
+
+class HeldShare(Share):
+    """One owned partition, which may be on its way out (being revoked) or in (its callback has not returned)."""
+
+    __slots__ = ("is_coming", "is_going")
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.is_going = False
+        self.is_coming = True
+
+    @property
+    def is_fetchable(self) -> bool:
+        return not self.is_going and not self.is_coming and self.state == FETCHING
+
+
+class Answer(list[Any]):
+    """A partition's part of a fetched answer: share, first offset, how many; less and less of it as it is handed over."""
+
+    __slots__ = ("began_at",)
+
+    def __init__(self, share: Share, first: int, count: int) -> None:
+        super().__init__((share, first, count))
+        self.began_at = first
+
+    @property
+    def is_begun(self) -> bool:
+        return bool(self[1] > self.began_at)
+
+
+class AsyncFeed(Feed):
+    """The data plane of an asynchronous consumer."""
+
+    __slots__ = ()
+    shares: dict[Partition, Any]
+    buffer: list[Any]
+
+    def assign(self, partitions: tuple[Partition, ...]) -> None:
+        """The new assignment; what is new is not read before the callback has returned."""
+        if self.cycle is not None:
+            self.unsettle()
+        shares, world, rack = self.shares, self.consumer.world, self.config.client_rack
+        fresh: dict[Partition, Any] = {}
+        for partition in partitions:
+            share = shares.get(partition)
+            if share is None:
+                share = HeldShare(partition, world.flow(partition), world.brokers.reads_from(partition, rack))
+            fresh[partition] = share
+        self.shares = fresh
+
+    def mark_revoking(self, partitions: tuple[Partition, ...]) -> None:
+        """Nothing more is fetched or handed over of these."""
+        if self.cycle is not None and partitions:
+            self.unsettle()
+        for partition in partitions:
+            self.shares[partition].is_going = True
+
+    def enable(self, partitions: tuple[Partition, ...]) -> None:
+        """Their callback has returned."""
+        for partition in partitions:
+            share = self.shares.get(partition)
+            if share is not None:
+                share.is_coming = False
+
+    @property
+    def has_all_positions(self) -> bool:
+        """Is every position known and valid?"""
+        return all(share.state == FETCHING for share in self.shares.values())
+
+    @property
+    def is_empty(self) -> bool:
+        """Has every answer been begun? One that is handed over in parts does not count (FetchBuffer#isEmpty)."""
+        return not self.buffer or (len(self.buffer) == 1 and self.buffer[0].is_begun)
+
+    def send(self) -> int:
+        """As every consumer's, of what may be fetched."""
+        if self.cycle is not None:
+            return 0
+        wanted: dict[int, list[Share]] = {}
+        for share in self.shares.values():
+            if share.is_fetchable and share.broker not in self.flying and share.broker >= 0:
+                share.fetched = share.offset
+                wanted.setdefault(share.broker, []).append(share)
+        drains_first = self.consumer.drains_first
+        for entry in self.buffer:
+            share = entry[0]
+            if self.shares.get(share.partition) is not share:
+                continue
+            if drains_first:
+                wanted.pop(share.broker, None)
+            elif share in wanted.get(share.broker, ()):
+                wanted[share.broker].remove(share)
+        sent = 0
+        for broker, shares in wanted.items():
+            if shares:
+                self._fetch(broker, shares)
+                sent += 1
+        return sent
+
+    def landed(self, fetch: Fetch) -> None:
+        """A Fetch came back. Whatever it brought is buffered, and the application woken."""
+        if self.flying.get(fetch.broker) is fetch:
+            del self.flying[fetch.broker]
+        for share, first, count in fetch.got:
+            self.buffer.append(Answer(share, first, count))
+            partition = share.partition
+            if self.shares.get(partition) is share:
+                del self.shares[partition]
+                self.shares[partition] = share
+        self.consumer.woken = True
+
+    def collect(self) -> int:
+        """As every consumer's; what is not wanted any more is thrown away on the way."""
+        for entry in list(self.buffer):
+            share = entry[0]
+            if self.shares.get(share.partition) is not share or not share.is_fetchable or share.offset != entry[1]:
+                self.buffer.remove(entry)
+        return super().collect()
+
+    def settle(self) -> bool:
+        """Only when nothing is on its way out or in."""
+        if any(share.is_going or share.is_coming for share in self.shares.values()):
+            return False
+        return super().settle()

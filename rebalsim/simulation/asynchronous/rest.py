@@ -1,0 +1,74 @@
+"""Rest under the consumer protocol: beats and commits that can change nothing are no events; when news comes, they are made up.
+
+A member rests while its group is stable, it has reconciled everything, and its application keeps up (or has nothing to read at all).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rebalsim.protocol.consumer_member import ClientState
+from rebalsim.protocol.messages import OffsetCommitRequest
+from rebalsim.simulation.engine import ARRIVES
+
+
+def can_rest(consumer: Any) -> bool:
+    """Nothing is under way, nothing is asked of it, and its group is settled."""
+    member, host, background = consumer.member, consumer.host, consumer.heartbeat
+    beats = background.beats
+    return (
+        member.state is ClientState.STABLE and member.is_reconciled and not consumer.calls and not consumer.inbox and not background.told
+        and beats.flying is None and beats.interval_us > 0 and consumer.coordinator is not None and host is not None and host.is_up
+        and host.was_stable and not host.is_watching and member.member_id in host.group.members and not consumer.coordinator_link.is_cut
+        and not consumer.hang_us and not consumer.stop_option and not consumer.has_new_topics
+        and host.group.members[member.member_id].epoch == member.epoch
+    )
+
+
+def make_up(consumer: Any) -> None:
+    """All beats and periodic commits since it came to rest: the last to arrive is heard now, one that is under way is sent on."""
+    engine = consumer.engine
+    now = engine.env._now
+    link, host, member, beats = consumer.coordinator_link, consumer.host, consumer.member, consumer.heartbeat.beats
+    came: list[tuple[int, int, str, Any]] = []
+    flying: list[tuple[int, int, str, Any]] = []
+
+    def note(sent: int, api: str, request: Any) -> None:
+        arrives = sent + link.latency_us(sent)
+        if arrives < now or (arrives == now and consumer.rank + ARRIVES <= engine.rank):
+            came.append((arrives, len(came), api, request))
+        else:
+            flying.append((arrives, sent, api, request))
+
+    period = beats.interval_us + beats.late_us
+    first = beats.due_us
+    if now > first:
+        last = first + (now - first - 1) // period * period
+        for sent in (last - period, last):
+            if sent >= first:
+                note(sent, "ConsumerGroupHeartbeat", beats.request())
+        beats.due_us = last + period
+    commits = consumer.commits
+    if commits.is_auto and consumer.feed.cycle is not None:
+        period, first = commits.interval_us, commits.due_us
+        if now > first:
+            last = first + (now - first - 1) // period * period
+            for sent in (last - period, last):
+                if sent >= first:
+                    request = OffsetCommitRequest(member.member_id, member.instance_id, member.epoch, consumer.feed.consumed_at(sent))
+                    note(sent, "OffsetCommit", request)
+            commits.due_us = last + period
+    for arrived, _, api, request in sorted(came, key=lambda entry: entry[:2]):
+        host.make_up(consumer.call(api, request, None), arrived)
+    for arrives, sent, api, request in flying:
+        is_beat = api == "ConsumerGroupHeartbeat"
+        call = consumer.call(api, request, beats.answered if is_beat else commits.auto_answered)
+        call.sent_us = sent
+        call.is_quiet = True
+        call.link = link
+        if is_beat:
+            beats.flying = call
+        else:
+            commits.under_way += 1
+        consumer.calls[call.number] = call
+        engine.at(arrives, consumer.rank + ARRIVES, host.receive, call)

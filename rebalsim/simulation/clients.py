@@ -1,0 +1,51 @@
+"""Which client a consumer is: the one place where `group.protocol` decides, for consumers and for the coordinators of their groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from rebalsim.domain.scenario import Consumer as Spec
+from rebalsim.domain.scenario import Scenario
+from rebalsim.simulation.asynchronous.consumer import AsyncConsumer
+from rebalsim.simulation.consumer import Consumer
+from rebalsim.simulation.consumer_coordinator import ConsumerCoordinator
+from rebalsim.simulation.coordinator import Coordinator
+
+
+def client_of(world: Any, spec: Spec, index: int) -> Consumer:
+    """The client that this consumer runs."""
+    kind = AsyncConsumer if spec.config.group_protocol == "consumer" else Consumer
+    return kind(world, spec, index)
+
+
+def is_client_of(consumer: Consumer, spec: Spec) -> bool:
+    """Does the consumer run the client that these settings ask for?"""
+    return isinstance(consumer, AsyncConsumer) == (spec.config.group_protocol == "consumer")
+
+
+def coordinator_of(world: Any, group: str, *args: Any) -> Coordinator:
+    """The group's coordinator: if anybody in the story ever speaks the consumer protocol in this group, one that can be both."""
+    speaks = any(spec.group == group and spec.config.group_protocol == "consumer" for spec in _specs(world.scenario))
+    kind = ConsumerCoordinator if speaks else Coordinator
+    return kind(world, group, *args)
+
+
+def _specs(story: Scenario) -> Iterator[Spec]:
+    """Everybody that the story names, at its start and in its script."""
+    yield from _within(story.groups)
+    yield from _within(story.script)
+
+
+def _within(value: Any) -> Iterator[Spec]:
+    if isinstance(value, Spec):
+        yield value
+    elif isinstance(value, tuple):
+        for one in value:
+            yield from _within(one)
+    elif is_dataclass(value):
+        for field in fields(value):
+            inner = getattr(value, field.name)
+            if isinstance(inner, tuple) or is_dataclass(inner):
+                yield from _within(inner)

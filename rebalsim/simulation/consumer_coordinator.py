@@ -1,0 +1,179 @@
+"""The coordinator of a group whose members may speak the consumer protocol: the same log, timers and queue, other rules.
+
+The group itself is the protocol's `EitherGroup`: it becomes a consumer group with the first member that speaks so, and turns back
+when none is left. Nothing is ever sent unasked; what changes, members learn with their own next heartbeat.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rebalsim.assignors.registry import server_assignor
+from rebalsim.domain.ids import Partition
+from rebalsim.domain.scenario import Cluster
+from rebalsim.protocol import either_group
+from rebalsim.protocol.classic_member import Subscription
+from rebalsim.protocol.consumer.classic_members import Said
+from rebalsim.protocol.consumer.group import ConsumerGroup, ConsumerGroupSettings
+from rebalsim.protocol.consumer.topics import Topic, TopicsImage
+from rebalsim.protocol.consumer_group import load as load_consumer_group
+from rebalsim.protocol.consumer_group import unload as unload_consumer_group
+from rebalsim.protocol.consumer_messages import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
+from rebalsim.protocol.effects import Effect, Note, Reply
+from rebalsim.protocol.errors_of_kafka import Error
+from rebalsim.simulation.coordinator import Coordinator, rules_of
+from rebalsim.simulation.engine import LOG, NEVER, Once
+from rebalsim.simulation.network import DISCONNECTED, Call
+from rebalsim.simulation.randomness import Stream
+from rebalsim.trace.events import CoordinatorMoved
+
+
+class Words:
+    """Classic metadata and assignments as the simulation's classic consumers write them."""
+
+    def subscription(self, metadata: Subscription) -> Said:
+        return Said(metadata.topics, metadata.owned, metadata.rack or None)
+
+    def assigned(self, assignment: Any) -> tuple[Partition, ...]:
+        return tuple(assignment) if assignment is not None else ()
+
+    def assignment(self, partitions: tuple[Partition, ...]) -> Any:
+        return partitions
+
+
+def version_of(kafka: str) -> tuple[int, ...]:
+    """4.3.1 → (4, 3)."""
+    return tuple([int(part) for part in kafka.split(".")[:2] if part.isdigit()])
+
+
+def settings_of(cluster: Cluster) -> ConsumerGroupSettings:
+    """The brokers' settings for consumer groups, and what their version knows."""
+    config = cluster.config
+    version = version_of(cluster.kafka)
+    names = config.group_consumer_assignors
+    return ConsumerGroupSettings(
+        assignors={name: server_assignor(name).assign for name in names},
+        session_timeout_us=config.group_consumer_session_timeout_us, heartbeat_interval_us=config.group_consumer_heartbeat_interval_us,
+        max_size=config.group_consumer_max_size,
+        assignment_interval_us=config.group_consumer_assignment_interval_us if version >= (4, 3) else 0,
+        first_epoch=1 if version >= (4, 3) else 0, known_members_may_join_again=version >= (4, 2), commits_by_partition=version >= (4, 3),
+    )
+
+
+class ConsumerCoordinator(Coordinator):
+    """One group's coordinator, for members of either protocol."""
+
+    def __init__(self, world: Any, name: str, broker: int, append: Stream, member_ids: Any) -> None:
+        cluster: Cluster = world.scenario.cluster
+        self.either = either_group.EitherGroup(
+            name, rules_of(cluster), settings_of(cluster), Words(), self._new_member_id, cluster.config.group_consumer_migration_policy,
+            image_of(world, 0),
+        )
+        self._images = 0
+        super().__init__(world, name, broker, append, member_ids)
+
+    @property
+    def group(self) -> Any:
+        """What the group is at present."""
+        return self.either.group
+
+    @group.setter
+    def group(self, value: Any) -> None:
+        """The group changes its kind by its own rules only."""
+
+    # ---------------------------------------------------------------------------------------------- the rules
+
+    @property
+    def is_stable(self) -> bool:
+        return bool(self.group.state.value == "Stable")
+
+    @property
+    def session_prefix(self) -> str:
+        group = self.group
+        return "session:" if isinstance(group, ConsumerGroup) else group.session_prefix
+
+    @property
+    def is_watching(self) -> bool:
+        """Would the next heartbeat of anybody look at the topics?"""
+        group = self.group
+        return isinstance(group, ConsumerGroup) and self.engine.env._now >= group.refresh_due_us
+
+    def _step(self, call: Call, now: int) -> list[Effect]:
+        if type(call.request) is ConsumerGroupHeartbeatRequest:
+            self.consumers[call.request.member_id] = call.consumer
+        return either_group.step(self.either, call.number, call.request, now)
+
+    def _fire(self, key: str, now: int) -> list[Effect]:
+        return either_group.fired(self.either, key, now)
+
+    def _log_has(self, number: int, now: int) -> list[Effect]:
+        return either_group.written(self.either, number, None, now)
+
+    def topics_changed(self) -> None:
+        """The brokers' topics are others now: the next heartbeat of anybody sees it."""
+        self._images += 1
+        self.rouse()
+        self._carry_out(either_group.metadata_changed(self.either, image_of(self.world, self._images), self.engine.env._now))
+
+    # ---------------------------------------------------------------------------------------------- another broker
+
+    def _turn_away(self, call: Call) -> None:
+        if type(call.request) is not ConsumerGroupHeartbeatRequest:
+            super()._turn_away(call)
+            return
+        if not self.world.brokers.is_up(call.broker):
+            call.response = DISCONNECTED
+        else:
+            error = Error.NOT_COORDINATOR if call.broker != self.broker else Error.COORDINATOR_LOAD_IN_PROGRESS
+            call.response = ConsumerGroupHeartbeatResponse(error)
+        call.consumer.coordinator_link.down(call, call.consumer.answered)
+
+    def move(self, broker: int, load_us: int) -> None:
+        group = self.group
+        if not isinstance(group, ConsumerGroup):
+            super().move(broker, load_us)
+            return
+        now = self.engine.env._now
+        self.rouse()
+        if self.is_up:
+            self._carry_out(unload_consumer_group(group))
+        self.is_up = False
+        self.broker = broker
+        self._moves += 1
+        for call in list(self.waiting.values()):
+            self._reply(Reply(call.number, ConsumerGroupHeartbeatResponse(Error.NOT_COORDINATOR)), now)
+        for timer in self.timers.values():
+            timer.due_us = NEVER
+        if broker >= 0:
+            self.world.tell(CoordinatorMoved(now, self.name, broker, False))
+            self.engine.at(now + load_us, LOG, self._loaded, self._moves)
+
+    def _loaded(self, event: Once) -> None:
+        group = self.group
+        if not isinstance(group, ConsumerGroup):
+            super()._loaded(event)
+            return
+        if event.value != self._moves:
+            return                                     # it has moved on since
+        now = self.engine.env._now
+        self.is_up = True
+        self.world.tell(CoordinatorMoved(now, self.name, self.broker, True))
+        self._carry_out(load_consumer_group(group, now))
+        self.world.script.changed()
+
+    # ---------------------------------------------------------------------------------------------- what is told
+
+    def _tell(self, note: Note, now: int) -> None:
+        owners = note.facts.get("owners")
+        if owners is not None:
+            names = self.consumers
+            named = tuple([names[member_id].name if member_id in names else member_id for member_id in owners])
+            note = Note(note.kind, {**note.facts, "owners": named})
+        super()._tell(note, now)
+
+
+def image_of(world: Any, version: int) -> TopicsImage:
+    """The topics that exist, as the brokers know them."""
+    racks = world.replica_racks() or {}
+    topics = {name: Topic(world.topic_id(name), count, racks.get(name, ())) for name, count in world.partitions.items() if count}
+    return TopicsImage(topics, version)
