@@ -28,6 +28,7 @@ from rebalsim.scenario.roster import Roster, Seat
 if TYPE_CHECKING:
     from rebalsim.scenario.resolve import Resolver
 
+_HINTS = 200                      # after so many unknown names nobody reads what each was meant to be
 MAX_NAMED = 250_000               # members × actions, above which a story is a mistake
 _SHARE_THAT_KUBERNETES_TAKES = 0.25
 
@@ -144,14 +145,14 @@ class ScriptReader:
         """Who was named but not there: perhaps only too early."""
         if self.is_incomplete:
             return
-        for node, name, roster in self.unknown:
+        for number, (node, name, roster) in enumerate(self.unknown):
             seats = self.resolver.seats if roster is None else roster.seats
             found = seats.get(name) or (seats.get(roster.prefix + name) if roster is not None else None)
             if found is not None:
                 self.out.add(node, f"'{shorten(name)}' joins only later, with line {found.node.line} — put this after it")
             else:
-                known = [s.removeprefix(roster.prefix) if roster is not None else s for s in seats]
-                self.out.add(node, f"There is no member '{shorten(name)}' — {or_nearest(name, known)}")
+                known = [s.removeprefix(roster.prefix) if roster is not None else s for s in seats] if number < _HINTS else []
+                self.out.add(node, f"There is no member '{shorten(name)}' — {or_nearest(name, known, '' if known else 'name one that is there')}")
 
     # -------------------------------------------------------------------------------------------------------------- who
 

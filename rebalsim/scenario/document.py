@@ -111,6 +111,7 @@ _FLAGS = {"true": True, "True": True, "TRUE": True, "false": False, "False": Fal
 _NORWAY = {"yes": "true", "no": "false", "on": "true", "off": "false"}      # y and n: nobody does
 _INT = re.compile(r"-?(0|[1-9][0-9]{0,17})")
 _FLOAT = re.compile(r"-?(0|[1-9][0-9]{0,17})\.[0-9]{1,17}")
+_LONGEST_NUMBER = 64
 _NUMBERISH = re.compile(r"[-+.]?[0-9]")
 _TRAPS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9]*)?"), "sexagesimal"),
@@ -131,6 +132,8 @@ def plain(text: str) -> tuple[Plain, str]:
         return None, ""
     if text in _FLAGS:
         return _FLAGS[text], ""
+    if len(text) > _LONGEST_NUMBER:       # no number, and its pattern need not be tried
+        return text, _trap("long", text) if text.isdigit() else ""
     first = text[0]
     if first in "yYnNoO" and len(text) < 4 and text.lower() in _NORWAY:
         return text, (f"{text} is {_NORWAY[text.lower()]} for some readers of YAML and text for others"
@@ -322,10 +325,10 @@ class _Builder:
         if self.aliases > MAX_ALIASES:
             self._say(event, f"There are more than {MAX_ALIASES} aliases — use templates: instead")
             raise _Stop
-        self._place(found, None, event)
+        self._place(found, None, event, is_alias=True)
 
-    def _place(self, node: Node, anchor: str | None, event: Any) -> None:
-        self.nodes += node.size
+    def _place(self, node: Node, anchor: str | None, event: Any, is_alias: bool = False) -> None:
+        self.nodes += node.size if is_alias else 1
         if self.nodes > MAX_NODES:
             self._say(event, f"With its aliases written out this file has more than {MAX_NODES:,} values — use fewer, or templates:")
             raise _Stop

@@ -65,7 +65,7 @@ class Kind:
             node.found = mine.items
             node.kind = self
         if node.found:
-            out.items.extend(node.found)
+            out.take(node.found)
         return node.value_read
 
     def _read(self, node: Node, out: Problems) -> Any:
@@ -515,7 +515,7 @@ class Nullable(Kind):
 class ListOf(Kind):
     """Several of a kind; one may stand without its brackets (`is_lenient`), or text be split at commas as Kafka's lists are."""
 
-    def __init__(self, item: Kind, is_lenient: bool = False, splits: bool = False, least: int = 0, says: str = "", most: int = 100_000,
+    def __init__(self, item: Kind, is_lenient: bool = False, splits: bool = False, least: int = 0, says: str = "", most: int = 20_000,
                  goes_on: bool = False) -> None:
         self.goes_on = goes_on            # blocks that cannot be read stay, marked as bad
         self.item, self.is_lenient, self.splits, self.least, self.most = item, is_lenient or splits, splits, least, most
@@ -523,11 +523,11 @@ class ListOf(Kind):
 
     def _read(self, node: Node, out: Problems) -> Any:
         if isinstance(node, Sequence):
-            values = [self.item.read(item, out) for item in node.items]
-            if len(values) < self.least:
+            if len(node.items) < self.least:
                 return self.wrong(node, out, f"The list is empty — write at least {self.least}")
-            if len(values) > self.most:
-                return self.wrong(node, out, f"The list has {len(values)} entries — write at most {self.most}")
+            if len(node.items) > self.most:
+                return self.wrong(node, out, f"The list has {len(node.items):,} entries — write at most {self.most:,}")
+            values = [self.item.read(item, out) for item in node.items]
             if self.goes_on and isinstance(self.item, Section):
                 return tuple(Written(at, self.item, is_bad=True) if v is BAD else v for v, at in zip(values, node.items))
             return BAD if any(v is BAD for v in values) else tuple(values)
@@ -592,6 +592,9 @@ class Written:
         return name in self.values
 
 
+_MOST_UNKNOWN = 100          # in one block; whoever has more has the wrong file
+
+
 class Section(Kind):
     """A block of known keys. `shorthand` names the key that a bare value (no block) stands for."""
 
@@ -638,6 +641,10 @@ class Section(Kind):
         spelt: dict[str, str] = {}
         for key, value in block.entries.items():
             f = self.by_key.get(key)
+            if f is None and len(meant) >= _MOST_UNKNOWN:
+                out.add(block.keys[key], f"There are more unknown keys in the {self.title} than these {_MOST_UNKNOWN} — mend them first")
+                written.is_bad = True
+                break
             if f is None:
                 meant.append(self._unknown(block, key, out))
                 written.is_bad = written.is_bad or key not in self.ignored

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from rebalsim.domain.errors import Problem, ProblemsError
 from rebalsim.scenario.document import Node, shorten
+
+MOST = 500        # whoever has more has the wrong file, and hints for all of them would take minutes
+
+
+class TooMany(ProblemsError):
+    """So much is wrong that reading on helps nobody."""
 
 
 class Problems:
@@ -17,10 +23,16 @@ class Problems:
         self.items: list[Problem] = []
 
     def add(self, node: Node, message: str) -> None:
-        self.items.append(node.problem(message))
+        self.take((node.problem(message),))
 
     def warn(self, node: Node, message: str) -> None:
-        self.items.append(node.problem(message, is_warning=True))
+        self.take((node.problem(message, is_warning=True),))
+
+    def take(self, found: Sequence[Problem]) -> None:
+        """More problems, unless there are too many by now."""
+        self.items.extend(found)
+        if len(self.items) > MOST:
+            raise TooMany(enough(self.items))
 
     @property
     def errors(self) -> tuple[Problem, ...]:
@@ -44,12 +56,21 @@ def nearest(word: str, known: Iterable[str]) -> str:
     """The known word that this one was probably meant to be, or nothing."""
     import difflib  # costs more than loading a story; only mistakes pay for it
 
-    lowered = {c.lower(): c for c in known}
-    begun = [c for c in lowered if len(word) >= 3 and c.startswith(word.lower())]
+    word = word[:80]
+    candidates = list(known)
+    if len(candidates) > _MANY:           # thousands of members: look only at those that begin alike
+        start, size = word[:2], len(word)
+        candidates = [c for c in candidates if c[:2] == start and abs(len(c) - size) <= 3][:_MANY]
+    lowered = {c.lower(): c for c in candidates}
+    word = word.lower()
+    begun = [c for c in lowered if len(word) >= 3 and c.startswith(word)]
     if len(begun) == 1:
         return lowered[begun[0]]
-    found = difflib.get_close_matches(word.lower()[:80], list(lowered), 1, 0.6)
+    found = difflib.get_close_matches(word, lowered, 1, 0.6)
     return lowered[found[0]] if found else ""
+
+
+_MANY = 100
 
 
 def or_nearest(word: str, known: Iterable[str], otherwise: str = "") -> str:
@@ -65,6 +86,14 @@ def or_nearest(word: str, known: Iterable[str], otherwise: str = "") -> str:
     if len(candidates) <= 12:
         return "write " + one_of(candidates)
     return f"write one of {', '.join(candidates[:10])} …"
+
+
+def enough(found: Sequence[Problem]) -> tuple[Problem, ...]:
+    """The first of too many problems, and a last one that says so."""
+    told = in_order(found)[:MOST]
+    last = told[-1]
+    more = f"There are more problems than these {MOST:,} — mend them first, or see whether this is the right file"
+    return (*told, Problem(last.file, last.line, last.column, more))
 
 
 def one_of(options: Iterable[str]) -> str:

@@ -589,8 +589,8 @@ def bad_pattern(pattern: str) -> str:
         re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as e:
         return f"'{shorten(pattern)}' is no regular expression ({e}) — mend it"
-    if re.search(r"[*+}]\)?[*+{]", pattern):
-        return f"'{shorten(pattern)}' repeats a repetition, which can take for ever — write it without"
+    if re.search(r"\)[*+{]|[*+}][*+{]", pattern) or len(re.findall(r"[*+{]", re.sub(r"\\.|\[[^]]*\]", "", pattern))) > 3:
+        return f"'{shorten(pattern)}' repeats a group, or repeats too often, which can take for ever — write it with at most three repeats of single characters"
     return ""
 
 

@@ -18,7 +18,7 @@ from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence, Source, 
 from rebalsim.scenario.kinds import BAD, Written
 from rebalsim.scenario.language import SCENARIO
 from rebalsim.scenario.overrides import Override, override, put
-from rebalsim.scenario.problems import Problems, in_order, or_nearest
+from rebalsim.scenario.problems import MOST, Problems, TooMany, enough, in_order, or_nearest
 from rebalsim.scenario.resolve import Resolver
 from rebalsim.scenario.variants import Variant, variants_of
 
@@ -39,8 +39,17 @@ class Story:
         self._found = found                          # problems of the text itself
         self._problems = Problems()
         self._digest = ""
-        changed = root
-        for one in overrides:
+        try:
+            self._read()
+        except TooMany as e:
+            raise TooMany(enough([*found, *e.problems])) from None
+        self._scenarios: dict[str, Scenario] = {}
+        self._resolvers: dict[str, Resolver] = {}
+        self._found_by_variant: dict[str, list[Problem]] = {}
+
+    def _read(self) -> None:
+        changed = self._root
+        for one in self.overrides:
             changed = override(changed, one, self._problems)
         self._changed = changed
         self._written: Written = SCENARIO.read(changed, self._problems)
@@ -48,9 +57,6 @@ class Story:
         self.variants: tuple[str, ...] = tuple(v.name for v in self._all)
         self.budgets: tuple[Budget, ...] = self._fitted(read_budgets(self._written.get("budgets"), self.variants, self._problems))
         self.expectations: tuple[Expectation, ...] = read_expectations(self._written.get("expect"), self.variants, self._problems)
-        self._scenarios: dict[str, Scenario] = {}
-        self._resolvers: dict[str, Resolver] = {}
-        self._found_by_variant: dict[str, list[Problem]] = {}
 
     def _fitted(self, budgets: tuple[Budget, ...]) -> tuple[Budget, ...]:
         """The budgets on metrics that exist; what is wrong with the others is a problem."""
@@ -120,6 +126,12 @@ class Story:
         return self._resolvers[variant]
 
     def _resolve(self, name: str) -> None:
+        try:
+            self._resolved(name)
+        except TooMany as e:
+            raise TooMany(enough([*self._found, *self._problems.items, *e.problems])) from None
+
+    def _resolved(self, name: str) -> None:
         variant = next((v for v in self._all if v.name == name), None)
         if variant is None:
             from rebalsim.domain.errors import InputError
@@ -239,7 +251,7 @@ class Story:
         first = self._resolvers[self.variants[0]]
         ids = [w.get("id") for w in self._written.get("script", ()) if "id" in w]
         members = list(dict.fromkeys(name for v in self.variants for name in self._resolvers[v].seats))
-        for budget in self.budgets:
+        for budget in self.budgets[:MOST]:
             def say(what: str, name: str, known: Iterable[str], budget: Budget = budget) -> None:
                 items.append(self.problem(budget.line, budget.column, f"The budget {budget.metric} names the {what} '{name}', which this story does not have — "
                                           f"{or_nearest(name, known)}", len(budget.metric)))
@@ -251,7 +263,7 @@ class Story:
             for member in budget.members:
                 if member not in members:
                     say("member", member, members)
-        for fact in self.expectations:
+        for fact in self.expectations[:MOST]:
             if fact.fact in ("owned-by", "unowned"):
                 topic, _, number = fact.subject.rpartition("-")
                 if topic not in first.topics or not number.isdigit():

@@ -125,3 +125,21 @@ def test_what_would_take_minutes_is_refused_within_two_seconds(text: str, wrong:
 
 def test_a_default_draw_is_nothing() -> None:
     assert played(SMALL).groups[0].consumers[0].life.start == NOTHING
+
+
+def test_five_hundred_problems_are_enough() -> None:
+    text = "topics: {orders: 4}\ngroup: {members: 1}\nscript:\n" + "".join(f"- {{at: 1m, crsh{i}: c0}}\n" for i in range(4000))
+    found = problems_of(text)
+    assert len(found) == 501 and "There are more problems than these 500" in found[-1].message
+    assert [p.line for p in found[:3]] == [4, 5, 6]
+
+
+@pytest.mark.parametrize("pattern", ["(a|a)*c", "(.*a){12}c", ".*.*.*.*x", "a++", "(a+)+"])
+def test_a_pattern_that_could_take_for_ever_is_refused(pattern: str) -> None:
+    assert any("for ever" in p.message or "no regular expression" in p.message
+               for p in problems_of("topics: {" + "a" * 200 + f": 1}}\ngroup: {{members: 1, pattern: '{pattern}'}}\n"))
+
+
+@pytest.mark.parametrize("pattern", ["orders.*", "(orders|payments)-.*", r"orders-\d+", "[a-z]+.o?rders.*"])
+def test_an_ordinary_pattern_is_fine(pattern: str) -> None:
+    assert problems_of(f"topics: {{orders-1: 1, xx.orders: 1}}\ngroup: {{members: 1, pattern: '{pattern}'}}\n") == ()
