@@ -91,7 +91,7 @@ class Analysis:
         found = {}
         for group in self.groups:
             rounds = RoundFinder(self.index, self.header, group).run()
-            if self.index.has_epochs:
+            if self.index.new_protocol:
                 rounds += EpochFinder(self.index, self.header, group).run()
             rounds.sort(key=lambda r: (r.prepared_us, r.barrier_us))
             found[group] = rounds

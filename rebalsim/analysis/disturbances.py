@@ -32,7 +32,7 @@ def find_disturbances(rounds: Sequence[Rebalance], index: Index) -> list[Disturb
 
 
 def _continues(last: Disturbance, r: Rebalance) -> bool:
-    return last.is_open or r.prepared_us < last.ended_us
+    return last.is_open or r.prepared_us <= last.ended_us
 
 
 def _count_moves(found: list[Disturbance], rounds: Sequence[Rebalance], index: Index) -> None:

@@ -148,6 +148,10 @@ class EpochFinder:
             self.member_epoch[e.consumer] = max(e.epoch, self.member_epoch.get(e.consumer, 0))
         self._settle(e.at_us, e.consumer)
 
+    def _group_state(self, number: int, e: ev.GroupStateChanged) -> None:
+        if e.after == "Stable" and self.targets and self.targets[-1].stable_us < 0:
+            self.targets[-1].stable_us, self.targets[-1].members = e.at_us, len(self.member_epoch)
+
     def _is_static(self, consumer: str) -> bool:
         facts = self.header.consumers.get(consumer)
         return facts is not None and facts.instance_id is not None
@@ -171,5 +175,5 @@ class EpochFinder:
 _HANDLERS: dict[type, str] = {
     ev.EpochBumped: "_bumped", ev.AssignmentComputed: "_computed", ev.RequestSent: "_sent", ev.ResponseReceived: "_received",
     ev.MemberAdded: "_added", ev.ConsumerExited: "_gone", ev.ConsumerFroze: "_gone", ev.MemberStateChanged: "_state", ev.CallbackEnded: "_callback",
-    ev.TopicChanged: "_topic", ev.PollExpired: "_poll_expired", ev.MemberRemoved: "_removed",
+    ev.TopicChanged: "_topic", ev.GroupStateChanged: "_group_state", ev.PollExpired: "_poll_expired", ev.MemberRemoved: "_removed",
 }

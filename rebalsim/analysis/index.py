@@ -23,12 +23,12 @@ _OF_GROUP = frozenset((
 class Index:
     """Event numbers by consumer, by group, and of the world; each list ascending."""
 
-    __slots__ = ("by_consumer", "by_group", "events", "group_of", "has_epochs", "horizon_us", "world")
+    __slots__ = ("by_consumer", "by_group", "events", "group_of", "horizon_us", "new_protocol", "world")
 
     def __init__(self, trace: Trace, horizon_us: int) -> None:
         self.events: list[TraceEvent] = trace.events
         self.horizon_us = horizon_us
-        self.has_epochs = False                                # somebody speaks the consumer protocol
+        self.new_protocol: dict[str, None] = {}                # who speaks the consumer protocol; empty name: the coordinator told of epochs
         self.by_consumer: dict[str, list[int]] = {}
         self.by_group: dict[str, list[int]] = {}
         self.world: list[int] = []
@@ -50,9 +50,10 @@ class Index:
                 by_group.setdefault(event.group, []).append(number)
                 if kind is ev.AssignmentComputed or kind is ev.GroupStateChanged:
                     continue
-                self.has_epochs = self.has_epochs or kind is ev.EpochBumped
-            elif kind is ev.MemberStateChanged:
-                self.has_epochs = True
+                if kind is ev.EpochBumped:
+                    self.new_protocol[""] = None
+            elif kind is ev.MemberStateChanged and event.side == "client":
+                self.new_protocol[event.consumer] = None
             consumer = getattr(event, "consumer", "")
             if consumer:
                 found = by_consumer.get(consumer)

@@ -79,13 +79,19 @@ class Storyteller:
         return self.received.get(key, {}).get(partition, "")
 
     def _is_consumer_protocol(self, p: Pause) -> bool:
-        """By what the group does at that time: under the consumer protocol rounds have no joins."""
-        facts = self.header.consumers.get(p.owner_before or p.owner_after)
-        if facts is not None and facts.protocol:
-            return facts.protocol == "consumer"
-        rounds = self.rounds.get(p.group, [])
-        place = bisect_right(rounds, p.started_us, key=lambda r: r.prepared_us)
-        return place > 0 and rounds[place - 1].completed_by == "computed"
+        """By how its holder (or the next one) spoke to the coordinator last."""
+        who = p.owner_before or p.owner_after
+        if who not in self.index.new_protocol:
+            facts = self.header.consumers.get(who)
+            return facts is not None and facts.protocol == "consumer"
+        numbers = self.index.by_consumer.get(who, [])
+        for n in reversed(numbers[:bisect_right(numbers, p.start_event)]):
+            e = self.index.events[n]
+            if type(e) is ev.GenerationJoined:
+                return False
+            if type(e) is ev.MemberStateChanged and e.side == "client":
+                return True
+        return True
 
     def _rounds_of(self, p: Pause, cuts: list[Cut]) -> list[Rebalance]:
         """The rounds that a pause lived through, the one that set it off first."""

@@ -103,6 +103,8 @@ class ConsumerWalk:
             ended = self._next(holder, ended, (ev.CallbackEnded,))
         if ended < 0:
             return self.pause.ended_us
+        if events[ended].callback == "lost":                   # who lost them was out already: nothing is left to acknowledge
+            return self._free(holder, events[ended].at_us, ended)
         self._cut(events[ended].at_us, PhaseKind.RELEASE, holder, ended)
         told = self._acknowledged(holder, ended)
         return self._free(holder, events[told].at_us, told) if told >= 0 else self.pause.ended_us

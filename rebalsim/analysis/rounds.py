@@ -130,6 +130,8 @@ class RoundFinder:
 
     def _parked(self, number: int, e: ev.MemberRejoined | ev.MemberAdded) -> None:
         """A JoinGroup reached the coordinator; when it left is better, where it is told."""
+        if not self.is_told:                                   # under the consumer protocol nobody joins a round
+            return
         m = self._member(e.consumer)
         if m.join[0] <= m.joined_us and not (type(e) is ev.MemberAdded and e.how in ("pending", "loaded")):
             m.join = (e.at_us, number)
