@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -44,14 +45,20 @@ class SettingPath(_Type):
 
 
 class VariantName(_Type):
-    """A variant's name; completes the stock ones."""
+    """A variant's name; completes those of the scenario named before it, else the stock ones."""
 
     name = "variant"
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from rebalsim.domain.errors import InputError
         from rebalsim.scenario.language import STOCK_VARIANTS
+        from rebalsim.scenario.load import read_story
 
-        return [CompletionItem(name) for name in STOCK_VARIANTS if name.startswith(incomplete)]
+        known: tuple[str, ...] = STOCK_VARIANTS
+        for word in ctx.args[:1]:         # a line cut short at an option leaves its arguments here
+            with contextlib.suppress(InputError):
+                known = read_story(word).variants
+        return [CompletionItem(name) for name in known if name.startswith(incomplete)]
 
 
 def scenario_argument(function: F) -> F:

@@ -200,6 +200,7 @@ def test_completion_knows_commands_stories_and_settings() -> None:
     assert "scale-out" in completions("rebalsim show sc", 2)
     assert "group.config.session.timeout.ms=" in completions("rebalsim show x --set group.config.se", 4)
     assert completions("rebalsim show x --variant coop", 4) == ["cooperative"]
+    assert completions("rebalsim show rolling-bounce --variant st", 4) == ["static"]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
