@@ -1,1 +1,30 @@
-"""Lets every test import what the whole suite shares (`builders`)."""
+"""Lets every test import what the whole suite shares (`builders`), and holds the one switch that rewrites golden files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="Write what is rendered now into tests/golden; the diff is the review.")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Holds a text against a file under tests/golden, or writes it there with --update-golden."""
+
+    def check(name: str, text: str) -> None:
+        path = GOLDEN / name
+        if request.config.getoption("--update-golden"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8", newline="")
+            return
+        assert path.is_file(), f"{path} is missing: pytest --update-golden writes it"
+        assert text == path.read_text(encoding="utf-8"), f"{name} differs: look at it, and pytest --update-golden if it is right"
+
+    return check

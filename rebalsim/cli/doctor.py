@@ -40,6 +40,7 @@ DEV: dict[str, tuple[str, str]] = {
     "jsonschema": ("jsonschema", "the tests of the schema"),
     "kafka-python": ("kafka", "the tests of assignors"),
     "mypy": ("mypy", "the tests of types"),
+    "prometheus-client": ("prometheus_client", "the tests of OpenMetrics"),
     "ruff": ("ruff", "the tests of style"),
 }
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "headless_shell")

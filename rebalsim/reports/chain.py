@@ -55,7 +55,7 @@ def calm(analysis: Analysis, partition: str, at_us: int, view: View) -> str:
         for pause, word in ((before[-1] if before else None, "Before"), (after[0] if after else None, "After")):
             if pause is not None:
                 times = f"from {say_instant(pause.started_us)} to {say_instant(pause.ended_us)}"
-                lines += _wrap(f"{word} that it stood still {times}: {tell(Together((pause,)))}", view, 0)
+                lines += _wrap(f"{word} that, {times}: {tell(Together((pause,)))}", view, 0)
         if not lane.pauses:
             lines.append("It never stood still.")
     return "\n".join(lines) + "\n"

@@ -14,7 +14,8 @@ from rebalsim.reports.names import safe
 from rebalsim.trace import events as ev
 
 MISSING = "-"
-_REBALANCING = ("PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling")
+_COLLECTING = ("PreparingRebalance", "CompletingRebalance")
+_REBALANCING = (*_COLLECTING, "Assigning", "Reconciling")
 
 
 @dataclass(slots=True)
@@ -25,7 +26,7 @@ class Membership:
     member_id: str = ""
     epoch: int = -1
     partitions: dict[Partition, None] = field(default_factory=dict)
-    target_epoch: int = -1
+    is_told: bool = False          # the trace told its assignment; a dead member keeps its own until it is removed
 
 
 @dataclass(slots=True)
@@ -52,10 +53,14 @@ def moment_of(a: Analysis, group: str, at_us: int) -> Moment:
         if e.at_us > at_us:
             break
         _tell(moment, e)
-    for (of, p), holdings in a.holdings.items():
-        for h in holdings if of == group else ():
-            if h.started_us <= at_us < h.ended_us and h.consumer in moment.members:
-                moment.members[h.consumer].partitions[p] = None
+    if state in _COLLECTING:                       # the coordinator has no assignment to show until it is stable
+        for member in moment.members.values():
+            member.partitions = {}
+    elif not any(m.is_told for m in moment.members.values()):
+        for (of, p), holdings in a.holdings.items():
+            for h in holdings if of == group else ():
+                if h.started_us <= at_us < h.ended_us and h.consumer in moment.members:
+                    moment.members[h.consumer].partitions[p] = None
     return moment
 
 
@@ -71,6 +76,8 @@ def _tell(moment: Moment, e: ev.TraceEvent) -> None:
         member = members.setdefault(e.consumer, Membership(e.consumer))
         member.member_id, member.epoch = e.member_id or member.member_id, e.generation
         moment.assignor, moment.epoch = e.assignor or moment.assignor, max(moment.epoch, e.generation)
+    elif kind is ev.AssignmentReceived and e.consumer in members:
+        members[e.consumer].partitions, members[e.consumer].is_told = dict.fromkeys(e.partitions), True
     elif kind is ev.LeaveSent:
         members.pop(e.consumer, None)
     elif kind is ev.BarrierCompleted:
@@ -109,15 +116,13 @@ def _offsets(a: Analysis, moment: Moment, at_us: int, is_verbose: bool) -> str:
     more = ["LEADER-EPOCH"] if is_verbose else []
     header = ["GROUP", "TOPIC", "PARTITION", *more, "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG", "CONSUMER-ID", "HOST", "CLIENT-ID"]
     rows = []
-    handled = _handled(a, at_us)
+    existing, delivered = _existing(a, at_us), _delivered(a, at_us)
     for lane in a.lanes:
-        if lane.group != moment.group:
-            continue
         p = lane.partition
-        member = owner.get(p)
-        lag = a.lag_book.at(moment.group, p, at_us)
-        offset = handled.get(p)
-        end = offset + round(lag) if offset is not None and lag is not None else None
+        if lane.group != moment.group or p.number >= existing.get(p.topic, p.number + 1):
+            continue
+        member, lag = owner.get(p), a.lag_book.at(moment.group, p, at_us)
+        offset, end = _offsets_of(a, moment.group, p, at_us, delivered.get(p), lag)
         rows.append([
             moment.group, p.topic, str(p.number), *([MISSING] if is_verbose else []), _or_missing(offset), _or_missing(end),
             _or_missing(None if lag is None else round(lag)), _id(member), _host(member), member.consumer if member else MISSING,
@@ -125,8 +130,30 @@ def _offsets(a: Analysis, moment: Moment, at_us: int, is_verbose: bool) -> str:
     return _table(header, rows, (15, 15, 10, *([15] if is_verbose else []), 15, 15, 15, 15, 15, 0))
 
 
-def _handled(a: Analysis, at_us: int) -> dict[Partition, int]:
-    """How far each partition had been handed out by then, where the trace tells."""
+def _offsets_of(a: Analysis, group: str, p: Partition, at_us: int, delivered: int | None, lag: float | None) -> tuple[int | None, int | None]:
+    """How far it was handled, and its end: a recording tells every delivery, a simulation what arrives and what waits."""
+    if lag is None:
+        return delivered, None
+    arrivals, corners = a.lag_book.arrivals_of(p), a.lag_book.corners[group, p]
+    if a.header.source != "simulated" or arrivals is None:
+        return delivered, None if delivered is None else delivered + round(lag)
+    before = max(0.0, corners[0][1] - arrivals.count(corners[0][0]))     # what was there before the start
+    end = round(arrivals.count(at_us) + before)
+    return end - round(lag), end
+
+
+def _existing(a: Analysis, at_us: int) -> dict[str, int]:
+    """Topics with as many partitions as they had then."""
+    found = {topic: facts.partitions for topic, facts in a.header.topics.items()}
+    for number in a.index.world:
+        e = a.trace.events[number]
+        if type(e) is ev.TopicChanged and e.at_us <= at_us:
+            found[e.topic] = e.partitions
+    return found
+
+
+def _delivered(a: Analysis, at_us: int) -> dict[Partition, int]:
+    """How far each partition had been handed out by then, as far as the trace tells."""
     found: dict[Partition, int] = {}
     for e in a.trace.events:
         if e.at_us > at_us:

@@ -58,12 +58,12 @@ def data_of(report: Report) -> dict[str, Any]:
 
 def _variant(v: VariantReport, texts: Once) -> dict[str, Any]:
     a = v.analysis
-    pauses, looks = Once(), Once()
-    lanes = [_lane(lane, a, texts, pauses, looks) for lane in a.lanes]
+    pauses, shapes = Once(), Once()
+    lanes = [_lane(lane, a, texts, pauses, shapes) for lane in a.lanes]
     return {
         "name": safe(v.name), "title": safe(v.title), "file": safe(v.file), "horizon": a.horizon_us,
         "groups": [[texts.place(safe(g)), [[s.state, s.started_us, s.ended_us] for s in a.group_states[g]]] for g in a.groups],
-        "lanes": lanes, "looks": looks.things, "pauses": pauses.things, "rows": _rows(a),
+        "lanes": lanes, "pauses": pauses.things, "shapes": shapes.things, "rows": _rows(a),
         "marks": [[m.at_us, m.kind, texts.place(safe(m.text or m.action))] for m in _marks(a)],
         "rounds": [[r.barrier_us, r.generation, a.groups.index(r.group)] for r in a.rebalances if r.barrier_us >= 0 and not r.is_formation],
         "lag": thinned(a.lag_book.total(list(a.lag_book.corners)), LAG_POINTS),
@@ -77,20 +77,27 @@ def _marks(a: Analysis) -> list[Any]:
     return [m for m in a.marks if m.kind == "action" or (m.kind != "rebalance" and m.at_us not in acted)]
 
 
-def _lane(lane: Lane, a: Analysis, texts: Once, pauses: Once, looks: Once) -> Row:
-    """[name, group's place, look's place, pauses' places]; a look is [[owner, started, length], …] of what was consumed."""
-    consumed = tuple((texts.place(safe(s.consumer)), s.started_us, s.ended_us - s.started_us) for s in lane.segments if s.what == "consuming")
-    look = looks.place(consumed, [list(piece) for piece in consumed])
-    stood = [_pause(p, a, texts, pauses) for p in lane.pauses]
-    return [texts.place(safe(str(lane.partition))), a.groups.index(lane.group), look, stood]
+def _lane(lane: Lane, a: Analysis, texts: Once, pauses: Once, shapes: Once) -> Row:
+    """[name, group's place, pauses' places, when it was first had, who consumed before each pause and after the last]; −1 where nobody could.
+
+    A partition is consumed wherever it does not stand still, so that beginnings and ends need no telling.
+    """
+    starts = {s.started_us: texts.place(safe(s.consumer)) for s in lane.segments if s.what == "consuming"}
+    first = next((s.started_us for s in lane.segments if s.what != "unowned"), a.horizon_us)
+    owners = [starts.get(at, -1) for at in (first, *(p.ended_us for p in lane.pauses))]
+    return [texts.place(safe(str(lane.partition))), a.groups.index(lane.group), [_pause(p, a, texts, pauses, shapes) for p in lane.pauses], first, owners]
 
 
-def _pause(p: Pause, a: Analysis, texts: Once, pauses: Once) -> int:
-    """[started, is it open, owner before, owner after, cause, hint, [kind, length, text, …] of its phases, events]; equal ones are told once."""
-    phases = tuple(x for phase in p.phases for x in (KINDS.index(phase.kind), phase.length_us, texts.place(tell_phase(phase))))
-    key = (p.started_us, int(p.is_open), texts.place(safe(p.owner_before)), texts.place(safe(p.owner_after)), texts.place(tell_cause(p.cause)),
-           texts.place(hint_on(p, a.header)), phases)
-    return pauses.place(key, [*key[:-1], list(phases), list(p.cause.evidence[:EVIDENCE])])
+def _pause(p: Pause, a: Analysis, texts: Once, pauses: Once, shapes: Once) -> int:
+    """[shape's place, started, is it open, last event, length of each phase …]. What pauses of one disturbance have in common is a shape:
+    [owner before, owner after, cause, hint, [kind, text, …] of its phases, events]."""
+    kinds = tuple(x for phase in p.phases for x in (KINDS.index(phase.kind), texts.place(tell_phase(phase))))
+    proof = tuple(n for n in p.cause.evidence if n != p.end_event)[:EVIDENCE]
+    words = (safe(p.owner_before), safe(p.owner_after), tell_cause(p.cause), hint_on(p, a.header))
+    shape = (*map(texts.place, words), kinds, proof)
+    place = shapes.place(shape, [*shape[:4], list(kinds), list(proof)])
+    told = (place, p.started_us, int(p.is_open), p.end_event, *(phase.length_us for phase in p.phases))
+    return pauses.place(told, list(told))
 
 
 def _rows(a: Analysis) -> list[list[int]]:

@@ -34,6 +34,10 @@ def _map(values: Schema) -> Schema:
     return {"type": "object", "additionalProperties": values}
 
 
+def _ref(name: str) -> Schema:
+    return {"$ref": f"#/$defs/{name}"}
+
+
 MEASURED = _object("A value in its unit; null: the trace cannot tell.", value=MAYBE_NUMBER, unit=TEXT)
 SPREAD = _object(
     "Over several seeds, by nearest rank.", least=MAYBE_NUMBER, median=MAYBE_NUMBER, p95=MAYBE_NUMBER, most=MAYBE_NUMBER, runs=COUNT, known=COUNT,
@@ -48,7 +52,7 @@ PAUSE = _object(
     partition=TEXT, group=TEXT, started_us=US, ended_us=US, length_us=US, is_open=FLAG, kind={"enum": [kind.value for kind in PauseKind]}, why=TEXT,
     owner_before=TEXT, owner_after=TEXT,
     cause=_object("What set it off.", kind=TEXT, consumer=TEXT, action=TEXT, disturbance=MAYBE_INT, evidence=EVIDENCE),
-    phases={"type": "array", "items": PHASE, "minItems": 1},
+    phases={"type": "array", "items": _ref("phase"), "minItems": 1},
 )
 PARTITION = _object(
     "A partition and who held it.", partition=TEXT, group=TEXT, paused_us=US, pauses=COUNT,
@@ -73,11 +77,11 @@ MEMBER = _object(
 VARIANT = _object(
     "One run, or one file of a comparison.", name=TEXT, heading=TEXT, file=TEXT, source={"enum": ["simulated", "recorded", "logs"]}, kafka=TEXT,
     seed=MAYBE_INT, horizon_us=US, events=COUNT,
-    metrics={"type": "object", "properties": dict.fromkeys(METRICS, MEASURED), "required": list(METRICS), "additionalProperties": False},
-    spread={"type": "object", "properties": dict.fromkeys(METRICS, SPREAD), "additionalProperties": False},
-    pauses=_list(PAUSE), partitions=_list(PARTITION), rebalances=_list(REBALANCE), disturbances=_list(DISTURBANCE),
+    metrics={"type": "object", "properties": dict.fromkeys(METRICS, _ref("measured")), "required": list(METRICS), "additionalProperties": False},
+    spread={"type": "object", "properties": dict.fromkeys(METRICS, _ref("spread")), "additionalProperties": False},
+    pauses=_list(_ref("pause")), partitions=_list(_ref("partition")), rebalances=_list(_ref("rebalance")), disturbances=_list(_ref("disturbance")),
     group_states=_list(_object("A group's state.", group=TEXT, state=TEXT, started_us=US, ended_us=US, generation=MAYBE_INT)),
-    state_shares=_map(_map(NUMBER)), members=_list(MEMBER), client_metrics=_map(_map(MEASURED)),
+    state_shares=_map(_map(NUMBER)), members=_list(_ref("member")), client_metrics=_map(_map(_ref("measured"))),
     lag=_list(_object(
         "Records that had arrived and were not handled; straight lines between the corners [µs, records].", partition=TEXT, group=TEXT, peak=NUMBER,
         peak_us=US, caught_up_us=MAYBE_US, corners=_list({"type": "array", "items": NUMBER, "minItems": 2, "maxItems": 2}),
@@ -105,12 +109,18 @@ DIFFERENCE = _object(
 )
 
 
+DEFINITIONS: Schema = {
+    "variant": VARIANT, "pause": PAUSE, "phase": PHASE, "partition": PARTITION, "rebalance": REBALANCE, "disturbance": DISTURBANCE, "member": MEMBER,
+    "measured": MEASURED, "spread": SPREAD,
+}
+
+
 def result_schema() -> Schema:
     """The whole schema."""
     document = _object(
         "What `rebalsim run --json`, `report --json` and `compare --json` print.",
         schema_version={"const": SCHEMA_VERSION}, rebalsim=TEXT, title=TEXT, description=TEXT, file=TEXT, digest=TEXT, kafka=TEXT, seed=MAYBE_INT,
-        command=TEXT, horizon_us=US, is_comparison=FLAG, variants=_list(VARIANT),
+        command=TEXT, horizon_us=US, is_comparison=FLAG, variants=_list(_ref("variant")),
         comparison=_list(_object("A metric over all variants; `best`: the places of the better ones, if any are.", metric={"enum": list(METRICS)},
                                  values=_list(MAYBE_NUMBER), unit=TEXT, best=_list(COUNT))),
         trade=TEXT, differences=_list(DIFFERENCE),
@@ -118,4 +128,4 @@ def result_schema() -> Schema:
                               limit=TEXT, because=TEXT, level={"enum": ["error", "warn"]}, file=TEXT, line=MAYBE_INT)),
         notes=TEXTS,
     )
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "A result of rebalsim", **document}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "A result of rebalsim", **document, "$defs": DEFINITIONS}

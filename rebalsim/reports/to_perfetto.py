@@ -17,6 +17,7 @@ Event = dict[str, Any]
 SCRIPT, COORDINATOR, MEMBERS, PARTITIONS = range(1, 5)      # the processes of a variant, in the order in which they are shown
 _TITLES = {SCRIPT: "script", COORDINATOR: "coordinator", MEMBERS: "members", PARTITIONS: "partitions"}
 _FLOWING = ("JoinGroup", "SyncGroup")
+Asked = tuple[str, int, int, str, int]          # api, sent, answered, error, event
 
 
 def render(report: Report) -> str:
@@ -86,25 +87,52 @@ def _members(pid: int, a: Analysis) -> Iterator[Event]:
 
 def _joins(pid: int, tid: int, consumer: str, a: Analysis) -> Iterator[Event]:
     """JoinGroup and SyncGroup as slices that never overlap; a flow leads from each JoinGroup to the SyncGroup that follows it."""
-    asked: list[tuple[str, int, int, int, str, int]] = []              # api, sent, answered, request number, error, event
-    for number in a.index.by_consumer.get(consumer, ()):
-        e = a.trace.events[number]
-        if type(e) is ev.RequestSent and e.api in _FLOWING:
-            asked.append((e.api, e.at_us, a.horizon_us, e.number, "", number))
-        elif type(e) is ev.ResponseReceived and e.api in _FLOWING:
-            for i in range(len(asked) - 1, -1, -1):
-                api, sent, _, request, _, at = asked[i]
-                if (api, request) == (e.api, e.number):
-                    asked[i] = api, sent, e.at_us, request, e.error, at
-                    break
-    for i, (api, sent, answered, request, error, number) in enumerate(asked):
+    asked = _on_the_wire(consumer, a) or _as_told(consumer, a)
+    for i, (api, sent, answered, error, number) in enumerate(asked):
         ended = min(answered, asked[i + 1][1]) if i + 1 < len(asked) else answered
-        yield _slice(api, "request", pid, tid, sent, max(sent, ended), number=request, error=error, event=number)
-        follows = i + 1 < len(asked) and api == "JoinGroup" and not error and asked[i + 1][0] == "SyncGroup"
-        if follows:
+        yield _slice(api, "request", pid, tid, sent, max(sent, ended), error=error, event=number)
+        if i + 1 < len(asked) and api == "JoinGroup" and not error and asked[i + 1][0] == "SyncGroup":
             flow = {"name": "join", "cat": "join", "id": pid * 1_000_000 + tid * 1_000 + i, "pid": pid, "tid": tid}
             yield {**flow, "ph": "s", "ts": sent}
             yield {**flow, "ph": "f", "bp": "e", "ts": asked[i + 1][1]}
+
+
+def _on_the_wire(consumer: str, a: Analysis) -> list[Asked]:
+    """From the requests and their answers, where the trace holds them (recordings, and runs that keep the whole wire)."""
+    asked: list[Asked] = []
+    numbers: list[int] = []
+    for number in a.index.by_consumer.get(consumer, ()):
+        e = a.trace.events[number]
+        if type(e) is ev.RequestSent and e.api in _FLOWING:
+            asked.append((e.api, e.at_us, a.horizon_us, "", number))
+            numbers.append(e.number)
+        elif type(e) is ev.ResponseReceived and e.api in _FLOWING:
+            for i in range(len(asked) - 1, -1, -1):
+                api, sent, _, _, at = asked[i]
+                if (api, numbers[i]) == (e.api, e.number):
+                    asked[i] = api, sent, e.at_us, e.error, at
+                    break
+    return asked
+
+
+def _as_told(consumer: str, a: Analysis) -> list[Asked]:
+    """From what came of them: parked at the barrier, the generation joined, the assignment received."""
+    asked: list[Asked] = []
+    parked, joined = -1, -1
+    for number in a.index.by_consumer.get(consumer, ()):
+        e = a.trace.events[number]
+        kind = type(e)
+        if kind in (ev.MemberRejoined, ev.MemberAdded) and parked < 0:
+            parked = number
+        elif kind is ev.GenerationJoined and parked >= 0:
+            asked.append(("JoinGroup", a.trace.events[parked].at_us, e.at_us, "", parked))
+            parked, joined = -1, number
+        elif kind is ev.AssignmentReceived and joined >= 0:
+            asked.append(("SyncGroup", a.trace.events[joined].at_us, e.at_us, "", joined))
+            joined = -1
+        elif kind in (ev.MemberReset, ev.ConsumerExited):
+            parked = joined = -1
+    return asked
 
 
 def _partitions(pid: int, a: Analysis) -> Iterator[Event]:

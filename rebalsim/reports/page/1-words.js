@@ -40,7 +40,28 @@ function ticks(from, until, most) {
 
 const number = (value) => (value >= 100 || value === Math.round(value) ? Math.round(value).toLocaleString("en") : value.toFixed(1));
 
-// A pause as data_of tells it: [started, open, before, after, cause, hint, [kind, length, text, …], events]
+// A pause comes as [shape, started, open, last event, length, …] and is unfolded here, once, into
+// [started, open, before, after, cause, hint, [kind, length, text, …], events].
+for (const v of VARIANTS) {
+  v.pauses = v.pauses.map(([shape, started, open, last, ...lengths]) => {
+    const [before, after, cause, hint, kinds, proof] = v.shapes[shape];
+    return [started, open, before, after, cause, hint, lengths.flatMap((length, i) => [kinds[2 * i], length, kinds[2 * i + 1]]), last >= 0 ? [...proof, last] : proof];
+  });
+}
+
+function unfoldLanes(v) {                               // a lane comes as [name, group, pauses, first had, owners], and becomes [name, group, consumed, pauses]
+  v.lanes = v.lanes.map(([name, group, places, first, owners]) => {
+    const consumed = [];
+    let at = first;
+    owners.forEach((owner, i) => {
+      const pause = i < places.length ? v.pauses[places[i]] : null, until = pause ? pause[0] : v.horizon;
+      if (owner >= 0 && until > at) consumed.push([owner, at, until - at]);
+      if (pause) at = pause[0] + lengthOf(pause);
+    });
+    return [name, group, consumed, places];
+  });
+}
+
 function phasesOf(pause) {
   const found = [];
   for (let i = 0, at = pause[0]; i < pause[6].length; i += 3) {
@@ -69,3 +90,5 @@ function sentence(names, pause) {
 }
 
 const laneName = (variant, lane) => (variant.groups.length > 1 ? `${TEXT[variant.groups[lane[1]][0]]} ${TEXT[lane[0]]}` : TEXT[lane[0]]);
+
+VARIANTS.forEach(unfoldLanes);

@@ -91,7 +91,7 @@ class Timeline {
   }
 
   clipped(c, from, until, paint) {                     // pieces stay right of the names
-    const left = Math.max(this.x(from), this.gutter), right = Math.min(this.x(until), this.width - 8);
+    const left = Math.round(Math.max(this.x(from), this.gutter)), right = Math.round(Math.min(this.x(until), this.width - 8));
     if (right >= this.gutter && left <= this.width - 8 && until > view.from && from < view.until) paint(left, Math.max(right - left, 0));
   }
 
@@ -102,12 +102,12 @@ class Timeline {
     c.fillRect(this.gutter, y + ROW - 1, this.width - this.gutter, 0.5);
     let before = -1, shade = 0;
     const names = [];
-    for (const [owner, started, length] of v.looks[lane[2]]) {
+    for (const [owner, started, length] of lane[2]) {
       const isOther = owner !== before;
       if (isOther) shade = 1 - shade;
       this.clipped(c, started, started + length, (left, wide) => {
         c.fillStyle = shade ? ink.run : ink.run2;
-        c.fillRect(left, middle - 5, Math.max(wide, 0.5), 10);
+        c.fillRect(left, middle - 5, wide, 10);
         const name = TEXT[owner].startsWith(DATA.prefix) ? TEXT[owner].slice(DATA.prefix.length) : TEXT[owner];
         if (isOther && wide > 16 && c.measureText(name).width + 8 < wide) names.push([name, left + 4]);
       });

@@ -32,7 +32,7 @@ Object.assign(Timeline.prototype, {
       const p = v.pauses[place], off = at < p[0] ? p[0] - at : Math.max(0, at - p[0] - lengthOf(p));
       if (off <= near && off < best) { best = off; found.pause = place; }
     }
-    const piece = v.looks[v.lanes[found.lane][2]].find(([, started, length]) => at >= started && at < started + length);
+    const piece = v.lanes[found.lane][2].find(([, started, length]) => at >= started && at < started + length);
     found.owner = piece ? TEXT[piece[0]] : "";
     return found;
   },

@@ -43,7 +43,7 @@ function fillTable(place) {                             // the same as the pictu
     for (const p of lane[3]) body.push(row(lane, v.pauses[p]));
   });
   function row(lane, pause) {
-    const owners = [...new Set(v.looks[lane[2]].map(([owner]) => TEXT[owner]))];
+    const owners = [...new Set(lane[2].map(([owner]) => TEXT[owner]))];
     const cells = [element("th", { scope: "row" }, laneName(v, lane)), element("td", { class: "long" }, owners.slice(0, 8).join(", ") + (owners.length > 8 ? " …" : ""))];
     if (!pause) return element("tr", {}, ...cells, element("td", { class: "num" }, "-"), element("td", { class: "num" }, "-"), element("td", { class: "long dim" }, "never stood still"));
     return element("tr", {}, ...cells, element("td", { class: "num" }, instant(pause[0], 1000)), element("td", { class: "num" }, duration(lengthOf(pause))),

@@ -1,0 +1,42 @@
+"""Every form of a report against its golden file, all from the same frozen traces."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from told import story
+
+from rebalsim.reports import chain, describe, exchange, to_csv, to_json, to_markdown, to_openmetrics, to_perfetto, to_terminal
+from rebalsim.reports.page_data import data_of
+from rebalsim.reports.view import View
+
+Golden = Callable[[str, str], None]
+
+
+@pytest.mark.parametrize("name", ["scale-out", "troubles"])
+def test_terminal_and_markdown(name: str, golden: Golden) -> None:
+    report = story(name)
+    golden(f"reports/{name}/terminal.txt", to_terminal.render(report, View(width=80)))
+    golden(f"reports/{name}/terminal-wide-ascii.txt", to_terminal.render(report, View(width=160, is_ascii=True)))
+    golden(f"reports/{name}/report.md", to_markdown.render(report, View()))
+
+
+def test_forms_for_tools(golden: Golden) -> None:
+    report = story("scale-out")
+    golden("reports/scale-out/report.json", to_json.render(report))
+    golden("reports/scale-out/pauses.csv", to_csv.render(report))
+    golden("reports/scale-out/perfetto.json", to_perfetto.render(report))
+    golden("reports/scale-out/openmetrics.txt", to_openmetrics.render(report))
+    golden("reports/scale-out/page-data.json", json.dumps(data_of(report), indent=1) + "\n")
+
+
+def test_chain_exchange_and_kafkas_columns(golden: Golden) -> None:
+    eager = story("troubles").variants[0].analysis
+    longest = max(eager.pauses, key=lambda p: p.length_us)
+    golden("reports/troubles/explain.txt", chain.render(eager, longest, View()))
+    golden("reports/troubles/exchange.txt", exchange.render(eager.trace, View(width=110, from_us=29_000_000, until_us=45_000_000)))
+    at = 35_000_000
+    tables = [describe.render(eager, at, form, verbose) for form in ("offsets", "members", "state") for verbose in (False, True)]
+    golden("reports/troubles/describe.txt", "\n".join(tables))

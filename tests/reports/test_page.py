@@ -1,0 +1,163 @@
+"""The page as text: one file that asks for nothing, allows nothing, holds what the analysis says, and stays small."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from builders import trace
+from told import bounced, hostile, one, story
+
+from rebalsim.reports import to_html
+from rebalsim.reports.page_data import KINDS, thinned
+from rebalsim.reports.report import BudgetResult, Report
+
+
+def data(page: str) -> dict[str, Any]:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)
+    assert found is not None
+    decoded: dict[str, Any] = json.loads(found[1])
+    return decoded
+
+
+def consumed(lane: list[Any], pauses: list[list[int]], horizon_us: int) -> list[tuple[int, int, int]]:
+    """A lane's consumption unfolded, as the page's script does it."""
+    found, at = [], lane[3]
+    for place, owner in enumerate(lane[4]):
+        until = pauses[place][1] if place < len(pauses) else horizon_us
+        if owner >= 0 and until > at:
+            found.append((owner, at, until))
+        at = pauses[place][1] + sum(pauses[place][4:]) if place < len(pauses) else at
+    return found
+
+
+class Tags(HTMLParser):
+    """Every tag with its attributes, and the text outside of scripts and styles."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text: list[str] = []
+        self.inside = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag in ("script", "style"):
+            self.inside = tag
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == self.inside:
+            self.inside = ""
+
+    def handle_data(self, data: str) -> None:
+        if not self.inside:
+            self.text.append(data)
+
+
+def test_nothing_is_asked_for_from_elsewhere() -> None:
+    page = to_html.render(story("troubles"))
+    for tag, attributes in Tags(page).tags:
+        assert tag not in ("link", "iframe", "object", "embed", "img", "form", "base")
+        assert not {"src", "href", "srcset", "action", "style"} & attributes.keys(), (tag, attributes)
+        assert not any(name.startswith("on") for name in attributes)
+    assert not re.search(r"url\(|@import|fetch\(|XMLHttpRequest|WebSocket|innerHTML|eval\(|localStorage", page)
+
+
+def test_the_policy_allows_this_script_and_this_style_only() -> None:
+    page = to_html.render(story("scale-out"))
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
+    assert policy is not None and "default-src 'none'" in policy[1] and "unsafe" not in policy[1]
+    for tag in ("style", "script"):
+        inline = re.findall(rf"<{tag}>(.*?)</{tag}>", page, re.S)
+        assert len(inline) == 1
+        digest = base64.b64encode(hashlib.sha256(inline[0].encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy[1]
+
+
+@pytest.mark.parametrize("name", ["scale-out", "troubles"])
+def test_the_page_holds_what_the_analysis_says(name: str) -> None:
+    report = story(name)
+    held = data(to_html.render(report))
+    texts = held["texts"]
+    assert [k["name"] for k in held["kinds"]] == [k.value for k in KINDS]
+    for told, variant in zip(held["variants"], report.variants):
+        analysis = variant.analysis
+        assert [texts[lane[0]] for lane in told["lanes"]] == [str(lane.partition) for lane in analysis.lanes]
+        assert sorted(i for row in told["rows"] for i in row) == list(range(len(analysis.lanes)))
+        for lane, expected in zip(told["lanes"], analysis.lanes):
+            pauses = [told["pauses"][i] for i in lane[2]]
+            assert [(p[1], sum(p[4:])) for p in pauses] == [(p.started_us, p.length_us) for p in expected.pauses]
+            for p, pause in zip(pauses, expected.pauses):
+                before, after, _, _, kinds, proof = told["shapes"][p[0]]
+                assert [(KINDS[k], length) for k, length in zip(kinds[::2], p[4:])] == [(x.kind, x.length_us) for x in pause.phases]
+                assert (texts[before], texts[after], bool(p[2])) == (pause.owner_before, pause.owner_after, pause.is_open)
+                assert set(proof) <= set(pause.cause.evidence)
+            assert consumed(lane, pauses, analysis.horizon_us) == [
+                (texts.index(s.consumer), s.started_us, s.ended_us) for s in expected.segments if s.what == "consuming"]
+        assert [m[0] for m in told["marks"]] == [m.at_us for m in analysis.marks if m.kind == "action"]
+
+
+def test_a_story_of_fifty_partitions_takes_less_than_400_kb() -> None:
+    eager, other = one(bounced(50, 10, 20)), one(bounced(50, 10, 20, shift_us=1_500))
+    page = to_html.render(Report("t", (*eager.variants, *other.variants), scenario="topics: {}\n" * 40))
+    assert len(page.encode()) < 400_000
+
+
+def test_two_thousand_partitions_stay_small_enough() -> None:
+    page = to_html.render(one(bounced(2_000, 20, 2, shift_us=10)))
+    assert len(page.encode()) < 3_000_000
+
+
+def test_hostile_names_are_text() -> None:
+    page = to_html.render(hostile())
+    held = re.search(r'id="data">(.*?)</script>', page, re.S)
+    assert held is not None and "<" not in held[1]
+    tags = Tags(page)
+    assert sum(tag == "script" for tag, _ in tags.tags) == 2
+    shown = "".join(tags.text)
+    assert "<script>alert(1)</script>" in shown and "\x1b" not in page and "\u202e" not in page
+    assert "\\x1b" in shown and "\\u202e" in shown
+
+
+def test_every_picture_has_a_table_and_the_page_reads_without_a_script() -> None:
+    page = to_html.render(story("troubles"))
+    assert page.count("<canvas") == 3 and page.count("<figure>") == 2
+    assert page.count('<details id="details-') == 2 and "Records that had arrived and were not handled" in page
+    assert '<pre class="without-script">' in page and "━" in page
+    for wanted in ("Four questions", "Members", "Rebalances", "rebalsim run troubles.yaml --seed 1", "seed 1", "rebalsim 0.0.0", "topics: {}"):
+        assert wanted in page
+
+
+def test_budgets_come_with_their_line() -> None:
+    report = story("scale-out")
+    budget = BudgetResult("longest_pause <= 1s", "cooperative", "fail", "3.01 s", "1 s", "orders-2 stood still", "error", "s.yaml", 28)
+    page = to_html.render(Report("t", report.variants, budgets=(budget,)))
+    assert "✗ broken" in page and "line 28" in page and "longest_pause &lt;= 1s" in page and "orders-2 stood still" in page
+
+
+def test_a_comparison_has_its_changes() -> None:
+    report = story("troubles")
+    page = to_html.render(Report("t", report.variants, pairs=((0, 1),)))
+    assert "From eager to cooperative" in page and "By phase, summed over partitions" in page
+
+
+def test_traces_without_anything_make_a_page_too() -> None:
+    for made in (trace("", until=1), trace("c0+p0@0"), trace("c0+p0@0 c0!@40", until=60, rate=None)):
+        assert "</html>" in to_html.render(one(made))
+
+
+def test_thinning_keeps_peaks() -> None:
+    points = [(i, float(i % 97)) for i in range(10_000)]
+    kept = thinned(points, 100)
+    assert len(kept) <= 104 and max(v for _, v in kept) == 96 and [at for at, _ in kept] == sorted(at for at, _ in kept)
+    assert thinned(points[:5], 100) == [[0, 0.0], [1, 1.0], [2, 2.0], [3, 3.0], [4, 4.0]]
+
+
+def test_the_bytes_are_stable() -> None:
+    assert to_html.render(story("scale-out")) == to_html.render(story("scale-out"))

@@ -1,0 +1,164 @@
+"""What is said of pauses, and of one run against another: from traces of a few words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from builders import trace
+from told import one, story
+
+from rebalsim.analysis import analyse
+from rebalsim.analysis.values import Answer
+from rebalsim.domain.ids import Partition
+from rebalsim.reports.comparison import bests_of, lines_of, tell_one, tell_trade
+from rebalsim.reports.difference import difference, verdict_of
+from rebalsim.reports.figures import say
+from rebalsim.reports.hints import hint_on
+from rebalsim.reports.names import clip, clip_middle, listed, partitions_told, plural
+from rebalsim.reports.questions import tell_answer
+from rebalsim.reports.report import Report, VariantReport
+from rebalsim.reports.sentences import tell, tell_phases, together
+
+STUCK = "c0+p0@0 c0#@20 c0.@50 c0*p0@50"
+CRASH = "c0+p0@0 c1+p1@0 c0!@10 g%c0@52 g{session-expired.c0@52 c1?@53 c1-p1@54 c1j@54 g|2.c1@54 g}2@54 c1:2@54 c1+p0,p1@54"
+
+
+def said(words: str, until: float = 100, **options: object) -> list[str]:
+    return [tell(group) for group in together(analyse(trace(words, until, **options)).pauses)]  # type: ignore[arg-type]
+
+
+def test_a_stuck_handler() -> None:
+    assert said(STUCK) == ["t-0 stood still for 30.0 s when c0's handler got stuck: 30.0 s while c0's handler was stuck."]
+
+
+def test_a_crash_names_the_timer_and_the_instant() -> None:
+    told = "t-0 stood still for 44.0 s after c0 crashed: 42.0 s while c0 was dead and nobody knew until its session ran out at 52.000 s"
+    assert said(CRASH)[0].startswith(told)
+
+
+def test_pauses_of_one_story_are_told_together() -> None:
+    assert said("c0+p0,p1,p2@0 c0#@20 c0.@50 c0*p0,p1,p2@50")[0].startswith("t-0 … t-2 (3 partitions) stood still for 30.0 s when")
+
+
+def test_an_open_pause() -> None:
+    told = "t-0 has stood still for 40.0 s when the observation ends, and still does, when c0's handler got stuck"
+    assert said("c0+p0@0 c0#@20", until=60)[0].startswith(told)
+
+
+@pytest.mark.parametrize("name", ["scale-out", "troubles"])
+def test_what_is_told_adds_up(name: str) -> None:
+    for variant in story(name).variants:
+        for pause in variant.analysis.pauses:
+            assert sum(phase.length_us for phase in pause.phases) == pause.length_us
+            told = tell_phases(pause.phases, pause.length_us)
+            for phase in pause.phases:
+                assert phase.kind.value in told or phase.length_us * 50 >= pause.length_us
+
+
+def test_hints_name_the_setting_in_force() -> None:
+    for variant in story("troubles").variants:
+        hints = [hint_on(p, variant.analysis.header) for p in variant.analysis.pauses]
+        assert any("session.timeout.ms (10.0 s here)" in h for h in hints)
+        assert any("max.poll.interval.ms (20.0 s here)" in h for h in hints)
+
+
+def test_a_static_member_is_warned_of() -> None:
+    analysis = analyse(trace(STUCK, statics=("c0",)))
+    assert "c0 is static" in hint_on(analysis.pauses[0], analysis.header)
+
+
+# ------------------------------------------------------------------------------------------------ one against another
+
+
+def pair(one_words: str, other_words: str) -> Report:
+    names = ("eager", "cooperative")
+    return Report("t", tuple(VariantReport(n, analyse(trace(w))) for n, w in zip(names, (one_words, other_words))))
+
+
+def test_the_trade_is_told_when_one_saves_in_all_and_the_other_for_the_worst() -> None:
+    everybody = "c0+p0,p1,p2,p3@0 c0-p0,p1,p2,p3@50 c0+p0,p1,p2,p3@52"
+    one_long = "c0+p0,p1,p2,p3@0 c0-p3@50 c1+p3@55"
+    told = tell_trade(pair(everybody, one_long))
+    assert told.startswith("cooperative stops less in all (5.00 partition-seconds instead of 8.00 on 1 instead of 4 partitions), but its worst partition waits "
+                           "longer than under eager: 5.00 s instead of 2.00 s")
+
+
+def test_the_clearly_better_one_is_called_so() -> None:
+    told = tell_trade(pair("c0+p0,p1@0 c0-p0,p1@50 c0+p0,p1@60", "c0+p0,p1@0 c0-p0@50 c0+p0@52"))
+    assert told == "cooperative stands still less than eager: 2.00 partition-seconds instead of 20.0, 2.00 s instead of 10.0 s at the longest."
+
+
+def test_alike_is_called_alike() -> None:
+    same = "c0+p0@0 c0-p0@50 c0+p0@60"
+    assert tell_trade(pair(same, same)) == "eager and cooperative stand still alike: 10.0 s at the longest, 10.0 partition-seconds in sum."
+
+
+def test_fewer_pauses_are_told_against_a_shorter_one() -> None:
+    told = tell_trade(story("scale-out"))
+    assert "yet it stops 4 partitions, and cooperative only 1, because a moved partition waits 3.00 s for a second rebalance" in told
+
+
+def test_one_run_is_summed_up() -> None:
+    assert tell_one(one(trace(STUCK)).variants[0]).startswith("1 of 1 partition stood still, 30.0 s at the longest and 30.0 partition-seconds in all")
+
+
+@pytest.mark.parametrize(("values", "bests"), [
+    ((1.0, 2.0), (0,)), ((2.0, 1.0), (1,)), ((1.0, 1.0), ()), ((1.0, 1.001), ()), ((1.0, 1.0, 5.0), (0, 1)), ((None, 3.0), ()),
+    ((None, 3.0, 4.0), (1,)), ((0.0, 3.0), (0,)),
+])
+def test_the_better_ones_are_marked(values: tuple[float | None, ...], bests: tuple[int, ...]) -> None:
+    assert bests_of("longest_pause", values) == bests
+
+
+def test_what_is_neither_better_nor_worse_is_not_marked() -> None:
+    assert bests_of("least_moves", (1.0, 9.0)) == () and verdict_of("least_moves", 1.0, 9.0) == ""
+
+
+def test_a_metric_that_nobody_knows_has_no_row() -> None:
+    report = one(trace(STUCK, rate=None))
+    assert "lag_peak" not in [line.metric for line in lines_of(report)]
+
+
+def test_difference_tells_partition_and_phase() -> None:
+    words = {"a": "c0+p0,p1@0 c0#@20 c0.@50 c0*p0,p1@50", "b": "c0+p0,p1@0 c0#@20 c0.@30 c0*p0,p1@30 c0-p1@60 c0+p1@61"}
+    before, after = (VariantReport(name, analyse(trace(text))) for name, text in words.items())
+    d = difference(before, after)
+    assert [(c.partition, c.before_us, c.after_us) for c in d.partitions] == [("t-0", 30_000_000, 10_000_000), ("t-1", 30_000_000, 11_000_000)]
+    assert all(c.main is not None and c.main.phase.value == "stuck" for c in d.partitions)
+    for c in d.partitions:
+        assert sum(p.by_us for p in c.phases) == c.by_us
+    assert sum(p.by_us for p in d.phases) == sum(c.by_us for c in d.partitions)
+    assert {c.metric: c.verdict for c in d.metrics}["longest_pause"] == "better"
+
+
+def test_a_partition_of_one_side_only_is_said_to_be_new_or_gone() -> None:
+    before, after = (VariantReport(n, analyse(trace(w))) for n, w in (("a", "c0+p0@0"), ("b", "c0+p0,p1@0")))
+    assert [(c.partition, c.is_new) for c in difference(before, after).partitions] == [("t-1", True)]
+    assert [(c.partition, c.is_gone) for c in difference(after, before).partitions] == [("t-1", True)]
+
+
+# ------------------------------------------------------------------------------------------------ questions, words
+
+
+def test_questions() -> None:
+    loop = Answer("crash-loop", True, ("c0",), {"times": 3, "away_us": 5_000_000, "session_timeout_us": 45_000_000}, ())
+    told = tell_answer(loop)
+    assert (told.answer, told.is_bad) == ("yes", True) and told.text.startswith("c0: 3 times, back after 5.00 s with a session of 45.0 s.")
+    assert tell_answer(replace(loop, is_yes=None)).answer == "unknown"
+    unused = Answer("cooperative-in-use", False, ("c0", "c1"), {"offered": 2, "groups": 1}, ())
+    assert tell_answer(unused).is_bad and "2 members offer it" in tell_answer(unused).text
+    assert not tell_answer(replace(unused, is_yes=True)).is_bad
+
+
+def test_figures() -> None:
+    assert [say("longest_pause", v) for v in (None, 0.0, 3_010_000.0)] == ["-", "0 s", "3.01 s"]
+    assert say("partition_seconds", 378_000_000.0) == "378 s" and say("lag_peak", 42_000.4) == "42,000" and say("rebalancing_share", 0.0123) == "1.2 %"
+
+
+def test_words() -> None:
+    ps = [Partition("orders", i) for i in range(12)]
+    assert partitions_told(ps) == "orders-0 … orders-11" and partitions_told(ps[::2]) == "orders-0, orders-2 and 4 more"
+    assert listed(["a"]) == "a" and listed(["a", "b"]) == "a and b" and listed([]) == "nobody"
+    assert plural(1, "member") == "1 member" and plural(1_200, "member") == "1,200 members"
+    assert clip("abcdef", 4) == "abc…" and clip_middle("orders-events-317", 12) == "order…ts-317" and len(clip_middle("orders-events-317", 12)) == 12
