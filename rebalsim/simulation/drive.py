@@ -42,10 +42,14 @@ class Drive:
     lives: list[Life]
     deeds: list[Deed] = field(default_factory=list)
     member_ids: dict[str, list[str]] = field(default_factory=dict)       # per consumer in the order in which they were handed out
+    arrivals_us: tuple[int, int] = (0, 0)                                # records come so late, and so much later for each partition
     per_partition: float | None = None                                   # records a second of partitions that are added
     apart_us: int = 0                                                    # a producer's batches reach one partition so long after another
 
     def begin(self, world: Any) -> None:
+        late, apart = self.arrivals_us
+        for i, flow in enumerate(world.flows.values()):
+            flow.delay(late + apart * i)
         for life in self.lives:
             world.engine.at(life.begins_us, SCRIPT, self._start, (world, life))
         if self.apart_us and self.per_partition is not None:

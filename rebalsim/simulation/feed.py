@@ -348,7 +348,7 @@ class Feed:
         cycle = self.cycle
         assert cycle is not None
         now = self.engine.env._now
-        arrived = cycle.handed_over(now)
+        arrived = cycle.batch_before(now)[0] - cycle.latency_us if cycle.period_us else now - cycle.latency_us
         told: dict[Partition, tuple[int, int, int]] = {}
         for partition, share in self.shares.items():
             if share.is_new:

@@ -38,6 +38,15 @@ class Flow:
         if self.is_flowing_since == NEVER and (per_us > 0 or slope > 0):
             self.is_flowing_since = at_us
 
+    def delay(self, us: int) -> None:
+        """Everything that was said so far happens so much later."""
+        if us > 0:
+            pieces = self._pieces if self._pieces[0][2:] == (0.0, 0.0) else [(0, 0.0, 0.0, 0.0), *self._pieces]
+            self._pieces = [pieces[0], *[(start + us, fluid, per_us, slope) for start, fluid, per_us, slope in pieces[1:]]]
+            self._starts = [piece[0] for piece in self._pieces]
+            if self.is_flowing_since < NEVER:
+                self.is_flowing_since += us
+
     def cut(self, at_us: int) -> None:
         """What was said about times from this instant on no longer holds."""
         while len(self._starts) > 1 and self._starts[-1] > at_us:

@@ -8,18 +8,31 @@ ask this arithmetic, so they cannot differ.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from rebalsim.simulation.engine import NEVER
+
+
+class Round(NamedTuple):
+    """Where a consumer stands within one round of arrivals."""
+
+    handed_us: int            # all that had arrived by then is handed over
+    began_us: int             # the last batch was handed over at …
+    ended_us: int             # … and is handled by …
+    leaves_us: int            # the Fetch in flight (or just landed) leaves the broker at
 
 
 class Cycle:
     """`period_us` 0: a batch with each arrival, handled for `fixed_us` + `per_record_us` a record. Else one each period, from `anchor_us` on."""
 
-    __slots__ = ("anchor_us", "busy_us", "fixed_us", "flows", "latency_us", "per_record_us", "period_us", "polled_us")
+    __slots__ = ("_known", "anchor_us", "busy_us", "fixed_us", "flows", "latency_us", "most_us", "per_record_us", "period_us", "polled_us",
+                 "spacing_us")
 
-    def __init__(self, flows: list[Any], latency_us: int, anchor_us: int, polled_us: int) -> None:
+    def __init__(self, flows: list[Any], latency_us: int, anchor_us: int, polled_us: int, most_us: int) -> None:
         self.flows = flows
+        self.most_us = most_us                # fetch.max.wait.ms
+        self.spacing_us = 0                   # partitions of one rate whose records do not all come at once: from one round to the next
+        self._known: tuple[int, Round] | None = None
         self.latency_us = latency_us
         self.anchor_us = anchor_us            # where the cycle begins
         self.polled_us = polled_us            # when the poll() that was running then had begun
@@ -53,6 +66,10 @@ class Cycle:
                 return self.anchor_us, self.anchor_us
             began = at_us - (at_us - self.anchor_us) % self.period_us
             return began, began + self.busy_us
+        if self.spacing_us:
+            position = self._round(at_us)
+            if position is not None:
+                return position.began_us, position.ended_us
         arrival = self._last_arrival(at_us - self.latency_us)
         began = arrival + self.latency_us
         if arrival < 0 or began <= self.anchor_us:
@@ -73,7 +90,47 @@ class Cycle:
         """All that had arrived at the brokers by the instant returned is handed over at this one."""
         if self.period_us:
             return self.batch_before(at_us)[0] - self.latency_us
+        if self.spacing_us:
+            position = self._round(at_us)
+            if position is not None:
+                return position.handed_us
         return at_us - self.latency_us
+
+    def _round(self, at_us: int) -> Round | None:
+        """One Fetch after another since the round's first record came: each brings what is there when it arrives, or the next to come.
+
+        A round begins after the longest silence; the application is idle then, and the Fetch parked. None before the cycle's first.
+        """
+        if self._known is not None and self._known[0] == at_us:
+            return self._known[1]
+        times: list[int] = []
+        for flow in self.flows:
+            count = flow.count(at_us)
+            times += [flow.when(number) for number in range(max(0, count - 2), count)]
+        times.sort()
+        silence, first = 0, -1
+        for i in range(1, len(times)):
+            if times[i] - times[i - 1] >= silence:
+                silence, first = times[i] - times[i - 1], i
+        if first < 0 or times[first] + self.latency_us > at_us or times[first] < self.anchor_us:
+            return None
+        leaves = times[first]
+        handed, began, free = leaves - 1, self.anchor_us, self.anchor_us
+        while True:
+            batch = max(leaves + self.latency_us, free)
+            if batch > at_us:
+                break
+            records = sum(1 for time in times if handed < time <= leaves)
+            handed, began = leaves, batch
+            free = batch + int(self.fixed_us + self.per_record_us * records)
+            after = next((time for time in times if time > handed), NEVER)
+            if after == NEVER:
+                after = min(flow.next_after(handed) for flow in self.flows)
+            parked = batch + self.latency_us
+            leaves = max(parked, min(after, parked + self.most_us))
+        found = Round(handed, began, free, leaves)
+        self._known = at_us, found
+        return found
 
     def free_at(self, at_us: int) -> int:
         """When the application is in poll() again: now, or at the end of the batch at hand."""
@@ -104,6 +161,10 @@ class Cycle:
 
     def fetch_leaves(self, shares: Iterable[Any], at_us: int, most_us: int) -> int:
         """When the Fetch that is in flight now leaves the broker: with the next record, or when its wait is over."""
+        if self.spacing_us:
+            position = self._round(at_us)
+            if position is not None:
+                return position.leaves_us
         began = self.batch_before(at_us)[0]
         nearest = NEVER
         handed = self.handed_over(at_us)
@@ -140,16 +201,18 @@ def cycle_of(feed: Any, now: int) -> Cycle | None:
     per_record = feed.per_record_us * slowness
     fixed = feed.per_batch_us * slowness + consumer.commits.each_batch_us()
     timeout = feed.handler.poll_timeout_us
-    cycle = Cycle(flows, latency, now, consumer.deadline_us - timeout)
-    if not per_record and not fixed:
-        return cycle if lag <= per_us * 4 * latency + len(flows) else None
+    cycle = Cycle(flows, latency, now, consumer.deadline_us - timeout, feed.config.fetch_max_wait_us)
     load = per_us * per_record
     if load >= 1.0:
         return None
     rate = flows[0].rate_at(now)
-    if all(flow.rate_at(now) == rate for flow in flows) and (fixed + len(flows) * per_record + 2 * latency) * rate <= 1.0:
+    if all(flow.rate_at(now) == rate for flow in flows) and (fixed * len(flows) + len(flows) * per_record + 4 * latency) * rate <= 1.0:
         cycle.fixed_us, cycle.per_record_us = fixed, per_record
+        if rate and any(flow.next_after(now) != flows[0].next_after(now) for flow in flows):
+            cycle.spacing_us = int(1 / rate)
         return cycle if lag <= len(flows) else None
+    if not per_record and not fixed:
+        return cycle if lag <= per_us * 4 * latency + len(flows) else None
     period = max(fixed / (1.0 - load), 1.0 / per_us if per_us else 0.0, 1.0)
     records = per_us * period
     if records > feed.config.max_poll_records or lag > records + per_us * 4 * latency + len(flows):

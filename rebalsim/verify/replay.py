@@ -147,7 +147,9 @@ def _async_drive(document: dict[str, Any], specs: dict[tuple[str, int], Consumer
 
 
 def _drive(document: dict[str, Any], specs: dict[tuple[str, int], Consumer]) -> Drive:
-    drive = Drive([], _done_to(document), per_partition=float(document["rate_per_partition"]))
+    # The recorder's producer waits 2 ms for company (linger.ms) and sends one partition after another.
+    arrivals = 2 * MS + int(LATENCY.a), Machine().service_us
+    drive = Drive([], _done_to(document), arrivals_us=arrivals, per_partition=float(document["rate_per_partition"]))
     joined: set[tuple[str, int]] = set()
     given: dict[str, dict[str, None]] = {}
     for event in document["events"]:
