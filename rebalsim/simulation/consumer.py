@@ -175,12 +175,25 @@ class Consumer:
         else:
             self.alarm.set(self.busy_until_us)
 
-    def hang(self, us: int, why: str = "hang") -> None:
-        """The handler will be stuck for so long after the batch at hand; that is, when poll() returns."""
+    def hang(self, us: int, why: str = "hang", is_seen: bool = False) -> None:
+        """The handler will be stuck for so long once poll() returns. `is_seen`: it was seen to, just now: with the batch that is nearest."""
         if not self.is_alive or self.is_frozen:
             return
+        cycle = self.feed.cycle
+        if cycle is not None:
+            now = self.engine.env._now
+            after = min(cycle.batch_after(now), cycle.poll_ends(now, self.spec.handler.poll_timeout_us))
+            if not is_seen or after - now < now - cycle.batch_before(now)[0]:
+                self.engine.at(after, self.rank + APP, self._hang_late, (self.life, us, why))
+                return
         self.hang_us, self.hang_why = us, why
         self.wake_for_business()
+
+    def _hang_late(self, event: Once) -> None:
+        life, us, why = event.value
+        if life == self.life and self.is_alive and not self.is_frozen:
+            self.hang_us, self.hang_why = us, why
+            self.wake_for_business()
 
     def stop(self, option: str = "default") -> None:
         """Asked to stop: it goes on for its stop time; close() begins after the batch at hand. Killed when its grace is over."""

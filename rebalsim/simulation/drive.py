@@ -89,4 +89,4 @@ class Drive:
         elif deed.what == "thaw":
             consumer.thaw()
         elif deed.what == "hang":
-            consumer.hang(deed.argument)
+            consumer.hang(deed.argument, is_seen=True)

@@ -180,7 +180,7 @@ class Cycle:
     def batches(self, shares: Iterable[Any], after_us: int, until_us: int) -> Iterator[tuple[int, int]]:
         """Each batch with the arrivals it covers: (handed over at, all that had arrived by)."""
         at = self.batch_after(after_us)
-        while at < until_us:
+        while at <= until_us:
             yield at, at - self.latency_us
             at = self.batch_after(at)
 

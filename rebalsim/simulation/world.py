@@ -155,7 +155,7 @@ class World:
         self.engine.run(horizon)
         for consumer in self.consumers.values():
             if self.is_wire and consumer.is_alive and not consumer.is_frozen and consumer.feed.cycle is not None:
-                consumer.feed.tell_steady(horizon)
+                consumer.feed.tell_steady(horizon - 1)
         mark_end(self)
         if self.is_wire:
             self.events.sort(key=_instant)
