@@ -30,6 +30,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Plan": {
         "sweep": ("rebalsim.cli.sweep", "Play a family of scenarios on Spark: which points meet the budgets, at what cost."),
+        "recommend": ("rebalsim.cli.recommend", "Find the smallest change of the settings that meets the budgets."),
         "replay": ("rebalsim.cli.replay", "Play any run of a sweep again."),
     },
     "Write": {

@@ -117,5 +117,6 @@ class Answer:
     is_all_shown: bool
     curves: dict[str, list[float]] = field(default_factory=dict)   # run prefix → the main metric's values at 0 … 100 % of the seeds
     heat: tuple[str, ...] = ()
+    show: str = ""
     first_seed: int = 1
     seeds: int = 1

@@ -97,6 +97,7 @@ class Plan:
     objectives: tuple[Objective, ...] = ()
     costs: Costs = Costs()
     heat: tuple[str, ...] = ()                    # two axes for the picture
+    show: str = ""                                # what the picture shows first: verdict, settles or a metric; empty: the main metric
     run_limit_s: float = 60.0                     # a run that takes longer is cut
     description: str = ""
 

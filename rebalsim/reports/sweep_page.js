@@ -77,7 +77,7 @@
   listeners.push(best);
 
   // ---------------------------------------------------------------- the heat map
-  const heat = { x: D.heat[0], y: D.heat[1] ?? -1, metric: D.main, variant: 0, fixed: {} };
+  const heat = { x: D.heat[0], y: D.heat[1] ?? -1, metric: D.show, variant: 0, fixed: {} };
   const listed = varying.filter((i) => D.axes[i].labels.length);
   function select(label, options, value, change) {
     const box = make("select", { onchange: (e) => { change(e.target.value); } });

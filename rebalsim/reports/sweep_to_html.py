@@ -66,7 +66,8 @@ def _hash(text: str) -> str:
 
 def _data(answer: Answer) -> dict[str, Any]:
     objective_metrics = [text.split()[-1].replace("-", "_") for text in answer.objectives]
-    metrics = list(dict.fromkeys(m for m in (answer.main_metric, *objective_metrics, *(_metric_of(b) for b in answer.budgets), *_ALSO) if m in METRICS))
+    wanted = (answer.main_metric, *objective_metrics, *(_metric_of(b) for b in answer.budgets), answer.show, *_ALSO)
+    metrics = list(dict.fromkeys(m for m in wanted if m in METRICS))
     known = [m for m in metrics if all(m in p.metrics for p in answer.shown[:1])]
     units: dict[str, str] = {m: METRICS[m].unit for m in known}
     for name in objective_metrics:
@@ -80,7 +81,8 @@ def _data(answer: Answer) -> dict[str, Any]:
         "objectives": list(answer.objectives), "objectiveMetrics": objective_metrics, "budgets": list(answer.budgets), "limits": limits,
         "metrics": known, "units": units, "main": answer.main_metric, "percentile": answer.main_percentile, "currency": answer.currency,
         "heat": heat or [0], "out": answer.out, "firstSeed": answer.first_seed, "seeds": answer.seeds,
-        "atOnce": AT_ONCE_US, "best": [f"{p.number}-{p.variant}" for p in answer.best], "curves": answer.curves,
+        "show": answer.show if answer.show in ("verdict", "settles", *known) else answer.main_metric, "atOnce": AT_ONCE_US,
+        "best": [f"{p.number}-{p.variant}" for p in answer.best], "curves": answer.curves,
         "points": [_point(answer, p, known) for p in answer.shown],
         "tornado": [{"axis": b.axis, "low": b.low, "lowValue": b.low_value, "high": b.high, "highValue": b.high_value,
                      "values": [{"value": v.value, "points": v.points, "share": v.pass_share, "mean": v.mean, "least": v.least, "most": v.most}

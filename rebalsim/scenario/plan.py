@@ -52,6 +52,8 @@ PLAN = Section("plan", (
           "What to make small, the most important first.", default="cost, then longest_pause"),
     Field("costs", _COSTS, "What things cost."),
     Field("heat", ListOf(Text("an axis' name"), least=2, most=2), "The two axes of the heat map.", default="the first two"),
+    Field("show", Text("verdict, settles or a metric"), "What the heat map shows first: verdict, settles (at once, slowly, never) or a metric.",
+          default="the first metric that is to be made small"),
     Field("run_limit", Duration(1_000_000), "A run that takes longer than this on the clock is cut and reported.", default="1m"),
 ), "A rebalsim plan: a family of scenarios and the question asked of it.")
 
@@ -107,7 +109,7 @@ class _Reader:
             samples=get("samples", 100) if sampled else 1, where=where, settings=settings, variants=get("variants", ()),
             first_seed=seeds.get("first", 1) if seeds else 1, seeds=seeds.get("count", 1) if seeds else 1, budgets=budgets, objectives=objectives,
             costs=Costs(costs.get("member_hour", 0.0), costs.get("cross_zone_gb", 0.0), costs.get("currency", "EUR")) if costs else Costs(),
-            heat=heat, run_limit_s=get("run_limit", 60_000_000) / 1e6, description=get("description", ""),
+            heat=heat, show=self._show(), run_limit_s=get("run_limit", 60_000_000) / 1e6, description=get("description", ""),
         )
         if plan.points * plan.seeds > MOST_RUNS and not self.out.errors:
             seeds_too = f" × {plan.seeds:,} seeds" if plan.seeds > 1 else ""
@@ -195,6 +197,14 @@ class _Reader:
                 near = nearest(name, (*numbers, *OBJECTIVES)) or nearest_metric(name)
                 self.out.add(node, f"'{shorten(text)}' is neither cost, members, an axis nor a metric — "
                              + (f"did you mean '{near}'?" if near else "write e.g. cost, or p95 longest_pause"))
+
+    def _show(self) -> str:
+        show: str = self.written.get("show", "")
+        if show and show not in ("verdict", "settles", *METRICS):
+            near = nearest(show, ("verdict", "settles")) or nearest_metric(show)
+            self.out.add(self.written.at["show"], f"'{shorten(show)}' is neither verdict, settles nor a metric — "
+                         + (f"did you mean '{near}'?" if near else "write e.g. longest_pause"))
+        return show
 
     def _heat(self, axes: tuple[Axis, ...]) -> tuple[str, ...]:
         names = [a.name for a in axes]

@@ -56,7 +56,7 @@ class Asker:
             failing=counts.get("fail", 0), inconclusive=counts.get("inconclusive", 0), erring=counts.get("error", 0),
             errors=tuple((str(r["error"]), int(r["n"])) for r in errors), cut=int(cut), best=best, next_cheaper=cheaper,
             next_cheaper_budgets=self._budgets_of(cheaper) if cheaper else (), front=front, tornado=self._tornado(), shown=shown, is_all_shown=is_all,
-            curves=self._curves(best, front, shown), heat=plan.heat, first_seed=plan.first_seed, seeds=plan.seeds,
+            curves=self._curves(best, front, shown), heat=plan.heat, show=plan.show, first_seed=plan.first_seed, seeds=plan.seeds,
         )
 
     # ------------------------------------------------------------------------------------------------ points

@@ -19,6 +19,7 @@ from rebalsim.spark.session import local_cores
 from rebalsim.spark.store import Store
 from rebalsim.spark.sweep import CHUNK_S, Cutting, Progress, Sweep, cutting_for
 from rebalsim.spark.tables import Tables
+from rebalsim.spark.workers import check_workers
 
 T = TypeVar("T")
 
@@ -48,12 +49,14 @@ def prepare(spark: Any, plan: Plan, out: str, *, resume: bool = False, overwrite
     if not resume and not overwrite:
         refuse_to_mix(out, names)
     if resume and "sweep.json" in names:
+        check_workers(spark)
         return _resumed(plan, store, with_pauses)
     if overwrite and names:
         if "sweep.json" not in names:
             raise InputError(f"{out} holds something that is no sweep, and --overwrite replaces sweeps only — name another folder.")
         store.clear()
     store.prepare()
+    check_workers(spark)
     measured = probe(player_for(plan), probe_s)
     cutting = cutting_for(measured.order, cores_of(spark), with_pauses, chunk_s)
     store.write_manifest({**bundle_of(plan), **cutting.as_json()})

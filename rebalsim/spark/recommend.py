@@ -186,10 +186,10 @@ def day_of_faults(base: Base, fault: tuple[str, str, str], cases: dict[str, tupl
     """A day without the script, with these faults only: one case a choice of settings."""
     kind, every, for_ = fault
     quiet = {"script": "[]", "horizon": "24h", "budgets": "{}", "expect": "[]",
-             "random_faults": "[{kind: " + kind + ", members: all, about_every: " + every + ", for: " + _yaml(for_) + ", from: 1m}]"}
+             "random_faults": f"[{{kind: {kind}, members: all, about_every: {every}, for: {_yaml(for_)}, from: 1m}}]"}
     named = {name: (dict(settings) or {"seed": "1"}) for name, settings in cases.items()}
-    document = {"title": f"A day of {kind}s", "scenario": base.name, "axes": {"settings": {"cases": named}}, "set": quiet, "variants": [variant], "seeds": seeds,
-                "minimise": ["members_removed"], "budgets": {}}
+    document = {"title": f"A day of {kind}s", "scenario": base.name, "axes": {"settings": {"cases": named}}, "set": quiet, "variants": [variant],
+                "seeds": seeds, "minimise": ["members_removed"], "budgets": {}}
     return parse_plan(json.dumps(document, ensure_ascii=False), f"faults-{base.name}.yaml", lambda _: base, reserved_names())
 
 

@@ -10,6 +10,7 @@ import atexit
 import contextlib
 import functools
 import os
+import re
 import socket
 import sys
 import tempfile
@@ -56,9 +57,11 @@ def start_session(master: str = "", conf: Mapping[str, str] | None = None, *, is
         builder = builder.master(_with_retries(wanted))
     for key, value in {**_defaults(wanted, is_loud, is_brief), **given}.items():
         builder = builder.config(key, value)
-    # Workers must run the Python that rebalsim is installed in, unless the user names another one.
-    if "spark.pyspark.python" not in given and "PYSPARK_PYTHON" not in os.environ:
-        os.environ["PYSPARK_PYTHON"] = sys.executable
+    # Workers run the Python that rebalsim is installed in, unless the user names another. PySpark heeds the variable alone, not the setting.
+    if "spark.pyspark.python" in given:
+        os.environ["PYSPARK_PYTHON"] = given["spark.pyspark.python"]
+    else:
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     _must_answer(wanted)
     try:
         with contextlib.nullcontext() if is_loud else _standard_error_to(_log()):
@@ -165,6 +168,8 @@ def reason_in(error: BaseException) -> str:
         while cause.getCause() is not None and seen < 20:
             cause, seen = cause.getCause(), seen + 1
         said = str(cause.toString()).splitlines()[0]
+        if ("Python worker" in said or "EOFException" in said or "Connection reset" in said) and (python := _python_error()):
+            return python
         if "stopped SparkContext" not in said:
             return said
     if _log.cache_info().currsize and _log().exists():
@@ -174,6 +179,15 @@ def reason_in(error: BaseException) -> str:
             return logged[0].strip()[:300]
     text = str(error).strip()
     return text.splitlines()[0][:300] if text else type(error).__name__
+
+
+def _python_error() -> str:
+    """The last line of the last Python traceback in the log: what a worker said before it died."""
+    if not _log.cache_info().currsize or not _log().exists():
+        return ""
+    lines = _log().read_text("utf-8", "replace").splitlines()
+    found = [line for line in lines if re.match(r"[A-Za-z_.]*(Error|Exception)\b: ", line) and not line.startswith(("java.", "org."))]
+    return f"a Python worker died: {found[-1][:200]}" if found else ""
 
 
 def stop_session(session: Any) -> None:

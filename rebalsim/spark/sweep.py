@@ -29,6 +29,7 @@ TASK_S = 1.5             # seconds of work in a task: a task costs tens of milli
 CHUNK_S = 20.0           # seconds of all cores' work in a chunk: what a kill can cost
 MOST_TASKS = 1_000       # in a chunk
 _DEATHS = ("Python worker exited unexpectedly", "Python worker faulthandler", "crashed", "ExecutorLostFailure", "Lost executor", "exited caused by one of")
+_PATIENCE = 40           # jobs that may fail in a row before it is the cluster's fault: a bad run among thousands is found in a dozen
 _TASK = re.compile(r"Task (\d+) in stage [\d.]+ failed")
 _LOST = ("stopped SparkContext", "SparkContext was shut down", "Application has been killed", "Answer from Java side is empty", "Connection refused")
 
@@ -85,6 +86,7 @@ class Sweep:
         self._done = dict.fromkeys(store.finished_chunks())
         self._lock = threading.Lock()
         self._under_way: dict[str, list[Slice]] = {}
+        self._failures = 0                    # jobs that failed since one succeeded
         self._stop = stop or threading.Event()
         register(spark)
 
@@ -180,7 +182,9 @@ class Sweep:
         run's fault, anything else is the sweep's."""
         reason = reason_in(error)
         text = f"{reason} {error}"
-        if any(sign in text for sign in _DEATHS) and not any(sign in text for sign in _LOST):
+        is_planner = "PythonPlannerRunner" in text           # no run had begun
+        if any(sign in text for sign in _DEATHS) and not is_planner and not any(sign in text for sign in _LOST) and self._failures < _PATIENCE:
+            self._failures += 1
             named = _TASK.search(text)
             return int(named[1]) if named else -1
         if "No space left" in text or "Disk quota" in text:
@@ -208,6 +212,7 @@ class Sweep:
             finally:
                 frame.unpersist()
         self._done[key] = None
+        self._failures = 0
 
     def _failed_run(self, rank: int, reason: str) -> Any:
         """The rows of a run that no worker survives."""

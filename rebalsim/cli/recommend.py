@@ -1,0 +1,117 @@
+"""`rebalsim recommend SCENARIO --budget …`: the smallest change that meets the budgets, and what it costs elsewhere."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rebalsim.cli import exits
+from rebalsim.cli.options import ScenarioPath
+from rebalsim.cli.sweep import CONF_HELP, parse_conf, played, told_steps, write_whole
+
+if TYPE_CHECKING:
+    from rebalsim.spark.recommend import Choice, Expelled
+
+
+@click.command("recommend", epilog="Example: rebalsim recommend scale-out --budget \"longest_pause <= 1s\" --over heartbeat.interval.ms,session.timeout.ms")
+@click.argument("scenario", type=ScenarioPath())
+@click.option("--budget", "budgets", multiple=True, metavar="LIMIT",
+              help="What must be met, as in \"longest_pause <= 5s\". Repeatable.  [default: the scenario's]")
+@click.option("--over", default="", metavar="KEYS", help="Settings to turn, by Kafka's keys and commas; members too.  "
+              "[default: session.timeout.ms, heartbeat.interval.ms, max.poll.interval.ms, max.poll.records]")
+@click.option("--variant", "variants", multiple=True, metavar="NAME",
+              help="Variants to choose from; the first is how it is now. Repeatable.  [default: the scenario's]")
+@click.option("--seeds", type=click.IntRange(1, 1000), default=3, show_default=True, help="How many seeds each choice must meet the budgets with.")
+@click.option("--gc-pauses", metavar="EVERY:LENGTH", default="",
+              help="Pauses that healthy members suffer, as in 10m:1s..8s.  [default: the scenario's random freezes]")
+@click.option("--cuts", metavar="EVERY:LENGTH", default="",
+              help="Network cuts that healthy members suffer, likewise.  [default: the scenario's random cuts]")
+@click.option("--out", metavar="DIR", help="Keep the sweep's tables here.  [default: thrown away]")
+@click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Write the whole search as a page.")
+@click.option("--json", "as_json", is_flag=True, help="Print the recommendation as JSON.")
+@click.option("--master", default="", metavar="URL", help="Spark's master.  [default: all cores of this machine]")
+@click.option("--conf", multiple=True, metavar="K=V", help=CONF_HELP)
+def command(scenario: str, budgets: tuple[str, ...], over: str, variants: tuple[str, ...], seeds: int, gc_pauses: str, cuts: str, out: str | None,
+            html: str | None, as_json: bool, master: str, conf: tuple[str, ...]) -> int:
+    """Find the smallest change of a scenario's settings that meets the budgets, and say what the change costs elsewhere.
+
+    Exit 1 where nothing among the usual values meets them.
+    """
+    from rebalsim.domain.errors import InputError
+    from rebalsim.spark import recommend
+    from rebalsim.spark.plans import find_base, story_of_base
+
+    try:
+        base = find_base(scenario, Path())
+    except LookupError as e:
+        raise InputError(str(e.args[0])) from None
+    story = story_of_base(base).check()
+    named = variants or story.variants
+    for name in named:
+        story.scenario(name)
+    if not budgets and not story.budgets:
+        raise click.UsageError(f"{scenario} has no budgets — say what must be met with --budget, as in --budget \"longest_pause <= 5s\"")
+    keys = tuple(k.strip() for k in over.split(",") if k.strip()) or recommend.USUAL
+    plan = recommend.plan_for(base, story, budgets, keys, named, seeds)
+    faults = recommend.faults_of(story, named[0], {"freeze": gc_pauses, "cut": cuts})
+    with tempfile.TemporaryDirectory(prefix="rebalsim-") as scratch:
+        return _search(plan, base, story, keys, named, faults, out or str(Path(scratch) / "search"), scratch, html, as_json, master, parse_conf(conf))
+
+
+def _search(plan: Any, base: Any, story: Any, keys: tuple[str, ...], variants: tuple[str, ...], faults: list[tuple[str, str, str]], out: str, scratch: str,
+            html: str | None, as_json: bool, master: str, conf: dict[str, str]) -> int:
+    from rebalsim.spark import conduct, recommend
+    from rebalsim.spark.answers import Asker
+    from rebalsim.spark.session import start_session, stop_session
+
+    expelled: list[Expelled] = []
+    with told_steps() as step:
+        step("Starting Spark")
+        spark = start_session(master, conf, name=f"rebalsim recommend {base.name}", is_brief=True)
+        try:
+            job = conduct.prepare(spark, plan, out, probe_s=5.0)
+            answer = played(spark, job, step)
+            asker = Asker(conduct.tables_of(spark, plan, job.store))
+            now, found = recommend.as_it_is(asker, variants), recommend.choices(asker, story, keys, variants)
+            near = None if found else recommend.closest(asker)
+            broken = recommend.budgets_broken(asker, now) if now is not None else ()
+            if found and found[0].turns:
+                step("Playing a day of faults" if faults else "Concluding")
+                for number, fault in enumerate(faults):
+                    cases = {"as it is": (), "recommended": found[0].point.settings}
+                    day = recommend.day_of_faults(base, fault, cases, found[0].point.variant, 2)
+                    second = conduct.prepare(spark, day, str(Path(scratch) / f"faults{number}"), probe_s=1.0)
+                    conduct.play(spark, second)
+                    conduct.tables_of(spark, day, second.store).write()
+                    expelled.append(recommend.expelled(Asker(conduct.tables_of(spark, day, second.store)), fault))
+        finally:
+            stop_session(spark)
+    if html:
+        from rebalsim.reports.sweep_to_html import render_html
+
+        write_whole(Path(html), render_html(answer))
+        click.echo(f"Page written to {html}", err=True)
+    if as_json:
+        click.echo(json.dumps(_document(plan, now, found, expelled), ensure_ascii=False, indent=2))
+    else:
+        from rebalsim.reports.recommendation import render_recommendation
+
+        for line in render_recommendation(answer, now, broken, found, near, story.scenario(variants[0]), expelled):
+            click.echo(line)
+    return exits.WITHIN if found else exits.BROKEN
+
+
+def _document(plan: Any, now: Any, found: list[Choice], expelled: list[Expelled]) -> dict[str, Any]:
+    return {
+        "schema_version": 1, "kind": "recommendation", "title": plan.title,
+        "as_it_is": None if now is None else {"verdict": now.verdict, "broken": list(now.broken)},
+        "choices": [{
+            "changes": [{"setting": t.name, "before": t.before, "after": t.after} for t in c.turns], "variant": c.point.variant,
+            "settings": dict(c.point.settings), "metrics_worst": {name: values[2] for name, values in c.point.metrics.items()},
+        } for c in found],
+        "expelled_a_day": [{"kind": e.kind, "about_every": e.every, "for": e.for_, "before": e.before, "after": e.after} for e in expelled],
+    }

@@ -1,0 +1,105 @@
+"""A recommendation in sentences: what is changed, what it brings, and what it costs elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rebalsim.domain.answer import Answer, BudgetSaid, PointSaid
+from rebalsim.domain.client import ClientConfig
+from rebalsim.domain.instants import say_duration
+from rebalsim.domain.scenario import Scenario
+from rebalsim.reports.sweep_words import say_metric
+
+
+def render_recommendation(answer: Answer, now: PointSaid | None, broken: Sequence[BudgetSaid], found: Sequence[Any], near: PointSaid | None,
+                          scenario: Scenario, expelled: Sequence[Any]) -> Iterator[str]:
+    """Lines for a terminal. `found`: choices with `turns` and `point`, the smallest change first."""
+    yield answer.title
+    yield ""
+    if now is not None:
+        yield f"As it is ({now.variant}): {_worst(answer, now)}"
+        yield from (f"  ✗ {b.budget}: {say_metric(b.metric, b.observed)}" for b in broken if b.verdict == "fail")
+    if not found:
+        yield "Nothing among the usual values meets all budgets."
+        if near is not None:
+            at = ", ".join(f"{k} {v}" for k, v in near.at.items())
+            yield f"The nearest: {at}, {near.variant}: {_worst(answer, near)}; it breaks {', '.join(near.broken)}"
+        yield "What could help beyond these settings: fewer restarts, static members, or another protocol (see `rebalsim lint`)."
+        return
+    best = found[0]
+    if not best.turns:
+        yield "Nothing need be changed: all budgets are met as it is."
+        return
+    count = len(best.turns)
+    yield f"The smallest change that meets all budgets touches {count} setting{'s' if count > 1 else ''}:"
+    yield from _turns(best)
+    yield f"  then {_worst(answer, best.point)}"
+    for other in found[1:4]:
+        yield f"or: {', '.join(f'{t.name} {t.before} → {t.after}' for t in other.turns)}; then {_worst(answer, other.point)}"
+    yield ""
+    yield "What it costs elsewhere"
+    yield from (f"  {line}" for line in _trades(best.turns, scenario, expelled))
+
+
+def _turns(choice: Any) -> Iterator[str]:
+    names = max(len(t.name) for t in choice.turns)
+    for turn in choice.turns:
+        yield f"  ~ {turn.name.ljust(names)}  {turn.before} → {turn.after}"
+
+
+def _worst(answer: Answer, point: PointSaid) -> str:
+    if point.verdict == "error":
+        return point.error
+    names = list(dict.fromkeys([answer.main_metric, "rebalances"]))
+    return ", ".join(f"{name} {say_metric(name, point.metrics[name][2])}" for name in names if name in point.metrics)
+
+
+def _trades(turns: Sequence[Any], scenario: Scenario, expelled: Sequence[Any]) -> Iterator[str]:
+    """What each turn gives up."""
+    config = next((c.config for g in scenario.groups for c in g.consumers), ClientConfig())
+    members = sum(len(g.consumers) for g in scenario.groups)
+    after = {t.name: t.after for t in turns}
+    said = False
+    if "session_timeout_ms" in after:
+        said = True
+        was, now = config.session_timeout_us, _us(after["session_timeout_ms"])
+        beat = _us(after.get("heartbeat_interval_ms", "")) or config.heartbeat_interval_us
+        verb = "expels" if now < was else "keeps"
+        before = max(0, was - config.heartbeat_interval_us)
+        yield (f"a session of {after['session_timeout_ms']} {verb} a healthy member whose GC pause or network cut lasts "
+               f"{say_duration(max(0, now - beat))} to {say_duration(now)} (before: {say_duration(before)} to {say_duration(was)})")
+        for one in expelled:
+            yield (f"with {'GC pauses' if one.kind == 'freeze' else 'network cuts'} of {one.for_} about every {one.every} per member: "
+                   f"{one.after:.1f} healthy members expelled a day (before: {one.before:.1f})")
+        if not expelled:
+            yield "how often that is depends on your pauses: tell them with --gc-pauses 10m:1s..8s or --cuts, and they are played for a day"
+    if "heartbeat_interval_ms" in after:
+        said = True
+        was, now = config.heartbeat_interval_us, _us(after["heartbeat_interval_ms"])
+        yield f"heartbeats at the coordinator: {members * 1e6 / now:.1f} a second instead of {members * 1e6 / was:.1f}"
+    if "max_poll_interval_ms" in after:
+        said = True
+        records = int(after.get("max_poll_records", config.max_poll_records))
+        yield (f"a batch of {records} records must be handled within {after['max_poll_interval_ms']}, "
+               "or its member leaves the group and the batch is handled twice")
+    if "max_poll_records" in after:
+        said = True
+        yield f"batches of {after['max_poll_records']} instead of {config.max_poll_records} records, so more or fewer calls of poll() for the same work"
+    if "members" in after:
+        said = True
+        yield f"{after['members']} members instead of {members}: that many more (or fewer) processes to pay for and to restart"
+    for turn in turns:
+        if turn.name == "variant":
+            said = True
+            yield f"another protocol ({turn.before} → {turn.after}) is a migration: `rebalsim lint` and the migration stories say in which steps"
+    if not said:
+        yield "nothing that rebalsim knows of"
+
+
+def _us(text: str) -> int:
+    """A duration as a ladder writes it."""
+    import re
+
+    units = {"d": 86_400_000_000, "h": 3_600_000_000, "m": 60_000_000, "s": 1_000_000, "ms": 1_000, "us": 1}
+    return round(sum(float(n) * units[u] for n, u in re.findall(r"([\d.]+) ?(ms|us|d|h|m|s)", text)))
