@@ -44,7 +44,7 @@ from rebalsim.analysis.values import (
     Violation,
 )
 from rebalsim.domain.ids import Partition
-from rebalsim.domain.metrics import EVERYTHING, HEADLINES, Selection
+from rebalsim.domain.metrics import ALERT_PER_HOUR, EVERYTHING, HEADLINES, Selection
 from rebalsim.trace.events import PositionFound
 from rebalsim.trace.trace import Trace, TraceHeader
 
@@ -197,6 +197,12 @@ class Analysis:
     def violations(self) -> list[Violation]:
         """Broken invariants: none, unless there is a bug."""
         return find_violations(self.index, self.rounds_by_group, self.header.source == "simulated")
+
+    @property
+    def rebalances_too_often(self) -> bool:
+        """More than five rebalances an hour: the usual alert. In a run shorter than an hour so many must really have been."""
+        per_hour = self.measure("rebalances_per_hour")
+        return per_hour is not None and per_hour > ALERT_PER_HOUR and (self.measure("rebalances") or 0) > ALERT_PER_HOUR
 
     def measure(self, metric: str, selection: Selection = EVERYTHING) -> Value:
         """One metric of the registry, in its base unit; None where the trace cannot tell."""

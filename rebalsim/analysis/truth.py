@@ -69,7 +69,7 @@ def compare(real: Analysis, replayed: Analysis) -> Truth:
         if twin is not None:
             used[id(twin)] = 1
             _hold(truth, pause, twin)
-    truth.invented = sum(1 for p in replayed.pauses if used.get(id(p), 0) == 0 and p.length_us >= NOTICEABLE_US)
+    truth.invented = sum(1 for p in replayed.pauses if used.get(id(p), 0) == 0 and p.length_us > TOLERANCE_US)
     return truth
 
 

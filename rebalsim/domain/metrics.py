@@ -157,6 +157,8 @@ def nearest_metric(name: str) -> str:
     close = get_close_matches(name.replace("-", "_").replace(".", "_"), METRICS, n=1, cutoff=0.5)
     return close[0] if close else ""
 
+ALERT_PER_HOUR = 5        # more rebalances an hour than this is the usual alert
+
 
 N = TypeVar("N", int, float)
 

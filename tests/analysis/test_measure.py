@@ -164,3 +164,11 @@ def test_a_formation_is_no_rebalance_and_rates_begin_after_it() -> None:
     assert a.measure("rebalances", Selection(from_us=55 * SECOND)) == 1
     shares = a.state_shares["group"]
     assert sum(shares.values()) == pytest.approx(1)
+
+
+def test_the_usual_alert_wants_more_than_five_in_an_hour() -> None:
+    one = "g{{joined.c2@{0} g|{1}.c2@{0} g}}{1}@{0}"
+    birth = "c1j@1 g{joined.c1@1 g|1.c1@4 c1=1@4 g}1@5 c1:1@5 c1+p0@5 "
+    for count, alert in ((5, False), (6, True)):
+        text = birth + " ".join(one.format(100 * n, n + 1) for n in range(1, count + 1))
+        assert analyse(trace(text, until=3_600)).rebalances_too_often is alert
