@@ -44,7 +44,8 @@ class Drive:
     member_ids: dict[str, list[str]] = field(default_factory=dict)       # per consumer in the order in which they were handed out
     arrivals_us: tuple[int, int] = (0, 0)                                # records come so late, and so much later for each partition
     per_partition: float | None = None                                   # records a second of partitions that are added
-    apart_us: int = 0                                                    # a producer's batches reach one partition so long after another
+    lingers_us: int = 0                                                  # records reach the broker so long after they were made …
+    apart_us: int = 0                                                    # … and one partition so long after another
 
     def begin(self, world: Any) -> None:
         late, apart = self.arrivals_us
@@ -52,10 +53,10 @@ class Drive:
             flow.delay(late + apart * i)
         for life in self.lives:
             world.engine.at(life.begins_us, SCRIPT, self._start, (world, life))
-        if self.apart_us and self.per_partition is not None:
+        if self.lingers_us and self.per_partition is not None:
             for i, partition in enumerate(world.flows):
                 flow = world.flows[partition] = Flow()
-                flow.change((i + 1) * self.apart_us, self.per_partition)
+                flow.change(self.lingers_us + i * self.apart_us, self.per_partition)
         for deed in self.deeds:
             world.engine.at(deed.at_us, SCRIPT, self._do, (world, deed))
 

@@ -24,7 +24,7 @@ JITTERED = Draw("uniform", 0.5 * MS, 5 * MS)
 # Under the consumer protocol a heartbeat is answered within 1 or 2 ms, its write included, and no JoinGroup is ever in the way.
 ASYNC_LATENCY = constantly(0.5 * MS)
 ASYNC_JITTERED = Draw("uniform", 0.3 * MS, 1.5 * MS)
-APART_US = 1 * MS                     # the producer's batches arrive one by one, 1–2 ms apart
+LINGERS_US, APART_US = 5 * MS, MS // 10   # a producer lingers for 2 ms, and its batches arrive one by one
 _DEEDS = {"close_begin": "close", "do_kill": "kill", "do_freeze": "freeze", "do_thaw": "thaw"}
 _DURATIONS = {
     "session.timeout.ms": "session_timeout_us", "heartbeat.interval.ms": "heartbeat_interval_us", "max.poll.interval.ms": "max_poll_interval_us",
@@ -64,7 +64,7 @@ def scenario_of(document: dict[str, Any], *, is_jittered: bool = False) -> tuple
     )
     late = Machine().beat_late
     # Without jitter a race goes the way it mostly goes.
-    machine = Machine() if is_jittered else Machine(constantly(sqrt(late.a * late.b)), looks_too_early=1.0)
+    machine = Machine() if is_jittered else Machine(constantly(sqrt(late.a * late.b)), looks_too_early=1.0, looks_too_early_reading=0.0)
     is_async = document["conf"].get("group.protocol") == "consumer"
     constant, jittered = (ASYNC_LATENCY, ASYNC_JITTERED) if is_async else (LATENCY, JITTERED)
     scenario = Scenario(
@@ -140,7 +140,7 @@ def _async_drive(document: dict[str, Any], specs: dict[tuple[str, int], Consumer
         if what in ("arrived", "state"):
             ids.setdefault(key, event["id"])
     drive = Drive(sorted(lives.values(), key=lambda life: life.begins_us), _done_to(document), per_partition=float(document["rate_per_partition"]),
-                  apart_us=APART_US)
+                  lingers_us=LINGERS_US, apart_us=APART_US)
     for (name, _), member_id in sorted(ids.items(), key=lambda entry: entry[0][1]):
         drive.member_ids.setdefault(name, []).append(member_id)
     return drive

@@ -29,6 +29,7 @@ from rebalsim.simulation.poll_failed import PollFailed
 from rebalsim.trace.events import CoordinatorFound, MemberStateChanged, PollingBegan, RequestSent
 
 Steps = Generator[Any, Any, None]
+DOUBTFUL_US = 30_000                  # a second beat so near to the interval may be a beat like any other
 SPIN_US = 100                         # a pass that has nothing to wait for: what a turn of two threads takes
 
 
@@ -99,7 +100,7 @@ class AsyncConsumer(Consumer):
         partitions = self.member.target.partitions
         took = int(cost.fixed.a + cost.per_partition.a * len(partitions)) if partitions else 0
         looked = acks_us - took - self.world.machine.async_wait_late_us
-        if now < looked and acks_us < now + self.heartbeat.beats.interval_us - 20_000:
+        if now < looked and abs(acks_us - now - self.heartbeat.beats.interval_us) > DOUBTFUL_US:
             self.looks_not_before_us = looked
             self.event = None
             if self.is_polling:
@@ -138,8 +139,9 @@ class AsyncConsumer(Consumer):
         return self.is_idling or self.feed.cycle is not None
 
     def looks_too_early(self) -> bool:
-        """The race between a wake-up and the mark that the event is complete: lost two times in three."""
-        return self.stream("looks").unit() < self.world.machine.looks_too_early
+        """The race between a wake-up and the mark that the event is complete: lost two times in three by one that has little to look at."""
+        machine = self.world.machine
+        return self.stream("looks").unit() < (machine.looks_too_early_reading if self.feed.shares else machine.looks_too_early)
 
     # ---------------------------------------------------------------------------------------------- starting
 
@@ -168,7 +170,7 @@ class AsyncConsumer(Consumer):
         if self.is_alive and self.life == event.value:
             self.find_coordinator(self.world.coordinator_of(self.group))
             assert self.coordinator_link is not None
-            self.coordinator_link.is_open = True
+            self.coordinator_link.is_open = self.link(self.world.bootstrap).is_open = True
             self.heartbeat.turn()
 
     def take_driven_join(self) -> int:

@@ -109,6 +109,11 @@ class AsyncFeed(Feed):
                 sent += 1
         return sent
 
+    def _fly(self, broker: int, got: list[tuple[Share, int, int]], at_us: int) -> None:
+        if any(share.is_new for share, _, _ in got):
+            at_us += self.consumer.world.machine.async_first_fetch_us
+        super()._fly(broker, got, at_us)
+
     def landed(self, fetch: Fetch) -> None:
         """A Fetch came back. Whatever it brought is buffered, and the application woken."""
         if self.flying.get(fetch.broker) is fetch:
