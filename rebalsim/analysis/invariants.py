@@ -45,7 +45,7 @@ class _Check:
         self.highest = -1
         self.held: dict[str, dict[Partition, int]] = {}        # consumer → partition → the event that brought it
         self.holders: dict[Partition, dict[str, int]] = {}     # partition → consumers that hold it, since when
-        self.ever: dict[Partition, None] = {}
+        self.ever: dict[Partition, int] = {}                   # when it was last assigned to anybody
         self.valid: dict[str, None] = {}                       # who is a member in good standing
         self.troubled_us = -1
 
@@ -90,7 +90,7 @@ class _Check:
         if e.callback != "assigned":
             return
         for p in e.partitions:
-            self.ever[p] = None
+            self.ever[p] = e.at_us
             for other, since in self.holders.get(p, {}).items():
                 if other != e.consumer and self._both_commit(other, e.consumer, e.at_us, since):
                     text = f"{p} is held by {other} and {e.consumer} in generation {self.generation.get(e.consumer, -1)}"
@@ -138,9 +138,20 @@ class _Check:
             return []
         if last.settled_us < 0 or self.troubled_us >= last.prepared_us:
             return []
-        alone = [p for p in sorted(self.ever) if not self.holders.get(p)]
+        alone = [p for p in sorted(self.ever) if not self.holders.get(p) and self._is_wanted(p)]
         at = max(last.settled_us, last.stable_us)
         return [Violation("no-owner", at, f"nobody holds {p} though {self.group} has settled", last.evidence) for p in alone]
+
+
+    def _is_wanted(self, p: Partition) -> bool:
+        """Whether it is still there, and subscriptions did not change since somebody had it (who asks for what now is not told)."""
+        for n in self.index.world:
+            e = self.index.events[n]
+            if type(e) is ev.TopicChanged and e.topic == p.topic and e.partitions <= p.number:
+                return False
+            if type(e) is ev.ScriptActed and e.kind == "Subscribe" and e.at_us >= self.ever[p]:
+                return False
+        return True
 
 
 _HANDLERS: dict[type, str] = {

@@ -34,6 +34,10 @@ class Call:
         self.is_quiet = False                 # a beat or commit that changes nothing: told only in a trace of the whole wire
 
 
+RETRANSMITTED_AFTER_US = 200_000      # Linux: the least time after which TCP sends again …
+RECONNECTED_AFTER_US = 1_000_000      # … and a connection request
+
+
 class Disconnected:
     """In place of an answer: the connection is gone, or the time for an answer is over."""
 
@@ -54,7 +58,7 @@ class Link:
     """
 
     __slots__ = ("_draw", "_extra_stream", "_extras", "_last_down", "_last_up", "_stream", "at_work", "broker", "busy_us", "engine", "extra_us",
-                 "fixed_us", "is_cut", "is_open", "rank", "waiting")
+                 "fixed_us", "held", "is_cut", "is_open", "rank", "stalled_us", "waiting")
 
     def __init__(self, engine: Engine, broker: int, rank: int, latency: Draw, stream: Stream | None) -> None:
         self.engine = engine
@@ -67,6 +71,8 @@ class Link:
         self._extra_stream: Stream | None = None
         self.extra_us = 0
         self.is_cut = False
+        self.held: list[tuple[bool, Call, Any]] = []      # sent while it was cut: (to the broker?, call, deliver)
+        self.stalled_us = 0                   # when the first of them was sent
         self.is_open = False                  # the first message waits for the connection: TCP and ApiVersions, a round trip each
         self.at_work: Call | None = None      # at the coordinator: what is not answered yet …
         self.waiting: list[Call] = []         # … and what has come since
@@ -100,8 +106,9 @@ class Link:
         return max(now_us + up, self.busy_us)
 
     def up(self, call: Call, deliver: Any) -> None:
-        """To the broker: `deliver(event)` with the call as the event's value. Lost if the link is cut."""
+        """To the broker: `deliver(event)` with the call as the event's value. Held up while the link is cut."""
         if self.is_cut:
+            self._hold(True, call, deliver)
             return
         engine = self.engine
         now = engine.env._now
@@ -115,9 +122,37 @@ class Link:
         call.link = self
         engine.at(at, self.rank + ARRIVES, deliver, call)
 
+    def _hold(self, is_up: bool, call: Call, deliver: Any) -> None:
+        if not self.held:
+            self.stalled_us = self.engine.env._now
+        self.held.append((is_up, call, deliver))
+
+    def heal(self) -> None:
+        """TCP sends the first of what was held up again when its timer says so, doubled each time; the rest follows."""
+        now = self.engine.env._now
+        self.is_cut = False
+        held, self.held = self.held, []
+        since = self.stalled_us if held else now
+        timer = RETRANSMITTED_AFTER_US if self.is_open else RECONNECTED_AFTER_US
+        again = since + timer
+        while again < now:
+            timer *= 2
+            again += timer
+        if held:
+            self.busy_us = max(self.busy_us, again)
+            self.engine.at(again, self.rank + ARRIVES, self._resume, held)
+
+    def _resume(self, event: Any) -> None:
+        for is_up, call, deliver in event.value:
+            if not is_up:
+                self.down(call, deliver)
+            elif call.consumer.calls.get(call.number) is call:        # else its sender has given it up, and the connection with it
+                self.up(call, deliver)
+
     def down(self, call: Call, deliver: Any) -> None:
         """Back to the consumer."""
         if self.is_cut:
+            self._hold(False, call, deliver)
             return
         engine = self.engine
         now = engine.env._now

@@ -1,0 +1,181 @@
+"""Random stories: small worlds of every kind, and harm of every kind until an instant from which on they are left alone.
+
+Written as scenario files, so that whoever finds a bad one can run it, shrink it and keep it. What harm remains possible after the healing
+(batches longer than max.poll.interval.ms, and the like) is left out: such a group never settles, and that is no bug.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+ASSIGNORS = ("range", "roundrobin", "sticky", "cooperative-sticky", "[range, cooperative-sticky]")
+HEALED_S = 240                # no action begins later, and no fault lasts longer
+SETTLE_S = 300                # … and so much later the group must have settled
+
+
+def random_story(seed: int) -> str:
+    """The text of a scenario file."""
+    return _Writer(Random(f"story {seed}")).text(seed)
+
+
+class _Writer:
+    def __init__(self, random: Random) -> None:
+        self.random = random
+        self.names: list[str] = []
+        self.topics: list[str] = []
+        self.counts: dict[str, int] = {}
+        self.brokers = random.choice((1, 1, 2, 3))
+        self.racks = self.brokers > 1 and random.random() < 0.3
+        self.is_static = random.random() < 0.35
+        self.assignor = random.choice(ASSIGNORS)
+
+    def one(self, *of: str) -> str:
+        return self.random.choice(of)
+
+    def often(self, share: float) -> bool:
+        return self.random.random() < share
+
+    def text(self, seed: int) -> str:
+        lines = [f"title: Random story {seed}", f"seed: {seed}"]
+        lines += self._cluster() + self._topics() + self._group() + self._script() + self._faults()
+        return "\n".join([*lines, "replay: as-written", f"horizon: {HEALED_S + SETTLE_S}s"]) + "\n"
+
+    def _cluster(self) -> list[str]:
+        random = self.random
+        lines = ["cluster:", f"  brokers: {self.brokers}"]
+        if self.racks:
+            lines.append("  racks: [a, b]")
+            lines.append(f"  cross_rack: {random.choice((1, 5, 30))}ms")
+        lines.append(f"  latency: {self.one('200us', '1ms', '1ms', '1ms..3ms', '20ms', '2ms, 1% up to 80ms')}")
+        if self.often(0.3):
+            lines.append(f"  config: {{group.initial.rebalance.delay.ms: {random.choice((0, 1000, 3000))}}}")
+        if self.often(0.2):
+            lines.append("  log_append: 1ms..6ms")
+        return lines
+
+    def _topics(self) -> list[str]:
+        random = self.random
+        lines = ["topics:"]
+        for name in ("orders", "bills", "mails")[:random.choice((1, 1, 1, 2, 3))]:
+            count = random.randint(1, 9)
+            self.topics.append(name)
+            self.counts[name] = count
+            rate = random.choice((0, 3, 40, 300))
+            backlog = random.choice((0, 0, 0, 50, 700))
+            replicas = f", replicas: {random.randint(1, self.brokers)}" if self.brokers > 1 else ""
+            lines.append(f"  {name}: {{partitions: {count}, rate: {rate}/s, backlog: {backlog}{replicas}}}")
+        return lines
+
+    def _group(self) -> list[str]:
+        random = self.random
+        count = random.randint(1, 6)
+        per_process = random.choice((1, 1, 1, 2)) if count > 1 else 1
+        self.names = [f"c{n}" for n in range(count)]
+        lines = ["group:", f"  members: {count}"]
+        if per_process > 1:
+            lines.append(f"  per_process: {per_process}")
+        if self.is_static:
+            lines.append('  group.instance.id: "{name}"')
+        if self.racks:
+            lines.append("  racks: [a, b]")
+        session = random.choice((6, 10, 20, 45))
+        config = [
+            f"session.timeout.ms: {session}s", f"heartbeat.interval.ms: {random.choice((1, 2, 3)) if session > 6 else 1}s",
+            f"max.poll.interval.ms: {random.choice((20, 30, 60))}s", f"partition.assignment.strategy: {self.assignor}",
+            f"max.poll.records: {random.choice((10, 100, 500))}", f"auto.offset.reset: {self.one('earliest', 'latest')}",
+        ]
+        if self.often(0.2):
+            config.append(f"metadata.max.age.ms: {random.choice((10, 60))}s")
+        lines.append(f"  config: {{{', '.join(config)}}}")
+        handler = [f"per_record: {random.choice((0, 100, 1000, 8000))}us", f"per_batch: {random.choice((0, 0, 1, 30))}ms",
+                   f"commit: {self.one('auto', 'auto', 'auto', 'sync-batch', 'async', 'none')}", f"on_error: {self.one('retry', 'retry', 'crash', 'close')}"]
+        if self.often(0.3):
+            handler.append(f"poll_timeout: {random.choice((10, 100, 1000))}ms")
+        if self.often(0.2):
+            handler.append(f"commit_on_revoke: {self.one('once', 'per-partition')}")
+        lines.append(f"  handler: {{{', '.join(handler)}}}")
+        if self.often(0.3):
+            listener = [f"on_revoked: {random.choice((0, 5, 300))}ms + {random.choice((0, 20))}ms/partition", f"on_assigned: {random.choice((0, 5, 300))}ms"]
+            if self.often(0.2):
+                listener.append(f"throws_in: {self.one('revoked', 'assigned', 'lost')}")
+            lines.append(f"  listener: {{{', '.join(listener)}}}")
+        if self.often(0.1):
+            lines.append("  state: {per_partition: 2MB, restore: 10MB/s, flush: 20MB/s}")
+        lines.append(f"  life: {{start: {self.one('0s', '1s..4s', '300ms')}, stop: {self.one('0s', '500ms', '0s..3s')}}}")
+        if self.often(0.3):
+            lines.append(f"  stagger: {random.choice((100, 2500))}ms")
+        if count > 1 and self.assignor in ("range", "cooperative-sticky", ASSIGNORS[-1]) and self.often(0.4):
+            lines.append(f"  overrides: {{c0: {{config: {{partition.assignment.strategy: {self.one('[cooperative-sticky, range]', '[range, cooperative-sticky]')}}}}}}}")
+        return lines
+
+    # ---------------------------------------------------------------------------------------------- harm
+
+    def _who(self) -> str:
+        if self.often(0.15):
+            return "all"
+        return f"[{', '.join(sorted(self.random.sample(self.names, self.random.randint(1, max(1, len(self.names) // 2)))))}]"
+
+    def _lasts(self, most: int = 60) -> str:
+        return f"{self.random.choice([s for s in (1, 3, 8, 12, 25, 50) if s <= most])}s"
+
+    def _script(self) -> list[str]:
+        times = sorted(self.random.randint(5, HEALED_S - 80) for _ in range(self.random.randint(0, 7)))
+        if not times:
+            return []
+        lines = ["script:"]
+        for at in times:
+            deed = self._deed()
+            if deed:
+                lines.append(f"  - {{at: {at}s, {deed}}}")
+        return lines if len(lines) > 1 else []
+
+    def _deed(self) -> str:
+        random = self.random
+        kind = random.randrange(17)
+        if kind == 0:
+            name = f"c{len(self.names)}"
+            self.names.append(name)
+            return f"join: {{names: [{name}]}}"
+        if kind == 1:
+            return f"crash: {{members: {self._who()}, restart_after: {self._lasts()}}}"
+        if kind == 2:
+            return f"freeze: {{members: {self._who()}, for: {self._lasts()}}}"
+        if kind == 3:
+            return f"hang: {{members: {self._who()}, for: {self._lasts()}}}"
+        if kind == 4:
+            return f"slow: {{members: {self._who()}, factor: {random.choice((2, 5))}, for: 20s}}"
+        if kind == 5:
+            return f"rolling_bounce: {{down: {self._lasts(12)}, max_unavailable: 1{self.one(', ready_when: assigned', ', settle: 2s', '')}}}"
+        if kind == 6:
+            return f"cut: {{members: {self._who()}, for: {self._lasts()}, from: {self.one('coordinator', 'brokers')}}}"
+        if kind == 7:
+            return f"add_latency: {{members: {self._who()}, extra: {self.one('50ms', '10ms..200ms')}, for: 20s}}"
+        if kind == 8:
+            return f"broker_restart: {{broker: {random.randrange(self.brokers)}, down: {self._lasts(25)}, load: {self.one('0s', '2s')}}}"
+        if kind == 9:
+            return f"coordinator_failover: {{load: {self.one('0s', '100ms', '4s')}}}"
+        if kind == 10:
+            topic = random.choice(self.topics)
+            self.counts[topic] += random.randint(1, 4)
+            return f"add_partitions: {{topic: {topic}, to: {self.counts[topic]}}}"
+        if kind == 11:
+            return f"enforce_rebalance: {{members: {self._who()}}}"
+        if kind == 12:
+            return f"set_rate: {{topic: {random.choice(self.topics)}, rate: {random.choice((0, 10, 200))}/s}}"
+        if kind == 13:
+            topic = random.choice(self.topics)
+            return f"poison: {{partition: {topic}-{random.randrange(self.counts[topic])}, for: {self._lasts(25)}, times: {random.randint(1, 3)}}}"
+        if kind == 14 and len(self.topics) > 1:
+            wanted = sorted(random.sample(self.topics, random.randint(1, len(self.topics))))
+            return f"subscribe: {{members: {self._who()}, topics: [{', '.join(wanted)}]}}"
+        if kind == 15:
+            return f"broker_upgrade: {{to: \"4.3\", down: {self._lasts(8)}, settle: 2s}}"
+        return f"crash: {{members: [{random.choice(self.names)}], restart_after: {self._lasts(12)}}}"
+
+    def _faults(self) -> list[str]:
+        lines: list[str] = []
+        for kind in ("crash", "freeze", "hang", "cut"):
+            if self.often(0.15):
+                lines = lines or ["random_faults:"]
+                lines.append(f"  - {{kind: {kind}, about_every: {self.random.choice((30, 90))}s, for: {self._lasts(25)}, from: 5s, until: {HEALED_S - 40}s}}")
+        return lines
