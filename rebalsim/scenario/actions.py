@@ -318,7 +318,7 @@ class ScriptReader:
                     continue
                 roster.spare += 1
             seats.append(self._new_seat(roster, name, number, layers, written.node, written))
-            if all(_instance_id(layer) is None for layer in layers):      # a join that names the id itself means it: a zombie's story
+            if all(_instance_id(layer) is None for layer in layers):      # a join that names the id itself means it: a story of fencing
                 self._check_static_id(roster, seats[-1])
         return build(deeds.Join, None, consumers=tuple(self._started(roster, s) for s in seats), stagger_us=written.get("stagger", 0)) if seats else None
 

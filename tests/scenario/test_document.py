@@ -115,10 +115,10 @@ def test_an_alias_of_what_is_not_complete_is_a_problem(text: str) -> None:
 
 def test_a_billion_laughs_are_stopped_before_they_are_told() -> None:
     text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 30))
-    started = time.perf_counter()
+    started = time.process_time()
     root, problems = parse(text, Source("a.yaml", text))
     assert root is None and "100,000 values" in problems[-1].message
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 0.5
 
 
 def test_more_aliases_than_sense_are_stopped() -> None:
@@ -130,10 +130,10 @@ def test_more_aliases_than_sense_are_stopped() -> None:
 @pytest.mark.parametrize("opening", ["[", "{a: ", "- "])
 def test_a_hundred_thousand_levels_are_stopped_at_the_thirty_third(opening: str) -> None:
     text = "a:\n  " + opening * 100_000
-    started = time.perf_counter()
+    started = time.process_time()
     root, problems = parse(text, Source("a.yaml", text))
     assert root is None and problems
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_a_byte_order_mark_is_no_problem() -> None:
@@ -170,6 +170,6 @@ def test_nothing_unprintable_reaches_a_terminal() -> None:
 
 
 def test_a_megabyte_of_digits_is_told_at_once() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     assert "more digits" in plain("1" * 900_000)[1] and plain("1" * 900_000 + "x") == ("1" * 900_000 + "x", "")
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 0.5

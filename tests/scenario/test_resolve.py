@@ -225,6 +225,6 @@ def test_a_newcomer_must_not_take_an_id_in_use_unless_its_join_says_so() -> None
     head = "topics: {orders: 4}\ngroup: {members: 1, config: {group.instance.id: fixed}}\n"
     assert "c1, which joins on line 3, would be 'fixed' as c0 is" in messages(head + "script: [{at: 1m, scale: 2}]\n")
     assert "would be 'fixed' as c0 is" in messages(head + "script: [{at: 1m, join: 1}]\n")
-    zombie = played(head + "script: [{at: 1m, join: {names: [zombie], group.instance.id: fixed}}]\n").script[0].deed
-    assert isinstance(zombie, deeds.Join) and zombie.consumers[0].config.group_instance_id == "fixed"
+    twin = played(head + "script: [{at: 1m, join: {names: [twin], group.instance.id: fixed}}]\n").script[0].deed
+    assert isinstance(twin, deeds.Join) and twin.consumers[0].config.group_instance_id == "fixed"
     assert messages(head + "script: [{at: 1m, leave: c0}, {at: 2m, join: 1}]\n") == ""

@@ -107,9 +107,9 @@ def test_keys_of_kafka_without_bearing_are_a_warning() -> None:
 
 def test_a_thousand_members_resolve_in_a_tenth_of_a_second() -> None:
     story = told("topics: {orders: 10000}\ngroup: {members: 1000, config: {group.instance.id: '{name}'}}\nscript: [{at: 1m, rolling_bounce: all}]\n")
-    started = time.perf_counter()
+    started = time.process_time()
     assert len(story.scenario("eager").groups[0].consumers) == 1000
-    assert time.perf_counter() - started < 0.1
+    assert time.process_time() - started < 0.1
 
 
 @pytest.mark.parametrize(("text", "wrong"), [
@@ -118,9 +118,9 @@ def test_a_thousand_members_resolve_in_a_tenth_of_a_second() -> None:
      "replay: {" + ", ".join(f"v{i}: {{handler: {i + 1}ms}}" for i in range(30)) + "}\n", "30 variants of 9,000 members"),
 ])
 def test_what_would_take_minutes_is_refused_within_two_seconds(text: str, wrong: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     assert any(wrong in p.message for p in problems_of("topics: {orders: 4}\n" + text))
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_a_default_draw_is_nothing() -> None:
