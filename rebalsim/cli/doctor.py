@@ -96,7 +96,7 @@ def tell(checks: list[Check]) -> list[str]:
         lines.append(heading)
         for check in (c for c in checks if c.part == part):
             mark = "?" if not check.is_tried else "ok" if check.is_ok else "MISSING" if check.is_needed else "none"
-            lines.append(f"  {mark:<8}{check.name:<14}{check.found}".rstrip())
+            lines.append(f"  {mark:<8}{check.name:<18}{check.found}".rstrip())
             if not check.is_ok and check.remedy:
                 lines.append(f"{'':24}→ {check.remedy}")
         lines.append("")

@@ -43,7 +43,7 @@ def command(ctx: click.Context, term: str | None) -> int:
         click.echo(render_catalogue(catalogue(), WIDTH))
         click.echo("\nKafka's settings, such as session.timeout.ms, are terms too.\n`rebalsim explain TERM` prints what one means.")
         return exits.WITHIN
-    if Path(term).is_file() or ctx.args:
+    if Path(term).exists() or ctx.args:
         return _explain_file([term, *ctx.args])
     entries = find(term)
     if not entries:

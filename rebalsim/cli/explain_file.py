@@ -43,9 +43,9 @@ def command(file: str, partition: str | None, at_us: int | None, variant: str | 
         pauses = [p for p in v.analysis.pauses if view.shows_pause(p) and (at_us is None or p.started_us <= at_us < p.ended_us)]
         pause = max(pauses, key=lambda p: p.length_us, default=None)
         if pause is not None:
-            click.echo(render(v.analysis, pause, view), nl=False)
+            click.echo(render(v.analysis, pause, view), nl=False, color=view.is_coloured or None)
         elif at_us is not None and partition is not None:
-            click.echo(calm(v.analysis, partition, at_us, view), nl=False)
+            click.echo(calm(v.analysis, partition, at_us, view), nl=False, color=view.is_coloured or None)
         else:
             click.echo("Nothing stood still" + (" at that moment." if at_us is not None else "."))
     return exits.WITHIN

@@ -119,7 +119,7 @@ def emit(report: Report, options: Mapping[str, Any], view: View) -> None:
     check_view(report, view)
     text = _stdout_form(report, flags[0] if flags else "", view)
     write_files(report, options, view)
-    click.echo(text, nl=False)
+    click.echo(text, nl=False, color=view.is_coloured or None)
 
 
 def _stdout_form(report: Report, flag: str, view: View) -> str:

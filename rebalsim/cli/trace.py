@@ -43,5 +43,5 @@ def command(file: str, variant: str | None, events: tuple[str, ...], numbers: tu
         for told in rows(chosen.analysis.trace, view, wanted):
             click.echo(json.dumps(asdict(told), ensure_ascii=False))
     else:
-        click.echo(render(chosen.analysis.trace, view, wanted), nl=False)
+        click.echo(render(chosen.analysis.trace, view, wanted), nl=False, color=view.is_coloured or None)
     return exits.WITHIN

@@ -147,6 +147,8 @@ def _reason(variant: VariantReport) -> str:
 
 def _clear(report: Report, better: int, longest: tuple[float, float], total: tuple[float, float], bests: tuple[int, int]) -> str:
     good, bad = report.variants[better], report.variants[1 - better]
+    if not total[better]:
+        return f"Under {good.name} nothing stood still; under {bad.name} {_sum(total[1 - better])}, {_length(longest[1 - better])} at the longest."
     parts = []
     if bests[1] >= 0:
         parts.append(f"{_sum(total[better])} instead of {_sum(total[1 - better]).removesuffix(' partition-seconds')}")
@@ -165,15 +167,20 @@ def _clear(report: Report, better: int, longest: tuple[float, float], total: tup
 
 
 def _among_many(variants: Sequence[VariantReport]) -> str:
-    told = []
-    for name, verb, text in (("partition_seconds", "stand", "still least in sum"), ("longest_pause", "have", "the shortest longest pause")):
+    """Who does best, in sum and at the longest; in one sentence where that is the same one."""
+    found: dict[tuple[int, ...], list[str]] = {}
+    for name, text in (("partition_seconds", "{} partition-seconds in sum"), ("longest_pause", "{} at the longest")):
         values = tuple(v.analysis.measure(name) for v in variants)
         bests = bests_of(name, values)
         if bests:
-            one = len(bests) == 1
-            names = listed([variants[i].name for i in bests])
-            verb = {"stand": "stands", "have": "has"}[verb] if one else verb
-            told.append(f"{names} {verb} {text} ({figures.say(name, values[bests[0]])})")
+            found.setdefault(bests, []).append(text.format(figures.say(name, values[bests[0]]).removesuffix(" s" if name == "partition_seconds" else "")))
+    told = []
+    for bests, said in found.items():
+        names = listed([variants[i].name for i in bests], 9)
+        if not any(variants[i].analysis.measure("longest_pause") for i in bests):
+            told.append(f"Under {names} nothing stood still")
+        else:
+            told.append(f"{names} {'stands' if len(bests) == 1 else 'stand'} still least: {' and '.join(said)}")
     return "; ".join(told) + "." if told else ""
 
 

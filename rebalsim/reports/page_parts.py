@@ -15,7 +15,7 @@ from rebalsim.reports.names import plural, safe
 from rebalsim.reports.questions import tell_answer
 from rebalsim.reports.report import Report, VariantReport
 from rebalsim.reports.ruler import say_instant
-from rebalsim.reports.sentences import tell, tell_trigger, together
+from rebalsim.reports.sentences import recurring, tell_recurring, tell_trigger, together
 
 MOST_SENTENCES, MOST_MEMBERS, MOST_REBALANCES = 6, 100, 100
 _SIGNS = {"pass": ("good", "✓ kept"), "fail": ("bad", "✗ broken"), "inconclusive": ("warn", "? undecided")}
@@ -91,21 +91,21 @@ def longest(report: Report) -> str:
     found: dict[str, tuple[int, str, list[str]]] = {}
     total = 0
     for v in report.variants:
-        groups = together(v.analysis.pauses)
+        groups = recurring(together(v.analysis.pauses))
         total += len(groups)
-        for group in groups[:MOST_SENTENCES]:
+        for group, more in groups[:MOST_SENTENCES]:
             hint = hint_on(group.first, v.analysis.header)
-            found.setdefault(tell(group), (group.length_us, hint, []))[2].append(safe(v.name))
+            found.setdefault(tell_recurring(group, more), (group.length_us, hint, []))[2].append(safe(v.name))
     if not found:
         return "<p>No partition stood still.</p>"
     items, hinted = [], dict[str, None]()
     for said, (_, hint, names) in sorted(found.items(), key=lambda item: -item[1][0])[: MOST_SENTENCES * 2]:
         whose = f"<strong>{text(' and '.join(names))}{' alike' if len(names) > 1 else ''}:</strong> " if len(report.variants) > 1 else ""
-        more = f'<span class="hint">→ {text(hint)}</span>' if hint and hint not in hinted else ""
+        tip = f'<span class="hint">→ {text(hint)}</span>' if hint and hint not in hinted else ""
         hinted[hint] = None
-        items.append(f"<li>{whose}{text(said)}{more}</li>")
+        items.append(f"<li>{whose}{text(said)}{tip}</li>")
     told = sum(len(names) for _, _, names in found.values())
-    rest = f'<p class="dim">and {plural(total - told, "shorter one")}, in the timelines below.</p>' if total > told else ""
+    rest = f'<p class="dim">and {plural(total - told, "shorter one", "other, shorter ones")}, in the timelines below.</p>' if total > told else ""
     return f'<ul class="plain">{"".join(items)}</ul>{rest}'
 
 

@@ -40,6 +40,22 @@ def together(pauses: Iterable[Pause]) -> list[Together]:
     return sorted(groups, key=lambda t: (-t.length_us, t.first.started_us, t.first.partition))
 
 
+def recurring(groups: Iterable[Together]) -> list[tuple[Together, int]]:
+    """What happened again and again in the same way is told once, by its longest time, with how often it happened besides."""
+    found: dict[tuple[object, ...], list[Together]] = {}
+    for group in groups:
+        p = group.first
+        main = tuple((phase.kind, phase.facts.consumer, phase.facts.doing) for phase in _large(p.phases, p.length_us))
+        found.setdefault((p.group, p.is_open, p.cause.kind, p.cause.consumer, main), []).append(group)
+    return [(each[0], len(each) - 1) for each in found.values()]
+
+
+def tell_recurring(group: Together, more: int) -> str:
+    """The sentence, and how often that happened besides."""
+    again = "once more, not for longer" if more == 1 else f"{more:,} more times, never for longer"
+    return f"{tell(group)} The same {again}." if more else tell(group)
+
+
 def rough(us: int) -> int:
     """A length on a scale of steps of about a tenth, so that nearly equal pauses are told in one sentence."""
     bits = us.bit_length()

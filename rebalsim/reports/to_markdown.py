@@ -12,7 +12,7 @@ from rebalsim.reports.difference import difference
 from rebalsim.reports.names import safe
 from rebalsim.reports.questions import tell_answer
 from rebalsim.reports.report import BudgetResult, Report
-from rebalsim.reports.sentences import tell, together
+from rebalsim.reports.sentences import recurring, tell_recurring, together
 from rebalsim.reports.to_terminal import picture_of
 from rebalsim.reports.view import View
 
@@ -112,5 +112,6 @@ def _longest(report: Report, view: View) -> list[str]:
     found = []
     for v in report.variants:
         whose = f"**{escape(v.name)}:** " if len(report.variants) > 1 else ""
-        found += [f"- {whose}{escape(tell(group))}" for group in together(p for p in v.analysis.pauses if view.shows_pause(p))[:3]]
+        groups = recurring(together(p for p in v.analysis.pauses if view.shows_pause(p)))
+        found += [f"- {whose}{escape(tell_recurring(group, more))}" for group, more in groups[:3]]
     return [*found, ""] if found else ["No partition stood still.", ""]

@@ -18,7 +18,7 @@ from rebalsim.reports.names import ascii_of, clip, plural, safe
 from rebalsim.reports.questions import Answered, tell_answer
 from rebalsim.reports.report import BudgetResult, Report, VariantReport
 from rebalsim.reports.ruler import say_instant
-from rebalsim.reports.sentences import Together, tell, together
+from rebalsim.reports.sentences import Together, recurring, tell_recurring, together
 from rebalsim.reports.terminal_bars import Canvas
 from rebalsim.reports.view import View
 
@@ -130,10 +130,10 @@ def _sentences(page: _Page, report: Report) -> None:
     found: dict[str, tuple[Together, VariantReport, list[str]]] = {}
     total = 0
     for variant in report.variants:
-        groups = together(p for p in variant.analysis.pauses if view.shows_pause(p))
+        groups = recurring(together(p for p in variant.analysis.pauses if view.shows_pause(p)))
         total += len(groups)
-        for group in groups[: view.most_pauses]:
-            sentence = tell(group)
+        for group, more in groups[: view.most_pauses]:
+            sentence = tell_recurring(group, more)
             found.setdefault(sentence, (group, variant, []))[2].append(variant.name)
     if not found:
         page.heading("No partition stood still.")
@@ -150,7 +150,7 @@ def _sentences(page: _Page, report: Report) -> None:
             page.wrapped("→ " + hint, 4, "dim", 2)
     told = sum(len(names) for _, (_, _, names) in ordered)
     if total > told:
-        page.line(f"  and {plural(total - told, 'shorter one')}.", "dim")
+        page.line(f"  and {plural(total - told, 'shorter one', 'other, shorter ones')}.", "dim")
 
 
 def _alike(names: Sequence[str]) -> str:
@@ -162,12 +162,14 @@ def _alike(names: Sequence[str]) -> str:
 
 
 def _beside(page: _Page, report: Report) -> None:
-    page.line()
-    rows = [[Line(), *(Line(clip(page.plain(safe(v.name)), 28, page.view.is_ascii), "bold") for v in report.variants)]] if len(report.variants) > 1 else []
+    heads = [Line(clip(page.plain(safe(v.name)), 28, page.view.is_ascii), "bold") for v in report.variants]
+    rows = [[Line(), *heads]] if len(report.variants) > 1 else []
     for row in lines_of(report):
         rows.append([Line(row.title), *(_cell(page, row, i) for i in range(len(row.texts)))])
-    for line in table(rows):
-        page.line(line)
+    for part in _fitting(rows, page.view.width):
+        page.line()
+        for line in table(part):
+            page.line(line)
     trade = tell_trade(report)
     if trade:
         page.line()
@@ -175,6 +177,21 @@ def _beside(page: _Page, report: Report) -> None:
     if any(v.spread for v in report.variants):
         runs = max(s.runs for v in report.variants for s in v.spread.values())
         page.line(f"Middle, p95 and highest value over {runs} seeds.", "dim")
+
+
+def _fitting(rows: list[list[Line]], width: int, gap: int = 2) -> list[list[list[Line]]]:
+    """The table in as many parts as it takes to fit, each with the first column."""
+    if not rows:
+        return []
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    parts, taken = [[0]], widths[0]
+    for i in range(1, len(widths)):
+        if taken + gap + widths[i] > width and len(parts[-1]) > 1:
+            parts.append([0])
+            taken = widths[0]
+        parts[-1].append(i)
+        taken += gap + widths[i]
+    return [[[row[i] for i in part] for row in rows] for part in parts]
 
 
 def _cell(page: _Page, line: Figures, place: int) -> Line:
