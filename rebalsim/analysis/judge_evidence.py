@@ -1,0 +1,45 @@
+"""Which pauses spent a budget: what is shown beneath a broken one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rebalsim.analysis.judge_selection import selection_of
+from rebalsim.analysis.selecting import selected_disturbances, selected_pauses
+from rebalsim.analysis.values import Disturbance, Pause
+from rebalsim.domain.budget import Budget
+from rebalsim.domain.metrics import METRICS
+
+if TYPE_CHECKING:
+    from rebalsim.analysis.analysis import Analysis
+
+_BY_DISTURBANCE = ("rebalances", "disturbances", "moved_partitions", "least_moves", "moved_over_least", "settle_time", "unsettled", "longest_rebalance",
+                   "rebalances_per_hour", "generations", "rebalancing_share", "members_removed")
+
+
+def pauses_behind(a: Analysis, budget: Budget) -> list[Pause]:
+    """The selected pauses that made the value: those of that length for a percentile, those longest in the phase for a phase, else the longest."""
+    found = selected_pauses(a, selection_of(budget))
+    if not found:
+        return []
+    phase = budget.metric.removeprefix("pause_").removeprefix("partition_seconds_").replace("_", "-")
+    if budget.metric.startswith("pause_") or (budget.metric.startswith("partition_seconds_")):
+        spent = [(sum(x.length_us for x in p.phases if x.kind.value == phase), p) for p in found]
+        most = max(length for length, _ in spent)
+        return [p for length, p in spent if length == most and length > 0]
+    if budget.metric.startswith("p") and METRICS[budget.metric].unit == "duration":
+        value = a.measure(budget.metric, selection_of(budget))
+        if at := [p for p in found if p.length_us == value]:
+            return at
+    if budget.metric in ("open_pauses", "unsettled"):
+        found = [p for p in found if p.is_open] or found
+    longest = max(p.length_us for p in found)
+    return [p for p in found if p.length_us == longest]
+
+
+def disturbances_behind(a: Analysis, budget: Budget) -> list[Disturbance]:
+    """What set off what is counted, where rebalances and their like are; the longest first. Empty for other metrics."""
+    if budget.metric not in _BY_DISTURBANCE:
+        return []
+    found = selected_disturbances(a, selection_of(budget))
+    return sorted(found, key=lambda d: (-len(d.rebalances), d.started_us - d.ended_us, d.started_us))

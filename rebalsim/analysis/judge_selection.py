@@ -1,0 +1,102 @@
+"""What a budget may be narrowed to: which selectors a metric heeds, when a selection matches nothing, and what could still grow.
+
+A selector that a metric ignores, or that matches nothing, would be a budget that cannot fail. Both are told as problems.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rebalsim.analysis.selecting import selected_disturbances, selected_pauses
+from rebalsim.domain.budget import Budget
+from rebalsim.domain.instants import say_duration
+from rebalsim.domain.metrics import EVERYTHING, METRICS, Selection
+from rebalsim.trace import events as ev
+
+if TYPE_CHECKING:
+    from rebalsim.analysis.analysis import Analysis
+
+_OF_GROUP = ("rebalances", "disturbances", "moved_partitions", "least_moves", "moved_over_least", "settle_time", "unsettled", "longest_rebalance",
+             "rebalances_per_hour")
+_HEEDED: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(_OF_GROUP, ("members", "window", "action")),
+    "generations": ("window",), "first_settle_time": (), "rebalancing_share": ("window",),
+    **dict.fromkeys(("members_removed", "poll_expirations", "fenced_members", "member_seconds"), ("members",)),
+    **dict.fromkeys(("lag_peak", "lag_peak_partition"), ("topics", "members", "window")),
+    "lag_at_end": ("topics", "members", "until"),
+    **dict.fromkeys(("record_age_p99", "record_age_max"), ("topics", "members")),
+}
+_ALL = ("topics", "members", "window", "action")
+# what lasts beyond a window that it overlaps: those grow after it, too
+_WHOLE = ("longest_pause", "p50_pause", "p95_pause", "p99_pause", "p50_partition_pause", "p95_partition_pause", "p99_partition_pause", "settle_time")
+
+
+def heeded_by(metric: str) -> tuple[str, ...]:
+    """The selectors that make a difference to a metric: topics, members, window (or only its end, until), action."""
+    return ("members",) if METRICS[metric].kafka_name else _HEEDED.get(metric, _ALL)
+
+
+def selection_of(budget: Budget) -> Selection:
+    """The part of a run that the budget is about."""
+    made = Selection(budget.topics, budget.members, budget.from_us, budget.until_us, budget.action)
+    return EVERYTHING if made.is_all else made
+
+
+def why_not_judged(a: Analysis, budget: Budget) -> str:
+    """What is wrong with the budget's selection in this run; empty if nothing."""
+    heeded = heeded_by(budget.metric)
+    asked = [name for name, is_asked in (("topics", budget.topics), ("members", budget.members), ("action", budget.action)) if is_asked]
+    if budget.from_us is not None and "window" not in heeded:
+        asked.append("from")
+    if budget.until_us is not None and "window" not in heeded and "until" not in heeded:
+        asked.append("until")
+    ignored = [name for name in asked if name not in heeded]
+    if ignored:
+        instead = f"it can be narrowed by {_and(heeded)}" if heeded else "it is of the whole run"
+        return f"{budget.metric} cannot be narrowed by {_and(tuple(ignored))}: {instead} — take {_and(tuple(ignored))} out, or another metric"
+    if budget.from_us is not None and budget.until_us is not None and budget.from_us >= budget.until_us:
+        return f"The window from {say_duration(budget.from_us)} until {say_duration(budget.until_us)} is empty — put the earlier moment first"
+    for at in (budget.from_us, budget.until_us):
+        if at is not None and (at >= a.horizon_us if at is budget.from_us else at > a.horizon_us):
+            return f"{say_duration(at)} is after the end: the story stops at {say_duration(a.horizon_us)} — move it, or lengthen horizon:"
+    return _topics(a, budget) or _members(a, budget) or _action(a, budget)
+
+
+def _topics(a: Analysis, budget: Budget) -> str:
+    held = dict.fromkeys(p.topic for _, p in a.partitions)
+    for topic in budget.topics:
+        if topic not in held:
+            return f"Nobody is ever assigned a partition of {topic}, so a budget on it would never fail — there is {_and(tuple(held)) or 'none at all'}"
+    return ""
+
+
+def _members(a: Analysis, budget: Budget) -> str:
+    was_there = [m.consumer for m in a.members if m.lives or any(s.what != "away" for s in m.spans)] if budget.members else []
+    for member in budget.members:
+        if member not in was_there:
+            return f"The member {member} is never started in this variant, so a budget on it would never fail — there is {_and(tuple(was_there[:12]))}"
+    return ""
+
+
+def _action(a: Analysis, budget: Budget) -> str:
+    if not budget.action:
+        return ""
+    done = dict.fromkeys(e.action for n in a.index.world if type(e := a.index.events[n]) is ev.ScriptActed and e.action)
+    if budget.action in done:
+        return ""
+    return (f"The action {budget.action} never takes place within {say_duration(a.horizon_us)}, so a budget on it would never fail — "
+            f"{'it comes too late, or what it waits for never happens' if done else 'nothing of the script does'}")
+
+
+def open_ends(a: Analysis, metric: str, s: Selection) -> tuple[int, bool]:
+    """How many pauses of the selection had not ended at the horizon, and whether the group was unsettled then, where that could still change the value."""
+    if s.until_us is not None and s.until_us < a.horizon_us and metric not in _WHOLE and not metric.startswith("pause_"):
+        return 0, False
+    pauses = sum(1 for p in selected_pauses(a, s) if p.is_open)
+    if s.until_us is not None and s.until_us < a.horizon_us and metric != "settle_time":
+        return pauses, False
+    return pauses, any(d.is_open for d in (a.disturbances if s.is_all else selected_disturbances(a, s)))
+
+
+def _and(names: tuple[str, ...]) -> str:
+    return " and ".join((", ".join(names[:-1]), names[-1])) if len(names) > 1 else "".join(names)
