@@ -1,0 +1,73 @@
+"""A check as Markdown: for a pull request, and for GitHub's job summary, where the table of budgets comes first and the whole is bounded."""
+
+from __future__ import annotations
+
+from rebalsim.reports.baseline_told import summary_of, tell_change
+from rebalsim.reports.check_report import Checked, CheckReport
+from rebalsim.reports.check_to_terminal import summary_text
+from rebalsim.reports.to_markdown import code_cell, escape
+from rebalsim.reports.verdict_told import say_against, say_headroom
+
+MOST_BYTES = 1_000_000             # GitHub drops a job summary above 1 MiB
+_SIGNS = {"pass": "✅", "fail": "❌", "inconclusive": "❔"}
+_TITLES = {"pass": "Every budget is kept", "inconclusive": "Undecided", "fail": "A budget is broken", "invalid": "Something is wrong with a scenario",
+           "bug": "rebalsim contradicts itself"}
+
+
+def render(report: CheckReport, most_bytes: int = MOST_BYTES) -> str:
+    """The document; what is kept is left out first where it grows too long."""
+    text = "\n".join(_lines(report, with_kept=True)) + "\n"
+    if len(text.encode()) > most_bytes:
+        text = "\n".join(_lines(report, with_kept=False)) + "\n"
+    if len(text.encode()) > most_bytes:
+        note = "\n\n… cut here: the whole is in the job's log.\n"
+        text = text.encode()[: most_bytes - len(note.encode())].decode("utf-8", "ignore").rsplit("\n", 1)[0] + note
+    return text
+
+
+def _lines(report: CheckReport, with_kept: bool) -> list[str]:
+    lines = [f"### {_TITLES[report.ending]}", "", escape(summary_text(report)), ""]
+    found = [c for c in report.checked if with_kept or c.outcome != "pass"]
+    if found:
+        lines += ["| | scenario | variant | budget | observed | |", "|---|---|---|---|---|---|", *map(_row, found), ""]
+    for c in (c for c in found if c.outcome != "pass"):
+        lines += [f"**{escape(c.place)}** {code_cell(c.name)}: {escape(c.because or c.said)}", *([f"  \n→ {escape(c.hint)}"] if c.hint else []), ""]
+    for story in report.stories:
+        lines += [f"- ❌ {escape(f'{p.file}:{p.line}')}: {escape(p.message)}" for p in story.problems if not p.is_warning]
+        lines += [f"- 💥 {escape(story.file)}: {escape(story.bug)}"] if story.bug else []
+    lines += [f"- ❌ {escape(problem)}" for problem in report.problems]
+    return [*lines, *_flips(report), *_comparison(report)]
+
+
+def _row(c: Checked) -> str:
+    sign = "⚠️" if c.outcome != "pass" and c.level == "warn" else _SIGNS[c.outcome]
+    return f"| {sign} | {escape(c.place)} | {escape(c.variant)} | {code_cell(c.name)} | {escape(say_against(c))} | {escape(say_headroom(c))} |"
+
+
+def _flips(report: CheckReport) -> list[str]:
+    if report.flips is None:
+        return []
+    lines = ["", f"#### What if {' '.join(code_cell(o) for o in report.overrides)}", ""]
+    if not report.flips:
+        return [*lines, "Nothing changes.", ""]
+    lines += ["| variant | | before | after | |", "|---|---|---|---|---|"]
+    for f in report.flips:
+        flip = f"{_SIGNS[f.outcome_before]} → {_SIGNS[f.outcome_after]}" if f.outcome_before != f.outcome_after else _SIGNS.get(f.outcome_after, "")
+        lines.append(f"| {escape(f.variant)} | {code_cell(f.name)} | {escape(f.before)} | {escape(f.after)} | {flip} |")
+    return [*lines, ""]
+
+
+def _comparison(report: CheckReport) -> list[str]:
+    comparison = report.comparison
+    if comparison is None:
+        return []
+    lines = ["", f"#### Against {escape(comparison.file)}: {summary_of(comparison)}", ""]
+    if comparison.changes:
+        lines += ["| scenario | variant | metric | before | after | | by phase |", "|---|---|---|---|---|---|---|"]
+    for change in comparison.changes:
+        told = tell_change(change, comparison)
+        sign = "🔺 " if told.kind == "regressed" else "✅ " if told.kind == "improved" else ""
+        lines.append(f"| {escape(change.file)} | {escape(change.variant)} | {escape(told.title)} | {escape(told.before)} | {escape(told.after)} | "
+                     f"{sign}{escape(told.said)} | {escape(told.phases)} |")
+    reasons = dict.fromkeys(f"- {escape(file)} ({escape(variant)}): {escape(why)}" for (file, variant), why in comparison.reasons.items() if why)
+    return [*lines, "", *reasons, *(["- " + escape(file) + ": in the baseline, and not checked" for file in comparison.gone])]

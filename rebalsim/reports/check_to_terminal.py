@@ -1,0 +1,175 @@
+"""A check for the terminal: a line a budget, beneath a broken one the pause that spent it and where the budget stands; then a summary."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import replace
+
+from rebalsim.reports.baseline_told import summary_of, tell_change
+from rebalsim.reports.check_report import Checked, CheckReport, StoryChecked
+from rebalsim.reports.ink import Line, table
+from rebalsim.reports.names import ascii_of, clip, plural, safe
+from rebalsim.reports.verdict_told import say_against, say_headroom, say_runs
+from rebalsim.reports.view import View
+
+_SIGNS = {"pass": ("✓", "green"), "fail": ("✗", "bold red"), "inconclusive": ("?", "yellow")}
+
+
+def render(report: CheckReport, view: View = View()) -> str:  # noqa: B008 (frozen)
+    """The whole text."""
+    page = _Page(view)
+    for story in report.stories:
+        _story(page, story)
+    _flips(page, report)
+    _comparison(page, report)
+    for problem in report.problems:
+        page.line(Line(page.plain(problem), "red"))
+    page.line(_summary(page, report))
+    return "".join(page.lines)
+
+
+class _Page:
+    def __init__(self, view: View) -> None:
+        self.view = view
+        self.lines: list[str] = []
+
+    def plain(self, text: str) -> str:
+        return ascii_of(safe(text)) if self.view.is_ascii else safe(text)
+
+    def line(self, line: Line) -> None:
+        self.lines.append(line.written(self.view.is_coloured) + "\n")
+
+    def wrapped(self, text: str, indent: int, style: str = "") -> None:
+        for part in textwrap.wrap(self.plain(text), max(40, self.view.width), initial_indent=" " * indent, subsequent_indent=" " * (indent + 2),
+                                  break_on_hyphens=False, break_long_words=False):
+            self.line(Line(part, style))
+
+
+def _story(page: _Page, story: StoryChecked) -> None:
+    page.line(Line(page.plain(story.file), "bold").add(f"  {page.plain(story.title)}" if story.title else "", "dim"))
+    for problem in story.problems:
+        for part in str(problem).split("\n"):
+            page.line(Line(f"  {page.plain(part)}", "" if problem.is_warning else "red"))
+    if story.bug:
+        page.wrapped(f"rebalsim contradicts itself here: {story.bug}", 2, "bold red")
+    has_variants = len({c.variant for c in story.checked}) > 1
+    said: dict[str, Checked] = {}
+    for line, c in zip(table([_row(page, c, has_variants) for c in story.checked]), story.checked):
+        page.line(line)
+        _reason(page, c, said)
+    for note in story.notes:
+        page.wrapped(f"note: {note.removeprefix(story.file + ': ')}", 2, "dim")
+    page.line(Line())
+
+
+def _row(page: _Page, c: Checked, has_variants: bool) -> list[Line]:
+    sign, style = ("!", "yellow") if c.outcome == "fail" and c.level == "warn" else _SIGNS[c.outcome]
+    width = max(20, page.view.width - 30)
+    first = Line("  ").add(page.plain(sign), style).add(f" {page.plain(c.variant)}" if has_variants else "")
+    observed = page.plain(say_against(c)) if c.metric else ""
+    return [first, Line(clip(page.plain(c.name), width, page.view.is_ascii)), Line(observed, style if c.outcome != "pass" else ""),
+            Line(page.plain(say_headroom(c)), "dim")]
+
+
+def _reason(page: _Page, c: Checked, said: dict[str, Checked]) -> None:
+    """What spent it, and where the budget stands; a reason that was given for another budget is not given twice."""
+    if c.outcome == "pass":
+        return
+    if not c.metric:
+        page.wrapped(f"{c.said}.", 6)
+    if c.because:
+        first = said.setdefault(c.because, c)
+        page.wrapped(c.because if first is c else f"For the same reason as line {first.line}{f' ({first.variant})' if first.variant != c.variant else ''}.", 6)
+        c = c if first is c else replace(c, hint="")
+    if c.outcome == "inconclusive":
+        still = [f"{plural(c.open_pauses, 'pause')} had not ended"] if c.open_pauses else []
+        still += ["the group had not settled"] if c.is_unsettled else []
+        page.wrapped(f"Undecided: {' and '.join(still) or 'something was still open'} when the observation did; a longer horizon decides.", 6)
+    if c.hint:
+        page.wrapped(f"→ {c.hint}", 6, "dim")
+    if runs := say_runs(c):
+        page.wrapped(runs, 6, "dim")
+    page.wrapped(f"at {c.place} · again: {c.again}", 6, "dim")
+
+
+# ------------------------------------------------------------------------------------------------ what if, and baselines
+
+
+def _flips(page: _Page, report: CheckReport) -> None:
+    if report.flips is None:
+        return
+    page.line(Line(page.plain(f"What if {' '.join(report.overrides)}"), "bold"))
+    if not report.flips:
+        page.line(Line("  nothing changes"))
+    rows = []
+    for f in report.flips:
+        flips = f.outcome_before != f.outcome_after
+        style = {"pass": "green", "fail": "bold red"}.get(f.outcome_after, "yellow") if flips else ""
+        said = f"{_WORDS[f.outcome_before]} {_arrow(page)} {_WORDS[f.outcome_after]}" if flips else _WORDS.get(f.outcome_after, "")
+        where = f"{f.file}:{f.line}" if f.line else f.file
+        row = [Line(f"  ~ {page.plain(f.variant)}"), Line(page.plain(f.name)), Line(page.plain(f"{f.before} → {f.after}")), Line(page.plain(said), style)]
+        rows.append([*row, Line(page.plain(where), "dim")] if flips else row)
+    for line in table(rows):
+        page.line(line)
+    flipped = [f for f in report.flips if f.outcome_before != f.outcome_after]
+    page.line(Line(f"  {plural(len(flipped), 'budget')} would flip." if flipped else "  No budget would flip.", "bold"))
+    page.line(Line())
+
+
+_WORDS = {"pass": "kept", "fail": "broken", "inconclusive": "undecided", "": ""}
+
+
+def _arrow(page: _Page) -> str:
+    return "->" if page.view.is_ascii else "→"
+
+
+def _comparison(page: _Page, report: CheckReport) -> None:
+    comparison = report.comparison
+    if comparison is None:
+        return
+    page.line(Line(page.plain(f"Against {comparison.file}: {summary_of(comparison)}"), "bold").add(f"  (rebalsim {comparison.rebalsim})", "dim"))
+    for file, variant in dict.fromkeys((c.file, c.variant) for c in comparison.changes):
+        why = comparison.reasons.get((file, variant), "")
+        page.line(Line("  ").add(page.plain(f"{file} · {variant}")).add(page.plain(f"  because {why}") if why else "", "dim"))
+        rows = []
+        for change in (c for c in comparison.changes if (c.file, c.variant) == (file, variant)):
+            told = tell_change(change, comparison)
+            style = {"improved": "green", "regressed": "bold red" if told.is_too_much else "red"}.get(told.kind, "dim")
+            between = f"{told.before} → {told.after}" if told.before and told.after else told.before or told.after
+            too_much = f"  more than {100 * (comparison.max_regression or 0):g} %" if told.is_too_much else ""
+            rows.append([Line(f"    {told.sign} {page.plain(told.title)}"), Line(page.plain(between)), Line(page.plain(told.said + too_much), style),
+                         Line(page.plain(told.phases), "dim")])
+        for line in table(rows):
+            page.line(line)
+    for file in comparison.gone:
+        page.line(Line(page.plain(f"  - {file}: in the baseline, and not checked"), "dim"))
+    page.line(Line())
+
+
+# ------------------------------------------------------------------------------------------------ the end
+
+
+def summary_text(report: CheckReport) -> str:
+    """`3 scenarios: 10 budgets kept, 1 broken, 1 undecided.`"""
+    found = report.checked
+    counts = [
+        (sum(c.outcome == "pass" for c in found), "kept"), (sum(c.is_broken for c in found), "broken"), (sum(c.is_open for c in found), "undecided"),
+        (sum(c.level == "warn" and c.outcome != "pass" for c in found), "only warned of"),
+        (sum(s.ending == "invalid" for s in report.stories), "invalid"), (sum(s.ending == "bug" for s in report.stories), "not judged because of a bug"),
+    ]
+    told = []
+    for count, word in counts:
+        if count:
+            unit = "file" if word in ("invalid", "not judged because of a bug") else "budget"
+            told.append(f"{plural(count, unit)} {word}")
+    worse = sum(map(report.comparison.is_too_much, report.comparison.changes)) if report.comparison is not None else 0
+    told += [f"{plural(worse, 'metric')} worse than the baseline allows"] if worse else []
+    return f"{plural(len(report.stories), 'scenario')}: {', '.join(told) if told else 'nothing to judge'}."
+
+
+def _summary(page: _Page, report: CheckReport) -> Line:
+    style = {"pass": "green", "inconclusive": "yellow"}.get(report.ending, "bold red")
+    rest = ["stopped at the first that failed (--fail-fast)"] if report.is_cut_short else []
+    rest += [f"{plural(len(report.skipped), 'plan')} passed over"] if report.skipped else []
+    rest += [f"{report.seconds:.1f} s"] if report.seconds else []
+    return Line(page.plain(summary_text(report)), style).add(page.plain(f"  {' · '.join(rest)}") if rest else "", "dim")
