@@ -15,6 +15,9 @@ def hint_on(pause: Pause, header: TraceHeader) -> str:
     who = safe(phase.facts.consumer) or "the member"
     if phase.kind is PhaseKind.BARRIER:
         return _barrier(phase.facts.doing, who, facts)
+    if phase.kind is PhaseKind.DETECTION and pause.why == "closed" and facts is not None and facts.instance_id is not None:
+        return (f"{who} is static, and a static member does not leave when it stops: a session.timeout.ms{_value(facts, 'session_timeout_us')} "
+                "longer than its restart would have kept its partitions where they are.")
     if phase.kind is PhaseKind.DETECTION:
         return _session(facts) if phase.facts.consumer else "metadata.max.age.ms is how long a new partition may go unseen; 5 minutes by default."
     if phase.kind is PhaseKind.STUCK or phase.facts.doing == "stuck":
