@@ -19,6 +19,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("simulation", "reports", "lint"),
     ("one_run",),
     ("verify",),
+    ("check",),
     ("bench",),
     ("spark",),
     ("cli",),

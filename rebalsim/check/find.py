@@ -1,0 +1,88 @@
+"""Which files a check is about: files, folders and patterns → scenarios, in order and each once. Plans and foreign YAML files are left out."""
+
+from __future__ import annotations
+
+import glob
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from rebalsim.domain.errors import InputError
+
+_YAML = (".yaml", ".yml")
+_HEAD = 256 * 1024                 # keys that tell what a file is stand in its first part
+_PLAN = re.compile(rb"^axes[ \t]*:", re.MULTILINE)
+# `groups:` alone is a Prometheus rule file; `group:`, `topics:` and `budgets:` at the left margin are ours
+_OURS = re.compile(rb"^(?:topics|group|budgets)[ \t]*:", re.MULTILINE)
+_NOT_ENTERED = ("node_modules", "__pycache__")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What there is to check, and what was passed over."""
+
+    files: tuple[str, ...]
+    plans: tuple[str, ...]
+
+
+def kind_of(raw: bytes) -> str:
+    """What the text of a YAML file is, told by its top-level keys: `plan`, `scenario`, or nothing of ours."""
+    if _PLAN.search(raw):
+        return "plan"
+    return "scenario" if _OURS.search(raw) else ""
+
+
+def kind_of_file(path: Path) -> str:
+    """The same of a file; one that cannot be read is nothing of ours."""
+    try:
+        with path.open("rb") as file:
+            return kind_of(file.read(_HEAD))
+    except OSError:
+        return ""
+
+
+def find_files(paths: Iterable[str]) -> Found:
+    """Every scenario that the paths mean. A file named outright is taken as a scenario unless it is a plan; InputError where there is none."""
+    files: dict[str, None] = {}
+    plans: dict[str, None] = {}
+    named = list(paths)
+    for name in named:
+        for path, is_named in _meant(name):
+            kind = kind_of_file(Path(path)) if not is_named or Path(path).is_file() else "scenario"
+            if kind == "plan":
+                plans[path] = None
+            elif kind == "scenario" or is_named:
+                files[path] = None
+    if not files:
+        also = f" ({len(plans)} plan{'s' if len(plans) != 1 else ''} passed over; `rebalsim sweep` plays them)" if plans else ""
+        raise InputError(f"{', '.join(named)}: there is no scenario here{also} — name a scenario file or a folder that has some; `rebalsim init` writes one")
+    return Found(tuple(files), tuple(plans))
+
+
+def _meant(name: str) -> list[tuple[str, bool]]:
+    """The paths, and whether each was named outright rather than found."""
+    path = Path(name)
+    try:
+        if path.is_dir():
+            return [(str(p), False) for p in _walk(path)]
+        if path.exists() or name == "-" or not glob.has_magic(name):
+            return [(name, True)]                           # what is not there is told by whoever reads it; it may be a stock story
+    except (OSError, ValueError):
+        return [(name, True)]
+    matched = sorted(glob.glob(name, recursive=True))       # noqa: PTH207 (a pattern may be absolute)
+    if not matched:
+        raise InputError(f"{name}: matches no file — check the pattern, or name a folder")
+    return [found for one in matched for found in (_meant(one) if Path(one).is_dir() else [(one, False)]) if found[0].endswith(_YAML)]
+
+
+def _walk(folder: Path) -> list[Path]:
+    """YAML files in a folder and below, sorted; hidden folders are not entered."""
+    found: list[Path] = []
+    for path in sorted(folder.iterdir()):
+        if path.is_dir() and not path.is_symlink():
+            if not path.name.startswith(".") and path.name not in _NOT_ENTERED:
+                found += _walk(path)
+        elif path.suffix in _YAML and not path.name.startswith("."):
+            found.append(path)
+    return found

@@ -1,0 +1,204 @@
+"""Many stories checked: load, plan the runs, play them, judge. Hands back plain values; prints and writes nothing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+
+from rebalsim.analysis.judge import judge_run, over_seeds
+from rebalsim.check.one_story import Question, StoryJudge, questions_of
+from rebalsim.check.tasks import Played, Tally, Task, cores, play_all
+from rebalsim.domain.baseline import Baseline, VariantBaseline, key_of
+from rebalsim.domain.budget import Budget
+from rebalsim.domain.errors import InputError, Problem, ProblemsError
+from rebalsim.reports.check_report import StoryChecked
+from rebalsim.scenario.load import load_scenario
+from rebalsim.scenario.story import Story
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How to check."""
+
+    overrides: tuple[str, ...] = ()
+    allow_code: bool = False
+    runs: int | None = None
+    only: tuple[str, ...] = ()
+    jobs: int | None = None
+    is_fail_fast: bool = False
+    requires_budgets: bool = False
+    baseline: Baseline | None = None
+    with_metrics: bool = False                     # measure the headlines of every variant, for baselines and what-ifs
+    is_saving: bool = False                        # budgets relative to a baseline that is not there yet are left out
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What was found, and the figures for a baseline."""
+
+    stories: list[StoryChecked] = field(default_factory=list)
+    tallies: dict[str, dict[str, VariantBaseline]] = field(default_factory=dict)
+    is_cut_short: bool = False
+    loaded: dict[str, Story] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Case:
+    """A story on its way."""
+
+    file: str
+    story: Story | None
+    judge: StoryJudge | None
+    problems: tuple[Problem, ...] = ()
+    notes: tuple[str, ...] = ()
+    tasks: tuple[Task, ...] = ()
+    bug: str = ""
+    runs: int = 0
+    tallies: dict[str, Tally] = field(default_factory=dict)
+
+
+def check_files(files: Sequence[str], wanted: Wanted, step: Callable[[int, int], None] = lambda done, total: None) -> Outcome:
+    """All of them. `step` is told how many runs of how many are done."""
+    cases = [_load(place, file, wanted) for place, file in enumerate(files)]
+    if wanted.only and not any(c.judge is not None and c.judge.questions for c in cases) and not any(c.problems for c in cases):
+        raise InputError(f"--only {' --only '.join(wanted.only)}: matches no budget — {_known(cases)}")
+    tasks = [task for case in cases for task in case.tasks]
+    total = sum(t.seeds[1] - t.seeds[0] for t in tasks)
+    outcome = Outcome(loaded={c.file: c.story for c in cases if c.story is not None})
+    done = 0
+    with closing(play_all(tasks, wanted.jobs)) as results:
+        for case in cases:
+            began = time.monotonic()
+            for played in _of_case(case, results):
+                done += played.task.seeds[1] - played.task.seeds[0]
+                step(done, total)
+                _take(case, played)
+            checked = _conclude(case, wanted, time.monotonic() - began)
+            outcome.stories.append(checked)
+            if case.tallies and case.judge is not None and not case.bug:
+                outcome.tallies[case.file] = _figures(case)
+            if wanted.is_fail_fast and checked.ending in ("fail", "invalid", "bug") and len(outcome.stories) < len(cases):
+                outcome.is_cut_short = True
+                break
+    return outcome
+
+
+def _load(place: int, file: str, wanted: Wanted) -> _Case:
+    try:
+        story = load_scenario(file, wanted.overrides, wanted.allow_code)
+    except ProblemsError as e:
+        return _Case(file, None, None, e.problems)
+    except InputError as e:
+        return _Case(file, None, None, (Problem(file, 1, 1, str(e)),))
+    chosen = tuple(q for q in questions_of(story) if is_chosen(q, file, wanted.only))
+    judged = chosen
+    notes: list[str] = []
+    if wanted.is_saving and wanted.baseline is None and (waiting := [q for q in chosen if _is_of_baseline(q)]):
+        judged = tuple(q for q in chosen if not _is_of_baseline(q))
+        notes.append(f"{len(waiting)} budget{'s are' if len(waiting) > 1 else ' is'} relative to the baseline that is now being saved, and not judged yet")
+    if not story.budgets and not story.expectations:
+        said = f"{file}: has no budgets, so nothing can fail — add budgets: {{longest_pause: \"<= 30s\"}}"
+        if wanted.requires_budgets:
+            return _Case(file, story, None, (story.problem(1, 1, said.removeprefix(f"{file}: ").capitalize(), 1),))
+        notes.append(said)
+    known = None if wanted.baseline is None else _known_values(wanted.baseline, file)
+    judge = StoryJudge(story, judged, wanted.runs, known)
+    variants = story.variants if wanted.with_metrics else judge.variants
+    if judge.runs == 1 and chosen and any(_is_sampled(story, v) for v in judge.variants):
+        notes.append(f"{file}: under the consumer protocol one run is a sample of many — say `runs: 20` to budget over 20 seeds")
+    tasks = tuple(Task(place, story, chosen, judge.runs, v, seeds, wanted.with_metrics) for v in variants for seeds in _parts(judge.seeds))
+    return _Case(file, story, judge, (), tuple(notes), tasks)
+
+
+def _is_of_baseline(q: Question) -> bool:
+    return isinstance(q.asked, Budget) and q.asked.relative_to == "baseline"
+
+
+def _is_sampled(story: Story, variant: str) -> bool:
+    return any(c.config.group_protocol == "consumer" for g in story.scenario(variant).groups for c in g.consumers)
+
+
+def is_chosen(q: Question, file: str, only: Sequence[str]) -> bool:
+    """Whether --only means this budget: by its metric, its variant, its text, or a pattern on `file::variant::budget`."""
+    name = f"{file}::{q.variant}::{q.name}"
+    metric = q.asked.metric if isinstance(q.asked, Budget) else q.asked.fact
+    return not only or any(one in (metric, q.variant) or one in name or fnmatchcase(name, one) for one in only)
+
+
+def _known(cases: Sequence[_Case]) -> str:
+    names = list(dict.fromkeys(q.name for c in cases if c.story is not None for q in questions_of(c.story)))
+    return f"there {'is' if len(names) == 1 else 'are'} {', '.join(names[:6])}{f' and {len(names) - 6} more' if len(names) > 6 else ''}" if names else \
+        "there is no budget at all"
+
+
+def _known_values(baseline: Baseline, file: str) -> Mapping[str, Mapping[str, float]]:
+    return {variant: one.metrics for variant, one in baseline.stories.get(name_in_baseline(file), {}).items()}
+
+
+def name_in_baseline(file: str) -> str:
+    """A file's name as baselines have it: with forward slashes, without a leading `./`."""
+    return file.replace("\\", "/").removeprefix("./")
+
+
+def _parts(seeds: range) -> Iterator[tuple[int, int]]:
+    """The seeds in pieces, several for each core."""
+    size = max(1, -(-len(seeds) // (4 * cores())))
+    for start in range(seeds.start, seeds.stop, size):
+        yield start, min(start + size, seeds.stop)
+
+
+def _of_case(case: _Case, results: Iterator[Played]) -> Iterator[Played]:
+    for _ in case.tasks:
+        yield next(results)
+
+
+def _take(case: _Case, played: Played) -> None:
+    case.bug = case.bug or played.bug
+    case.runs += played.runs
+    if case.judge is not None:
+        case.judge.measured.update(played.measured)
+    if played.task.with_metrics and played.runs:
+        case.tallies.setdefault(played.task.variant, Tally()).add(played.tally)
+
+
+def _conclude(case: _Case, wanted: Wanted, seconds: float) -> StoryChecked:
+    has_budgets = case.story is not None and bool(case.story.budgets or case.story.expectations)
+    made = StoryChecked(case.file, case.story.title if case.story is not None else "", (), case.problems, case.bug, has_budgets, case.notes, case.runs, seconds)
+    if case.judge is None or case.bug or case.problems:
+        return made
+    try:
+        return replace(made, checked=case.judge.checked(), problems=case.judge.problems())
+    except InputError:
+        raise
+    except Exception as e:           # only a bug of ours: one story's must not hide the others' verdicts
+        return replace(made, bug=f"{type(e).__name__}: {e}")
+
+
+def _figures(case: _Case) -> dict[str, VariantBaseline]:
+    """Each variant's figures, with the values of what is budgeted in it."""
+    judge = case.judge
+    assert judge is not None
+    asked = case.tasks[0].questions if case.tasks else ()
+    found = {}
+    for variant, tally in case.tallies.items():
+        metrics = dict(tally.metrics)
+        for q in asked:
+            if isinstance(q.asked, Budget) and q.variant == variant and (value := _observed(judge, q.asked, variant)) is not None:
+                metrics[key_of(q.asked)] = value
+        found[variant] = VariantBaseline(judge.story.seed, judge.runs, tally.story, tally.config, metrics, tally.phases)
+    return found
+
+
+def _observed(judge: StoryJudge, budget: Budget, variant: str) -> float | None:
+    """What the budget's metric came to over the seeds: the worst, or at its percentile."""
+    absolute = replace(budget, relative_to="", limit=0.0)
+    measured = [judge.measured[budget, variant, seed] for seed in judge.seeds]
+    if any(m.value is None for m in measured):
+        return None
+    return over_seeds([(seed, judge_run(absolute, m)) for seed, m in zip(judge.seeds, measured)], budget.percentile).deciding.observed
+
+
+__all__ = ["Outcome", "Wanted", "check_files", "is_chosen", "name_in_baseline"]

@@ -1,0 +1,190 @@
+"""One story's budgets and expectations: what must be played for them, what each run measures, and the verdicts over all seeds.
+
+`StoryJudge` takes runs one by one, in any order, and keeps none; `run`, `check`, the pytest plugin and the Python API all use it.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from rebalsim.analysis.analysis import Analysis
+from rebalsim.analysis.judge import BASELINE, judge_fact, judge_run, measure_budget, measure_fact, over_seeds
+from rebalsim.domain.baseline import key_of, selection_said
+from rebalsim.domain.budget import Budget, Expectation
+from rebalsim.domain.errors import Problem
+from rebalsim.domain.verdict import Measured, RunVerdict, Verdict
+from rebalsim.reports.check_report import Checked
+from rebalsim.scenario.story import Story
+
+RELATIVE = "This budget is relative to a baseline, and none is given — `rebalsim check --save-baseline FILE` writes one, --baseline FILE uses it"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One budget or expectation of one variant."""
+
+    asked: Budget | Expectation
+    variant: str
+
+    @property
+    def name(self) -> str:
+        """As the file says it, with its selection and level: what --only, pytest and JUnit call it."""
+        if isinstance(self.asked, Expectation):
+            return self.asked.text
+        said = selection_said(self.asked)
+        over = "" if self.asked.percentile is None else f" (p{self.asked.percentile:g} over seeds)"
+        return f"{self.asked.text}{f' [{said}]' if said else ''}{over}"
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The variants that must be played for it."""
+        other = self.asked.relative_to if isinstance(self.asked, Budget) else ""
+        return (self.variant, other) if other and other != BASELINE else (self.variant,)
+
+
+def questions_of(story: Story, variants: Iterable[str] | None = None) -> tuple[Question, ...]:
+    """All that the story asks, variant by variant, as it stands in the file."""
+    asked: tuple[Budget | Expectation, ...] = (*story.budgets, *story.expectations)
+    return tuple(Question(one, v) for v in (story.variants if variants is None else variants) for one in asked if not one.variant or one.variant == v)
+
+
+Key = tuple[Budget | Expectation, str, int]          # what was asked, of which variant, with which seed
+
+
+class StoryJudge:
+    """Gathers what runs measure and says how the story's budgets came out."""
+
+    def __init__(self, story: Story, questions: Iterable[Question] | None = None, runs: int | None = None,
+                 baseline: Mapping[str, Mapping[str, float]] | None = None, again: Callable[[str, int], str] | None = None) -> None:
+        """`questions` defaults to all of them; `baseline`: variant → key → value; `again` says which command repeats a variant and seed."""
+        self.story = story
+        self.questions = tuple(questions_of(story) if questions is None else questions)
+        self.runs = story.runs if runs is None else runs
+        self.baseline = baseline
+        self.measured: dict[Key, Measured] = {}
+        self.again = again or self._again
+
+    @property
+    def seeds(self) -> range:
+        return range(self.story.seed, self.story.seed + self.runs)
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """What must be played, in the story's order."""
+        needed = {name: None for q in self.questions for name in q.needs}
+        return tuple(v for v in self.story.variants if v in needed)
+
+    def asked_of(self, variant: str) -> tuple[Budget | Expectation, ...]:
+        """What must be measured in a run of this variant, for its own questions and as what others are relative to."""
+        return tuple(dict.fromkeys(q.asked for q in self.questions if variant in q.needs))
+
+    def measure(self, variant: str, seed: int, analysis: Analysis) -> list[tuple[Key, Measured]]:
+        """What one run says to all that is asked of it; with the reason where it alone can say that a limit is broken."""
+        found: list[tuple[Key, Measured]] = []
+        for asked in self.asked_of(variant):
+            if isinstance(asked, Expectation):
+                found.append(((asked, variant, seed), measure_fact(analysis, asked)))
+                continue
+            measured = measure_budget(analysis, asked)
+            is_told = self.runs == 1 and not measured.problem and (bool(asked.relative_to) or judge_run(asked, measured).outcome != "pass")
+            found.append(((asked, variant, seed), explained(analysis, asked, measured) if is_told else measured))
+        return found
+
+    def add(self, variant: str, seed: int, analysis: Analysis) -> None:
+        """One more run."""
+        self.measured.update(self.measure(variant, seed, analysis))
+
+    # ------------------------------------------------------------------------------------------------ the end
+
+    def verdict(self, question: Question) -> Verdict:
+        """How it came out over all seeds; runs that nobody handed in are played now."""
+        if isinstance(question.asked, Expectation):
+            return over_seeds([(seed, judge_fact(self._of(question.asked, question.variant, seed))) for seed in self.seeds])
+        found = [(seed, self._judged(question.asked, question.variant, seed)) for seed in self.seeds]
+        verdict = over_seeds(found, question.asked.percentile)
+        if self.runs > 1 and verdict.outcome != "pass" and not verdict.problem:
+            decided = verdict.deciding
+            measured = explained(self._played(question.variant, decided.seed), question.asked, decided.measured)
+            return replace(verdict, deciding=replace(decided, measured=measured))
+        return verdict
+
+    def _judged(self, budget: Budget, variant: str, seed: int) -> RunVerdict:
+        measured = self._of(budget, variant, seed)
+        if not budget.relative_to:
+            return judge_run(budget, measured)
+        if budget.relative_to != BASELINE:
+            return judge_run(budget, measured, self._of(budget, budget.relative_to, seed).value)
+        known = (self.baseline or {}).get(variant, {}).get(key_of(budget))
+        if known is None and not measured.problem:
+            measured = replace(measured, problem=self._lacking(budget, variant))
+        return judge_run(budget, measured, known)
+
+    def _lacking(self, budget: Budget, variant: str) -> str:
+        if self.baseline is None:
+            return RELATIVE
+        return f"The baseline has no {key_of(budget)} of {variant} in this file — save it anew with --save-baseline"
+
+    def _of(self, asked: Budget | Expectation, variant: str, seed: int) -> Measured:
+        key = (asked, variant, seed)
+        if key not in self.measured:
+            self.add(variant, seed, self._played(variant, seed))
+        return self.measured[key]
+
+    def _played(self, variant: str, seed: int) -> Analysis:
+        from rebalsim.one_run import run_once
+
+        analysis: Analysis = run_once(self.story.scenario(variant), seed).analysis
+        return analysis
+
+    def problems(self) -> tuple[Problem, ...]:
+        """Questions that make no sense in this story, each on its line."""
+        found: dict[Problem, None] = {}
+        for q in self.questions:
+            verdict = self.verdict(q)
+            if verdict.problem:
+                width = len(q.asked.metric if isinstance(q.asked, Budget) else q.asked.text)
+                in_variant = f" ({q.variant})" if len(self.story.variants) > 1 and verdict.problem != RELATIVE else ""
+                found[self.story.problem(q.asked.line, q.asked.column, verdict.problem + in_variant, width)] = None
+        return tuple(found)
+
+    def checked(self) -> tuple[Checked, ...]:
+        """Every question's verdict, as it is told; those that make no sense are among the problems instead."""
+        found = []
+        for q in self.questions:
+            verdict = self.verdict(q)
+            if not verdict.problem:
+                found.append(self._told(q, verdict))
+        return tuple(found)
+
+    def _told(self, q: Question, verdict: Verdict) -> Checked:
+        from rebalsim.reports.verdict_told import say_amount
+
+        run = verdict.deciding
+        m = run.measured
+        made = Checked(
+            q.name, q.variant, run.outcome, q.asked.level, self.story.file, q.asked.line, q.asked.column, because=m.because, hint=m.hint,
+            open_pauses=m.open_pauses, is_unsettled=m.is_unsettled, runs=verdict.runs, broken=verdict.broken, seed=run.seed,
+            again=self.again(q.variant, run.seed),
+        )
+        if isinstance(q.asked, Expectation):
+            return replace(made, observed=run.observed, said="it holds" if run.outcome == "pass" else m.said)
+        b = q.asked
+        limit_said = f"{say_amount(b.metric, run.limit, run.observed)} ({b.text.split(' ', 2)[2]})" if b.relative_to else ""
+        return replace(made, metric=b.metric, op=b.op, observed=run.observed, limit=run.limit, said=say_amount(b.metric, run.observed, run.limit),
+                       limit_said=limit_said, headroom=run.headroom)
+
+    def _again(self, variant: str, seed: int) -> str:
+        words = ["rebalsim", "run", self.story.file, "--variant", variant, "--seed", str(seed)]
+        return shlex.join([*words, *(w for o in self.story.overrides if isinstance(o, str) and not o.startswith("seed=") for w in ("--set", o))])
+
+
+def explained(analysis: Analysis, asked: Budget | Expectation, measured: Measured) -> Measured:
+    """The same with the sentence about what spent it."""
+    if not isinstance(asked, Budget):
+        return measured
+    from rebalsim.reports.verdict_told import tell_evidence
+
+    because, hint = tell_evidence(analysis, asked)
+    return replace(measured, because=because, hint=hint)
