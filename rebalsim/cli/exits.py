@@ -19,6 +19,9 @@ MEANINGS: dict[int, str] = {
     INTERRUPTED: "interrupted",
 }
 
+# how a check ends → its code
+OF_CHECKS: dict[str, int] = {"pass": WITHIN, "inconclusive": INCONCLUSIVE, "fail": BROKEN, "invalid": INVALID, "bug": BUG}
+
 GRAVITY = (BUG, INVALID, BROKEN, INCONCLUSIVE, WITHIN)
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "Play": {
         "run": ("rebalsim.cli.run", "Play a story in all its variants, side by side, and tell what stood still, and why."),
+        "check": ("rebalsim.cli.check", "Hold scenarios against their budgets, for CI: exit 1 where one is broken."),
     },
     "Tell": {
         "report": ("rebalsim.cli.report", "Tell what stood still in a trace, a recording or logs, and why, without simulating."),

@@ -1,0 +1,218 @@
+"""`rebalsim check PATH…`: are the budgets of these scenarios kept? A line a budget, and an exit code that a build can rely on."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rebalsim import __version__
+from rebalsim.cli import check_forms, exits
+from rebalsim.cli.options import ScenarioPath, allow_code_option, seed_option, set_option
+from rebalsim.domain.errors import InputError
+
+if TYPE_CHECKING:
+    from rebalsim.check.many import Outcome, Wanted
+    from rebalsim.domain.baseline import Baseline
+    from rebalsim.reports.check_report import CheckReport, Comparison
+
+
+class Percent(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+    """`5%`, as a share."""
+
+    name = "percent"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        if isinstance(value, float):
+            return value
+        found = re.fullmatch(r"\s*(\d{1,6}(?:\.\d{1,6})?)\s*%\s*", str(value))
+        if not found:
+            self.fail(f"'{value}' is no percentage — write one such as 5% (0% allows nothing to get worse)", param, ctx)
+        return float(found.group(1)) / 100
+
+
+@click.command("check", epilog="Examples: rebalsim check scenarios · rebalsim check scenarios --baseline pauses.json --max-regression 5%")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=ScenarioPath())
+@click.option("--only", multiple=True, metavar="WHAT", help="These budgets only: a metric, a variant, a part of a name, a pattern. Repeatable.")
+@click.option("--fail-fast", is_flag=True, help="Stop at the first scenario that fails.")
+@click.option("--require-budgets", is_flag=True, help="A scenario without budgets is an error (exit 2).")
+@click.option("--runs", type=click.IntRange(1, 1_000_000), metavar="N", help="Judge over N seeds, instead of the scenario's.")
+@seed_option
+@set_option
+@click.option("--what-if", is_flag=True, help="With --set: say which budgets flip and what each metric does; exits as the changed story would.")
+@click.option("--baseline", "baseline_file", type=click.Path(dir_okay=False), metavar="FILE", help="Tell what changed against this baseline.")
+@click.option("--max-regression", type=Percent(), metavar="PERCENT", help="With --baseline: fail where a metric got worse by more than this.")
+@click.option("--save-baseline", "saved_file", type=click.Path(dir_okay=False), metavar="FILE", help="Write what was measured to a file to commit.")
+@click.option("--update", is_flag=True, help="Tighten the budgets in the files to what was observed; never loosens one.")
+@click.option("-j", "--jobs", type=click.IntRange(1, 1024), metavar="N", help="So many processes.  [default: one for each core]")
+@check_forms.form_options
+@allow_code_option
+def command(paths: tuple[str, ...], only: tuple[str, ...], fail_fast: bool, require_budgets: bool, runs: int | None, seed: int | None,
+            overrides: tuple[str, ...], what_if: bool, baseline_file: str | None, max_regression: float | None, saved_file: str | None, update: bool,
+            jobs: int | None, allow_code: bool, **options: Any) -> int:
+    """Play the scenarios and hold each budget against what they cost.
+
+    PATH is a scenario file, a folder (with all below it) or a quoted pattern such as 'deploys/**/*.yaml'. Plans are passed over.
+    Exit 0: every budget is kept; 1: one is broken; 2: a scenario or an option is wrong; 3: nothing is broken, but a pause that had not
+    ended could still break a budget; 70: a bug in rebalsim.
+    """
+    check_forms.refuse_two_forms(options)
+    _refuse(what_if and not overrides, "--what-if asks what settings would do — say which with --set PATH=VALUE")
+    _refuse(max_regression is not None and baseline_file is None, "--max-regression is against a baseline — name one with --baseline FILE")
+    changed = bool(overrides) or seed is not None or runs is not None
+    _refuse(update and (changed or bool(only)), "--update writes what the files themselves cost — leave out --set, --seed, --runs and --only")
+    _refuse(saved_file is not None and (bool(overrides) or bool(only)), "--save-baseline saves what the files themselves cost — leave out --set and --only")
+    from rebalsim.check.many import Wanted
+
+    baseline = _read_baseline(baseline_file) if baseline_file else None
+    saved_over = _saved_before(saved_file) if saved_file else None
+    job = Job(
+        paths, Wanted(
+            (*overrides, *([f"seed={seed}"] if seed is not None else [])), allow_code, runs, only, jobs, fail_fast, require_budgets, baseline,
+            with_metrics=bool(baseline or saved_file or what_if), is_saving=saved_file is not None,
+        ), overrides, what_if, baseline_file, max_regression,
+    )
+    began = time.monotonic()
+    report, outcome = job.report()
+    if saved_file and outcome is not None:
+        report = _save(saved_file, saved_over, report, outcome)
+    if update and outcome is not None:
+        report = _update(report, outcome)
+    report = replace(report, seconds=time.monotonic() - began)
+    check_forms.emit(report, options)
+    return exits.OF_CHECKS[report.ending]
+
+
+def _refuse(is_wrong: bool, said: str) -> None:
+    if is_wrong:
+        raise click.UsageError(said)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What was asked for."""
+
+    paths: tuple[str, ...]
+    wanted: Wanted
+    overrides: tuple[str, ...]
+    is_what_if: bool
+    baseline_file: str | None
+    max_regression: float | None
+
+    def report(self) -> tuple[CheckReport, Outcome | None]:
+        """Everything that was found, and the figures."""
+        from rebalsim.check.find import find_files
+        from rebalsim.check.many import check_files
+        from rebalsim.reports.check_report import CheckReport
+
+        found = find_files(self.paths)
+        flips = None
+        with _progress() as step:
+            outcome = check_files(found.files, self.wanted, step)
+            if self.is_what_if:
+                from rebalsim.check.what_if import flips_of
+
+                before = check_files(found.files, replace(self.wanted, overrides=tuple(o for o in self.wanted.overrides if o not in self.overrides)), step)
+                flips = flips_of(before, outcome)
+        report = CheckReport(tuple(outcome.stories), __version__, flips=flips, overrides=self.overrides, skipped=found.plans,
+                             is_cut_short=outcome.is_cut_short, comparison=self._comparison(outcome))
+        return report, outcome
+
+    def _comparison(self, outcome: Outcome) -> Comparison | None:
+        if self.baseline_file is None or self.wanted.baseline is None:
+            return None
+        from rebalsim.check.many import name_in_baseline
+        from rebalsim.domain.baseline import Baseline, compare, what_changed
+        from rebalsim.reports.check_report import Comparison
+
+        now = Baseline(__version__, {name_in_baseline(file): variants for file, variants in outcome.tallies.items()})
+        was = self.wanted.baseline
+        reasons = {(file, v): why for file, variants in now.stories.items() for v in variants if (why := what_changed(was, now, file, v))}
+        gone = () if outcome.is_cut_short else tuple(file for file in was.stories if file not in now.stories)
+        return Comparison(self.baseline_file, compare(was, now), reasons, self.max_regression, gone, was.rebalsim)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int], None]]:
+    """A bar on a terminal once there is something to wait for; nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    began = time.monotonic()
+    is_shown = [False]
+
+    def step(done: int, total: int) -> None:
+        if total > 1 and (is_shown[0] or time.monotonic() - began > 0.3):
+            is_shown[0] = True
+            width = 30 * done // total
+            click.echo(f"\r  [{'#' * width}{'-' * (30 - width)}] {done:,} of {total:,} runs", nl=False, err=True)
+
+    try:
+        yield step
+    finally:
+        if is_shown[0]:
+            click.echo("\r" + " " * 78 + "\r", nl=False, err=True)
+
+
+# ------------------------------------------------------------------------------------------------ files
+
+
+def _read_baseline(name: str) -> Baseline:
+    from rebalsim.reports.baseline_file import parse
+
+    try:
+        text = Path(name).read_text("utf-8")
+    except FileNotFoundError:
+        raise InputError(f"{name}: there is no such baseline — `rebalsim check … --save-baseline {name}` writes it") from None
+    except (OSError, UnicodeDecodeError) as e:
+        raise InputError(f"{name}: cannot be read ({getattr(e, 'strerror', None) or 'it is no text'}) — name a baseline that --save-baseline wrote") from None
+    return parse(text, name)
+
+
+def _saved_before(name: str) -> Baseline | None:
+    """What is in the file that will be written; a file that is no baseline is not overwritten."""
+    if not Path(name).exists():
+        return None
+    try:
+        return _read_baseline(name)
+    except InputError as e:
+        raise InputError(f"{e}\n{name} exists and is no baseline that can be read, so it is not overwritten — remove it first, or name another file") from None
+
+
+def _save(name: str, before: Baseline | None, report: CheckReport, outcome: Outcome) -> CheckReport:
+    """The new figures over those of files that are still there and were not checked now."""
+    from rebalsim.check.many import name_in_baseline
+    from rebalsim.cli.files import write_text
+    from rebalsim.domain.baseline import Baseline
+    from rebalsim.reports.baseline_file import render
+
+    if outcome.is_cut_short or any(s.ending in ("invalid", "bug") for s in report.stories):
+        return replace(report, problems=(*report.problems, f"{name}: not written, because not every scenario could be judged"))
+    kept = {file: variants for file, variants in (before.stories if before is not None else {}).items() if Path(file).is_file()}
+    stories = {**kept, **{name_in_baseline(file): variants for file, variants in outcome.tallies.items()}}
+    write_text(name, render(Baseline(__version__, stories)))
+    click.echo(f"Baseline of {len(stories)} scenario{'s' if len(stories) != 1 else ''} written to {name}; commit it.", err=True)
+    return report
+
+
+def _update(report: CheckReport, outcome: Outcome) -> CheckReport:
+    from rebalsim.check.ratchet import tightened
+    from rebalsim.cli.files import write_text
+
+    for checked in report.stories:
+        story, path = outcome.loaded.get(checked.file), Path(checked.file)
+        if story is None or checked.ending in ("invalid", "bug") or not path.is_file():
+            continue
+        text, changes = tightened(story, path.read_bytes().decode("utf-8"), checked)
+        if changes:
+            write_text(path, text)
+        for change in changes:
+            click.echo(f"{checked.file}:{change.line}: {change.metric} {change.before} → {change.after}", err=True)
+    return report
