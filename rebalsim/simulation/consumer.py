@@ -333,6 +333,11 @@ class Consumer:
                 yield from positions.update()
             if self.stop_option or self.hang_us:
                 return 0
+            if feed.buffer and feed.settle():
+                yield from self._rest()
+                if self.stop_option or self.hang_us:
+                    return 0
+                continue
             records = feed.collect()
             if records:
                 feed.send()

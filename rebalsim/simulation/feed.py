@@ -261,19 +261,26 @@ class Feed:
         """The application keeps up: from now on batches follow from the flow. False if it does not (yet)."""
         if self.cycle is not None:
             return True
-        if self.buffer or self.is_suspended or not self.shares:
+        is_busy = bool(self.buffer)                   # it hardly ever sits in poll(), yet gets everything that has come each time
+        if self.is_suspended or (is_busy and self.consumer.world.drive is not None):
+            return False
+        if not self.shares and not self.consumer.membership.is_quiet():
             return False
         now = self.engine.env._now
         poisons = self.consumer.world.poisons
         for share in self.shares.values():
-            if share.state != FETCHING or share.broker not in self.flying:
+            if share.state != FETCHING or share.broker < 0 or (share.is_new if is_busy else share.broker not in self.flying):
                 return False
             if share.partition in poisons.by_partition and poisons.lie_ahead(
                     share.partition, self.consumer.group, share.offset, share.flow.count(now) + 1):
                 return False
         cycle = cycle_of(self, now)
-        if cycle is None:
+        if cycle is None or (is_busy and not cycle.is_full):
             return False
+        if is_busy:
+            self.buffer.clear()
+            for share in self.shares.values():
+                share.fetched = share.offset
         self.cycle = cycle
         self.steady_us = now
         mark(self.consumer, [share for share in self.shares.values() if share.is_behind])

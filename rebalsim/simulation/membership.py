@@ -102,6 +102,11 @@ class Membership:
             consumer.commits.maybe_auto()
         return True
 
+    def is_quiet(self) -> bool:
+        """A member in good standing, with nothing under way that it waits for."""
+        member = self.member
+        return member.state is MemberState.STABLE and not member.needs_rejoin and not self.is_pending and self.consumer.coordinator is not None
+
     def must_join(self) -> bool:
         """rejoinNeededOrPending, with what the leader and the subscription may have noticed."""
         member = self.member

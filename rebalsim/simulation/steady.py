@@ -41,6 +41,11 @@ class Cycle:
         self.fixed_us = 0.0
         self.per_record_us = 0.0
 
+    @property
+    def is_full(self) -> bool:
+        """Does the next batch begin where one ends? At that instant the application is in poll(), and the next batch not handed over yet."""
+        return self.period_us > 0 and self.busy_us >= self.period_us
+
     # ---------------------------------------------------------------------------------------------- batches
 
     def _last_arrival(self, upto_us: int) -> int:
@@ -89,7 +94,7 @@ class Cycle:
     def handed_over(self, at_us: int) -> int:
         """All that had arrived at the brokers by the instant returned is handed over at this one."""
         if self.period_us:
-            return self.batch_before(at_us)[0] - self.latency_us
+            return self.batch_before(at_us - self.is_full)[0] - self.latency_us
         if self.spacing_us:
             position = self._round(at_us)
             if position is not None:
@@ -136,7 +141,7 @@ class Cycle:
         """When the application is in poll() again: now, or at the end of the batch at hand."""
         if not self.busy_us and not self.fixed_us and not self.per_record_us:
             return at_us
-        return max(at_us, self.batch_before(at_us)[1])
+        return max(at_us, self.batch_before(at_us - self.is_full)[1])
 
     def poll_ends(self, at_us: int, timeout_us: int) -> int:
         """When the poll() that is running runs out of time."""
@@ -189,6 +194,9 @@ def cycle_of(feed: Any, now: int) -> Cycle | None:
     """The cycle that this consumer is in, None while it does not keep up."""
     consumer = feed.consumer
     shares = feed.shares.values()
+    if not shares:                # nothing to read: it sits in one poll() after the other
+        timeout = feed.handler.poll_timeout_us
+        return Cycle([], 0, now, consumer.deadline_us - timeout, feed.config.fetch_max_wait_us)
     flows = [share.flow for share in shares]
     per_us = 0.0
     lag = 0
