@@ -6,12 +6,13 @@ import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from rebalsim.cli import exits
+from rebalsim.cli.judging import conclude, judge_for
 from rebalsim.cli.options import allow_code_option, load_story, scenario_argument, seed_option, set_option, variant_option
 from rebalsim.cli.report_options import emit, form_options, view_from, view_options
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rebalsim.analysis.over_seeds import OverSeeds
+    from rebalsim.check.one_story import StoryJudge
     from rebalsim.one_run import Run
     from rebalsim.reports.report import Report, Spread, VariantReport
     from rebalsim.scenario.story import Story
@@ -39,17 +41,19 @@ def command(scenario: str, variant: str | None, overrides: tuple[str, ...], seed
             allow_code: bool, **options: Any) -> int:
     """Play SCENARIO, a file or the name of a stock story, and tell which partitions stood still, for how long, and why.
 
-    Every variant of its `replay` is played, eager and cooperative if it names none.
+    Every variant of its `replay` is played, eager and cooperative if it names none. A scenario with budgets ends as `rebalsim check` would.
     """
     view = view_from(options)
     story = load_story(scenario, overrides, allow_code, seed)
     trace_file = options.pop("trace_file", None)
     player = Player(story, scenario, overrides, runs or story.runs, check_invariants, trace_file)
     variants = [variant] if variant is not None else list(story.variants)
+    player.judge = judge_for(story, variants, player.runs, player.command)
     with progress(player.runs * len(variants)) as step:
         played = [player.play(name, len(variants) > 1, step) for name in variants]
-    emit(report_on(player, played), options, view)
-    return exits.WITHIN
+    budgets, code = conclude(player.judge)
+    emit(replace(report_on(player, played), budgets=budgets), options, view)
+    return code
 
 
 class Player:
@@ -62,6 +66,7 @@ class Player:
         self.runs = runs
         self.checks = checks
         self.trace_file = trace_file
+        self.judge: StoryJudge | None = None
 
     def command(self, variant: str = "", seed: int | None = None) -> str:
         """What repeats it."""
@@ -86,6 +91,8 @@ class Player:
             run.trace.header.command = self.command(variant, seed)
             if self.checks:
                 self._check(run, variant, seed)
+            if self.judge is not None:
+                self.judge.add(variant, seed, run.analysis)
             if self.trace_file:
                 from rebalsim.trace.jsonl import write_trace
 
@@ -126,9 +133,7 @@ def spread_of(over: OverSeeds) -> dict[str, Spread]:
 
 
 def report_on(player: Player, played: list[VariantReport]) -> Report:
-    """The report of all variants. Budgets and expectations are judged elsewhere."""
-    from dataclasses import replace
-
+    """The report of all variants."""
     from rebalsim.cli.sources import report_on as told
 
     report = told(player.file, played, player.command())
