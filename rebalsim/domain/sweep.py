@@ -70,11 +70,12 @@ class Costs:
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """One scenario that the plan varies: the name the plan calls it by and the file's text, so that a sweep can travel and be replayed."""
+    """One scenario that the plan varies, with its file's text, so that a sweep can travel and be replayed."""
 
-    name: str
+    name: str                                     # short, for tables
     file: str
     text: str
+    written: str = ""                             # as the plan calls it
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,16 +25,17 @@ def render_answer(answer: Answer, console: Console, is_ascii: bool = False) -> N
     """Print the answer, as wide as the console is."""
     width = console.width
 
-    def say(text: Text | str = "") -> None:
+    def say(text: Text | str = "", is_command: bool = False) -> None:
         line = text if isinstance(text, Text) else Text(text)
         if is_ascii:
             line = Text(line.plain.translate(_ASCII), spans=line.spans)
         line.rstrip()
-        console.print(line, overflow="fold", no_wrap=len(line) <= width, highlight=False, soft_wrap=False)
+        # A command is to be copied: it is never broken into lines.
+        console.print(line, overflow="fold", no_wrap=len(line) <= width, highlight=False, soft_wrap=is_command)
 
     say(Text(answer.title, style="bold"))
     points = answer.points
-    say(f"{answer.runs:,} runs over {points:,} points{' (each variant counts)' if len(answer.variants) > 1 else ''} → {answer.out}")
+    say(f"{answer.runs:,} runs over {points:,} points{' (each variant counts)' if len(answer.variants) > 1 else ''} → {answer.out}", is_command=True)
     say()
     say(Text(verdict_sentence(answer), style="bold"))
     for error, count in answer.errors[:3]:
@@ -53,7 +54,8 @@ def render_answer(answer: Answer, console: Console, is_ascii: bool = False) -> N
     if answer.best:
         _next_cheaper(answer, say)
         say()
-        say(f"Replay the first: {replay_command(answer, answer.best[0], answer.first_seed)}")
+        say("Play the first again:")
+        say(f"  {replay_command(answer, answer.best[0], answer.first_seed)}", is_command=True)
     if answer.tornado:
         say()
         say(Text(f"What moves {main_title(answer)}: its mean over all points with the value where that is lowest, and highest", style="bold"))

@@ -122,13 +122,18 @@ class _Reader:
         at = self.written.at.get("scenario")
         nodes = at.items if isinstance(at, Sequence) else [at] if at is not None else []
         seen: list[str] = []
+        taken: list[str] = []
         for name, node in zip(self.written.get("scenario", ()), nodes):
             if name in seen:
                 self.out.add(node, f"'{shorten(name)}' stands here a second time — remove one")
                 continue
             seen.append(name)
             try:
-                yield find_base(name)
+                base = find_base(name)
+                if base.name in taken:
+                    self.out.add(node, f"Two scenarios would be called '{base.name}' in the tables — rename one of the files")
+                taken.append(base.name)
+                yield base
             except LookupError as e:
                 self.out.add(node, str(e.args[0]))
 

@@ -18,7 +18,7 @@ SCHEMA_VERSION = 1
 def bundle_of(plan: Plan) -> dict[str, Any]:
     return {
         "schema_version": SCHEMA_VERSION, "rebalsim": __version__, "file": plan.file, "plan": plan.text,
-        "scenarios": [{"name": b.name, "file": b.file, "text": b.text} for b in plan.bases],
+        "scenarios": [{"name": b.name, "written": b.written, "file": b.file, "text": b.text} for b in plan.bases],
     }
 
 
@@ -26,7 +26,7 @@ def plan_of(bundle: dict[str, Any]) -> Plan:
     """The plan of a bundle; the same one, whatever has become of the files since."""
     if bundle.get("schema_version") != SCHEMA_VERSION:
         raise InputError(f"This sweep was written by rebalsim {bundle.get('rebalsim', '?')} in another format — read it with that version.")
-    bases = {b["name"]: Base(b["name"], b["file"], b["text"]) for b in bundle["scenarios"]}
+    bases = {b["written"] or b["name"]: Base(b["name"], b["file"], b["text"], b["written"]) for b in bundle["scenarios"]}
     return parse_plan(bundle["plan"], bundle["file"], lambda name: bases[name], reserved_names())
 
 

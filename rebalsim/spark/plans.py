@@ -65,7 +65,7 @@ def _base(name: str, path: Path) -> Base:
     text, problems = decode(path.read_bytes(), str(path))
     if problems:
         raise LookupError(problems[0].message)
-    return Base(Path(name).stem, str(path), text)
+    return Base(Path(name).stem, str(path), text, name)
 
 
 def story_of_base(base: Base) -> Story:

@@ -108,7 +108,7 @@ def plan_for(base: Base, story: Story, budgets: tuple[str, ...], over: tuple[str
         axes[path] = {"as": _column(name), "values": values}
     limits = [dict([budget_of(text)]) for text in budgets]
     document: dict[str, Any] = {
-        "title": f"The smallest change of {base.name} that meets {', '.join(budgets) or 'its budgets'}", "scenario": base.name, "axes": axes,
+        "title": f"The smallest change of {base.name} that meets {', '.join(budgets) or 'its budgets'}", "scenario": base.written or base.name, "axes": axes,
         "variants": list(variants), "seeds": seeds,
     }
     if {"session.timeout.ms", "heartbeat.interval.ms"} <= dict.fromkeys(over).keys():
@@ -188,8 +188,8 @@ def day_of_faults(base: Base, fault: tuple[str, str, str], cases: dict[str, tupl
     quiet = {"script": "[]", "horizon": "24h", "budgets": "{}", "expect": "[]",
              "random_faults": f"[{{kind: {kind}, members: all, about_every: {every}, for: {_yaml(for_)}, from: 1m}}]"}
     named = {name: (dict(settings) or {"seed": "1"}) for name, settings in cases.items()}
-    document = {"title": f"A day of {kind}s", "scenario": base.name, "axes": {"settings": {"cases": named}}, "set": quiet, "variants": [variant],
-                "seeds": seeds, "minimise": ["members_removed"], "budgets": {}}
+    document = {"title": f"A day of {kind}s", "scenario": base.written or base.name, "axes": {"settings": {"cases": named}}, "set": quiet,
+                "variants": [variant], "seeds": seeds, "minimise": ["members_removed"], "budgets": {}}
     return parse_plan(json.dumps(document, ensure_ascii=False), f"faults-{base.name}.yaml", lambda _: base, reserved_names())
 
 

@@ -167,7 +167,8 @@ def reason_in(error: BaseException) -> str:
         cause, seen = java, 0
         while cause.getCause() is not None and seen < 20:
             cause, seen = cause.getCause(), seen + 1
-        said = str(cause.toString()).splitlines()[0]
+        text = str(cause.toString())
+        said = _last_error_in(text) if "Traceback (most recent call last)" in text else text.splitlines()[0]
         if ("Python worker" in said or "EOFException" in said or "Connection reset" in said) and (python := _python_error()):
             return python
         if "stopped SparkContext" not in said:
@@ -179,6 +180,12 @@ def reason_in(error: BaseException) -> str:
             return logged[0].strip()[:300]
     text = str(error).strip()
     return text.splitlines()[0][:300] if text else type(error).__name__
+
+
+def _last_error_in(text: str) -> str:
+    """The line of a Python traceback that says what happened."""
+    lines = [line.strip() for line in text.splitlines() if re.match(r"\s*[A-Za-z_][\w.]*(Error|Exception|Missing)\b: ", line)]
+    return lines[-1] if lines else text.splitlines()[0]
 
 
 def _python_error() -> str:

@@ -20,8 +20,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("one_run",),
     ("verify",),
     ("check",),
-    ("bench",),
     ("spark",),
+    ("bench",),
     ("cli",),
 )
 ROOMS = tuple(room for layer in LAYERS for room in layer)

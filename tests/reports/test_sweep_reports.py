@@ -1,0 +1,185 @@
+"""A sweep's answer in all its forms, from one made-up value: what is said, what is drawn, and that hostile names stay names."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html as html_module
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from rebalsim.domain.answer import Answer, AxisSaid, Bar, BudgetSaid, PointSaid, ValueSaid
+from rebalsim.reports.sweep_to_html import render_html
+from rebalsim.reports.sweep_to_json import render_json
+from rebalsim.reports.sweep_to_markdown import render_markdown
+from rebalsim.reports.sweep_to_terminal import render_answer
+
+HOSTILE = "</script><script>alert('x')</script> & | `b` <img src=x onerror=alert(1)>"
+SESSIONS, MEMBERS = ("6s", "10s", "45s"), ("3", "6")
+
+
+def point(number: int, variant: str) -> PointSaid:
+    session, members = divmod(number, 2)
+    pause = (2.0 + session + (3 if variant == "eager" else 0)) * 1e6
+    verdict = "error" if number == 5 else "fail" if pause > 5e6 else "pass"
+    cost = (members + 1) * 0.3
+    told = (None, None, None) if verdict == "error" else (pause / 2, pause, pause)
+    return PointSaid(
+        number=number, scenario="crash", variant=variant, at={"session": SESSIONS[session], "members": MEMBERS[members]},
+        digits={"session": session, "members": members}, settings=(("group.config.session.timeout.ms", SESSIONS[session]), ("group.members", MEMBERS[members])),
+        consumers=3, cost_per_hour=cost, seeds=4, errors=4 * (verdict == "error"), error="it cannot be" if verdict == "error" else "",
+        pass_share=None if verdict == "error" else float(verdict == "pass"), verdict=verdict, broken=("longest_pause <= 5s",) if verdict == "fail" else (),
+        objectives=(None, None) if verdict == "error" else (cost, pause), is_on_front=number in (0, 1) and variant == "cooperative",
+        metrics=dict.fromkeys(("longest_pause", "rebalances", "lag_peak", "partition_seconds", "settle_time", "unsettled"), told),
+    )
+
+
+def answer(title: str = "Which session timeout", label: str = "6s") -> Answer:
+    points = tuple(replace(p, at={**p.at, "session": label} if p.digits["session"] == 0 else p.at)
+                   for p in (point(n, v) for n in range(6) for v in ("cooperative", "eager")))
+    best = tuple(sorted((p for p in points if p.verdict == "pass"), key=lambda p: (p.objectives, p.number)))
+    broken = next(p for p in points if p.verdict == "fail")
+    return Answer(
+        title=title, description="", plan_file="plan.yaml", version="0.1.0", out="out", axes=(
+            AxisSaid("session", "duration", "group.config.session.timeout.ms", (label, *SESSIONS[1:]), (6e6, 10e6, 45e6)),
+            AxisSaid("members", "number", "group.members", MEMBERS, (3.0, 6.0))),
+        variants=("cooperative", "eager"), scenarios=("crash",), objectives=("cost", "longest_pause"), main_metric="longest_pause", main_percentile=None,
+        currency="EUR", has_costs=True, budgets=("longest_pause <= 5s",), points=12, runs=48, passing=len(best), failing=3, inconclusive=0, erring=2,
+        errors=(("it cannot be", 2),), cut=0, best=best,
+        next_cheaper=replace(broken, objectives=(0.1, 6e6)), next_cheaper_budgets=(BudgetSaid("longest_pause <= 5s", "longest_pause", "fail", 6e6, 5e6, 0.25, 3),), front=best[:2],
+        tornado=(Bar("variant", "cooperative", 3e6, "eager", 6e6,
+                     (ValueSaid("cooperative", 6, 1, 0.8, 3e6, 2e6, 4e6), ValueSaid("eager", 6, 1, 0.2, 6e6, 5e6, 7e6))),
+                 Bar("session", label, 3.5e6, "45s", 5.5e6)),
+        shown=points, is_all_shown=True, curves={"0-cooperative": [2e6 + i * 1e4 for i in range(21)], "0-eager": [5e6] * 21}, heat=("session", "members"), seeds=4,
+    )
+
+
+def terminal(width: int, is_ascii: bool = False) -> str:
+    out = io.StringIO()
+    render_answer(answer(), Console(file=out, width=width, no_color=True), is_ascii)
+    return out.getvalue()
+
+
+def test_the_terminal_says_what_meets_the_budgets_what_breaks_and_what_moves() -> None:
+    text = terminal(80)
+    assert "7 of 12 meet all budgets; 3 break a budget, 2 cannot be played" in text
+    lines = text.splitlines()
+    table = next(i for i, line in enumerate(lines) if line.split()[:3] == ["point", "session", "members"])
+    assert lines[table + 1].split()[:4] == ["0", "6s", "3", "cooperative"]
+    assert "219 EUR" in lines[table + 1] and "2.00 s" in lines[table + 1]
+    assert "✗ longest_pause <= 5s: 6.00 s, 1.00 s beyond it; 25 % of the seeds are within" in text
+    assert "rebalsim replay out --run 0-cooperative-1" in text
+    bars = [line for line in lines if "━" in line]
+    assert bars[0].split()[:3] == ["variant", "cooperative", "3.00"] and bars[0].count("━") > bars[1].count("━") > 0
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+def test_no_line_is_wider_than_the_terminal(width: int) -> None:
+    assert max(len(line) for line in terminal(width).splitlines()) <= width
+
+
+def test_plain_ascii_where_the_terminal_knows_no_more() -> None:
+    assert terminal(80, is_ascii=True).replace("—", "").isascii()
+
+
+def test_json_is_the_same_value() -> None:
+    document = json.loads(render_json(answer()))
+    assert (document["schema_version"], document["kind"], document["passing"]) == (1, "sweep", 7)
+    assert document["best"][0]["objectives"] == [0.3, 2e6] and document["units"]["longest_pause"] == "duration"
+
+
+def test_markdown_keeps_hostile_names_as_text() -> None:
+    text = render_markdown(answer(HOSTILE, "a|b"))
+    assert "<script>" not in text.replace("\\<", "") and "a\\|b" in text
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert len({line.replace("\\|", "").count("|") for line in rows[:4]}) == 1
+
+
+class Tags(HTMLParser):
+    """Every tag and attribute of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+
+def test_the_page_needs_nothing_but_itself_and_trusts_no_name() -> None:
+    page = render_html(answer(HOSTILE, HOSTILE))
+    tags = Tags()
+    tags.feed(page)
+    assert [t for t, _ in tags.tags].count("script") == 2 and not [t for t, _ in tags.tags if t in ("img", "link", "iframe", "base", "object")]
+    assert not [(t, a) for t, a in tags.tags if any(k.startswith("on") or k in ("src", "href", "style") for k in a)]
+    assert "http://" not in page.replace("http://www.w3.org/2000/svg", "") and "https://" not in page
+    policy = next(a["content"] for t, a in tags.tags if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy is not None and policy.startswith("default-src 'none'")
+    for name, text in (("style", re.findall(r"<style>(.*?)</style>", page, re.S)[0]), ("script", re.findall(r"<script>(.*?)</script>", page, re.S)[0])):
+        assert f"{name}-src 'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'" in policy
+    assert "alert" in page and "<script>alert" not in page
+    assert len(page) < 60_000
+
+
+def chromium() -> str:
+    found = next((path for name in ("chromium", "chromium-browser", "google-chrome", "chrome") if (path := shutil.which(name))), None)
+    if found is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail("CI must have Chromium")
+        pytest.skip("BROWSER TESTS ARE NOT RUN: there is no Chromium")
+    return found
+
+
+def dom(page: str, folder: Path, anchor: str = "") -> tuple[str, str]:
+    """The page's tree after its script has run, and what the console said."""
+    file = folder / "page.html"
+    file.write_text(page, "utf-8")
+    told = subprocess.run([chromium(), "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--virtual-time-budget=3000",
+                           f"--user-data-dir={folder / 'profile'}", "--dump-dom", f"file://{file}{anchor}"],
+                          capture_output=True, text=True, timeout=90, check=False)
+    console = [line for line in told.stderr.splitlines() if "CONSOLE" in line]
+    return told.stdout, "\n".join(console)
+
+
+@pytest.mark.browser
+def test_what_is_drawn_is_what_was_found(tmp_path: Path) -> None:
+    tree, console = dom(render_html(answer()), tmp_path)
+    assert console == ""
+    cells = dict(re.findall(r'<rect[^>]*class="cell[^"]*"[^>]*data-key="([^"]*)"[^>]*><title>([^<]*)</title>', tree))
+    assert cells == {
+        "0-cooperative": "session 6s, members 3: 2.00 s (pass)", "2-cooperative": "session 10s, members 3: 3.00 s (pass)",
+        "4-cooperative": "session 45s, members 3: 4.00 s (pass)", "1-cooperative": "session 6s, members 6: 2.00 s (pass)",
+        "3-cooperative": "session 10s, members 6: 3.00 s (pass)", "5-cooperative": "session 45s, members 6: it cannot be (error)",
+    }
+    # The budget line runs around the one cell that does not pass: above it and to its left.
+    assert tree.count('class="budget"') == 2
+    dots = re.findall(r'<circle[^>]*class="dot (\w+)', tree)
+    assert sorted(dots) == ["fail"] * 3 + ["pass"] * 7
+    assert tree.count('class="curve"') == 2 and tree.count('class="bar"') == 2
+    assert "rebalsim replay out --run 0-cooperative-1" in html_module.unescape(tree)
+
+
+@pytest.mark.browser
+def test_an_anchor_chooses_the_point_and_its_variant(tmp_path: Path) -> None:
+    tree, console = dom(render_html(answer()), tmp_path, "#2-eager")
+    assert console == ""
+    assert "rebalsim replay out --run 2-eager-1" in html_module.unescape(tree)
+    assert 'class="cell is-chosen"' in tree and 'data-key="2-eager"' in tree and "breaks longest_pause &lt;= 5s" in tree
+
+
+@pytest.mark.browser
+def test_hostile_names_are_shown_as_they_are(tmp_path: Path) -> None:
+    tree, console = dom(render_html(answer(HOSTILE, HOSTILE)), tmp_path)
+    assert console == ""
+    assert tree.count("<script") == 2 and "<img" not in tree
+    assert html_module.escape(HOSTILE, quote=False) in tree
