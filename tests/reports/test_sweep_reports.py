@@ -54,13 +54,17 @@ def answer(title: str = "Which session timeout", label: str = "6s") -> Answer:
             AxisSaid("session", "duration", "group.config.session.timeout.ms", (label, *SESSIONS[1:]), (6e6, 10e6, 45e6)),
             AxisSaid("members", "number", "group.members", MEMBERS, (3.0, 6.0))),
         variants=("cooperative", "eager"), scenarios=("crash",), objectives=("cost", "longest_pause"), main_metric="longest_pause", main_percentile=None,
-        currency="EUR", has_costs=True, budgets=("longest_pause <= 5s",), points=12, runs=48, passing=len(best), failing=3, inconclusive=0, erring=2,
+        currency="EUR", has_costs=True, budgets=("longest_pause <= 5s",), points=12, runs=48, passing=len(best), failing=3, inconclusive=0,
+        erring=2,
         errors=(("it cannot be", 2),), cut=0, best=best,
-        next_cheaper=replace(broken, objectives=(0.1, 6e6)), next_cheaper_budgets=(BudgetSaid("longest_pause <= 5s", "longest_pause", "fail", 6e6, 5e6, 0.25, 3),), front=best[:2],
+        next_cheaper=replace(broken, objectives=(0.1, 6e6)),
+        next_cheaper_budgets=(BudgetSaid("longest_pause <= 5s", "longest_pause", "fail", 6e6, 5e6, 0.25, 3),),
+        front=best[:2],
         tornado=(Bar("variant", "cooperative", 3e6, "eager", 6e6,
                      (ValueSaid("cooperative", 6, 1, 0.8, 3e6, 2e6, 4e6), ValueSaid("eager", 6, 1, 0.2, 6e6, 5e6, 7e6))),
                  Bar("session", label, 3.5e6, "45s", 5.5e6)),
-        shown=points, is_all_shown=True, curves={"0-cooperative": [2e6 + i * 1e4 for i in range(21)], "0-eager": [5e6] * 21}, heat=("session", "members"), seeds=4,
+        shown=points, is_all_shown=True,
+        curves={"0-cooperative": [2e6 + i * 1e4 for i in range(21)], "0-eager": [5e6] * 21}, heat=("session", "members"), seeds=4,
     )
 
 
