@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rebalsim.api import analyse, milliseconds, minutes, replay, seconds
     from rebalsim.scenario.load import load_scenario
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "load_scenario"]
+__all__ = ["__version__", "analyse", "load_scenario", "milliseconds", "minutes", "replay", "seconds"]
 
 # What the package offers, and where it lives: imported when it is first asked for, so that `import rebalsim` costs nothing.
-_OFFERED = {"load_scenario": "rebalsim.scenario.load"}
+_OFFERED = {"load_scenario": "rebalsim.scenario.load", **dict.fromkeys(("analyse", "milliseconds", "minutes", "replay", "seconds"), "rebalsim.api")}
 
 
 def __getattr__(name: str) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from rebalsim.analysis.analysis import Analysis
 from rebalsim.analysis.judge import BASELINE, judge_fact, judge_run, measure_budget, measure_fact, over_seeds
@@ -138,25 +139,27 @@ class StoryJudge:
         analysis: Analysis = run_once(self.story.scenario(variant), seed).analysis
         return analysis
 
+    def one(self, question: Question) -> Checked | Problem:
+        """Its verdict as it is told, or why it makes no sense in this story, on its line."""
+        verdict = self.verdict(question)
+        if not verdict.problem:
+            return self._told(question, verdict)
+        asked = question.asked
+        width = len(asked.metric if isinstance(asked, Budget) else asked.text)
+        in_variant = f" ({question.variant})" if len(self.story.variants) > 1 and verdict.problem != RELATIVE else ""
+        return self.story.problem(asked.line, asked.column, verdict.problem + in_variant, width)
+
+    @cached_property
+    def _all(self) -> tuple[Checked | Problem, ...]:
+        return tuple(self.one(q) for q in self.questions)
+
     def problems(self) -> tuple[Problem, ...]:
-        """Questions that make no sense in this story, each on its line."""
-        found: dict[Problem, None] = {}
-        for q in self.questions:
-            verdict = self.verdict(q)
-            if verdict.problem:
-                width = len(q.asked.metric if isinstance(q.asked, Budget) else q.asked.text)
-                in_variant = f" ({q.variant})" if len(self.story.variants) > 1 and verdict.problem != RELATIVE else ""
-                found[self.story.problem(q.asked.line, q.asked.column, verdict.problem + in_variant, width)] = None
-        return tuple(found)
+        """Questions that make no sense in this story, each once. To be asked when all runs are in."""
+        return tuple(dict.fromkeys(found for found in self._all if isinstance(found, Problem)))
 
     def checked(self) -> tuple[Checked, ...]:
-        """Every question's verdict, as it is told; those that make no sense are among the problems instead."""
-        found = []
-        for q in self.questions:
-            verdict = self.verdict(q)
-            if not verdict.problem:
-                found.append(self._told(q, verdict))
-        return tuple(found)
+        """Every question's verdict; those that make no sense are among the problems instead. To be asked when all runs are in."""
+        return tuple(found for found in self._all if isinstance(found, Checked))
 
     def _told(self, q: Question, verdict: Verdict) -> Checked:
         from rebalsim.reports.verdict_told import say_amount

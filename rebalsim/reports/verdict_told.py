@@ -71,3 +71,17 @@ def say_runs(checked: Checked) -> str:
     if checked.outcome == "fail":
         return f"broken with {checked.broken} of {checked.runs} seeds; shown is seed {checked.seed}"
     return f"over {checked.runs} seeds" + (f", {checked.broken} of them beyond it" if checked.broken else "")
+
+
+def tell_failure(checked: Checked) -> str:
+    """Everything there is to say of a budget that is not kept, over several lines."""
+    state = "is undecided" if checked.outcome == "inconclusive" else "is broken" if checked.metric else "does not hold"
+    head = f"{checked.place}: {checked.name} {state} ({checked.variant})"
+    if checked.metric:
+        left = say_headroom(checked)
+        head += f": observed {say_against(checked)}" + (f", {left}" if left and checked.outcome == "fail" else "")
+    lines = [head, "" if checked.metric else checked.said, checked.because]
+    if checked.outcome == "inconclusive":
+        lines.append("Something was still open when the observation ended, and could still break it: a longer horizon decides.")
+    lines += [f"→ {checked.hint}" if checked.hint else "", say_runs(checked), f"again: {checked.again}"]
+    return "\n  ".join(line for line in lines if line)

@@ -20,6 +20,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("one_run",),
     ("verify",),
     ("check",),
+    ("api", "pytest_plugin"),
     ("spark",),
     ("bench",),
     ("cli",),

@@ -45,7 +45,8 @@ NOT_IN: dict[str, dict[str, str]] = {
     "reports": {"random": "a report says the same each time"},
     "simulation": {"json": "files and formats are trace's and the reports'"},
 }
-OPEN_FILES = ("rebalsim.scenario.load", "rebalsim.trace.jsonl", "rebalsim.trace.gzipped", "rebalsim.check.find", "verify", "bench", "spark", "cli", "rebalsim.__main__")
+OPEN_FILES = ("rebalsim.scenario.load", "rebalsim.trace.jsonl", "rebalsim.trace.gzipped", "rebalsim.check.find", "rebalsim.pytest_plugin", "verify", "bench",
+              "spark", "cli", "rebalsim.__main__")
 _OPENING = ("open", "read_text", "write_text", "read_bytes", "write_bytes")
 
 

@@ -1,0 +1,116 @@
+"""Scenarios as pytest tests: `pytest scenarios/` holds every budget, one test per variant and budget. Loaded by pytest wherever rebalsim is installed.
+
+So it imports nothing of rebalsim until there is a YAML file to look at, and leaves alone every file that is no scenario. `rebalsim = false` in
+pytest's configuration switches it off.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from rebalsim.check.one_story import Question, StoryJudge
+    from rebalsim.domain.baseline import Baseline
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addini("rebalsim", "Collect rebalsim's scenarios (*.yaml) as tests.", type="bool", default=True)
+    parser.addini("rebalsim_baseline", "The baseline that budgets such as '<= baseline + 5%' are held against.", default="")
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    if file_path.suffix not in (".yaml", ".yml") or not parent.config.getini("rebalsim"):
+        return None
+    from rebalsim.check.find import kind_of_file
+
+    return ScenarioFile.from_parent(parent, path=file_path) if kind_of_file(file_path) == "scenario" else None
+
+
+class BudgetWarning(pytest.PytestWarning):
+    """A budget of level warn is not kept."""
+
+
+class ScenarioFile(pytest.File):
+    """One scenario; its runs are shared by the tests of its budgets."""
+
+    judge: StoryJudge
+
+    def collect(self) -> Iterator[pytest.Item]:
+        from rebalsim.check.many import name_in_baseline
+        from rebalsim.check.one_story import StoryJudge
+        from rebalsim.domain.errors import RebalsimError
+        from rebalsim.scenario.load import load_scenario
+
+        try:
+            story = load_scenario(self._name())
+            known = self._baseline()
+        except RebalsimError as e:
+            raise self.CollectError(str(e)) from None
+        figures = None if known is None else {v: one.metrics for v, one in known.stories.get(name_in_baseline(self._name()), {}).items()}
+        self.judge = StoryJudge(story, baseline=figures)
+        seen: dict[str, None] = {}
+        for question in self.judge.questions:
+            name = f"{question.variant}: {question.name}"
+            if name in seen:
+                name += f" (line {question.asked.line})"
+            seen[name] = None
+            yield BudgetTest.from_parent(self, name=name, question=question)
+
+    def _name(self) -> str:
+        """The file as seen from where pytest runs: what messages show."""
+        path, here = self.path, Path.cwd()
+        return path.relative_to(here).as_posix() if path.is_relative_to(here) else str(path)
+
+    def _baseline(self) -> Baseline | None:
+        name = self.config.getini("rebalsim_baseline")
+        if not name:
+            return None
+        from rebalsim.domain.errors import InputError
+        from rebalsim.reports.baseline_file import parse
+
+        path = self.config.rootpath / name
+        try:
+            return parse(path.read_text("utf-8"), name)
+        except OSError as e:
+            raise InputError(f"{name}: the baseline cannot be read ({e.strerror or e}) — correct rebalsim_baseline in pytest's configuration") from None
+
+
+class NotKept(Exception):
+    """A budget is broken or undecided; the message is the whole report."""
+
+
+class BudgetTest(pytest.Item):
+    """One budget or expectation in one variant."""
+
+    def __init__(self, *, question: Question, **rest: Any) -> None:
+        super().__init__(**rest)
+        self.question = question
+
+    def runtest(self) -> None:
+        from rebalsim.domain.errors import Problem
+        from rebalsim.reports.verdict_told import tell_failure
+
+        assert isinstance(self.parent, ScenarioFile)
+        found = self.parent.judge.one(self.question)
+        if isinstance(found, Problem):
+            raise NotKept(str(found))
+        self.user_properties += [("observed", found.said), ("seed", str(found.seed))]
+        if found.outcome == "pass":
+            return
+        if found.level == "warn":
+            warnings.warn(BudgetWarning(tell_failure(found)), stacklevel=1)
+            return
+        raise NotKept(tell_failure(found))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *rest: Any, **named: Any) -> Any:
+        if isinstance(excinfo.value, NotKept):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, *rest, **named)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        return self.path, max(self.question.asked.line - 1, 0), self.name
