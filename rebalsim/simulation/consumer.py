@@ -267,14 +267,27 @@ class Consumer:
         elif self.feed.cycle is not None:
             self.commits.make_up()
 
+    def mind(self) -> None:
+        """There is news for everybody in the group, or may be."""
+        if self.is_resting:
+            self.rouse()
+        elif self.feed.cycle is not None and isinstance(self.commits, Commits):
+            self.commits.make_up()
+
+    def rest(self) -> None:
+        """Beats and commits can change nothing: from now on they are made up for when something can."""
+        self.is_resting = True
+        self.heartbeat.alarm.off()
+        self.alarm.set(self.feed.first_delivery_at())
+
     def rouse(self) -> None:
         """News may come: beats and commits are real from now on."""
         self.is_resting = False
         self.commits.make_up()
         rest.make_up(self)
         self.heartbeat.plan()
-        if self.commits.is_auto:
-            self.alarm.set(self.commits.due_us + self.heartbeat.late_us)
+        due = self.commits.due_us + self.heartbeat.late_us if self.commits.is_auto else NEVER
+        self.alarm.set(min(due, self.feed.first_delivery_at()))
 
     # ---------------------------------------------------------------------------------------------- the poll loop
 
@@ -382,8 +395,7 @@ class Consumer:
             until = feed.first_delivery_at()
             if self.world.sleeps and (self.is_resting or rest.can_rest(self)):
                 if not self.is_resting:
-                    self.is_resting = True
-                    self.heartbeat.alarm.off()
+                    self.rest()
             else:
                 now = self.engine.env._now
                 if self.commits.is_auto and self.commits.due_us > now:
@@ -554,6 +566,9 @@ class Consumer:
         call: Call = event.value
         if call.life != self.life or not self.is_alive or self.calls.get(call.number) is not call:
             return
+        if call.is_quiet and self.feed.cycle is not None and not self.is_frozen and call.response.error is Error.NONE:
+            self._pop(call, call.response)             # no news: nobody is woken for it
+            return
         self.inbox.append((call, call.response))
         self._incoming()
 
@@ -594,14 +609,17 @@ class Consumer:
                     self.feed.landed(response)
                 elif call is self.positions:
                     self.positions.landed(response)
-                elif self.calls.pop(call.number, None) is not None or response is DISCONNECTED:
-                    if self.world.is_wire:
-                        now = self.engine.env._now
-                        error: Error = response.error
-                        self.tell(ResponseReceived(
-                            now, self.name, call.api, call.number, "" if error is Error.NONE else error.name,
-                            getattr(response, "generation", -1), call.sent_us))
-                    call.handle(call, response)
+                elif call.number in self.calls or response is DISCONNECTED:
+                    self._pop(call, response)
+
+    def _pop(self, call: Call, response: Any) -> None:
+        self.calls.pop(call.number, None)
+        if self.world.is_wire:
+            error: Error = response.error
+            self.tell(ResponseReceived(
+                self.engine.env._now, self.name, call.api, call.number, "" if error is Error.NONE else error.name,
+                getattr(response, "generation", -1), call.sent_us))
+        call.handle(call, response)
 
     def drop_calls(self, *apis: str) -> None:
         """Nobody waits for these any more."""

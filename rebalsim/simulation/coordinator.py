@@ -13,7 +13,7 @@ from rebalsim.protocol.classic_group import ClassicGroup, CoordinatorRules, fire
 from rebalsim.protocol.effects import Append, CancelTimer, Effect, Note, Reply, SetTimer
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.states import ClassicState
-from rebalsim.simulation.engine import ARRIVES, LOG, NEVER, TIMER, Engine, Once
+from rebalsim.simulation.engine import ARRIVES, LOG, NEVER, SCRIPT, TIMER, Engine, Once
 from rebalsim.simulation.network import DISCONNECTED, Call
 from rebalsim.simulation.randomness import Stream
 from rebalsim.trace.events import EVENT_CLASSES, CoordinatorMoved
@@ -80,11 +80,13 @@ class Coordinator:
         if link.at_work is not None:
             link.waiting.append(call)
             return
-        link.at_work = call
+        if not call.is_quiet:
+            link.at_work = call
         self._asker = call.consumer
         self.engine.rank = call.consumer.rank
         self.waiting[call.number] = call
         self._carry_out(self._step(call, self.engine.env._now), call.is_quiet)
+        self.engine.rank = SCRIPT
 
     def _turn_away(self, call: Call) -> None:
         """The broker that was asked is not the group's any more, is down, or still reads the group."""
@@ -98,6 +100,11 @@ class Coordinator:
 
     def make_up(self, call: Call, at_us: int) -> None:
         """A beat or commit that came while nobody had to look: what it did then is done now, and nobody is answered."""
+        heard = self._heard_us(call)
+        if heard > at_us:
+            if call.api != "Heartbeat":
+                self._store_late(call, at_us, heard)
+            return                                     # something later was heard already
         for effect in self._step(call, at_us):
             kind = type(effect)
             if kind is SetTimer:
@@ -121,6 +128,18 @@ class Coordinator:
 
     def _fire(self, key: str, now: int) -> list[Effect]:
         return fired(self.group, key, now)
+
+    def _heard_us(self, call: Call) -> int:
+        member = self.group.members.get(call.request.member_id) if isinstance(self.group, ClassicGroup) else None
+        return member.heard_us if member is not None else -1
+
+    def _store_late(self, call: Call, at_us: int, heard_us: int) -> None:
+        """A commit that is made up for after a later beat: its positions count, the session goes on from the beat."""
+        member = self.group.members[call.request.member_id]
+        for effect in self._step(call, at_us):
+            if type(effect) is Append:
+                self._log_has(effect.number, at_us)
+        member.heard_us = heard_us
 
     def _log_has(self, number: int, now: int) -> list[Effect]:
         return written(self.group, number, None, now)
@@ -191,15 +210,15 @@ class Coordinator:
     def rouse(self) -> None:
         """News for everybody: members that sleep through their beats must mind them from now on."""
         for consumer in self.world.members_of(self.name):
-            if consumer.is_resting:
-                consumer.rouse()
+            if consumer.is_alive:
+                consumer.mind()
 
     def _reply(self, effect: Reply, now: int) -> None:
         call = self.waiting.pop(effect.request, None)
         if call is None:
             return
         call.response = effect.response
-        if effect.waits and self._is_written_us > now:
+        if effect.waits and self._is_written_us > now and not call.is_quiet:
             self.engine.at(self._is_written_us, LOG, self._answer, call)
         else:
             self._send(call, now)
@@ -228,6 +247,7 @@ class Coordinator:
         if self.is_up and moves == self._moves:
             self.engine.rank = LOG
             self._carry_out(self._log_has(number, self.engine.env._now))
+            self.engine.rank = SCRIPT
 
     # ---------------------------------------------------------------------------------------------- timers
 
@@ -262,6 +282,7 @@ class Coordinator:
         if self.is_up:
             self.engine.rank = TIMER
             self._carry_out(self._fire(key, at_us))
+            self.engine.rank = SCRIPT
 
     def _forget(self, timer: Timer) -> None:
         if self.timers.get(timer.key) is timer:

@@ -45,10 +45,12 @@ class Share:
 class Fetch:
     """A Fetch in flight, with all that its answer will bring."""
 
-    __slots__ = ("broker", "got", "life")
+    __slots__ = ("broker", "got", "is_parked", "lands_us", "life")
 
-    def __init__(self, broker: int, life: int, got: list[tuple[Share, int, int]]) -> None:
+    def __init__(self, broker: int, life: int, got: list[tuple[Share, int, int]], leaves_us: int, lands_us: int) -> None:
         self.broker = broker
+        self.lands_us = lands_us
+        self.is_parked = all(share.flow.when(first) >= leaves_us for share, first, _ in got)     # nothing was there when it came
         self.life = life
         self.got = got                # share, first offset, how many
 
@@ -152,10 +154,10 @@ class Feed:
         leaves = self._answered_at(shares, link.turn(now))
         link.busy_us = leaves + self.consumer.world.machine.service_us
         got = self._take(shares, leaves)
-        self._fly(broker, got, leaves + link.latency_us(leaves))
+        self._fly(broker, got, leaves, leaves + link.latency_us(leaves))
 
-    def _fly(self, broker: int, got: list[tuple[Share, int, int]], at_us: int) -> None:
-        fetch = self.flying[broker] = Fetch(broker, self.consumer.life, got)
+    def _fly(self, broker: int, got: list[tuple[Share, int, int]], leaves_us: int, at_us: int) -> None:
+        fetch = self.flying[broker] = Fetch(broker, self.consumer.life, got, leaves_us, at_us)
         self.engine.at(at_us, self.consumer.rank + ANSWERED, self.consumer.fetched, fetch)
 
     def _answered_at(self, shares: list[Share], arrives: int) -> int:
@@ -307,13 +309,13 @@ class Feed:
             brokers.setdefault(share.broker, []).append(share)
         consumer.deadline_us = cycle.poll_ends(now, self.handler.poll_timeout_us)
         timers = consumer.heartbeat.timers
-        timers.polled_us = max(timers.polled_us, min(now, cycle.batch_before(now)[1]))
+        timers.polled_us = max(timers.polled_us, min(now, cycle.batch_before(now)[1]))     # poll() began anew with each batch
         self.cycle = None
         for broker, shares in brokers.items():
             leaves = cycle.fetch_leaves(shares, now, self.config.fetch_max_wait_us)
             got = self._take(shares, leaves)
             consumer.link(broker).busy_us = leaves + consumer.world.machine.service_us
-            self._fly(broker, got, max(now, leaves + cycle.latency_us))
+            self._fly(broker, got, leaves, max(now, leaves + cycle.latency_us))
 
     def renew(self) -> None:
         """Nothing was taken for a while: the next delivery of each partition is told, as after an assignment."""

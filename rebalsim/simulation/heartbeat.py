@@ -14,6 +14,7 @@ from rebalsim.protocol.member_timers import MemberTimers, backoff_us
 from rebalsim.protocol.messages import HeartbeatRequest
 from rebalsim.simulation.engine import BEAT, Alarm
 from rebalsim.simulation.network import Call
+from rebalsim.simulation.rest import can_rest
 from rebalsim.trace.events import Fenced, MemberReset, PollExpired, RebalanceNoticed, RejoinRequested
 
 
@@ -54,7 +55,7 @@ class HeartbeatThread:
         if consumer.coordinator is None:                                # nothing but looking for it, at each look
             self.alarm.set(max(timers.looked_us + timers.tick_us, self.engine.env._now))
             return
-        at = timers.due_us + self.late_us
+        at = self.next_us()
         session_ends = timers.heard_us + timers.session_us
         if session_ends < at:
             at = min(at, timers.look_after(session_ends))
@@ -67,6 +68,21 @@ class HeartbeatThread:
             at = min(at, timers.look_after(self.engine.env._now))       # its batch is not done yet
         self.alarm.set(max(at, self.engine.env._now))
 
+    def next_us(self) -> int:
+        """When the next beat leaves if nothing comes in between: told that it is due, or at a look of its own in a cycle of long batches."""
+        cycle = self.consumer.feed.cycle
+        if cycle is not None and cycle.is_long(self.timers.tick_us):
+            return self.timers.look_after(self.timers.due_us)
+        return self.timers.due_us + self.late_us
+
+    def period_us(self) -> int:
+        """From one beat to the next in steady times."""
+        timers = self.timers
+        cycle = self.consumer.feed.cycle
+        if cycle is not None and cycle.is_long(timers.tick_us):
+            return -(-timers.interval_us // timers.tick_us) * timers.tick_us
+        return timers.interval_us + self.late_us
+
     def look(self) -> None:
         """One turn of the thread."""
         consumer = self.consumer
@@ -74,7 +90,10 @@ class HeartbeatThread:
             return
         member, timers = consumer.member, self.timers
         now = self.engine.env._now
-        if now >= timers.due_us and consumer.is_busy(now) and now < timers.look_after(timers.due_us):
+        if consumer.world.sleeps and can_rest(consumer):
+            consumer.rest()
+            return
+        if now >= timers.due_us and consumer.feed.cycle is None and not consumer.is_polling and now < timers.look_after(timers.due_us):
             self.alarm.set(timers.look_after(timers.due_us))            # nobody tells it: it will see for itself
             return
         if not member.has_joined():

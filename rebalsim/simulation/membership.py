@@ -63,9 +63,11 @@ class Membership:
         now = self.engine.env._now
         if beats.failure is not None:
             raise PollFailed(exception_name(beats.failure), True)
-        beats.timers.polled_us = now
-        if beats.is_enabled and now >= beats.timers.due_us and member.has_joined() and consumer.coordinator is not None:
-            beats.beat()
+        is_steady = consumer.feed.cycle is not None             # then beats and commits keep their own time, whoever is awake
+        if not is_steady:
+            beats.timers.polled_us = now
+            if beats.is_enabled and now >= beats.timers.due_us and member.has_joined() and consumer.coordinator is not None:
+                beats.beat()
         if consumer.coordinator is None and not (yield from self.find_coordinator(consumer.deadline_us)):
             return False
         while self.must_join():
@@ -98,7 +100,7 @@ class Membership:
                 raise PollFailed(exception_name(error), True)
             if after is After.LATER:
                 return False
-        if now >= consumer.commits.due_us:
+        if now >= consumer.commits.due_us + (beats.late_us if is_steady else 0):
             consumer.commits.maybe_auto()
         return True
 

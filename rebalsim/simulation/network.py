@@ -116,9 +116,10 @@ class Link:
         if not self.is_open:
             self.is_open = True
             at += 4 * self.latency_us(now)
-        if at < self._last_up:
-            at = self._last_up
-        self._last_up = at
+        if not call.is_quiet:                 # those could not be told in advance if they minded the order
+            if at < self._last_up:
+                at = self._last_up
+            self._last_up = at
         call.link = self
         engine.at(at, self.rank + ARRIVES, deliver, call)
 
@@ -157,9 +158,10 @@ class Link:
         engine = self.engine
         now = engine.env._now
         at = now + (self.fixed_us + self.extra_us if self.fixed_us >= 0 else self.latency_us(now))
-        if at < self._last_down:
-            at = self._last_down
-        self._last_down = at
+        if not call.is_quiet:
+            if at < self._last_down:
+                at = self._last_down
+            self._last_down = at
         engine.at(at, self.rank + ANSWERED, deliver, call)
 
 

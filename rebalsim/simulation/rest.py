@@ -10,7 +10,7 @@ from typing import Any
 
 from rebalsim.protocol.classic_member import MemberState
 from rebalsim.protocol.messages import HeartbeatRequest, OffsetCommitRequest
-from rebalsim.simulation.engine import ARRIVES
+from rebalsim.simulation.engine import APP, ARRIVES, BEAT
 
 
 def can_rest(consumer: Any) -> bool:
@@ -37,39 +37,31 @@ def make_up(consumer: Any) -> None:
     came: list[tuple[int, int, Any]] = []
     flying: list[tuple[int, int, Any]] = []
 
-    period = timers.interval_us + beats.late_us
-    first = timers.due_us + beats.late_us
-    if now >= first:
-        last = first + (now - first) // period * period
-        for sent in (last - period, last):
-            if sent < first:
-                continue
-            arrives = sent + link.latency_us(sent)
-            request = HeartbeatRequest(member.member_id, member.instance_id, member.generation)
-            if arrives < now or (arrives == now and consumer.rank + ARRIVES <= engine.rank):
-                came.append((arrives, 0, request))
-                timers.heard_us = arrives + link.latency_us(arrives)
-            else:
-                flying.append((arrives, sent, request))
-        timers.sent(last)
+    first = beats.next_us()
+    for sent in _last_two(first, beats.period_us(), now, consumer.rank + BEAT < engine.rank):
+        request: Any = HeartbeatRequest(member.member_id, member.instance_id, member.generation)
+        arrives = sent + link.latency_us(sent)
+        if _has_come(consumer, arrives, now):
+            came.append((arrives, 0, request))
+            timers.heard_us = arrives + link.latency_us(arrives)
+        else:
+            flying.append((arrives, sent, request))
+        timers.sent(sent)
 
     commits = consumer.commits
     if commits.is_auto:
-        period = commits.interval_us + beats.late_us
         first = commits.due_us + beats.late_us
-        if now >= first:
-            last = first + (now - first) // period * period
-            for sent in (last - period, last):
-                if sent < first:
-                    continue
-                arrives = sent + link.latency_us(sent)
-                offsets = consumer.feed.consumed_at(sent)
-                request = OffsetCommitRequest(member.member_id, member.instance_id, member.generation, offsets)
-                if arrives < now or (arrives == now and consumer.rank + ARRIVES <= engine.rank):
-                    came.append((arrives, 1, request))
-                else:
-                    flying.append((arrives, sent, request))
-            commits.due_us = last + commits.interval_us
+        for sent in _last_two(first, commits.interval_us + beats.late_us, now, consumer.rank + APP < engine.rank):
+            offsets = consumer.feed.consumed_at(sent)
+            commits.due_us = sent + commits.interval_us
+            if not offsets:
+                continue
+            request = OffsetCommitRequest(member.member_id, member.instance_id, member.generation, offsets)
+            arrives = sent + link.latency_us(sent)
+            if _has_come(consumer, arrives, now):
+                came.append((arrives, 1, request))
+            else:
+                flying.append((arrives, sent, request))
 
     for arrived, _, request in sorted(came, key=lambda entry: entry[:2]):
         host.make_up(consumer.call(type(request).__name__[:-7], request, None), arrived)
@@ -83,3 +75,16 @@ def make_up(consumer: Any) -> None:
             commits.under_way += 1
         consumer.calls[call.number] = call
         engine.at(arrives, consumer.rank + ARRIVES, host.receive, call)
+
+
+def _last_two(first_us: int, period_us: int, now_us: int, is_past: bool) -> list[int]:
+    """The last two ticks up to now; one that falls on now counts if its turn is past."""
+    upto = now_us if is_past else now_us - 1
+    if upto < first_us:
+        return []
+    last = first_us + (upto - first_us) // period_us * period_us
+    return [last - period_us, last] if last > first_us else [last]
+
+
+def _has_come(consumer: Any, arrives_us: int, now_us: int) -> bool:
+    return bool(arrives_us < now_us or (arrives_us == now_us and consumer.rank + ARRIVES < consumer.engine.rank))

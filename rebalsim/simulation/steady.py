@@ -94,7 +94,7 @@ class Cycle:
     def handed_over(self, at_us: int) -> int:
         """All that had arrived at the brokers by the instant returned is handed over at this one."""
         if self.period_us:
-            return self.batch_before(at_us - self.is_full)[0] - self.latency_us
+            return self.batch_before(at_us - self.is_full)[0] - self.latency_us if at_us >= self.anchor_us else -1
         if self.spacing_us:
             position = self._round(at_us)
             if position is not None:
@@ -136,6 +136,10 @@ class Cycle:
         found = Round(handed, began, free, leaves)
         self._known = at_us, found
         return found
+
+    def is_long(self, tick_us: int) -> bool:
+        """Are batches so long, and so close, that the heartbeat thread mostly has to see for itself what is due?"""
+        return self.period_us > 0 and self.busy_us >= tick_us and 2 * self.busy_us > self.period_us
 
     def free_at(self, at_us: int) -> int:
         """When the application is in poll() again: now, or at the end of the batch at hand."""
@@ -210,6 +214,7 @@ def cycle_of(feed: Any, now: int) -> Cycle | None:
     fixed = feed.per_batch_us * slowness + consumer.commits.each_batch_us()
     timeout = feed.handler.poll_timeout_us
     cycle = Cycle(flows, latency, now, consumer.deadline_us - timeout, feed.config.fetch_max_wait_us)
+    is_parked = all(fetch.is_parked for fetch in feed.flying.values())
     load = per_us * per_record
     if load >= 1.0:
         return None
@@ -218,13 +223,15 @@ def cycle_of(feed: Any, now: int) -> Cycle | None:
         cycle.fixed_us, cycle.per_record_us = fixed, per_record
         if rate and any(flow.next_after(now) != flows[0].next_after(now) for flow in flows):
             cycle.spacing_us = int(1 / rate)
-        return cycle if lag <= len(flows) else None
+        return cycle if is_parked else None
     if not per_record and not fixed:
-        return cycle if lag <= per_us * 4 * latency + len(flows) else None
+        return cycle if is_parked else None
     period = max(fixed / (1.0 - load), 1.0 / per_us if per_us else 0.0, 1.0)
     records = per_us * period
     if records > feed.config.max_poll_records or lag > records + per_us * 4 * latency + len(flows):
         return None
+    if not feed.buffer:
+        cycle.anchor_us = max(now, min((fetch.lands_us for fetch in feed.flying.values()), default=now))
     cycle.period_us = round(period)
     cycle.busy_us = min(cycle.period_us, round(fixed + records * per_record))
     return cycle

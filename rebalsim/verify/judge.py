@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 LEAST_GAP_MS = 200                    # shorter gaps are not told from the ordinary spacing of batches
@@ -78,7 +79,7 @@ def least_gap(document: dict[str, Any], seen: dict[str, list[tuple[float, float]
         return float(least)
     longest = 0.0
     for times in seen.values():
-        for (before, _), (after, _) in zip(times, times[1:]):
+        for (before, _), (after, _) in pairwise(times):
             if before >= first + 2500 and after <= moments[1]:
                 longest = max(longest, after - before)
     return max(float(least), 1.25 * longest)
@@ -132,7 +133,7 @@ def _judge_pauses(result: Judgement, document: dict[str, Any], pauses: list[dict
             ours.setdefault(pause["partition"], []).append(pause)
     used: set[tuple[str, int]] = set()
     for partition, times in sorted(seen.items()):
-        for (start, _), (end, age) in zip(times, times[1:]):
+        for (start, _), (end, age) in pairwise(times):
             gap = end - start
             if gap <= least or age <= gap - 200:        # a young record: the producer stood still, not the group
                 continue
@@ -151,7 +152,7 @@ def _judge_pauses(result: Judgement, document: dict[str, Any], pauses: list[dict
         for i, pause in enumerate(listed):
             length = pause["end"] - pause["start"]
             if (partition, i) not in used and length > least:
-                near = max((b - a for (a, _), (b, _) in zip(times, times[1:]) if b > pause["start"] and a < pause["end"]), default=0.0)
+                near = max((b - a for (a, _), (b, _) in pairwise(times) if b > pause["start"] and a < pause["end"]), default=0.0)
                 result.pauses.append(PauseError(partition, pause["start"], near, length))
     events: list[list[PauseError]] = []
     for error in sorted(result.pauses, key=lambda e: (e.start, e.start + e.real)):
