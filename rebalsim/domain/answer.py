@@ -38,6 +38,7 @@ class PointSaid:
     objectives: tuple[float | None, ...]
     is_on_front: bool
     metrics: dict[str, tuple[float | None, float | None, float | None]]    # p50, p95 and the worst over the seeds
+    settles: str = ""                  # at once | slowly | never: of the worst seed
 
 
 @dataclass(frozen=True, slots=True)

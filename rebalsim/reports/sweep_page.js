@@ -108,11 +108,6 @@
     const s = Math.min(2.999, Math.max(0, t * 3));
     return mix(stops[Math.floor(s)], stops[Math.floor(s) + 1], s - Math.floor(s));
   }
-  function settles(p) {
-    if (p.w === "error") return null;
-    if ((worst(p, "unsettled") ?? 0) > 0) return "never";
-    return (worst(p, "settle_time") ?? 0) <= D.atOnce ? "at once" : "slowly";
-  }
   function heatMap() {
     const box = clear(byId("heat"));
     if (!listed.length) { box.append(make("p", { class: "dim" }, "A heat map needs an axis with listed values.")); return; }
@@ -138,7 +133,7 @@
         const value = p ? worst(p, heat.metric) : null;
         let color = css("--none"), text = "";
         if (p && heat.metric === "verdict") { color = p.w === "pass" ? css("--good") : p.w === "fail" ? css("--bad") : p.w === "error" ? css("--none") : css("--unsure"); text = p.w === "error" ? "" : p.w; }
-        else if (p && heat.metric === "settles") { const s = settles(p); color = s === "at once" ? css("--good") : s === "slowly" ? css("--unsure") : s === "never" ? css("--bad") : css("--none"); text = s ?? ""; }
+        else if (p && heat.metric === "settles") { const s = p.g; color = s === "at once" ? css("--good") : s === "slowly" ? css("--unsure") : s === "never" ? css("--bad") : css("--none"); text = s; }
         else if (value !== null && value !== undefined) { color = ramp(scale(value)); text = say(heat.metric, value); }
         if (p && p.w === "error") text = "×";
         const isChosen = chosen && p && chosen.n === p.n && chosen.v === p.v;
@@ -171,7 +166,7 @@
       }
     }
     box.append(svg);
-    const legend = heat.metric === "settles" ? `at once: within ${duration(D.atOnce)}; never: not by the horizon` : heat.metric === "verdict" ? "" : `${title(heat.metric)}, ${D.objectiveMetrics.includes(heat.metric) ? seedsSay : "worst seed"}; darker in light mode is more`;
+    const legend = heat.metric === "settles" ? "at once: left alone within 30 s of its first disturbance; slowly: later; never: disturbed again in the last quarter of the story" : heat.metric === "verdict" ? "" : `${title(heat.metric)}, ${D.objectiveMetrics.includes(heat.metric) ? seedsSay : "worst seed"}; darker in light mode is more`;
     box.append(make("p", { class: "dim" }, [legend, D.budgets.length ? "the thick line parts what meets all budgets from what does not" : "", "× cannot be played"].filter(Boolean).join("; ") + "."));
     const shown = [...cells.values()];
     clear(byId("heat-table")).append(table([D.axes[heat.x].name, ...(heat.y >= 0 ? [D.axes[heat.y].name] : []), "verdict", title(D.main)],
@@ -183,19 +178,25 @@
   });
 
   // ---------------------------------------------------------------- plots with two scales
-  function plot(W, H, xs, ys, xsay, ysay, xtitle, ytitle) {
-    const pad = { l: 74, r: 14, t: 10, b: 42 };
+  // Round numbers in the unit that people read: `unit` is how much one of it is in the data.
+  function ticks(a, b, unit) {
+    const rough = (b - a) / unit / 5, power = 10 ** Math.floor(Math.log10(rough || 1));
+    const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough) * unit;
+    const found = [];
+    for (let v = Math.ceil(a / step) * step; v <= b && found.length < 12; v += step) found.push(v);
+    return found;
+  }
+  const unitOf = (metric, most) => (D.units[metric] === "money" ? 1 / 730 : D.units[metric] === "duration" ? (most > 3e8 ? 6e7 : most > 2e6 ? 1e6 : 1e3) : D.units[metric] === "partition-time" ? 1e6 : 1);
+  function plot(W, H, xs, ys, xsay, ysay, xtitle, ytitle, xtimes = 1, ytimes = 1) {
+    const pad = { l: 74, r: 14, t: 26, b: 42 };
     const lim = (v) => { const a = Math.min(...v), b = Math.max(...v); return a === b ? [a * 0.9 - 1e-9, b * 1.1 + 1e-9] : [a - (b - a) * 0.04, b + (b - a) * 0.04]; };
     const [x0, x1] = lim(xs), [y0, y1] = lim(ys);
     const X = (v) => pad.l + ((v - x0) / (x1 - x0)) * (W - pad.l - pad.r), Y = (v) => H - pad.b - ((v - y0) / (y1 - y0)) * (H - pad.t - pad.b);
     const svg = draw("svg", { viewBox: `0 0 ${W} ${H}`, width: W, role: "group", "aria-label": `${ytitle} against ${xtitle}` });
-    for (let i = 0; i <= 4; i++) {
-      const v = y0 + ((y1 - y0) * (i + 0.5)) / 5, u = x0 + ((x1 - x0) * (i + 0.5)) / 5;
-      svg.append(draw("line", { class: "rule", x1: pad.l, x2: W - pad.r, y1: Y(v), y2: Y(v) }), draw("text", { x: pad.l - 6, y: Y(v) + 4, "text-anchor": "end" }, ysay(v)));
-      svg.append(draw("text", { x: X(u), y: H - pad.b + 16, "text-anchor": "middle" }, xsay(u)));
-    }
+    for (const v of ticks(Math.max(0, y0), y1, ytimes)) svg.append(draw("line", { class: "rule", x1: pad.l, x2: W - pad.r, y1: Y(v), y2: Y(v) }), draw("text", { x: pad.l - 6, y: Y(v) + 4, "text-anchor": "end" }, ysay(v)));
+    for (const u of ticks(Math.max(0, x0), x1, xtimes)) svg.append(draw("text", { x: X(u), y: H - pad.b + 16, "text-anchor": "middle" }, xsay(u)));
     svg.append(draw("text", { x: (W + pad.l) / 2, y: H - 6, "text-anchor": "middle", class: "dimtext" }, xtitle));
-    svg.append(draw("text", { x: pad.l, y: pad.t, "dominant-baseline": "hanging", class: "dimtext" }, ytitle));
+    svg.append(draw("text", { x: pad.l, y: 14, class: "dimtext" }, ytitle));
     return { svg, X, Y, x0, x1, y0, y1 };
   }
 
@@ -205,7 +206,8 @@
     const [mx, my] = D.objectiveMetrics;
     const list = points.filter((p) => p.w !== "error" && p.o[0] !== null && p.o[1] !== null);
     if (!list.length) { box.append(make("p", { class: "dim" }, "No point has a result.")); return; }
-    const g = plot(540, 330, list.map((p) => p.o[0]), list.map((p) => p.o[1]), (v) => say(mx, v), (v) => say(my, Math.max(0, v)), title(mx), D.objectives[1].replaceAll("_", " "));
+    const g = plot(540, 330, list.map((p) => p.o[0]), list.map((p) => p.o[1]), (v) => say(mx, v), (v) => say(my, Math.max(0, v)), title(mx), D.objectives[1].replaceAll("_", " "),
+      unitOf(mx, Math.max(...list.map((p) => p.o[0]))), unitOf(my, Math.max(...list.map((p) => p.o[1]))));
     const front = list.filter((p) => p.f).sort((a, b) => a.o[0] - b.o[0]);
     g.svg.append(draw("polyline", { class: "front", points: front.map((p) => `${g.X(p.o[0])},${g.Y(p.o[1])}`).join(" ") }));
     for (const p of [...list.filter((q) => !q.f), ...front]) {
@@ -228,7 +230,7 @@
       clear(byId("curves-table")); return;
     }
     const all = lines.flatMap((l) => l[1]);
-    const g = plot(540, 300, [0, 100], [0, ...all], (v) => `${Math.round(v)} %`, (v) => say(D.main, Math.max(0, v)), "share of the seeds that are no worse", title(D.main));
+    const g = plot(540, 300, [0, 100], [0, ...all], (v) => `${Math.round(v)} %`, (v) => say(D.main, Math.max(0, v)), "share of the seeds that are no worse", title(D.main), 1, unitOf(D.main, Math.max(...all)));
     lines.forEach(([name, values, v], i) => {
       const color = css(COLORS[v % COLORS.length]);
       const line = draw("polyline", { class: "curve", points: values.map((y, k) => `${g.X((k * 100) / (values.length - 1))},${g.Y(y)}`).join(" ") });

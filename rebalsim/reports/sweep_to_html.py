@@ -18,7 +18,6 @@ from rebalsim.domain.budget import Budget
 from rebalsim.domain.metrics import METRICS
 from rebalsim.reports.sweep_words import verdict_sentence
 
-AT_ONCE_US = 30_000_000      # "settles at once": within half a minute
 _ALSO = ("rebalances", "partition_seconds", "lag_peak", "settle_time", "unsettled", "duplicates", "members_removed")
 
 
@@ -81,7 +80,7 @@ def _data(answer: Answer) -> dict[str, Any]:
         "objectives": list(answer.objectives), "objectiveMetrics": objective_metrics, "budgets": list(answer.budgets), "limits": limits,
         "metrics": known, "units": units, "main": answer.main_metric, "percentile": answer.main_percentile, "currency": answer.currency,
         "heat": heat or [0], "out": answer.out, "firstSeed": answer.first_seed, "seeds": answer.seeds,
-        "show": answer.show if answer.show in ("verdict", "settles", *known) else answer.main_metric, "atOnce": AT_ONCE_US,
+        "show": answer.show if answer.show in ("verdict", "settles", *known) else answer.main_metric,
         "best": [f"{p.number}-{p.variant}" for p in answer.best], "curves": answer.curves,
         "points": [_point(answer, p, known) for p in answer.shown],
         "tornado": [{"axis": b.axis, "low": b.low, "lowValue": b.low_value, "high": b.high, "highValue": b.high_value,
@@ -96,7 +95,7 @@ def _point(answer: Answer, point: PointSaid, metrics: list[str]) -> dict[str, An
         "n": point.number, "s": answer.scenarios.index(point.scenario), "v": answer.variants.index(point.variant),
         "d": [point.digits[a.name] for a in answer.axes],
         "w": point.verdict, "b": [budgets.index(b) for b in point.broken if b in budgets], "o": list(point.objectives), "f": point.is_on_front,
-        "m": [list(point.metrics[m]) for m in metrics], "r": point.pass_share, "k": point.seeds,
+        "m": [list(point.metrics[m]) for m in metrics], "g": point.settles, "r": point.pass_share, "k": point.seeds,
     }
     if any(a.is_sampled for a in answer.axes):
         said["at"] = [point.at[a.name] for a in answer.axes]

@@ -73,7 +73,7 @@ class Asker:
             settings=self._names.settings(number), consumers=row["consumers"], cost_per_hour=row["cost_per_hour"], seeds=row["seeds"], errors=row["errors"],
             error=row["error"] or "", pass_share=row["pass_share"], verdict=row["verdict"], broken=tuple(row["broken"] or ()),
             objectives=tuple(row[f"objective_{i}"] for i in range(1, len(self.plan.objectives) + 1)), is_on_front=bool(row["is_on_front"]),
-            metrics={m: (row[f"{m}_p50"], row[f"{m}_p95"], row[f"{m}_worst"]) for m in self._metrics},
+            metrics={m: (row[f"{m}_p50"], row[f"{m}_p95"], row[f"{m}_worst"]) for m in self._metrics}, settles=row["settles"] or "",
         )
 
     def _next_cheaper(self, best: tuple[PointSaid, ...], order: str) -> PointSaid | None:

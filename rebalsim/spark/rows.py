@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rebalsim.analysis import Analysis
-from rebalsim.analysis.measure import measure
+from rebalsim.analysis.measure import measure, selected_disturbances
 from rebalsim.domain.budget import Budget
-from rebalsim.domain.metrics import METRICS, PHASES, Selection
+from rebalsim.domain.metrics import EVERYTHING, METRICS, PHASES, Selection
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Join, Scale
 from rebalsim.domain.sweep import Costs
@@ -16,6 +16,7 @@ from rebalsim.spark.schemas import type_of
 
 _WHOLE = {name: type_of(metric) == "long" for name, metric in METRICS.items()}
 _HOUR_US = 3_600_000_000
+AT_ONCE_US = 30_000_000
 _COMPARE = {"<=": float.__le__, "<": float.__lt__, ">=": float.__ge__, ">": float.__gt__, "==": float.__eq__}
 
 
@@ -47,6 +48,17 @@ def cost_per_hour(costs: Costs, metrics: Mapping[str, float | int | None], cross
     hours = horizon_us / _HOUR_US
     member_hours = float(metrics.get("member_seconds") or 0) / _HOUR_US
     return (member_hours * costs.member_hour + (crossed_bytes or 0.0) / 1e9 * costs.cross_zone_gb) / hours
+
+
+def settles(analysis: Analysis) -> str:
+    """Whether a storm ends: at once, slowly, or never (within the story)."""
+    found = selected_disturbances(analysis, EVERYTHING)
+    if not found:
+        return "at once"
+    last = max(found, key=lambda d: d.ended_us)
+    if last.is_open or last.started_us >= analysis.horizon_us * 3 // 4:
+        return "never"
+    return "at once" if last.ended_us - min(d.started_us for d in found) <= AT_ONCE_US else "slowly"
 
 
 def observed(analysis: Analysis, budget: Budget) -> float | None:

@@ -38,6 +38,8 @@ KEYS = (
 OUTCOME = (
     Column("consumers", "int", "consumers in the scenario, those that its script starts included"),
     Column("topic_partitions", "int", "partitions over all topics at the start"),
+    Column("settles", "string", "after its first disturbance (its formation aside) the group was left alone within 30 s: at once; later: slowly; "
+           "disturbed again in the story's last quarter: never"),
     Column("cross_zone_bytes", "double", "bytes that consumers fetched from another zone; null where no zones are stated"),
     Column("cost_per_hour", "double", "member-hours × their price, and zone crossings × theirs, per hour of the story"),
     Column("verdict", "string", "pass, fail, inconclusive over the budgets; error where there is no result"),

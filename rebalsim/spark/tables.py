@@ -111,7 +111,9 @@ class Tables:
                 SELECT {key}, count(*) AS seeds, count(error_kind) AS errors, min(error_kind) AS error_kind, min_by(error, seed) AS error,
                        max(consumers) AS consumers, max(topic_partitions) AS topic_partitions,
                        CAST(avg(CAST(cost_per_hour AS DECIMAL(30, 9))) AS DOUBLE) AS cost_per_hour,
-                       avg(CAST(verdict = 'pass' AS DOUBLE)) AS pass_share, min(verdict) AS any_verdict, {objectives}, {", ".join(parts)}
+                       avg(CAST(verdict = 'pass' AS DOUBLE)) AS pass_share,
+                       CASE WHEN count_if(settles = 'never') > 0 THEN 'never' WHEN count_if(settles = 'slowly') > 0 THEN 'slowly' ELSE min(settles) END
+                       AS settles, {objectives}, {", ".join(parts)}
                 FROM rebalsim_runs GROUP BY {key}
             ), broken AS (
                 SELECT scenario, point, variant,
@@ -119,7 +121,7 @@ class Tables:
                        array_sort(collect_list(CASE WHEN verdict = 'fail' AND level = 'error' THEN budget END)) AS broken
                 FROM rebalsim_budgets GROUP BY scenario, point, variant
             )
-            SELECT m.* EXCEPT (any_verdict), CASE WHEN m.errors > 0 THEN 'error' WHEN b.failed > 0 THEN 'fail' WHEN b.unsure > 0 THEN 'inconclusive'
+            SELECT m.*, CASE WHEN m.errors > 0 THEN 'error' WHEN b.failed > 0 THEN 'fail' WHEN b.unsure > 0 THEN 'inconclusive'
                    ELSE 'pass' END AS verdict, b.broken AS broken
             FROM measured m LEFT JOIN broken b ON m.scenario = b.scenario AND m.point = b.point AND m.variant = b.variant""")
         return self._with_front(frame).orderBy("point", "scenario", "variant")

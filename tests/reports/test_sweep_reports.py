@@ -41,6 +41,7 @@ def point(number: int, variant: str) -> PointSaid:
         pass_share=None if verdict == "error" else float(verdict == "pass"), verdict=verdict, broken=("longest_pause <= 5s",) if verdict == "fail" else (),
         objectives=(None, None) if verdict == "error" else (cost, pause), is_on_front=number in (0, 1) and variant == "cooperative",
         metrics=dict.fromkeys(("longest_pause", "rebalances", "lag_peak", "partition_seconds", "settle_time", "unsettled"), told),
+        settles="" if verdict == "error" else "never" if session == 2 else "at once",
     )
 
 
@@ -171,6 +172,13 @@ def test_what_is_drawn_is_what_was_found(tmp_path: Path) -> None:
     assert sorted(dots) == ["fail"] * 3 + ["pass"] * 7
     assert tree.count('class="curve"') == 2 and tree.count('class="bar"') == 2
     assert "rebalsim replay out --run 0-cooperative-1" in html_module.unescape(tree)
+
+
+@pytest.mark.browser
+def test_the_storm_map_has_three_colours(tmp_path: Path) -> None:
+    tree, console = dom(render_html(replace(answer(), show="settles")), tmp_path)
+    assert console == ""
+    assert sorted(re.findall(r'<text[^>]*pointer-events="none"[^>]*>([^<]*)</text>', tree)) == ["at once"] * 4 + ["never", "×"]
 
 
 @pytest.mark.browser

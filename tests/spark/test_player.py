@@ -32,6 +32,7 @@ def test_a_row_is_what_run_once_measures_field_by_field(plan: Plan) -> None:
         for name in METRICS:
             assert row[name] == pytest.approx(measure(run.analysis, name), abs=0.5), name
         assert (row["session"], row["heartbeat"], row["members"], row["scenario"]) == (10_000_000, 3_000_000, 2.0, "scale-out")
+        assert row["settles"] == "at once"
         assert row["error"] is None and row["consumers"] == 3 and row["topic_partitions"] == 4
         assert row["budgets"][0] == {"budget": "longest_pause <= 2s", "observed": float(row["longest_pause"]), "limit": 2e6,
                                      "verdict": "pass" if row["longest_pause"] <= 2_000_000 else "fail"}
@@ -107,6 +108,13 @@ def test_batches_hold_what_the_ranks_say(plan: Plan) -> None:
             spent = sum(us for name, us in pause.items() if name.endswith("_us") and name not in ("started_us", "ended_us"))
             assert spent == pause["ended_us"] - pause["started_us"]
     assert sum(len(r["each_pause"]) for r in rows) == sum(r["pauses"] or 0 for r in rows) > 0
+
+
+def test_a_storm_is_told_from_a_hand_over(tmp_path: Path) -> None:
+    path = tmp_path / "storm.yaml"
+    path.write_text("scenario: rebalance-storm\naxes: {group.config.max.poll.interval.ms: {as: interval, values: [5m, 10m]}}\nvariants: cooperative\n")
+    player = Player(load_plan(path))
+    assert [player.play(p, 1)[0]["settles"] for p in (0, 1)] == ["never", "at once"]
 
 
 def test_a_player_travels_as_its_plan(plan: Plan) -> None:
