@@ -16,7 +16,7 @@ from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.simulation import rest
 from rebalsim.simulation.closing import close
 from rebalsim.simulation.commits import Commits
-from rebalsim.simulation.engine import APP, FIRST, SCRIPT, Alarm, Nudge, Once
+from rebalsim.simulation.engine import APP, FIRST, NEVER, SCRIPT, Alarm, Nudge, Once
 from rebalsim.simulation.feed import Feed
 from rebalsim.simulation.heartbeat import HeartbeatThread
 from rebalsim.simulation.lag import mark
