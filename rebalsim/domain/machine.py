@@ -23,7 +23,8 @@ class Machine:
     async_beat_late_us: int = 240                              # a beat comes so much late where records flow …
     async_idle_beat_late_us: int = 960                         # … and where the thread is woken by nothing else
     async_wait_late_us: int = 100                              # poll() waits so much longer than it means to
-    async_first_fetch_us: int = 8 * MS                         # a partition's first records take so much longer to come
+    async_fetch_us: int = 300                                  # records that lie ready take so much longer than an empty answer, and as much a partition
+    async_first_fetch_us: int = 8 * MS                         # a partition's first records take so much longer
     looks_too_early: float = 2 / 3                             # how often the application looks before its event is marked complete …
     looks_too_early_reading: float = 1 / 3                     # … and where it has partitions, which give it more to look at
 

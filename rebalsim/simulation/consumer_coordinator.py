@@ -19,8 +19,9 @@ from rebalsim.protocol.consumer.topics import Topic, TopicsImage
 from rebalsim.protocol.consumer_group import load as load_consumer_group
 from rebalsim.protocol.consumer_group import unload as unload_consumer_group
 from rebalsim.protocol.consumer_messages import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
-from rebalsim.protocol.effects import Effect, Note, Reply
+from rebalsim.protocol.effects import Append, Effect, Note, Reply
 from rebalsim.protocol.errors_of_kafka import Error
+from rebalsim.protocol.messages import OffsetCommitRequest
 from rebalsim.simulation.coordinator import Coordinator, rules_of
 from rebalsim.simulation.engine import LOG, NEVER, Once
 from rebalsim.simulation.network import DISCONNECTED, Call
@@ -101,7 +102,10 @@ class ConsumerCoordinator(Coordinator):
     def _step(self, call: Call, now: int) -> list[Effect]:
         if type(call.request) is ConsumerGroupHeartbeatRequest:
             self.consumers[call.request.member_id] = call.consumer
-        return either_group.step(self.either, call.number, call.request, now)
+        effects = either_group.step(self.either, call.number, call.request, now)
+        if type(call.request) is OffsetCommitRequest and isinstance(self.group, ConsumerGroup) and effects[-1].response.error is Error.NONE:
+            effects.insert(0, Append(0, "offsets"))
+        return effects
 
     def _fire(self, key: str, now: int) -> list[Effect]:
         return either_group.fired(self.either, key, now)

@@ -30,7 +30,7 @@ class Polled:
 class Background:
     """Its turns, and the queues at both its ends."""
 
-    __slots__ = ("_again", "_attempts", "_asks_at_us", "_is_turning", "_prefetches", "_seekers", "alarm", "beats", "consumer", "engine", "is_enabled",
+    __slots__ = ("_again", "_attempts", "_asks_at_us", "_is_turning", "_prefetches", "_queue", "_seekers", "alarm", "beats", "consumer", "engine", "is_enabled",
                  "late_us", "reconciliation", "timers", "told")
 
     def __init__(self, consumer: Any) -> None:
@@ -43,6 +43,7 @@ class Background:
         self.told: list[Removed | Assigned] = []      # for the application
         self.beats = Beats(consumer, self)
         self.reconciliation = Reconciliation(consumer, self)
+        self._queue: list[PollEvent | Done] = []      # the application's events
         self._seekers: list[PollEvent] = []           # whose positions are known: they want records
         self._prefetches = False
         self._is_turning = False
@@ -85,13 +86,19 @@ class Background:
 
     # ---------------------------------------------------------------------------------------------- asked by the application
 
-    def add(self, event: PollEvent | Done) -> None:
-        """An event of the application's."""
-        if type(event) is Done:
-            event.then(event.error)
-        else:
-            self._polled(event)                       # type: ignore[arg-type]
+    def add(self, event: PollEvent) -> None:
+        """An event of the application's; with it goes what was put aside."""
+        self._queue.append(event)
         self.turn()
+
+    def put_aside(self, event: Done) -> None:
+        """One that the thread comes to when the application has gone on to wait, or to its next event."""
+        self._queue.append(event)
+
+    def flush(self) -> None:
+        """The application waits."""
+        if self._queue:
+            self.turn()
 
     def prefetch(self) -> None:
         """CreateFetchRequests, before a batch is returned."""
@@ -127,6 +134,12 @@ class Background:
         while True:
             self._again = False
             consumer.read()
+            queue, self._queue = self._queue, []
+            for event in queue:
+                if type(event) is Done:
+                    event.then(event.error)
+                else:
+                    self._polled(event)               # type: ignore[arg-type]
             self._find_coordinator()
             consumer.commits.send_waiting()
             self.beats.poll()

@@ -265,9 +265,9 @@ class AsyncConsumer(Consumer):
                     yield from call_listener(self, "assigned", one.added)
                 else:
                     yield from call_listener(self, one.callback, one.partitions)
-                self.heartbeat.add(Done(one.then, False))
+                self.heartbeat.put_aside(Done(one.then, False))
             except ListenerFailed:
-                self.heartbeat.add(Done(one.then, True))
+                self.heartbeat.put_aside(Done(one.then, True))
                 failed = True
         if failed:
             raise PollFailed("KafkaException", False)
@@ -289,6 +289,7 @@ class AsyncConsumer(Consumer):
 
     def _await_records(self) -> Steps:
         """pollForFetches: until woken, until the poll is over, or as long as the background thread allows."""
+        self.heartbeat.flush()
         if self.woken:
             self.woken = False
             return
@@ -297,7 +298,7 @@ class AsyncConsumer(Consumer):
         late = self.world.machine.async_wait_late_us
         wait = self.deadline_us - now
         backoff = self.config.retry_backoff_us
-        if not feed.shares and self.member.state is not ClientState.JOINING:
+        if not feed.shares:
             wait = min(wait, backoff)
         else:
             wait = min(wait, self.heartbeat.longest_wait_us(now))
@@ -431,6 +432,7 @@ class AsyncConsumer(Consumer):
 
     def sleep(self, until_us: int) -> Steps:
         """Outside poll(), or in a callback: only the clock wakes."""
+        self.heartbeat.flush()
         if self.feed.cycle is not None:
             self.commits.make_up()
             self.feed.unsettle()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from rebalsim.domain.ids import Partition
+from rebalsim.simulation.engine import ANSWERED
 from rebalsim.simulation.feed import FETCHING, Feed, Fetch, Share
 
 
@@ -96,8 +97,8 @@ class AsyncFeed(Feed):
         drains_first = self.consumer.drains_first
         for entry in self.buffer:
             share = entry[0]
-            if self.shares.get(share.partition) is not share:
-                continue
+            if self.shares.get(share.partition) is not share or not share.is_fetchable:
+                continue                              # will be thrown away, and is in nobody's way (AbstractFetch#bufferedNodes)
             if drains_first:
                 wanted.pop(share.broker, None)
             elif share in wanted.get(share.broker, ()):
@@ -109,10 +110,22 @@ class AsyncFeed(Feed):
                 sent += 1
         return sent
 
-    def _fly(self, broker: int, got: list[tuple[Share, int, int]], at_us: int) -> None:
-        if any(share.is_new for share, _, _ in got):
-            at_us += self.consumer.world.machine.async_first_fetch_us
-        super()._fly(broker, got, at_us)
+    def _fetch(self, broker: int, shares: list[Share]) -> None:
+        """As every consumer's; what lies ready takes its time to be read and sent."""
+        super()._fetch(broker, shares)
+        fetch = self.flying.get(broker)
+        if fetch is None or not fetch.got:
+            return
+        machine, link = self.consumer.world.machine, self.consumer.link(broker)
+        now = self.engine.env._now
+        if any(share.is_new for share, _, _ in fetch.got):
+            more = machine.async_first_fetch_us
+        elif any(share.flow.when(first) <= now + link.latency_us(now) for share, first, _ in fetch.got):
+            more = machine.async_fetch_us * (1 + len(fetch.got))
+        else:
+            return
+        late = self.flying[broker] = Fetch(broker, fetch.life, fetch.got)
+        self.engine.at(link.busy_us - machine.service_us + link.latency_us(now) + more, self.consumer.rank + ANSWERED, self.consumer.fetched, late)
 
     def landed(self, fetch: Fetch) -> None:
         """A Fetch came back. Whatever it brought is buffered, and the application woken."""
