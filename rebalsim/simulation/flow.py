@@ -6,7 +6,7 @@ wants to know asks how many have come by a time, or when the next one comes.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from math import ceil, floor, sqrt
 
 from rebalsim.simulation.engine import NEVER
@@ -84,32 +84,41 @@ class Flow:
         if wanted == 0:
             return self.is_flowing_since
         pieces = self._pieces
-        at = bisect_right(pieces, wanted + _EPSILON, key=lambda piece: piece[1]) - 1
-        while True:
-            start, fluid, per_us, slope = pieces[at]
-            missing = wanted - fluid
-            found = NEVER
-            if missing <= _EPSILON:
-                found = start
-            elif slope == 0.0:
-                if per_us > 0:
-                    found = start + ceil(missing / per_us - _EPSILON)
-            else:
-                under = per_us * per_us + 2 * slope * missing
-                if under >= 0 and (root := (sqrt(under) - per_us) / slope) >= 0:
-                    found = start + ceil(root - _EPSILON)
-            if at + 1 < len(pieces) and found >= pieces[at + 1][0]:
-                at += 1
-                continue
-            break
-        if found >= NEVER:
-            return NEVER
-        while self.count(found) <= number:            # rounding
-            found += 1
-        while found > 0 and self.count(found - 1) > number:
-            found -= 1
-        return found
+        at = max(0, bisect_left(pieces, wanted - _EPSILON, key=_fluid_of) - 1)       # the fluid passes it in this piece, or a later one
+        while at < len(pieces):
+            found = _passes(pieces[at], wanted)
+            if found < NEVER and (at + 1 == len(pieces) or found <= pieces[at + 1][0]):
+                for _ in range(3):                    # rounding
+                    if self.count(found) > number:
+                        break
+                    found += 1
+                else:
+                    at += 1
+                    continue
+                while found > 0 and self.count(found - 1) > number:
+                    found -= 1
+                return found
+            at += 1
+        return NEVER
 
     def next_after(self, at_us: int) -> int:
         """When the next record after this instant arrives."""
         return self.when(self.count(at_us))
+
+
+def _fluid_of(piece: tuple[int, float, float, float]) -> float:
+    return piece[1]
+
+
+def _passes(piece: tuple[int, float, float, float], wanted: float) -> int:
+    """When the piece, were it to go on for ever, brings the fluid up to this; NEVER if it does not."""
+    start, fluid, per_us, slope = piece
+    missing = wanted - fluid
+    if missing <= _EPSILON:
+        return start
+    if slope == 0.0:
+        return start + ceil(missing / per_us - _EPSILON) if per_us > 0 else NEVER
+    under = per_us * per_us + 2 * slope * missing
+    if under >= 0 and (root := (sqrt(under) - per_us) / slope) >= 0:
+        return start + ceil(root - _EPSILON)
+    return NEVER
