@@ -31,9 +31,7 @@ RULE = Rule(
 
 
 def find(scenario: Scenario) -> Iterator[Finding]:
-    worst = 0
-    who = ""
-    key = ""
+    unnoticed: list[tuple[int, str, str, str]] = []              # how long, whose, which setting says so, by which action
     for action in scenario.script:
         deed = action.deed
         if not isinstance(deed, Crash):
@@ -46,13 +44,14 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             if deed.restart_after is not None and is_classic(consumer):
                 # its return opens a rebalance, which the join timer ends without the ghost
                 dark = min(dark, round(low(deed.restart_after)) + consumer.config.max_poll_interval_us)
-            if dark > worst:
-                worst, who, key = dark, consumer.name, session_key(consumer)
+            unnoticed.append((dark, consumer.name, session_key(consumer), action.id))
     for budget in scenario.budgets:
         if budget.metric != "longest_pause" or budget.op not in ("<", "<=") or budget.relative_to:
             continue
-        if budget.variant not in ("", scenario.variant) or budget.members or budget.topics or budget.from_us is not None:
+        if budget.variant not in ("", scenario.variant) or budget.members or budget.topics or budget.from_us is not None or budget.until_us is not None:
             continue
+        asked = [found for found in unnoticed if not budget.action or found[3] == budget.action]
+        worst, who, key, _ = max(asked, key=lambda found: found[0], default=(0, "", "", ""))
         if worst > budget.limit:
             yield Finding(
                 f"the budget longest_pause {budget.op} {say(budget.limit)} cannot be kept: that {who} crashed goes unnoticed for at least "
