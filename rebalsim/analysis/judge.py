@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rebalsim.analysis.analysis import Analysis
 
 BASELINE = "baseline"
+_OF_HANDOVERS = ("duplicates", "duplicates_per_rebalance", "skipped")
 
 
 def measure_budget(analysis: Analysis, budget: Budget) -> Measured:
@@ -29,6 +30,8 @@ def measure_budget(analysis: Analysis, budget: Budget) -> Measured:
         return Measured(None, problem=problem)
     selection = selection_of(budget)
     value = measure(analysis, budget.metric, selection)
+    if value is None and budget.metric in _OF_HANDOVERS and analysis.header.source == "simulated":
+        value = 0                     # the simulation tells every position: nobody took over from anybody
     if value is None:
         return Measured(None, problem=_unknown(analysis, budget))
     pauses, is_unsettled = open_ends(analysis, budget.metric, selection)
