@@ -100,6 +100,7 @@ class Consumer:
         self.is_looking_up = False
         self.group_topics: tuple[str, ...] = self.topics
         self.is_polling = False
+        self.is_called = False                         # in steady times: something wants the application
         self.is_owed = False                           # something rang while the process was frozen
         self.busy_until_us = 0
         self.blocked_until_us = 0
@@ -387,40 +388,43 @@ class Consumer:
         return max(at, now)
 
     def _rest(self) -> Generator[Any, Any, None]:
-        """The application keeps up: asleep until something but the usual records comes."""
-        feed = self.feed
+        """The application keeps up: asleep until something but the usual records comes; that waits for the batch at hand."""
+        feed, commits, engine = self.feed, self.commits, self.engine
         cycle = feed.cycle
         assert cycle is not None
+        self.is_called = bool(self.inbox)
         while True:
-            until = feed.first_delivery_at()
-            if self.world.sleeps and (self.is_resting or rest.can_rest(self)):
-                if not self.is_resting:
-                    self.rest()
+            now = engine.env._now
+            if self.is_called:
+                free = cycle.free_at(now)
+                if free <= now:
+                    break
+                until = free
             else:
-                now = self.engine.env._now
-                if self.commits.is_auto and self.commits.due_us > now:
-                    until = min(until, self.commits.due_us + self.heartbeat.late_us)
-                if self.world.is_dense:
+                until = feed.first_delivery_at()
+                if self.world.sleeps and (self.is_resting or rest.can_rest(self)):
+                    if not self.is_resting:
+                        self.rest()
+                elif self.world.is_dense:
                     until = min(until, cycle.batch_after(now))
-            yield from self.wait(until)
+            if not self.is_resting and commits.is_auto and commits.due_us + self.heartbeat.late_us > now:
+                until = min(until, commits.due_us + self.heartbeat.late_us)
+            self.is_polling = True
+            self.alarm.set(until)
+            yield self.nudge
             if feed.cycle is not cycle:
-                if self.busy_until_us > self.engine.env._now:
+                self.is_polling = False
+                if self.busy_until_us > engine.env._now:
                     yield from self.sleep(self.busy_until_us)
+                self.read()
                 return
             feed.tell_first()
-            if not self.is_resting:
-                break
-        now = self.engine.env._now
-        free = cycle.free_at(now)
-        self.deadline_us = cycle.poll_ends(now, self.spec.handler.poll_timeout_us)
-        if free > now:
-            self.is_polling = True                     # its batch first; the heartbeat thread may read meanwhile
-            self.busy_until_us = free
-            self.alarm.set(free)
-            while self.engine.env._now < free:
-                yield self.nudge
-            self.is_polling = False
-            self.read()
+            if not self.is_resting and engine.env._now >= commits.due_us + self.heartbeat.late_us and self.coordinator is not None \
+                    and not self.membership.must_join():
+                commits.maybe_auto()
+        self.is_polling = self.is_resting = self.is_called = False
+        self.read()
+        self.deadline_us = cycle.poll_ends(engine.env._now, self.spec.handler.poll_timeout_us)
         if (self.stop_option or self.hang_us) and feed.cycle is not None:
             self._leave_poll()
 
@@ -513,6 +517,7 @@ class Consumer:
         """The network has something for a thread in poll()."""
         cycle = self.feed.cycle
         if cycle is not None:
+            self.is_called = True
             now = self.engine.env._now
             free = cycle.free_at(now)
             if free > now:
