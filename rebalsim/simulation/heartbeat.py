@@ -116,7 +116,7 @@ class HeartbeatThread:
         elif self._poll_has_expired(now):
             self._expire(now)
             return
-        elif now >= timers.due_us:
+        elif now >= (timers.due_us if consumer.feed.cycle is None else self.next_us()):
             self.beat()
             return
         self.plan()
