@@ -82,7 +82,6 @@ class Beats:
         consumer, member = self.consumer, self.consumer.member
         is_leave = member.epoch <= LEAVES
         call = consumer.call("ConsumerGroupHeartbeat", self.request(), self.answered)
-        call.is_quiet = not member.sends_all and not is_leave and member.owned_to_send() is None
         member.sent()
         self.due_us = now + self.interval_us + self.late_us
         if ignores_answer:

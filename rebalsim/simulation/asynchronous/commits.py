@@ -25,7 +25,7 @@ Then = Callable[[str], None]
 class Wanted:
     """A commit that is to be made, with its retries: `then` is told ok | failed | late."""
 
-    __slots__ = ("attempts", "not_before_us", "offsets", "offsets_of", "partitions", "then", "until_us")
+    __slots__ = ("attempts", "is_periodic", "not_before_us", "offsets", "offsets_of", "partitions", "then", "until_us")
 
     def __init__(self, offsets_of: Callable[[], dict[Partition, int]], until_us: int, then: Then, partitions: tuple[Partition, ...] | None = None) -> None:
         self.offsets_of = offsets_of          # the latest positions, at each attempt
@@ -33,6 +33,7 @@ class Wanted:
         self.until_us = until_us
         self.then = then
         self.partitions = partitions          # what is about to be given up
+        self.is_periodic = False
         self.attempts = 0
         self.not_before_us = 0
 
@@ -72,6 +73,7 @@ class AsyncCommits(Commits):
         epoch = max(member.epoch, -1)
         request = OffsetCommitRequest(member.member_id, member.instance_id, epoch, wanted.offsets)
         call = consumer.call("OffsetCommit", request, lambda call, response: self._answered(wanted, call, response))
+        call.is_quiet = wanted.is_periodic
         if wanted.partitions is not None and not consumer.world.is_wire:
             consumer.tell(RequestSent(self.engine.env._now, consumer.name, "OffsetCommit", call.number, epoch, partitions=wanted.partitions))
         consumer.send(call)
@@ -85,7 +87,9 @@ class AsyncCommits(Commits):
         offsets = self.consumer.feed.consumed()
         if offsets:
             self.under_way += 1
-            self._waiting.append(Wanted(lambda: offsets, now, self._auto_made))
+            wanted = Wanted(lambda: offsets, now, self._auto_made)
+            wanted.is_periodic = True
+            self._waiting.append(wanted)
 
     def _auto_made(self, how: str) -> None:
         self.under_way -= 1

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 from rebalsim.domain.ids import Partition
-from rebalsim.simulation.engine import ANSWERED
 from rebalsim.simulation.feed import FETCHING, Feed, Fetch, Share
 
 
@@ -110,22 +109,14 @@ class AsyncFeed(Feed):
                 sent += 1
         return sent
 
-    def _fetch(self, broker: int, shares: list[Share]) -> None:
+    def _fly(self, broker: int, got: list[tuple[Share, int, int]], leaves_us: int, at_us: int) -> None:
         """As every consumer's; what lies ready takes its time to be read and sent."""
-        super()._fetch(broker, shares)
-        fetch = self.flying.get(broker)
-        if fetch is None or not fetch.got:
-            return
-        machine, link = self.consumer.world.machine, self.consumer.link(broker)
-        now = self.engine.env._now
-        if any(share.is_new for share, _, _ in fetch.got):
-            more = machine.async_first_fetch_us
-        elif any(share.flow.when(first) <= now + link.latency_us(now) for share, first, _ in fetch.got):
-            more = machine.async_fetch_us * (1 + len(fetch.got))
-        else:
-            return
-        late = self.flying[broker] = Fetch(broker, fetch.life, fetch.got)
-        self.engine.at(link.busy_us - machine.service_us + link.latency_us(now) + more, self.consumer.rank + ANSWERED, self.consumer.fetched, late)
+        machine = self.consumer.world.machine
+        if any(share.is_new for share, _, _ in got):
+            at_us += machine.async_first_fetch_us
+        elif any(share.flow.when(first) < leaves_us for share, first, _ in got):
+            at_us += machine.async_fetch_us * (1 + len(got))
+        super()._fly(broker, got, leaves_us, at_us)
 
     def landed(self, fetch: Fetch) -> None:
         """A Fetch came back. Whatever it brought is buffered, and the application woken."""

@@ -64,7 +64,7 @@ def make_up(consumer: Any) -> None:
         is_beat = api == "ConsumerGroupHeartbeat"
         call = consumer.call(api, request, beats.answered if is_beat else commits.auto_answered)
         call.sent_us = sent
-        call.is_quiet = True
+        call.is_quiet = not is_beat
         call.link = link
         if is_beat:
             beats.flying = call
