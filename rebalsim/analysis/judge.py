@@ -40,7 +40,8 @@ def measure_budget(analysis: Analysis, budget: Budget) -> Measured:
 
 def _unknown(analysis: Analysis, budget: Budget) -> str:
     metric = METRICS[budget.metric]
-    if not metric.is_known_to_consumer_protocol and any(c.protocol == "consumer" for c in analysis.header.consumers.values()):
+    has_epochs = any(r.completed_by == "computed" for rounds in analysis.rounds_by_group.values() for r in rounds)
+    if not metric.is_known_to_consumer_protocol and has_epochs:
         return f"{budget.metric} is not counted under the consumer protocol, which has epochs — budget rebalances, or name a variant with the classic protocol"
     why = "no records arrive here (give the topic a rate)" if metric.name.startswith(("lag", "record", "time_to_catch")) else "nothing of the kind happened"
     return f"{budget.metric} cannot be told of this run: {why} — a budget on it would never fail; take it out, or another metric"

@@ -74,7 +74,7 @@ def _members(a: Analysis, budget: Budget) -> str:
     was_there = [m.consumer for m in a.members if m.lives or any(s.what != "away" for s in m.spans)] if budget.members else []
     for member in budget.members:
         if member not in was_there:
-            return f"The member {member} is never started in this variant, so a budget on it would never fail — there is {_and(tuple(was_there[:12]))}"
+            return f"The member '{member}' is never started in this variant, so a budget on it would never fail — there is {_and(tuple(was_there[:12]))}"
     return ""
 
 
@@ -84,7 +84,7 @@ def _action(a: Analysis, budget: Budget) -> str:
     done = dict.fromkeys(e.action for n in a.index.world if type(e := a.index.events[n]) is ev.ScriptActed and e.action)
     if budget.action in done:
         return ""
-    return (f"The action {budget.action} never takes place within {say_duration(a.horizon_us)}, so a budget on it would never fail — "
+    return (f"The action '{budget.action}' never takes place within {say_duration(a.horizon_us)}, so a budget on it would never fail — "
             f"{'it comes too late, or what it waits for never happens' if done else 'nothing of the script does'}")
 
 

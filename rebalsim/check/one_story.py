@@ -144,18 +144,22 @@ class StoryJudge:
         verdict = self.verdict(question)
         if not verdict.problem:
             return self._told(question, verdict)
-        asked = question.asked
-        width = len(asked.metric if isinstance(asked, Budget) else asked.text)
-        in_variant = f" ({question.variant})" if len(self.story.variants) > 1 and verdict.problem != RELATIVE else ""
-        return self.story.problem(asked.line, asked.column, verdict.problem + in_variant, width)
+        width = len(question.asked.metric if isinstance(question.asked, Budget) else question.asked.text)
+        return self.story.problem(question.asked.line, question.asked.column, verdict.problem, width)
 
     @cached_property
     def _all(self) -> tuple[Checked | Problem, ...]:
         return tuple(self.one(q) for q in self.questions)
 
     def problems(self) -> tuple[Problem, ...]:
-        """Questions that make no sense in this story, each once. To be asked when all runs are in."""
-        return tuple(dict.fromkeys(found for found in self._all if isinstance(found, Problem)))
+        """Questions that make no sense in this story, each once with its variants. To be asked when all runs are in."""
+        variants: dict[Problem, list[str]] = {}
+        for question, found in zip(self.questions, self._all):
+            if isinstance(found, Problem):
+                variants.setdefault(found, []).append(question.variant)
+        played = len(dict.fromkeys(q.variant for q in self.questions))
+        told = [p if len(names) == played else replace(p, message=f"{p.message} (in the variant {' and '.join(names)})") for p, names in variants.items()]
+        return tuple(sorted(told, key=lambda p: (p.line, p.column)))
 
     def checked(self) -> tuple[Checked, ...]:
         """Every question's verdict; those that make no sense are among the problems instead. To be asked when all runs are in."""

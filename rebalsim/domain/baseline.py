@@ -100,6 +100,9 @@ def compare(before: Baseline, after: Baseline) -> tuple[Change, ...]:
     return tuple(changes)
 
 
+_TOLD_BY_PHASE = ("partition_seconds", "longest_pause")       # the first of these that changed is told by phase
+
+
 def _changes(file: str, variant: str, old: VariantBaseline, new: VariantBaseline) -> list[Change]:
     phases = tuple(sorted(
         ((phase, old.phases.get(phase, 0), new.phases.get(phase, 0)) for phase in {**old.phases, **new.phases}
@@ -111,9 +114,9 @@ def _changes(file: str, variant: str, old: VariantBaseline, new: VariantBaseline
             found.append(Change(file, variant, key, was, now, "new" if was is None else "gone"))
         elif was != now:
             kind, share = _weighed(metric_of(key), was, now)
-            is_of_pauses = METRICS[metric_of(key)].population in ("pauses", "partitions") if metric_of(key) in METRICS else False
-            found.append(Change(file, variant, key, was, now, kind, share, phases if is_of_pauses else ()))
-    return found
+            found.append(Change(file, variant, key, was, now, kind, share))
+    told = next((key for key in _TOLD_BY_PHASE if any(c.metric == key for c in found)), "")
+    return [replace(c, phases=phases) if c.metric == told else c for c in found]
 
 
 def _weighed(metric: str, was: float, now: float) -> tuple[ChangeKind, float]:
@@ -136,6 +139,8 @@ def what_changed(before: Baseline, after: Baseline, file: str, variant: str) -> 
         said.append("its Kafka settings changed")
     if (old.seed, old.runs) != (new.seed, new.runs):
         said.append(f"other seeds ({_seeds(old)} → {_seeds(new)})")
+    if not said and (old.metrics != new.metrics or old.phases != new.phases):
+        return "rebalsim itself changed, though its version did not"        # nothing else can: the draws are the same
     return "; ".join(said)
 
 

@@ -42,14 +42,15 @@ def _by(metric: str, change: Change) -> str:
     assert change.before is not None and change.after is not None
     by = change.after - change.before
     sign = "+" if by > 0 else "−"
-    said = say_duration(round(abs(by))) if METRICS[metric].unit == "duration" and metric in METRICS else say_amount(metric, abs(by))
-    share = f" ({sign}{100 * abs(by / change.before):.3g} %)" if change.before else ""
+    said = say_duration(round(abs(by))) if METRICS[metric].unit == "duration" else say_amount(metric, abs(by))
+    percent = 100 * abs(by / change.before) if change.before else 0.0
+    share = f" ({sign}{percent:,.0f} %)" if percent >= 9.5 else f" ({sign}{percent:.2g} %)" if change.before else ""
     return f" {sign}{said}{share}"
 
 
 def _phases(change: Change) -> str:
     """The phases that made the difference, of the time summed over partitions."""
-    told = [f"{phase} {'+' if after > before else '−'}{say_duration(round(abs(after - before)))}" for phase, before, after in change.phases[:3]]
+    told = [f"{phase} {'+' if after > before else '−'}{say_amount('partition_seconds', abs(after - before))}" for phase, before, after in change.phases[:3]]
     return ", ".join(told)
 
 

@@ -21,7 +21,8 @@ def render(report: CheckReport) -> str:
     for story in report.stories:
         for p in story.problems:
             (warnings if p.is_warning else errors).append(
-                command("warning" if p.is_warning else "error", p.message, file=p.file, line=p.line, column=p.column, title="scenario"))
+                command("warning" if p.is_warning else "error", p.message, file=p.file, line=p.line, column=p.column, title="scenario") if p.file != "--set"
+                else command("error", f"--set: {p.message}", file=story.file, line=1, title="--set"))
         if story.bug:
             errors.append(command("error", f"rebalsim contradicts itself: {story.bug}", file=story.file, title="bug in rebalsim"))
         for c in story.checked:
