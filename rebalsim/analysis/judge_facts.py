@@ -82,10 +82,8 @@ def _owners(a: Analysis, fact: Expectation) -> tuple[Spans, str]:
     partition = partition_named(fact.subject)
     group = a.index.group_of.get(fact.object) if fact.object else None
     held = [(h.started_us, h.ended_us, h.consumer) for (g, p), found in a.holdings.items() if p == partition and (group is None or g == group) for h in found]
-    spans = _filled(held, a.horizon_us, "")
-    if fact.fact == "unowned":
-        return spans, ""
-    return [(start, end, f"{what} owned it" if what else what) for start, end, what in spans], f"{fact.object} owned it"
+    spans = [(start, end, f"{what} owned it" if what else what) for start, end, what in _filled(held, a.horizon_us, "")]
+    return spans, f"{fact.object} owned it" if fact.object else ""
 
 
 def _group_states(state: str) -> Callable[[Analysis, Expectation], tuple[Spans, str]]:
@@ -149,7 +147,7 @@ def _events_of(a: Analysis, fact: Expectation) -> list[tuple[int, str]]:
 
 def _happens(a: Analysis, fact: Expectation) -> str:
     start, end = _window(a, fact)
-    within = "" if (start, end) == (0, a.horizon_us) else f" from {say_duration(start)} to {say_duration(end)}"
+    within = "" if (start, end) == (0, a.horizon_us) else f" from {say_duration(start) if start else 'the start'} to {say_duration(end)}"
     return "" if _events_of(a, fact) else f"{fact.subject} never was{within}"
 
 
