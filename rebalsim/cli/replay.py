@@ -1,25 +1,27 @@
-"""`rebalsim replay DIR --run NAME`: any run of a sweep again, as a timeline."""
+"""`rebalsim replay DIR --run NAME`: any run of a sweep again, told as `rebalsim run` tells it, and held to its row."""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-from typing import Any
+import shlex
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from rebalsim.cli import exits
+from rebalsim.cli.report_options import emit, form_options, view_from, view_options
+
+if TYPE_CHECKING:
+    from rebalsim.spark.again import Again
 
 
 @click.command("replay", epilog="Example: rebalsim replay out/session --run 12-cooperative-3")
 @click.argument("folder", metavar="DIR")
 @click.option("--run", "name", required=True, metavar="NAME", help="Which run: point-variant-seed, as the column `run` names it.")
-@click.option("--trace", "trace_file", type=click.Path(dir_okay=False), metavar="FILE", help="Write the run's trace.")
-@click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Write the run's timeline as a page.")
-@click.option("--json", "as_json", is_flag=True, help="Print the row and whether the replay is identical to it, as JSON.")
 @click.option("--master", default="", metavar="URL", help="Spark's master, for a folder that only Spark can read.")
 @click.option("--conf", multiple=True, metavar="K=V", help="A setting for Spark, for a folder that only Spark can read. Repeatable.")
-def command(folder: str, name: str, trace_file: str | None, html: str | None, as_json: bool, master: str, conf: tuple[str, ...]) -> int:
+@form_options
+@view_options
+def command(folder: str, name: str, master: str, conf: tuple[str, ...], **options: Any) -> int:
     """Play a run of a sweep again from the sweep's folder, and say whether it is identical to its row.
 
     The folder holds the plan and the scenario as they were. Exit 1 where the replay differs (another version of rebalsim).
@@ -27,19 +29,15 @@ def command(folder: str, name: str, trace_file: str | None, html: str | None, as
     from rebalsim.spark.again import play_again
     from rebalsim.spark.java import check_packages
 
+    view = view_from(options)
     check_packages()
     manifest, row = _recorded(folder, name, master, conf)
     again = play_again(manifest, name, row)
-    if trace_file and again.run is not None:
-        from rebalsim.trace.jsonl import write_trace
-
-        write_trace(again.run.trace, Path(trace_file))
-    if as_json:
-        shown = {k: v for k, v in row.items() if k != "chunk"}
-        click.echo(json.dumps({"run": name, "identical": not again.differing, "differing": list(again.differing), "row": shown}, ensure_ascii=False, indent=2))
+    if again.run is not None:
+        emit(_report(again), options, view)
     else:
-        _tell(again, html)
-        _say_whether_identical(again, manifest)
+        click.echo(f"The run {name} has no result: {row.get('error')}")
+    click.echo(_sentence(again, manifest), err=True)
     return exits.BROKEN if again.differing else exits.WITHIN
 
 
@@ -57,7 +55,7 @@ def _recorded(folder: str, name: str, master: str, conf: tuple[str, ...]) -> tup
     from rebalsim.spark.store import Store
     from rebalsim.spark.tables import text_literal
 
-    spark = start_session(master, parse_conf(conf), name="rebalsim replay")
+    spark = start_session(master, parse_conf(conf), name="rebalsim replay", is_brief=True)
     try:
         store = Store(spark, folder)
         manifest = store.read_manifest()
@@ -69,24 +67,27 @@ def _recorded(folder: str, name: str, master: str, conf: tuple[str, ...]) -> tup
         stop_session(spark)
 
 
-def _tell(again: Any, html: str | None) -> None:
-    from rebalsim.spark.player import digits
+def _report(again: Again) -> Any:
+    """The run as a report of one variant, with the command that plays it without the sweep."""
+    from rebalsim import __version__
+    from rebalsim.reports.report import Report, VariantReport
 
-    labels = again.player.points.labels(again.point)
+    assert again.scenario is not None and again.run is not None
     base = again.player.points.base(again.point)
-    assert digits(again.player.plan, again.point) is not None
-    click.echo(f"{again.name}: {base.name} with {', '.join(f'{k} {v}' for k, v in labels.items()) or 'nothing changed'}; {again.variant}, seed {again.seed}")
-    sets = " ".join(f"--set {path}={value}" for path, value in again.player.points.settings(again.point))
-    click.echo(f"The same without the sweep: rebalsim run {base.file} --variant {again.variant} --seed {again.seed} {sets}".rstrip())
-    if again.run is None:
-        click.echo(f"It has no result: {again.row.get('error')}")
+    parts = ["rebalsim", "run", base.file, "--variant", again.variant, "--seed", str(again.seed)]
+    for path, value in again.player.points.settings(again.point):
+        parts += ["--set", f"{path}={value}"]
+    at = ", ".join(f"{axis} {value}" for axis, value in again.player.points.labels(again.point).items())
+    told = VariantReport(again.variant, again.run.analysis, again.scenario.heading, base.file, {}, again.scenario.notes)
+    header = again.run.analysis.header
+    return Report(f"Run {again.name}: {again.scenario.title or base.name}{f' with {at}' if at else ''}", (told,), again.scenario.description, base.file,
+                  base.text, header.digest, header.kafka, again.seed, __version__, shlex.join(parts))
 
 
-def _say_whether_identical(again: Any, manifest: dict[str, Any]) -> None:
+def _sentence(again: Again, manifest: dict[str, Any]) -> str:
     if not again.differing:
-        click.echo(f"Identical to the row of the sweep in every column ({len(again.row)}).")
-        return
+        return f"Identical to its row in the sweep, in all {len(again.row)} columns."
     from rebalsim import __version__
 
-    click.echo(f"Differs from the row of the sweep in {', '.join(again.differing[:8])}{' …' if len(again.differing) > 8 else ''}."
-               f" The sweep was played by rebalsim {manifest.get('rebalsim')}, this is {__version__}.")
+    return (f"Differs from its row in the sweep in {', '.join(again.differing[:8])}{' …' if len(again.differing) > 8 else ''}. "
+            f"The sweep was played by rebalsim {manifest.get('rebalsim')}, this is {__version__}.")

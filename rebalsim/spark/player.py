@@ -133,10 +133,10 @@ class Player:
         if run is None or scenario is None:
             return row
         metrics = rows.measured(run.analysis)
-        budgets = rows.judged(self.plan.budgets or scenario.budgets, variant, analyses)
+        budgets = rows.judged(self.plan.budgets or scenario.budgets, () if self.plan.budgets else scenario.expectations, variant, analyses)
         crossed = cross_zone_bytes(scenario, run.analysis)
         row.update(metrics)
-        row.update(budgets=budgets, verdict=rows.overall([b["verdict"] for b in budgets]), settles=rows.settles(run.analysis), cross_zone_bytes=crossed,
+        row.update(budgets=budgets, verdict=rows.overall(budgets), settles=rows.settles(run.analysis), cross_zone_bytes=crossed,
                    cost_per_hour=rows.cost_per_hour(self.plan.costs, metrics, crossed, scenario.horizon_us))
         if self.with_pauses:
             row["each_pause"] = rows.pauses_of(run.analysis)

@@ -6,18 +6,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rebalsim.analysis import Analysis
-from rebalsim.analysis.measure import measure, selected_disturbances
-from rebalsim.domain.budget import Budget
-from rebalsim.domain.metrics import EVERYTHING, METRICS, PHASES, Selection
+from rebalsim.analysis.judge import judge_fact, judge_variant, measure_fact
+from rebalsim.analysis.measure import measure
+from rebalsim.analysis.selecting import selected_disturbances
+from rebalsim.domain.budget import Budget, Expectation
+from rebalsim.domain.metrics import EVERYTHING, METRICS, PHASES
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Join, Scale
 from rebalsim.domain.sweep import Costs
+from rebalsim.domain.verdict import RunVerdict
 from rebalsim.spark.schemas import type_of
 
 _WHOLE = {name: type_of(metric) == "long" for name, metric in METRICS.items()}
 _HOUR_US = 3_600_000_000
 AT_ONCE_US = 30_000_000
-_COMPARE = {"<=": float.__le__, "<": float.__lt__, ">=": float.__ge__, ">": float.__gt__, "==": float.__eq__}
 
 
 def measured(analysis: Analysis) -> dict[str, float | int | None]:
@@ -61,39 +63,22 @@ def settles(analysis: Analysis) -> str:
     return "at once" if last.ended_us - min(d.started_us for d in found) <= AT_ONCE_US else "slowly"
 
 
-def observed(analysis: Analysis, budget: Budget) -> float | None:
-    """What the budget's metric came to within its selection."""
-    selection = Selection(budget.topics, budget.members, budget.from_us, budget.until_us, budget.action)
-    value = measure(analysis, budget.metric.replace("-", "_").replace(".", "_"), selection)
-    return None if value is None else float(value)
-
-
-def judged(budgets: Iterable[Budget], variant: str, analyses: Mapping[str, Analysis]) -> list[dict[str, Any]]:
-    """The variant's budgets as they came out in this run; limits relative to another variant are taken from the same seed."""
-    found: list[dict[str, Any]] = []
-    for budget in budgets:
-        if budget.variant and budget.variant != variant:
-            continue
-        value = observed(analyses[variant], budget)
-        limit: float | None = budget.limit
-        if budget.relative_to:
-            other = observed(analyses[budget.relative_to], budget) if budget.relative_to in analyses else None
-            limit = None if other is None else other * budget.limit
-        found.append({"budget": budget.text, "observed": value, "limit": limit, "verdict": _verdict(budget, value, limit, analyses[variant])})
+def judged(budgets: Iterable[Budget], facts: Iterable[Expectation], variant: str, analyses: Mapping[str, Analysis]) -> list[dict[str, Any]]:
+    """The variant's budgets and facts as they came out in this run, as `rebalsim check` would judge them."""
+    found = [_judged(budget.text, budget.level, verdict) for budget, verdict in judge_variant(budgets, variant, analyses)]
+    for fact in facts:
+        if not fact.variant or fact.variant == variant:
+            found.append(_judged(fact.text, fact.level, judge_fact(measure_fact(analyses[variant], fact))))
     return found
 
 
-def _verdict(budget: Budget, value: float | None, limit: float | None, analysis: Analysis) -> str:
-    if value is None or limit is None:
-        return "inconclusive"
-    if not _COMPARE[budget.op](float(value), float(limit)):
-        return "fail"
-    is_open = bool(measure(analysis, "open_pauses") or measure(analysis, "unsettled"))
-    return "inconclusive" if is_open and budget.op in ("<=", "<", "==") else "pass"
+def _judged(text: str, level: str, verdict: RunVerdict) -> dict[str, Any]:
+    return {"budget": text, "level": level, "observed": verdict.observed, "limit": verdict.limit, "excess": verdict.excess, "verdict": verdict.outcome}
 
 
-def overall(verdicts: Sequence[str]) -> str:
-    """Several verdicts as one."""
+def overall(judged_: Sequence[Mapping[str, Any]]) -> str:
+    """Several verdicts as one; a budget that only warns breaks nothing."""
+    verdicts = [j["verdict"] for j in judged_ if j["level"] == "error"]
     return "fail" if "fail" in verdicts else "inconclusive" if "inconclusive" in verdicts else "pass"
 
 

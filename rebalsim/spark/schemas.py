@@ -48,8 +48,10 @@ OUTCOME = (
 )
 JUDGED = (
     Column("budget", "string", "as it stands in the file"),
+    Column("level", "string", "error, or warn: it only tells"),
     Column("observed", "double", "what this run came to, in the metric's base unit"),
     Column("limit", "double", "what the budget allows, in the same unit"),
+    Column("excess", "double", "how far beyond the limit, negative where there is room"),
     Column("verdict", "string", "pass, fail, inconclusive"),
 )
 PAUSE = (

@@ -63,35 +63,25 @@ class Tables:
 
     def budgets_frame(self, runs: Any) -> Any:
         """A row per point × variant × budget: what was observed over the seeds, and whether that is within."""
-        percent = _case("budget", {b.text: str(b.percentile) for b in self.budgets if b.percentile is not None}, "NULL", "DOUBLE")
-        is_floor = _case("budget", {b.text: "true" for b in self.budgets if b.op in (">=", ">")}, "false", "BOOLEAN")
-        level = _case("budget", {b.text: text_literal(b.level) for b in self.budgets}, "'error'", "STRING")
+        percent = _case("budget", {b.text: str(b.percentile) for b in self.budgets if b.percentile is not None}, "100", "DOUBLE")
         key = ", ".join(quoted(k) for k in self.keys)
         runs.createOrReplaceTempView("rebalsim_runs")
+        # Ordered as `check` orders seeds: by the verdict's gravity, then by how far beyond the limit; the first of equals decides.
         return self.spark.sql(f"""
             WITH each AS (
-                SELECT {key}, seed, b.budget AS budget, b.observed AS observed, b.limit AS allowed, b.verdict AS outcome
-                FROM (SELECT {key}, seed, explode(budgets) AS b FROM rebalsim_runs WHERE error_kind IS NULL)
-            ), told AS (
-                SELECT *, {percent} AS percentile, {is_floor} AS is_floor, {level} AS level FROM each
+                SELECT {key}, seed, explode(budgets) AS b FROM rebalsim_runs WHERE error_kind IS NULL
             ), gathered AS (
-                SELECT {key}, budget, any_value(percentile) AS percentile, any_value(level) AS level, any_value(is_floor) AS is_floor,
-                       count(*) AS seeds, avg(CAST(outcome = 'pass' AS DOUBLE)) AS pass_share, max(allowed) AS allowed,
-                       min(observed) AS least, max(observed) AS most, sort_array(collect_list(observed)) AS ordered,
-                       count_if(outcome = 'fail') AS failed, count_if(outcome = 'inconclusive') AS unsure,
-                       min_by(seed, CASE WHEN is_floor THEN observed ELSE -observed END) AS worst_seed
-                FROM told GROUP BY {key}, budget
+                SELECT {key}, b.budget AS budget, any_value(b.level) AS level, count(*) AS seeds, avg(CAST(b.verdict = 'pass' AS DOUBLE)) AS pass_share,
+                       sort_array(collect_list(struct(
+                           CASE b.verdict WHEN 'pass' THEN 0 WHEN 'inconclusive' THEN 1 ELSE 2 END AS gravity, b.excess AS excess, -seed AS minus_seed,
+                           b.observed AS observed, b.limit AS allowed, b.verdict AS verdict))) AS ordered
+                FROM each GROUP BY {key}, b.budget
             ), ranked AS (
-                SELECT *, CASE WHEN is_floor THEN least ELSE most END AS worst,
-                       CASE WHEN percentile IS NULL OR size(ordered) = 0 THEN CASE WHEN is_floor THEN least ELSE most END
-                            ELSE element_at(ordered, CAST(greatest(1, ceil(percentile / 100 * size(ordered))) AS INT)) END AS observed
-                FROM gathered
+                SELECT *, {percent} AS percentile, element_at(ordered, CAST(greatest(1, ceil({percent} / 100 * seeds)) AS INT)) AS decides,
+                       element_at(ordered, -1) AS worst FROM gathered
             )
-            SELECT {key}, budget, level, percentile, seeds, pass_share, observed, worst, worst_seed, allowed AS limit,
-                   CASE WHEN percentile IS NULL THEN CASE WHEN failed > 0 THEN 'fail' WHEN unsure > 0 THEN 'inconclusive' ELSE 'pass' END
-                        WHEN observed IS NULL OR allowed IS NULL THEN 'inconclusive'
-                        WHEN (is_floor AND observed < allowed) OR (NOT is_floor AND observed > allowed) THEN 'fail'
-                        WHEN unsure > 0 THEN 'inconclusive' ELSE 'pass' END AS verdict
+            SELECT {key}, budget, level, percentile, seeds, pass_share, decides.observed AS observed, decides.allowed AS limit, decides.verdict AS verdict,
+                   -decides.minus_seed AS seed, worst.observed AS worst, -worst.minus_seed AS worst_seed
             FROM ranked ORDER BY point, scenario, variant, budget""")
 
     def points_frame(self, runs: Any, budgets: Any) -> Any:

@@ -18,7 +18,8 @@ from rebalsim.spark.java import java_major
 from rebalsim.spark.sweep import Progress
 
 ROOT = Path(__file__).resolve().parents[2]
-PLAN = "title: T\nscenario: scale-out\naxes: {group.members: [1, 2], group.config.heartbeat.interval.ms: {as: heartbeat, values: [1s, 50s]}}\nwhere: members > 1\n"
+PLAN = ("title: T\nscenario: scale-out\naxes: {group.members: [1, 2], group.config.heartbeat.interval.ms: {as: heartbeat, values: [1s, 50s]}}\n"
+        "where: members > 1\n")
 
 
 def rebalsim(*arguments: str, cwd: Path | None = None, **env: str) -> tuple[int, str, str]:
@@ -117,7 +118,8 @@ def test_the_pack_is_the_same_bytes_each_time_and_holds_what_a_worker_needs(tmp_
     assert {"rebalsim/one_run.py", "rebalsim/spark/source.py", "simpy/core.py", "yaml/__init__.py"} <= set(names)
     assert not [n for n in names if "__pycache__" in n or n.endswith((".pyc", ".so"))]
     # A Python that sees nothing but the archive can play.
-    done = subprocess.run([sys.executable, "-S", "-c", f"import sys; sys.path[:] = [{str(tmp_path / 'a.zip')!r}] + [p for p in sys.path if 'site-packages' not in p];"
+    done = subprocess.run([sys.executable, "-S", "-c", "import sys; "
+                           f"sys.path[:] = [{str(tmp_path / 'a.zip')!r}] + [p for p in sys.path if 'site-packages' not in p];"
                            "import rebalsim.one_run, rebalsim.spark.player; print(rebalsim.one_run.__file__)"], capture_output=True, text=True,
                           check=False, cwd=tmp_path, env={k: v for k, v in os.environ.items() if k != "PYTHONPATH"})
     assert done.stdout.startswith(str(tmp_path / "a.zip")), done.stderr

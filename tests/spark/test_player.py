@@ -34,8 +34,8 @@ def test_a_row_is_what_run_once_measures_field_by_field(plan: Plan) -> None:
         assert (row["session"], row["heartbeat"], row["members"], row["scenario"]) == (10_000_000, 3_000_000, 2.0, "scale-out")
         assert row["settles"] == "at once"
         assert row["error"] is None and row["consumers"] == 3 and row["topic_partitions"] == 4
-        assert row["budgets"][0] == {"budget": "longest_pause <= 2s", "observed": float(row["longest_pause"]), "limit": 2e6,
-                                     "verdict": "pass" if row["longest_pause"] <= 2_000_000 else "fail"}
+        assert row["budgets"][0] == {"budget": "longest_pause <= 2s", "level": "error", "observed": float(row["longest_pause"]), "limit": 2e6,
+                                     "excess": row["longest_pause"] - 2e6, "verdict": "pass" if row["longest_pause"] <= 2_000_000 else "fail"}
         assert row["cost_per_hour"] == pytest.approx(0.1 * row["member_seconds"] / (120 * 1e6))
     assert [b["budget"] for b in rows["9-eager-3"]["budgets"]] == ["longest_pause <= 2s"]
     assert [b["budget"] for b in rows["9-cooperative-3"]["budgets"]] == ["longest_pause <= 2s", "rebalances <= 2"]
