@@ -214,7 +214,8 @@ def cycle_of(feed: Any, now: int) -> Cycle | None:
     fixed = feed.per_batch_us * slowness + consumer.commits.each_batch_us()
     timeout = feed.handler.poll_timeout_us
     cycle = Cycle(flows, latency, now, consumer.deadline_us - timeout, feed.config.fetch_max_wait_us)
-    is_parked = all(fetch.is_parked for fetch in feed.flying.values())
+    # Nothing waits at the brokers; a partition that came since the Fetch was sent is not part of it.
+    is_parked = all(fetch.is_parked for fetch in feed.flying.values()) and lag <= per_us * 4 * latency + 2 * len(flows)
     load = per_us * per_record
     if load >= 1.0:
         return None
