@@ -18,6 +18,7 @@ class Machine:
 
     beat_late: Draw = Draw("uniform", 1 * MS, 4 * MS)         # an idle member's beat comes so much later than an interval after the last
     service_us: int = 500                                      # a broker turns to a connection's next request so long after an answer
+    backoff_percent: Draw = Draw("uniform", 80, 120)           # Kafka's clients vary each backoff by a fifth
     tick_late_us: int = 500                                    # the heartbeat thread's looks are retry.backoff.ms and this apart
     # Kafka's asynchronous consumer (the consumer protocol's), whose threads wait for whole milliseconds:
     async_beat_late_us: int = 240                              # a beat comes so much late where records flow …

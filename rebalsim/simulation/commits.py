@@ -166,7 +166,7 @@ class Commits:
             if how != "later":
                 return how
             config = consumer.config
-            jitter = 0.8 + 0.4 * consumer.stream("backoff").unit()
+            jitter = consumer.jitter()
             pause = backoff_us(attempt, config.retry_backoff_us, config.retry_backoff_max_us, jitter)
             attempt += 1
             yield from consumer.sleep(min(until_us, self.engine.env._now + pause))

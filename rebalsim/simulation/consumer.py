@@ -98,6 +98,7 @@ class Consumer:
         self.coordinator_link: Link | None = None
         self.host: Any = None
         self.is_looking_up = False
+        self.unavailable_us: dict[int, int] = {}       # brokers that this client hung up on: not called again before
         self.group_topics: tuple[str, ...] = self.topics
         self.is_polling = False
         self.is_called = False                         # in steady times: something wants the application
@@ -668,12 +669,19 @@ class Consumer:
         """markCoordinatorUnknown: whatever is under way on that connection fails; nothing is revoked."""
         if self.coordinator is None:
             return
+        now = self.engine.env._now
+        self.unavailable_us[self.coordinator] = now + int(self.config.reconnect_backoff_us * self.jitter())
         self.coordinator = None
-        self.tell(CoordinatorLost(self.engine.env._now, self.name, why))
+        self.tell(CoordinatorLost(now, self.name, why))
         for number, call in list(self.calls.items()):
             if call.api != "FindCoordinator":
                 del self.calls[number]
                 self.inbox.append((call, DISCONNECTED))
+
+    def lose_again(self) -> None:
+        """The coordinator was found, but its connection may not be made yet."""
+        self.coordinator = None
+        self.tell(CoordinatorLost(self.engine.env._now, self.name, "coordinator unavailable"))
 
     def lost_broker(self, broker: int) -> None:
         """A broker closed its connections."""
@@ -703,6 +711,10 @@ class Consumer:
     def data_links(self) -> list[Link]:
         """All connections for data that were made so far."""
         return list(self._links.values())
+
+    def jitter(self) -> float:
+        """What a backoff is multiplied with (ExponentialBackoff's ±20 %)."""
+        return self.stream("backoff").draw(self.world.machine.backoff_percent) / 100
 
     def stream(self, name: str) -> Stream:
         """This consumer's stream of random numbers for one purpose."""

@@ -59,7 +59,7 @@ class Feed:
     """The consumer's data plane."""
 
     __slots__ = ("buffer", "config", "consumer", "cycle", "engine", "flying", "handler", "hang_us", "is_suspended", "per_batch_us", "per_record_us",
-                 "shares", "steady_us")
+                 "sessions", "shares", "steady_us")
 
     def __init__(self, consumer: Any) -> None:
         self.consumer = consumer
@@ -71,6 +71,7 @@ class Feed:
         self.shares: dict[Partition, Share] = {}
         self.buffer: list[list[Any]] = []             # [share, first, count], in the order in which they came
         self.flying: dict[int, Fetch] = {}            # broker → the Fetch in flight
+        self.sessions: dict[int, list[Partition]] = {}     # broker → its fetch session's order
         self.is_suspended = False                     # pending revocation: nothing is fetched or handed over
         self.cycle: Cycle | None = None               # the steady cycle, while the application keeps up
         self.steady_us = 0                            # since when
@@ -151,10 +152,21 @@ class Feed:
         now = self.engine.env._now
         if link.is_cut:
             return
+        shares = self._in_session(broker, shares)
         leaves = self._answered_at(shares, link.turn(now))
         link.busy_us = leaves + self.consumer.world.machine.service_us
         got = self._take(shares, leaves)
+        self._rotate(broker, got)
         self._fly(broker, got, leaves, leaves + link.latency_us(leaves))
+
+    def _in_session(self, broker: int, shares: list[Share]) -> list[Share]:
+        """In the order of the fetch session: who is in it already, the one with the oldest data first, then newcomers; the others are forgotten."""
+        session = self.sessions.get(broker)
+        if session:
+            place = {partition: i for i, partition in enumerate(session)}
+            shares = sorted(shares, key=lambda share: place.get(share.partition, len(place)))
+        self.sessions[broker] = [share.partition for share in shares]
+        return shares
 
     def _fly(self, broker: int, got: list[tuple[Share, int, int]], leaves_us: int, at_us: int) -> None:
         fetch = self.flying[broker] = Fetch(broker, self.consumer.life, got, leaves_us, at_us)
@@ -177,6 +189,13 @@ class Feed:
                 return at
             at = min(share.flow.next_after(at) for share in shares)
         return last
+
+    def _rotate(self, broker: int, got: list[tuple[Share, int, int]]) -> None:
+        """Partitions that gave data go to the end of the session."""
+        if got:
+            gave = {share.partition: None for share, _, _ in got}
+            session = self.sessions.get(broker, [])
+            self.sessions[broker] = [p for p in session if p not in gave] + [p for p in session if p in gave]
 
     def _take(self, shares: list[Share], at_us: int) -> list[tuple[Share, int, int]]:
         config, world = self.config, self.consumer.world
@@ -203,8 +222,6 @@ class Feed:
             if shares.get(partition) is share and share.state == FETCHING and share.fetched == first and not self.is_suspended:
                 share.fetched = first + count
                 self.buffer.append([share, first, count])
-                del shares[partition]                 # the session hands those with data to the back of the queue
-                shares[partition] = share
 
     # ---------------------------------------------------------------------------------------------- handing over
 
@@ -313,7 +330,8 @@ class Feed:
         self.cycle = None
         for broker, shares in brokers.items():
             leaves = cycle.fetch_leaves(shares, now, self.config.fetch_max_wait_us)
-            got = self._take(shares, leaves)
+            got = self._take(self._in_session(broker, shares), leaves)
+            self._rotate(broker, got)
             consumer.link(broker).busy_us = leaves + consumer.world.machine.service_us
             self._fly(broker, got, leaves, max(now, leaves + cycle.latency_us))
 

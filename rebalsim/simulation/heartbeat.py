@@ -170,7 +170,7 @@ class HeartbeatThread:
             self.stop()
             return
         config = consumer.config
-        jitter = 0.8 + 0.4 * consumer.stream("backoff").unit()
+        jitter = consumer.jitter()
         self.timers.failed(now, backoff_us(self.timers.attempts, config.retry_backoff_us, config.retry_backoff_max_us, jitter))
         if member.has_joined():
             self.plan()

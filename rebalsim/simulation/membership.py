@@ -141,9 +141,11 @@ class Membership:
                     return False
                 yield from consumer.wait(until_us)
             if consumer.coordinator is not None:
-                break
+                if self.engine.env._now >= consumer.unavailable_us.get(consumer.coordinator, 0):
+                    break
+                consumer.lose_again()                  # found where the client has just hung up: reconnect.backoff.ms is not over
             config = consumer.config
-            jitter = 0.8 + 0.4 * consumer.stream("backoff").unit()
+            jitter = consumer.jitter()
             pause = backoff_us(attempt, config.retry_backoff_us, config.retry_backoff_max_us, jitter)
             attempt += 1
             if self.engine.env._now >= until_us:
