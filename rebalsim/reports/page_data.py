@@ -22,6 +22,7 @@ from rebalsim.reports.timeline import Window, fold, lay_out
 FOLD_COLUMNS = 400              # partitions that look alike on so many columns share a row until they are unfolded
 LAG_POINTS, LANE_LAG_POINTS, LANE_LAGS = 600, 120, 60
 EVIDENCE = 24                   # event numbers a pause at most
+MOST_PAUSES = 30_000            # of a variant, so that a page stays a page; the partitions that stood still longest have all of theirs
 KINDS = tuple(PhaseKind)
 Row = list[Any]
 
@@ -56,18 +57,34 @@ def data_of(report: Report) -> dict[str, Any]:
     }
 
 
+def lanes_shown(a: Analysis) -> list[Lane]:
+    """All partitions, or, where their pauses are too many for a page, those that stood still longest."""
+    if len(a.pauses) <= MOST_PAUSES:
+        return a.lanes
+    worst = sorted(range(len(a.lanes)), key=lambda i: (-sum(p.length_us for p in a.lanes[i].pauses), i))
+    kept: list[int] = []
+    left = MOST_PAUSES
+    for i in worst:
+        left -= len(a.lanes[i].pauses)
+        if left < 0 and kept:
+            break
+        kept.append(i)
+    return [a.lanes[i] for i in sorted(kept)]
+
+
 def _variant(v: VariantReport, texts: Once) -> dict[str, Any]:
     a = v.analysis
     pauses, shapes = Once(), Once()
-    lanes = [_lane(lane, a, texts, pauses, shapes) for lane in a.lanes]
+    shown = lanes_shown(a)
+    lanes = [_lane(lane, a, texts, pauses, shapes) for lane in shown]
     return {
         "name": safe(v.name), "title": safe(v.title), "file": safe(v.file), "horizon": a.horizon_us,
         "groups": [[texts.place(safe(g)), [[s.state, s.started_us, s.ended_us] for s in a.group_states[g]]] for g in a.groups],
-        "lanes": lanes, "pauses": pauses.things, "shapes": shapes.things, "rows": _rows(a),
+        "lanes": lanes, "pauses": pauses.things, "shapes": shapes.things, "rows": _rows(a, shown),
         "marks": [[m.at_us, m.kind, texts.place(safe(m.text or m.action))] for m in _marks(a)],
         "rounds": [[r.barrier_us, r.generation, a.groups.index(r.group)] for r in a.rebalances if r.barrier_us >= 0 and not r.is_formation],
         "lag": thinned(a.lag_book.total(list(a.lag_book.corners)), LAG_POINTS),
-        "laneLag": _lane_lags(a),
+        "laneLag": _lane_lags(a, shown),
     }
 
 
@@ -100,16 +117,16 @@ def _pause(p: Pause, a: Analysis, texts: Once, pauses: Once, shapes: Once) -> in
     return pauses.place(told, list(told))
 
 
-def _rows(a: Analysis) -> list[list[int]]:
+def _rows(a: Analysis, lanes: Sequence[Lane]) -> list[list[int]]:
     """Lanes by row: the first of those that look alike, then the others."""
-    place = {(lane.group, lane.partition): i for i, lane in enumerate(a.lanes)}
+    place = {(lane.group, lane.partition): i for i, lane in enumerate(lanes)}
     window = Window(0, max(a.horizon_us, 1), FOLD_COLUMNS)
-    return [[place[lane.group, lane.partition] for lane in (row.lane, *row.alike)] for row in fold(lay_out(a.lanes, window))]
+    return [[place[lane.group, lane.partition] for lane in (row.lane, *row.alike)] for row in fold(lay_out(lanes, window))]
 
 
-def _lane_lags(a: Analysis) -> list[Row]:
+def _lane_lags(a: Analysis, lanes: Sequence[Lane]) -> list[Row]:
     """[lane's place, points] of the partitions that lagged most."""
-    place = {(lane.group, lane.partition): i for i, lane in enumerate(a.lanes)}
+    place = {(lane.group, lane.partition): i for i, lane in enumerate(lanes)}
     worst = sorted((c for c in a.lag if c.peak > 0), key=lambda c: (-c.peak, c.partition))[:LANE_LAGS]
     return [[place[c.group, c.partition], thinned(c.corners, LANE_LAG_POINTS)] for c in worst if (c.group, c.partition) in place]
 

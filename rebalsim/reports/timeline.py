@@ -65,12 +65,13 @@ def lay_out(lanes: Iterable[Lane], window: Window) -> list[Row]:
     """A row for each lane that has anything within the window."""
     known: dict[int, tuple[str, tuple[tuple[int, str], ...]]] = {}
     rows = []
-    for index, lane in enumerate(lanes):
+    for lane in lanes:
         if lane.like in known:                       # an equal bar was laid out already
             codes, owners = known[lane.like]
         else:
             codes, owners = _codes_of(lane, window), _owners_of(lane, window)
-            known[index] = codes, owners
+            if lane.like >= 0:
+                known[lane.like] = codes, owners
         rows.append(Row(lane, codes, owners, tuple(p for p in lane.pauses if window.overlaps(p.started_us, p.ended_us))))
     return rows
 

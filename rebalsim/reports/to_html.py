@@ -16,7 +16,7 @@ from importlib import resources
 from rebalsim.domain.instants import say_duration
 from rebalsim.reports import figures as figures_of
 from rebalsim.reports import page_parts as parts
-from rebalsim.reports.page_data import data_of
+from rebalsim.reports.page_data import data_of, lanes_shown
 from rebalsim.reports.palette import LOOKS
 from rebalsim.reports.report import Report, VariantReport
 from rebalsim.reports.to_terminal import picture_of
@@ -68,7 +68,7 @@ def _timelines(report: Report) -> str:
     """A toolbar for all, a canvas a variant with its table beneath, the pause that was chosen; the terminal's picture where no script runs."""
     plain = picture_of(report, View(width=110, most_rows=60))
     figures = "".join(
-        f'<figure><h3>{parts.text(v.title)}</h3><div class="frame" id="frame-{i}"><div class="tall"></div>'
+        f'<figure><h3>{parts.text(v.title)}</h3>{_left_out(v)}<div class="frame" id="frame-{i}"><div class="tall"></div>'
         f'<canvas tabindex="0" role="application" aria-label="Timeline of {parts.text(v.title)}, one row a partition" aria-describedby="help"></canvas></div>'
         f'<details id="details-{i}"><summary>as a table</summary><div class="scroll" id="table-{i}"></div></details></figure>'
         for i, v in enumerate(report.variants)
@@ -83,6 +83,11 @@ def _timelines(report: Report) -> str:
         f'<span id="window" class="dim"></span></div><p id="help" class="dim screen">{HELP}</p>'
         f'<ul id="legend" class="legend"></ul>{figures}<div id="pause" tabindex="-1" aria-label="The pause you chose" hidden></div></div></section>'
     )
+
+
+def _left_out(v: VariantReport) -> str:
+    shown, all_ = len(lanes_shown(v.analysis)), len(v.analysis.lanes)
+    return f'<p class="dim">These are the {shown:,} of {all_:,} partitions that stood still longest; --json has all of them.</p>' if shown < all_ else ""
 
 
 def _lag(report: Report) -> str:

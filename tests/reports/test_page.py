@@ -13,7 +13,7 @@ import pytest
 from builders import trace
 from told import bounced, hostile, one, story
 
-from rebalsim.reports import to_html
+from rebalsim.reports import page_data, to_html
 from rebalsim.reports.page_data import KINDS, thinned
 from rebalsim.reports.report import BudgetResult, Report
 
@@ -112,6 +112,19 @@ def test_a_story_of_fifty_partitions_takes_less_than_400_kb() -> None:
 def test_two_thousand_partitions_stay_small_enough() -> None:
     page = to_html.render(one(bounced(2_000, 20, 2, shift_us=10)))
     assert len(page.encode()) < 3_000_000
+
+
+def test_more_pauses_than_a_page_can_hold_leave_out_partitions_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_data, "MOST_PAUSES", 50)
+    report = one(bounced(30, 5, 4))
+    page = to_html.render(report)
+    held = data(page)["variants"][0]
+    analysis = report.variants[0].analysis
+    kept = len(held["lanes"])
+    assert 0 < kept < 30 and len(held["pauses"]) <= 50
+    assert f"These are the {kept} of 30 partitions that stood still longest" in page
+    ordered = sorted((sum(p.length_us for p in lane.pauses) for lane in analysis.lanes), reverse=True)
+    assert [sum(sum(held["pauses"][i][4:]) for i in lane[2]) >= ordered[kept - 1] for lane in held["lanes"]] == [True] * kept
 
 
 def test_hostile_names_are_text() -> None:

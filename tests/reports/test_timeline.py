@@ -60,6 +60,16 @@ def test_columns_and_instants_agree() -> None:
         assert window.column(window.start_us(column + 1) - 1) == column
 
 
+def test_a_part_of_the_lanes_is_laid_out_as_all_of_them_are() -> None:
+    """Lanes say by their place among all which one they are like; among some of them that place is another."""
+    analysis = analyse(trace("c0+p0@0 c0+p1,p2@10 c0-p0@50 c0+p0@60"))
+    assert [lane.like for lane in analysis.lanes] == [0, 1, 1]
+    window = Window(0, analysis.horizon_us, 50)
+    whole = {row.lane.partition: row.codes for row in lay_out(analysis.lanes, window)}
+    for part in (analysis.lanes[1:], analysis.lanes[2:], analysis.lanes[::-1]):
+        assert {row.lane.partition: row.codes for row in lay_out(part, window)} == {lane.partition: whole[lane.partition] for lane in part}
+
+
 def test_rows_fold_by_bar_and_owner() -> None:
     report = one(trace("c0+p0,p1@0 c1+p2@0 c0-p0,p1@50 c1-p2@50 c0+p0,p1@60 c1+p2@60"))
     rows = fold(lay_out(report.variants[0].analysis.lanes, Window(0, 100_000_000, 20)))
