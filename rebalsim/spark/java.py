@@ -46,7 +46,8 @@ def check_java() -> int:
         raise Missing(f"{java} cannot be run ({e}). Spark needs Java {OLDEST_JAVA} or newer — {_HOW}.") from e
     major = java_major(told.stderr + told.stdout)
     if major is None:
-        raise Missing(f"{java} does not say which Java it is. Spark needs Java {OLDEST_JAVA} or newer — {_HOW}.")
+        said = (told.stderr + told.stdout).strip().splitlines()
+        raise Missing(f"{java} does not say which Java it is (it says {said[0][:100] if said else f'nothing and ends with {told.returncode}'}). Spark needs Java {OLDEST_JAVA} or newer — {_HOW}.")
     if major < OLDEST_JAVA:
         raise Missing(f"{java} is Java {major}, and Spark needs Java {OLDEST_JAVA} or newer — {_HOW}.")
     return major
