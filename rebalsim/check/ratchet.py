@@ -17,7 +17,7 @@ from rebalsim.scenario.document import Sequence as Listed
 from rebalsim.scenario.load import story_of
 from rebalsim.scenario.story import Story
 
-_LIMIT = re.compile(r"(?P<op><=|>=|=<|=>|≤|≥|<|>)(?P<gap>\s*)(?P<amount>[^\"'#,}\]]*[^\"'#,}\]\s])")
+_LIMIT = re.compile(r"\s*(?:<=|>=|=<|=>|≤|≥|<|>)\s*(?P<amount>\S.*\S|\S)\s*")
 _DIGITS = 3
 
 
@@ -34,21 +34,19 @@ class Tightened:
 def tightened(story: Story, text: str, checked: StoryChecked) -> tuple[str, tuple[Tightened, ...]]:
     """The file's text with every absolute budget that is kept in all its variants as tight as what was observed, rounded away from it."""
     lines = text.splitlines(keepends=True)
-    changes: list[Tightened] = []
+    wanted: list[tuple[Scalar, Budget, str]] = []
     for budget in story.budgets:
         observed = _observed(budget, checked)
-        if observed is None:
-            continue
-        amount = amount_for(budget, observed)
-        node = limit_node(story, budget)
-        if node is None or amount is None:
-            continue
+        node, amount = limit_node(story, budget), None if observed is None else amount_for(budget, observed)
+        if node is not None and amount is not None:
+            wanted.append((node, budget, amount))
+    changes: list[Tightened] = []
+    for node, budget, amount in sorted(wanted, key=lambda w: (w[0].line, -w[0].column)):       # from right to left: columns to the left stay
         line = lines[node.line - 1]
-        start = node.column - 1
-        found = _LIMIT.search(line, start, start + node.width + 2)
-        if found is None or budget.text != f"{budget.text.split(' ', 1)[0]} {_plain(node.text)}":
+        found, start = _LIMIT.fullmatch(node.text), line.find(node.text, node.column - 1)
+        if found is None or start < 0:                       # written with escapes, or over several lines: left as it is
             continue
-        lines[node.line - 1] = line[: found.start("amount")] + amount + line[found.end("amount"):]
+        lines[node.line - 1] = line[: start + found.start("amount")] + amount + line[start + found.end("amount"):]
         changes.append(Tightened(node.line, budget.metric, found.group("amount"), amount))
     made = "".join(lines)
     _hold(story, made, changes)
