@@ -123,11 +123,13 @@ class Canvas:
         """The bar's signs by runs, with owners' names written into the stretch where they begin to consume, if there is room for them."""
         names: dict[int, str] = {}
         for column, owner in row.owners:
-            name = self._plain(safe(owner.removeprefix(self.prefix)))
             start = row.codes.find(CONSUMING, column)
             end = next((i for i in range(start, len(row.codes)) if row.codes[i] != CONSUMING), len(row.codes))
-            if name and start >= 0 and end - start >= len(name) + 2:
-                names[start] = name
+            whole = self._plain(safe(owner))
+            for name in (whole, whole[len(self.prefix) - 1 :] if self.prefix and whole.startswith(self.prefix) else ""):
+                if name and start >= 0 and end - start >= len(name) + 2:
+                    names[start] = name
+                    break
         bar = Line()
         for column, length, code in runs(row.codes):
             if code == CONSUMING:
@@ -165,14 +167,13 @@ def remark(row: Row) -> str:
 
 
 def common_prefix(names: Sequence[str]) -> str:
-    """What all names begin with, up to a dash, if it is long enough to be worth leaving out."""
+    """What all names begin with, up to a dash: what is left out where there is no room for whole names."""
     distinct = sorted(dict.fromkeys(names))
     if len(distinct) < 2:
         return ""
     first, last = distinct[0], distinct[-1]
     shared = next((i for i, (a, b) in enumerate(zip(first, last)) if a != b), min(len(first), len(last)))
-    end = first[:shared].rfind("-") + 1
-    return first[:end] if end >= 4 else ""
+    return first[: first[:shared].rfind("-") + 1]
 
 
 _TWINS = str.maketrans({"━": "=", "─": "-", "╎": "!", "█": "#", "▓": "%", "▒": "*", "░": ":", "▼": "v", "…": "~", "→": ">", "−": "-", "×": "x"})

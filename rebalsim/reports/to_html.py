@@ -37,7 +37,7 @@ def render(report: Report) -> str:
     facts = [f"Kafka {parts.text(report.kafka)}"] if report.kafka else []
     facts += [f"seed {report.seed}"] if report.seed is not None else []
     facts += [say_duration(report.horizon_us), *([parts.text(report.file)] if report.file else [])]
-    about = f"<p>{parts.text(report.description)}</p>" if report.description else ""
+    about = f"<p>{parts.text(' '.join(report.description.split()))}</p>" if report.description else ""
     body = "".join((
         f'<header class="top"><div><h1>{title}</h1><p class="facts">{" · ".join(facts)}</p>{about}</div>'
         '<button id="theme" class="needs-script" hidden>Light / dark</button></header>',

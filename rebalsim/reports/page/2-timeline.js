@@ -108,8 +108,10 @@ class Timeline {
       this.clipped(c, started, started + length, (left, wide) => {
         c.fillStyle = shade ? ink.run : ink.run2;
         c.fillRect(left, middle - 5, wide, 10);
-        const name = TEXT[owner].startsWith(DATA.prefix) ? TEXT[owner].slice(DATA.prefix.length) : TEXT[owner];
-        if (isOther && wide > 16 && c.measureText(name).width + 8 < wide) names.push([name, left + 4]);
+        if (!isOther || wide < 16) return;
+        const whole = TEXT[owner], short = DATA.prefix && whole.startsWith(DATA.prefix) ? whole.slice(DATA.prefix.length - 1) : "";
+        const name = [whole, short].find((n) => n && c.measureText(n).width + 8 < wide);
+        if (name) names.push([name, left + 4]);
       });
       before = owner;
     }
