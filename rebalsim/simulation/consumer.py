@@ -276,6 +276,12 @@ class Consumer:
         elif self.feed.cycle is not None and isinstance(self.commits, Commits):
             self.commits.make_up()
 
+    def settled(self) -> None:
+        """Steady times begin."""
+        if isinstance(self.heartbeat, HeartbeatThread):
+            self.heartbeat.begin_block()
+            self.heartbeat.plan()
+
     def rest(self) -> None:
         """Beats and commits can change nothing: from now on they are made up for when something can."""
         self.is_resting = True

@@ -302,6 +302,7 @@ class Feed:
                 share.fetched = share.offset
         self.cycle = cycle
         self.steady_us = now
+        self.consumer.settled()
         mark(self.consumer, [share for share in self.shares.values() if share.is_behind])
         for share in self.shares.values():
             share.told = share.offset

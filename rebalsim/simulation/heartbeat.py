@@ -17,11 +17,13 @@ from rebalsim.simulation.network import Call
 from rebalsim.simulation.rest import can_rest
 from rebalsim.trace.events import Fenced, MemberReset, PollExpired, RebalanceNoticed, RejoinRequested
 
+BLOCK = 64                            # beats
+
 
 class HeartbeatThread:
     """HeartbeatThread.run, one look at a time."""
 
-    __slots__ = ("alarm", "consumer", "engine", "failure", "is_enabled", "is_looking_up", "late_us", "timers")
+    __slots__ = ("alarm", "block_us", "consumer", "engine", "failure", "in_block", "is_enabled", "is_looking_up", "late_us", "timers")
 
     def __init__(self, consumer: Any) -> None:
         self.consumer = consumer
@@ -31,6 +33,7 @@ class HeartbeatThread:
         self.timers = MemberTimers(config.heartbeat_interval_us, config.session_timeout_us, config.max_poll_interval_us, tick_us)
         self.alarm = Alarm(self.engine, consumer.rank + BEAT, self.look)
         self.late_us = 0
+        self.block_us = self.in_block = 0
         self.is_enabled = False
         self.is_looking_up = False
         self.failure: Error | None = None
@@ -41,6 +44,7 @@ class HeartbeatThread:
         self.is_enabled = True
         self.late_us = consumer.stream("beats").draw(consumer.world.machine.beat_late)
         self.timers.enable(self.engine.env._now)
+        self.begin_block()
         self.plan()
 
     def stop(self) -> None:
@@ -69,19 +73,63 @@ class HeartbeatThread:
         self.alarm.set(max(at, self.engine.env._now))
 
     def next_us(self) -> int:
-        """When the next beat leaves if nothing comes in between: told that it is due, or at a look of its own in a cycle of long batches."""
-        cycle = self.consumer.feed.cycle
-        if cycle is not None and cycle.is_long(self.timers.tick_us):
-            return self.timers.look_after(self.timers.due_us)
-        return self.timers.due_us + self.late_us
-
-    def period_us(self) -> int:
-        """From one beat to the next in steady times."""
+        """When the next beat leaves if nothing comes in between: told by poll() that it is due, or seen at a look of its own."""
         timers = self.timers
         cycle = self.consumer.feed.cycle
-        if cycle is not None and cycle.is_long(timers.tick_us):
-            return -(-timers.interval_us // timers.tick_us) * timers.tick_us
-        return timers.interval_us + self.late_us
+        due = timers.due_us
+        if cycle is not None and cycle.has_batches:
+            free = cycle.free_at(due)
+            if free > due:
+                return min(free, timers.look_after(due))
+        return due + self.late_us
+
+    def sent(self, at_us: int) -> None:
+        """A beat left. In steady times beats are counted in blocks that begin on a grid, so that many can be skipped at once."""
+        timers = self.timers
+        timers.sent(at_us)
+        cycle = self.consumer.feed.cycle
+        if cycle is not None and cycle.has_batches:
+            self.in_block += 1
+            if self.in_block == BLOCK:
+                self._begin_at(self.block_us + BLOCK * self.mean_us())
+
+    def begin_block(self) -> None:
+        """Steady times begin, or all timers anew within them."""
+        self.block_us = self.timers.due_us
+        self.in_block = 0
+
+    def _begin_at(self, due_us: int) -> None:
+        self.block_us = self.timers.due_us = due_us
+        self.timers.looked_us = due_us - self.timers.interval_us
+        self.in_block = 0
+
+    def mean_us(self) -> int:
+        """From one beat to the next, on average."""
+        cycle = self.consumer.feed.cycle
+        return self.timers.interval_us + self.late_us + (cycle.mean_wait_us(self.timers.tick_us) if cycle is not None else 0)
+
+    def up_to(self, at_us: int) -> list[int]:
+        """The last two beats that left in steady times up to this instant; all before count as sent."""
+        cycle = self.consumer.feed.cycle
+        assert cycle is not None
+        if not cycle.has_batches:
+            first = self.next_us()
+            if at_us < first:
+                return []
+            period = self.timers.interval_us + self.late_us
+            last = first + (at_us - first) // period * period
+            self.timers.sent(last)
+            return [last - period, last] if last > first else [last]
+        blocks = (at_us - self.block_us) // (BLOCK * self.mean_us()) - 1
+        if blocks > 0:
+            self._begin_at(self.block_us + blocks * BLOCK * self.mean_us())
+        beats: list[int] = []
+        at = self.next_us()
+        while at <= at_us:
+            beats = [*beats[-1:], at]
+            self.sent(at)
+            at = self.next_us()
+        return beats
 
     def look(self) -> None:
         """One turn of the thread."""
@@ -134,7 +182,7 @@ class HeartbeatThread:
         """Send a heartbeat."""
         consumer, member = self.consumer, self.consumer.member
         now = self.engine.env._now
-        self.timers.sent(now)
+        self.sent(now)
         request = HeartbeatRequest(member.member_id, member.instance_id, member.generation)
         call = consumer.call("Heartbeat", request, self.answered)
         call.is_quiet = True

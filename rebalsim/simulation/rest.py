@@ -37,8 +37,7 @@ def make_up(consumer: Any) -> None:
     came: list[tuple[int, int, Any]] = []
     flying: list[tuple[int, int, Any]] = []
 
-    first = beats.next_us()
-    for sent in _last_two(first, beats.period_us(), now, consumer.rank + BEAT < engine.rank):
+    for sent in beats.up_to(now if consumer.rank + BEAT < engine.rank else now - 1):
         request: Any = HeartbeatRequest(member.member_id, member.instance_id, member.generation)
         arrives = sent + link.latency_us(sent)
         if _has_come(consumer, arrives, now):
@@ -46,7 +45,6 @@ def make_up(consumer: Any) -> None:
             timers.heard_us = arrives + link.latency_us(arrives)
         else:
             flying.append((arrives, sent, request))
-        timers.sent(sent)
 
     commits = consumer.commits
     if commits.is_auto:

@@ -137,9 +137,21 @@ class Cycle:
         self._known = at_us, found
         return found
 
-    def is_long(self, tick_us: int) -> bool:
-        """Are batches so long, and so close, that the heartbeat thread mostly has to see for itself what is due?"""
-        return self.period_us > 0 and self.busy_us >= tick_us and 2 * self.busy_us > self.period_us
+    @property
+    def has_batches(self) -> bool:
+        """Does the handler take any time?"""
+        return bool(self.busy_us or self.fixed_us or self.per_record_us)
+
+    def mean_wait_us(self, most_us: int) -> int:
+        """How long somebody who comes at any time waits for the batch at hand, on average, if a wait lasts `most_us` at most."""
+        if self.period_us:
+            busy, period = float(self.busy_us), self.period_us
+        else:
+            rate = self.flows[0].rate_at(self.anchor_us) if self.flows else 0.0
+            if not rate:
+                return 0
+            busy, period = self.fixed_us + self.per_record_us * len(self.flows), round(1 / rate)
+        return round(min(1.0, busy / period) * min(busy, most_us) / 2)
 
     def free_at(self, at_us: int) -> int:
         """When the application is in poll() again: now, or at the end of the batch at hand."""
