@@ -107,6 +107,8 @@ class Consumer:
         self.blocked_until_us = 0
         self.deadline_us = 0
         self.hang_us = 0
+        self.hangs_first = False                       # before the batch that poll() returned is handled
+        self.unhandled_us = 0                          # … and what is left to do for that
         self.hang_why = "hang"
         self.thrown = 0
         self.stop_option = ""                          # asked to stop: default | leave | remain
@@ -178,7 +180,8 @@ class Consumer:
             self.alarm.set(self.busy_until_us)
 
     def hang(self, us: int, why: str = "hang", is_seen: bool = False) -> None:
-        """The handler will be stuck for so long once poll() returns. `is_seen`: it was seen to, just now: with the batch that is nearest."""
+        """The handler will be stuck for so long after the batch at hand. `is_seen`: it was seen to, just now, when poll() had returned the
+        nearest batch and before that was handled."""
         if not self.is_alive or self.is_frozen:
             return
         cycle = self.feed.cycle
@@ -186,15 +189,15 @@ class Consumer:
             now = self.engine.env._now
             after = min(cycle.batch_after(now), cycle.poll_ends(now, self.spec.handler.poll_timeout_us))
             if not is_seen or after - now < now - cycle.batch_before(now)[0]:
-                self.engine.at(after, self.rank + APP, self._hang_late, (self.life, us, why))
+                self.engine.at(after, self.rank + APP, self._hang_late, (self.life, us, why, is_seen))
                 return
-        self.hang_us, self.hang_why = us, why
+        self.hang_us, self.hang_why, self.hangs_first = us, why, is_seen
         self.wake_for_business()
 
     def _hang_late(self, event: Once) -> None:
-        life, us, why = event.value
+        life, us, why, is_first = event.value
         if life == self.life and self.is_alive and not self.is_frozen:
-            self.hang_us, self.hang_why = us, why
+            self.hang_us, self.hang_why, self.hangs_first = us, why, is_first
             self.wake_for_business()
 
     def stop(self, option: str = "default") -> None:
@@ -404,7 +407,8 @@ class Consumer:
             now = engine.env._now
             if self.is_called:
                 free = cycle.free_at(now)
-                if free <= now:
+                if free <= now or self.hangs_first:
+                    self.unhandled_us = free - now
                     break
                 until = free
             else:
@@ -457,8 +461,11 @@ class Consumer:
             self.is_polling = False
 
     def _hang(self) -> Generator[Any, Any, None]:
-        us, self.hang_us = self.hang_us, 0
+        us, self.hang_us, self.hangs_first = self.hang_us, 0, False
         yield from self._stick(us, self.hang_why)
+        if self.unhandled_us:
+            us, self.unhandled_us = self.unhandled_us, 0
+            yield from self.sleep(self.engine.env._now + us)
 
     def _stick(self, us: int, why: str) -> Generator[Any, Any, None]:
         """No progress for so long, and no poll()."""
@@ -527,7 +534,7 @@ class Consumer:
             self.is_called = True
             now = self.engine.env._now
             free = cycle.free_at(now)
-            if free > now:
+            if free > now and not self.hangs_first:
                 self.alarm.set(min(free, self.alarm.at_us))
                 if self.inbox and self.heartbeat.is_enabled:
                     self.heartbeat.plan()

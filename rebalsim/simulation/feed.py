@@ -327,7 +327,9 @@ class Feed:
             brokers.setdefault(share.broker, []).append(share)
         consumer.deadline_us = cycle.poll_ends(now, self.handler.poll_timeout_us)
         timers = consumer.heartbeat.timers
-        timers.polled_us = max(timers.polled_us, min(now, cycle.batch_before(now)[1]))     # poll() began anew with each batch
+        began, ended = cycle.batch_before(now)
+        before = began - 1 if began > cycle.anchor_us and now <= ended else now      # in a batch: the poll() that returned it
+        timers.polled_us = max(timers.polled_us, min(now, cycle.poll_ends(before, self.handler.poll_timeout_us) - self.handler.poll_timeout_us))
         self.cycle = None
         for broker, shares in brokers.items():
             leaves = cycle.fetch_leaves(shares, now, self.config.fetch_max_wait_us)
