@@ -127,7 +127,7 @@ def _comparison(page: _Page, report: CheckReport) -> None:
     comparison = report.comparison
     if comparison is None:
         return
-    page.line(Line(page.plain(f"Against {comparison.file}: {summary_of(comparison)}"), "bold").add(f"  (rebalsim {comparison.rebalsim})", "dim"))
+    page.line(Line(page.plain(f"Against {comparison.file}: {summary_of(comparison)}"), "bold").add(page.plain(f"  (rebalsim {comparison.rebalsim})"), "dim"))
     for file, variant in dict.fromkeys((c.file, c.variant) for c in comparison.changes):
         why = comparison.reasons.get((file, variant), "")
         page.line(Line("  ").add(page.plain(f"{file} · {variant}")).add(page.plain(f"  because {why}") if why else "", "dim"))

@@ -180,7 +180,7 @@ def test_update_tightens_budgets_in_the_text_and_leaves_everything_else(reposito
         "partitions_touched: < 100": "partitions_touched: < 13",
         'rebalancing_share: "≤ 50%"': 'rebalancing_share: "≤ 0%"',
     }
-    assert "scenarios/deploy.yaml:18: longest_pause 2m → 35.1s" in repository.err
+    assert "scenarios/deploy.yaml:19: longest_pause 2m → 35.1s" in repository.err
     assert repository.check("scenarios", "--update") == exits.WITHIN and repository.err == ""          # nothing is left to tighten
     assert repository.read("scenarios/deploy.yaml").splitlines() == after
 
