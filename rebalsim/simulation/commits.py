@@ -45,13 +45,14 @@ class Commits:
 
     # ---------------------------------------------------------------------------------------------- sending
 
-    def request(self, offsets: dict[Any, int], handle: Any) -> Call | None:
+    def request(self, offsets: dict[Any, int], handle: Any, *, is_before_rebalance: bool = False) -> Call | None:
         """Send a commit; None where the client refuses by itself: it is joining, or no member."""
         consumer, member = self.consumer, self.consumer.member
         if not self.may_commit():
             return None
         request = OffsetCommitRequest(member.member_id, member.instance_id, member.generation, offsets)
         call: Call = consumer.call("OffsetCommit", request, handle)
+        call.is_before_rebalance = is_before_rebalance
         consumer.send(call)
         return call
 

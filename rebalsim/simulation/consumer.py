@@ -44,6 +44,7 @@ from rebalsim.trace.events import (
     StopAsked,
 )
 
+ALWAYS_TOLD = ("JoinGroup", "SyncGroup")
 NOTICEABLE_US = 100_000      # a slowed batch that is late by less is told as any other
 
 
@@ -563,7 +564,7 @@ class Consumer:
         if not call.expires_us:
             call.expires_us = now + self.config.request_timeout_us
         self.calls[call.number] = call
-        if self.world.is_wire:
+        if self.world.is_wire or call.api in ALWAYS_TOLD or call.is_before_rebalance:
             self.tell(RequestSent(now, self.name, call.api, call.number, call.sent_generation, reason))
         link, host = self.coordinator_link, self.host
         if call.api == "FindCoordinator":
@@ -633,7 +634,7 @@ class Consumer:
 
     def _pop(self, call: Call, response: Any) -> None:
         self.calls.pop(call.number, None)
-        if self.world.is_wire:
+        if self.world.is_wire or call.api in ALWAYS_TOLD:
             error: Error = response.error
             self.tell(ResponseReceived(
                 self.engine.env._now, self.name, call.api, call.number, "" if error is Error.NONE else error.name,

@@ -12,7 +12,7 @@ from rebalsim.domain.ids import Partition
 from rebalsim.simulation.engine import ANSWERED, NEVER
 from rebalsim.simulation.flow import Flow
 from rebalsim.simulation.lag import mark
-from rebalsim.simulation.randomness import mean_of
+from rebalsim.simulation.randomness import mean_of, sum_of
 from rebalsim.simulation.steady import Cycle, cycle_of
 from rebalsim.trace.events import RecordsDelivered
 
@@ -271,7 +271,7 @@ class Feed:
         """What the handler takes for a batch."""
         handler, consumer = self.handler, self.consumer
         per_record, per_batch = handler.per_record, handler.per_batch
-        us = per_record.a * records if per_record.is_constant else records * consumer.stream("records").draw(per_record)
+        us = per_record.a * records if per_record.is_constant else sum_of(consumer.stream("records"), per_record, records)
         return int((us + consumer.stream("batches").draw(per_batch)) * consumer.slowness)
 
     # ---------------------------------------------------------------------------------------------- steady times

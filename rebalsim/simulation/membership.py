@@ -167,7 +167,8 @@ class Membership:
             offsets = consumer.feed.consumed()
             if offsets:
                 self.commit = box = []
-                if consumer.commits.request(offsets, lambda call, response: box.append((call, response))) is None:
+                if consumer.commits.request(
+                        offsets, lambda call, response: box.append((call, response)), is_before_rebalance=True) is None:
                     box.append(None)                   # refused by the client itself: goes on without
         if self.commit is not None:
             if not self.commit:

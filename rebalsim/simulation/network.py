@@ -14,8 +14,8 @@ from rebalsim.simulation.randomness import Randomness, Stream
 class Call:
     """A request on its way, and what its sender does with the answer."""
 
-    __slots__ = ("answer", "api", "api_generation", "broker", "consumer", "expires_us", "handle", "is_quiet", "life", "link", "number",
-                 "request", "response", "sent_generation", "sent_member_id", "sent_us")
+    __slots__ = ("answer", "api", "api_generation", "broker", "consumer", "expires_us", "handle", "is_before_rebalance", "is_quiet", "life", "link",
+                 "number", "request", "response", "sent_generation", "sent_member_id", "sent_us")
 
     def __init__(self, consumer: Any, api: str, number: int, request: Any, handle: Any, sent_us: int, broker: int) -> None:
         self.consumer = consumer
@@ -31,6 +31,7 @@ class Call:
         self.sent_generation = -1
         self.sent_member_id = ""
         self.expires_us = 0
+        self.is_before_rebalance = False      # the commit from which on nothing is handed over: always told
         self.is_quiet = False                 # a beat or commit that changes nothing: told only in a trace of the whole wire
 
 

@@ -114,6 +114,42 @@ def mean_of(what: Draw) -> float:
     return mean + what.tail_share * ((_base(what) + what.tail_us) / 2 - mean)
 
 
+def variance_of(what: Draw) -> float:
+    """The square of how far draws spread around their mean (a cap is not minded)."""
+    shape, a, b = what.shape, what.a, what.b
+    plain = Draw(shape, a, b, what.values)
+    middle = mean_of(plain)
+    if shape == "uniform":
+        variance = (b - a) ** 2 / 12
+    elif shape == "normal":
+        variance = b * b
+    elif shape == "exponential":
+        variance = a * a
+    elif shape == "choice":
+        variance = sum((value - middle) ** 2 for value in what.values) / len(what.values)
+    elif shape == "lognormal" and a > 0 and b > a:
+        variance = (math.exp((math.log(b / a) / 2.3263478740408408) ** 2) - 1) * middle * middle
+    else:
+        variance = 0.0
+    share = what.tail_share
+    if not share:
+        return variance
+    tail = (_base(what) + what.tail_us) / 2
+    tail_variance = (what.tail_us - _base(what)) ** 2 / 12
+    whole = (1 - share) * middle + share * tail
+    return (1 - share) * (variance + middle * middle) + share * (tail_variance + tail * tail) - whole * whole
+
+
+def sum_of(stream: Stream, what: Draw, count: int) -> float:
+    """What so many draws come to together: one by one while they are few, else by the law of large numbers."""
+    if what.is_constant:
+        return what.a * count
+    if count <= 12:
+        return float(sum(stream.draw(what) for _ in range(count)))
+    standard = _NORMAL.inv_cdf(min(max(stream.unit(), 1e-12), 1 - 1e-12))
+    return max(0.0, mean_of(what) * count + standard * math.sqrt(variance_of(what) * count))
+
+
 class Randomness:
     """The streams of one run."""
 
