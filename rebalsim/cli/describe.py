@@ -34,7 +34,7 @@ def command(file: str, at_us: int | None, is_offsets: bool, is_members: bool, is
 
     if is_members and is_state:
         raise click.UsageError("--members and --state are different tables — choose one.")
-    chosen = only_variant(open_variants(file, variant, overrides, seed, allow_code), file)
+    chosen = only_variant(open_variants(file, variant, overrides, seed, allow_code, needs_events=True), file)
     a = chosen.analysis
     if at_us is not None and at_us >= a.horizon_us:
         raise InputError(f"--at is after the end: the observation stops after {a.horizon_us / 1_000_000:g} s")

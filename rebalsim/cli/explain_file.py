@@ -31,7 +31,7 @@ def command(file: str, partition: str | None, at_us: int | None, variant: str | 
     from rebalsim.cli.sources import open_variants, report_on
     from rebalsim.reports.chain import calm, render
 
-    found = open_variants(file, variant, overrides, seed, allow_code)
+    found = open_variants(file, variant, overrides, seed, allow_code, needs_events=True)
     view = view_from({**options, "partitions": (partition,) if partition else ()})
     report = report_on(file, found, "")
     check_view(report, view)

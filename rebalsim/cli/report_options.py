@@ -158,6 +158,8 @@ def write_files(report: Report, options: Mapping[str, Any], view: View) -> None:
         from rebalsim.trace.jsonl import write_trace
 
         for v in report.variants:
+            if not v.analysis.trace.events:
+                raise InputError(f"{v.file}: is a result without its events — --trace needs a scenario, a trace, a recording or logs")
             write_trace(v.analysis.trace, trace_path(options["trace_file"], report, v.name))
 
 

@@ -59,7 +59,7 @@ def read_trace_from(name: str) -> Trace:
 
         return read_recording(path)
     if kind == RESULT:
-        raise InputError(f"{path}: is a result of --json, which tells what a trace means and not the trace — keep the trace with --trace FILE, and give that")
+        raise InputError(f"{path}: is a result of --json: it tells what a trace means, not the trace — keep the trace with --trace FILE and give that")
     from rebalsim.trace.client_logs import read_logs
 
     files = [path] if path.is_file() else sorted(p for p in path.iterdir() if p.is_file() and not p.name.startswith("."))
@@ -71,13 +71,16 @@ def read_trace_from(name: str) -> Trace:
 
 
 def open_variants(
-    name: str, variant: str | None = None, overrides: Iterable[str] = (), seed: int | None = None, allow_code: bool = False,
+    name: str, variant: str | None = None, overrides: Iterable[str] = (), seed: int | None = None, allow_code: bool = False, needs_events: bool = False,
 ) -> list[VariantReport]:
-    """Everything in it: each variant of a scenario played once, or the one trace."""
-    if kind_of(name) == SCENARIO:
+    """Everything in it: each variant of a scenario played once, or the one trace. A result of --json has no events left to show."""
+    kind = kind_of(name)
+    if kind == SCENARIO:
         return _played(name, variant, overrides, seed, allow_code)
     if list(overrides) or seed is not None:
         raise InputError(f"{name}: has happened already: --set and --seed are for scenarios")
+    if kind == RESULT and not needs_events:
+        return _kept(name, variant)
     trace = read_trace_from(name)
     found = VariantReport(trace.header.variant or _stem(name), analyse(trace), trace.header.heading, name)
     if variant is not None and variant != found.name:
@@ -95,6 +98,23 @@ def _played(name: str, variant: str | None, overrides: Iterable[str], seed: int 
         scenario = story.scenario(each)
         found.append(VariantReport(each, run_once(scenario).analysis, scenario.heading, name, notes=scenario.notes))
     return found
+
+
+def _kept(name: str, variant: str | None) -> list[VariantReport]:
+    """The variants that a result of --json tells of."""
+    import json
+
+    from rebalsim.reports.from_json import report_from
+    from rebalsim.trace.gzipped import text_of
+
+    try:
+        found = list(report_from(json.loads(text_of(Path(name))), name).variants)
+    except (ValueError, RecursionError) as e:
+        raise InputError(f"{name}: is not a whole JSON document ({e}) — was the file cut?") from None
+    named = [v for v in found if variant is None or v.name == variant]
+    if not named:
+        raise InputError(f"{name}: holds {', '.join(v.name for v in found)} and not '{variant}'")
+    return named
 
 
 def only_variant(found: Sequence[VariantReport], name: str) -> VariantReport:

@@ -34,7 +34,7 @@ def command(file: str, variant: str | None, events: tuple[str, ...], numbers: tu
     from rebalsim.reports.exchange import Filter, render, rows
 
     view = view_from(options)
-    chosen = only_variant(open_variants(file, variant, overrides, seed, allow_code), file)
+    chosen = only_variant(open_variants(file, variant, overrides, seed, allow_code, needs_events=True), file)
     from rebalsim.cli.report_options import check_view
 
     check_view(report_on(file, [chosen], ""), view)

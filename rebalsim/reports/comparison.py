@@ -31,7 +31,8 @@ class Line:
 def lines_of(report: Report) -> list[Line]:
     """The rows of the summary: the headlines that say anything here."""
     found = []
-    for name in (*HEADLINES, "open_pauses"):
+    alerts = ("rebalances_per_hour", "rebalancing_share") if any(v.analysis.rebalances_too_often for v in report.variants) else ()
+    for name in (*HEADLINES, "open_pauses", *alerts):
         if name in _BESIDE:
             continue
         values = tuple(v.analysis.measure(name) for v in report.variants)

@@ -115,7 +115,10 @@ def test_broken_files_are_named(capsys: Said, tmp_path: Path) -> None:
     assert "neither a trace" in out(capsys, "report", str(other), code=exits.INVALID)
     result = tmp_path / "result.json"
     result.write_text(out(capsys, "report", EAGER, "--json"))
-    assert "keep the trace with --trace FILE" in out(capsys, "report", str(result), code=exits.INVALID)
+    assert "keep the trace with --trace FILE" in out(capsys, "describe", str(result), code=exits.INVALID)
+    assert "a result without its events" in out(capsys, "report", str(result), "--trace", str(tmp_path / "t"), code=exits.INVALID)
+    result.write_text(result.read_text()[:5000])
+    assert "was the file cut" in out(capsys, "report", str(result), code=exits.INVALID)
     empty = tmp_path / "logs"
     empty.mkdir()
     assert "is an empty folder" in out(capsys, "report", str(empty), code=exits.INVALID)
@@ -147,6 +150,13 @@ def test_compare_a_trace_against_a_scenario(capsys: Said, tmp_path: Path) -> Non
     out(capsys, "report", "scale-out", "--variant", "eager", "--trace", str(tmp_path / "old.jsonl"))
     text = out(capsys, "compare", str(tmp_path / "old.jsonl"), "scale-out", "--set", "group.config.heartbeat.interval.ms=1s")
     assert "From old to scale-out eager" in text and "--set group.config.heartbeat.interval.ms=1s" in text
+
+
+def test_compare_a_kept_result_against_what_is_now(capsys: Said, tmp_path: Path) -> None:
+    (tmp_path / "kept.json").write_text(out(capsys, "report", "scale-out", "--json"))
+    document = json.loads(out(capsys, "compare", str(tmp_path / "kept.json"), "scale-out", "--json"))
+    assert [(d["before"], d["after"]) for d in document["differences"]] == [("kept eager", "scale-out eager"), ("kept cooperative", "scale-out cooperative")]
+    assert all(not d["partitions"] for d in document["differences"])
 
 
 def test_compare_writes_a_page(capsys: Said, tmp_path: Path) -> None:

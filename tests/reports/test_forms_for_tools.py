@@ -14,10 +14,13 @@ from builders import trace
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from told import HOSTILE, bounced, hostile, one, story
 
+from rebalsim.domain.errors import InputError
 from rebalsim.domain.metrics import METRICS
-from rebalsim.reports import to_csv, to_json, to_markdown, to_openmetrics, to_perfetto
+from rebalsim.reports import to_csv, to_html, to_json, to_markdown, to_openmetrics, to_perfetto, to_terminal
+from rebalsim.reports.from_json import report_from
 from rebalsim.reports.report import BudgetResult, Report
 from rebalsim.reports.result_schema import result_schema
+from rebalsim.reports.view import View
 
 REPORTS = {
     "scale-out": lambda: story("scale-out"), "troubles": lambda: story("troubles"), "hostile": hostile,
@@ -217,3 +220,33 @@ def test_a_pipe_in_a_budget_stays_in_its_cell() -> None:
 
 def test_hostile_is_hostile() -> None:
     assert "<script>" in HOSTILE and "\x1b" in HOSTILE and "\u202e" in HOSTILE and "\n" in HOSTILE and HOSTILE.startswith("=")
+
+
+# ------------------------------------------------------------------------------------------------ a result read back
+
+
+@every_report
+def test_a_result_read_back_tells_the_same(name: str) -> None:
+    first = to_json.document_of(REPORTS[name]())
+    again = to_json.document_of(report_from(json.loads(json.dumps(first)), "kept.json"))
+    for document in (first, again):
+        del document["file"]
+        for variant in document["variants"]:
+            del variant["events"], variant["file"]
+    assert again == {**first, "notes": []}
+
+
+def test_a_result_read_back_looks_the_same() -> None:
+    report = story("troubles")
+    kept = report_from(to_json.document_of(report), "kept.json")
+    assert to_terminal.picture_of(kept, View()) == to_terminal.picture_of(report, View())
+    assert "</html>" in to_html.render(kept)
+
+
+@pytest.mark.parametrize(("change", "said"), [
+    ({"schema_version": 99}, "schema version 99"), ({"variants": [{}]}, "is not a result"), ({"variants": 3}, "is not a result"),
+    ({"variants": [None]}, "is not a result"),
+])
+def test_what_is_no_result_is_refused(change: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        report_from({**to_json.document_of(story("scale-out")), **change}, "kept.json")
