@@ -24,7 +24,9 @@ class Machine:
     async_beat_late_us: int = 240                              # a beat comes so much late where records flow …
     async_idle_beat_late_us: int = 960                         # … and where the thread is woken by nothing else
     async_wait_late_us: int = 100                              # poll() waits so much longer than it means to
-    async_fetch_us: int = 300                                  # records that lie ready take so much longer than an empty answer, and as much a partition
+    async_turn_us: int = 1 * MS                                # … and is woken so long after an event of its own for which there is nothing to fetch
+    async_fetch_us: int = 2 * MS                               # records that lie ready take so much longer to come than those that are waited for
+    async_lookup_us: int = 2 * MS                              # a partition leader takes so long to say what it knows of an offset
     async_first_fetch_us: int = 8 * MS                         # a partition's first records take so much longer
     looks_too_early: float = 2 / 3                             # how often the application looks before its event is marked complete …
     looks_too_early_reading: float = 1 / 3                     # … and where it has partitions, which give it more to look at

@@ -48,3 +48,8 @@ class ConsumerGroupHeartbeatResponse:
     heartbeat_interval_us: int = 0
     assignment: dict[str, tuple[int, ...]] | None = None    # topic id → partitions, ascending
     text: str = ""
+
+    @property
+    def generation(self) -> int:
+        """The epoch, by the name that traces have for it under either protocol."""
+        return self.epoch

@@ -103,8 +103,10 @@ class ConsumerCoordinator(Coordinator):
         if type(call.request) is ConsumerGroupHeartbeatRequest:
             self.consumers[call.request.member_id] = call.consumer
         effects = either_group.step(self.either, call.number, call.request, now)
-        if type(call.request) is OffsetCommitRequest and isinstance(self.group, ConsumerGroup) and effects[-1].response.error is Error.NONE:
-            effects.insert(0, Append(0, "offsets"))
+        if type(call.request) is OffsetCommitRequest and isinstance(self.group, ConsumerGroup):
+            answer = effects[-1]
+            if isinstance(answer, Reply) and answer.response.error is Error.NONE:
+                effects.insert(0, Append(0, "offsets"))
         return effects
 
     def _fire(self, key: str, now: int) -> list[Effect]:

@@ -6,6 +6,7 @@ be predicted.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import sqrt
 from typing import Any
 
@@ -23,6 +24,7 @@ LATENCY = constantly(1.6 * MS)
 JITTERED = Draw("uniform", 0.5 * MS, 5 * MS)
 # Under the consumer protocol a heartbeat is answered within 1 or 2 ms, its write included, and no JoinGroup is ever in the way.
 ASYNC_LATENCY = constantly(0.5 * MS)
+ASYNC_WRITE = constantly(2.5 * MS)
 ASYNC_JITTERED = Draw("uniform", 0.3 * MS, 1.5 * MS)
 LINGERS_US, APART_US = 5 * MS, MS // 10   # a producer lingers for 2 ms, and its batches arrive one by one
 _DEEDS = {"close_begin": "close", "do_kill": "kill", "do_freeze": "freeze", "do_thaw": "thaw"}
@@ -60,16 +62,20 @@ def scenario_of(document: dict[str, Any], *, is_jittered: bool = False) -> tuple
     config = BrokerConfig(
         group_initial_rebalance_delay_us=int(broker.get("group.initial.rebalance.delay.ms", 3000)) * MS,
         group_min_session_timeout_us=int(broker.get("group.min.session.timeout.ms", 1000)) * MS, offsets_topic_num_partitions=1,
-        **{field: int(broker[key]) * MS for key, field in _BROKER.items() if key in broker},
     )
+    held: dict[str, Any] = {field: int(broker[key]) * MS for key, field in _BROKER.items() if key in broker}
+    config = replace(config, **held)
     late = Machine().beat_late
     # Without jitter a race goes the way it mostly goes.
-    machine = Machine() if is_jittered else Machine(constantly(sqrt(late.a * late.b)), looks_too_early=1.0, looks_too_early_reading=0.0, backoff_percent=constantly(100))
+    machine = Machine() if is_jittered else Machine(
+        constantly(sqrt(late.a * late.b)), looks_too_early=1.0, looks_too_early_reading=0.0, backoff_percent=constantly(100))
     is_async = document["conf"].get("group.protocol") == "consumer"
     constant, jittered = (ASYNC_LATENCY, ASYNC_JITTERED) if is_async else (LATENCY, JITTERED)
     scenario = Scenario(
         title=document.get("name", ""), topics=topics, horizon_us=int(document["end"]) * MS, machine=machine,
-        cluster=Cluster(document.get("kafka", "4.3"), config=config, network=Network(jittered if is_jittered else constant)),
+        cluster=Cluster(
+            document.get("kafka", "4.3"), config=config, log_append=ASYNC_WRITE if is_async else Cluster().log_append,
+            network=Network(jittered if is_jittered else constant)),
         groups=(Group(GROUP, tuple([specs[name, 1] for name in lives])),),
     )
     return scenario, _async_drive(document, specs) if is_async else _drive(document, specs)

@@ -19,7 +19,7 @@ from rebalsim.verify.recognise import lines_of
 from rebalsim.verify.replay import scenario_of
 
 KINDS = {"eager": "eager", "sticky": "eager, sticky", "coop": "cooperative", "next": "consumer protocol"}
-PLAYED = ("classic",)                 # the clients that are simulated
+PLAYED = ("classic", "consumer")       # the clients that are simulated
 
 
 def verify(path: Path, *, differences: int = 3, wire: bool = False, out: Path | None = None, several: bool = False) -> Finding:

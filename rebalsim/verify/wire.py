@@ -2,7 +2,8 @@
 
 Beats and commits do not keep step with the joins to the millisecond, so three conversations are held apart for each life of a member:
 joins (JoinGroup, SyncGroup, LeaveGroup), heartbeats, commits. In each, order and errors must agree, and times to within a heartbeat's
-worth of chance. The first place where they do not is where a rule is missing.
+worth of chance; under the consumer protocol, where everything is a heartbeat, epochs and whether an answer brought an assignment too.
+The first place where they do not is where a rule is missing.
 """
 
 from __future__ import annotations
@@ -10,13 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from rebalsim.trace.events import ConsumerStarted, RequestSent, ResponseReceived
+from rebalsim.trace.events import AssignmentReceived, ConsumerStarted, RequestSent, ResponseReceived
 from rebalsim.trace.kafka_errors import error_name
 from rebalsim.trace.trace import Trace
 
 _KINDS = {
     "JoinGroup": "joins", "SyncGroup": "joins", "LeaveGroup": "joins", "Heartbeat": "heartbeats", "OffsetCommit": "commits",
+    "ConsumerGroupHeartbeat": "heartbeats",
 }
+_BEAT = "ConsumerGroupHeartbeat"
 FAR_MS = 100.0                        # farther apart than this is worth a word
 
 
@@ -28,12 +31,19 @@ class Message:
     is_answer: bool
     api: str
     error: str = ""
+    epoch: int = -9                   # consumer protocol
+    has_assignment: bool = False
 
     def is_like(self, other: Message) -> bool:
-        return self.is_answer is other.is_answer and self.api == other.api and self.error == other.error
+        return (
+            self.is_answer is other.is_answer and self.api == other.api and self.error == other.error and self.epoch == other.epoch
+            and self.has_assignment is other.has_assignment
+        )
 
     def __str__(self) -> str:
-        return f"{'answer to ' if self.is_answer else ''}{self.api}{' ' + self.error if self.error else ''} at {self.at:.0f} ms"
+        epoch = f" at epoch {self.epoch}" if self.epoch > -9 else ""
+        brought = " with an assignment" if self.has_assignment else ""
+        return f"{'answer to ' if self.is_answer else ''}{self.api}{' ' + self.error if self.error else ''}{epoch}{brought} at {self.at:.0f} ms"
 
 
 @dataclass(slots=True)
@@ -57,7 +67,9 @@ def recorded(document: dict[str, Any]) -> Conversations:
         if event["ev"] in ("sent", "got") and event["api"] in _KINDS:
             key = event["member"], event.get("life", 1), _KINDS[event["api"]]
             code = event.get("error", 0)
-            talks.setdefault(key, []).append(Message(event["t"], event["ev"] == "got", event["api"], error_name(code) if code else ""))
+            epoch = int(event["epoch"]) if event["api"] == _BEAT and not code else -9
+            talks.setdefault(key, []).append(Message(
+                event["t"], event["ev"] == "got", event["api"], error_name(code) if code else "", epoch, bool(event.get("assignment"))))
     return talks
 
 
@@ -72,7 +84,13 @@ def simulated(trace: Trace) -> Conversations:
         elif (kind is RequestSent or kind is ResponseReceived) and event.api in _KINDS:
             key = event.consumer, lives.get(event.consumer, 1), _KINDS[event.api]
             is_answer = kind is ResponseReceived
-            talks.setdefault(key, []).append(Message(event.at_us / 1000, is_answer, event.api, event.error if is_answer else ""))
+            error = event.error if is_answer else ""
+            epoch = event.generation if event.api == _BEAT and not error else -9
+            talks.setdefault(key, []).append(Message(event.at_us / 1000, is_answer, event.api, error, epoch))
+        elif kind is AssignmentReceived:
+            beats = talks.get((event.consumer, lives.get(event.consumer, 1), "heartbeats"))
+            if beats and beats[-1].api == _BEAT:
+                beats[-1].has_assignment = True
     return talks
 
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from rebalsim.protocol.consumer_member import ClientState
+from rebalsim.protocol.errors_of_kafka import Error
+from rebalsim.protocol.member_timers import backoff_us
 from rebalsim.simulation.asynchronous.beats import Beats
 from rebalsim.simulation.asynchronous.events import Assigned, Done, PollEvent, Removed
 from rebalsim.simulation.asynchronous.reconciliation import Reconciliation
 from rebalsim.simulation.engine import BEAT, NEVER, Alarm
 from rebalsim.simulation.membership import ask_for_coordinator
-from rebalsim.protocol.errors_of_kafka import Error
-from rebalsim.protocol.member_timers import backoff_us
 
 
 class Polled:
@@ -30,8 +30,24 @@ class Polled:
 class Background:
     """Its turns, and the queues at both its ends."""
 
-    __slots__ = ("_again", "_attempts", "_asks_at_us", "_is_turning", "_prefetches", "_queue", "_seekers", "alarm", "beats", "consumer", "engine", "is_enabled",
-                 "late_us", "reconciliation", "timers", "told")
+    __slots__ = (
+        "_again",
+        "_asks_at_us",
+        "_attempts",
+        "_is_turning",
+        "_prefetches",
+        "_queue",
+        "_seekers",
+        "alarm",
+        "beats",
+        "consumer",
+        "engine",
+        "is_enabled",
+        "late_us",
+        "reconciliation",
+        "timers",
+        "told",
+    )
 
     def __init__(self, consumer: Any) -> None:
         self.consumer = consumer
@@ -82,7 +98,7 @@ class Background:
 
     def longest_wait_us(self, now: int) -> int:
         """For how long the application may wait before it should look again (maximumTimeToWait)."""
-        return min(self.beats.longest_wait_us(now), max(0, self.consumer.commits.due_us - now))
+        return int(min(self.beats.longest_wait_us(now), max(0, self.consumer.commits.due_us - now)))
 
     # ---------------------------------------------------------------------------------------------- asked by the application
 

@@ -8,7 +8,7 @@ from rebalsim.protocol.consumer_member import FENCES, RETRIES_AT_ONCE, RETRIES_L
 from rebalsim.protocol.consumer_messages import LEAVES, UNCHANGED, ConsumerGroupHeartbeatRequest
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.member_timers import backoff_us
-from rebalsim.simulation.engine import ARRIVES, NEVER
+from rebalsim.simulation.engine import NEVER
 from rebalsim.trace.events import AssignmentReceived, Fenced, LeaveSent, PollExpired
 
 POLL_EXPIRED = "consumer poll timeout has expired."
@@ -35,7 +35,8 @@ class Beats:
         """Whole milliseconds are waited for; a thread that is often awake notices sooner."""
         consumer = self.consumer
         machine = consumer.world.machine
-        return machine.async_beat_late_us if consumer.feed.shares and not consumer.is_hanging else machine.async_idle_beat_late_us
+        flows = consumer.feed.shares and not consumer.is_hanging
+        return int(machine.async_beat_late_us if flows else machine.async_idle_beat_late_us)
 
     def next_us(self) -> int:
         """When the thread must run for the next beat."""
@@ -52,7 +53,7 @@ class Beats:
         left = self._background.timers.polled_us + self.consumer.config.max_poll_interval_us - now
         if left <= 0 or (member.beats_now and self.flying is None):
             return 0
-        return max(0, min(left // 2, max(self.due_us, self._not_before_us) - now))
+        return int(max(0, min(left // 2, max(self.due_us, self._not_before_us) - now)))
 
     def polled(self, at_us: int) -> None:
         """The application polls: the poll timer starts anew, and a member that had left for it joins again."""
@@ -153,9 +154,8 @@ class Beats:
         given = None
         if response.assignment is not None:
             given = consumer.world.by_topic_name(response.assignment)
-        before = member.target
         state = member.take(response.epoch, given)
-        if given is not None and member.target is not before:
+        if given is not None and member.is_in_group:
             consumer.tell(AssignmentReceived(now, consumer.name, response.epoch, given))
         if state is not None:
             consumer.step_to(lambda: member.become(state))
@@ -192,5 +192,3 @@ class Beats:
 def _ignored(call: Any, response: Any) -> None:
     """The answer to a leave that nobody waits for."""
 
-
-__all__ = ["ARRIVES", "Beats"]

@@ -9,6 +9,7 @@ the passes of one that has nothing to read are worked out when news comes.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
+from itertools import pairwise
 from typing import Any
 
 from rebalsim.domain.scenario import Consumer as Spec
@@ -22,7 +23,7 @@ from rebalsim.simulation.asynchronous.events import Assigned, Done, PollEvent, R
 from rebalsim.simulation.asynchronous.feed import AsyncFeed
 from rebalsim.simulation.asynchronous.positions import AsyncPositions
 from rebalsim.simulation.consumer import Consumer
-from rebalsim.simulation.engine import ARRIVES, SCRIPT, Once
+from rebalsim.simulation.engine import ANSWERED, ARRIVES, SCRIPT, Once
 from rebalsim.simulation.listener import ListenerFailed, call_listener
 from rebalsim.simulation.network import Call
 from rebalsim.simulation.poll_failed import PollFailed
@@ -76,7 +77,7 @@ class AsyncConsumer(Consumer):
         change()
         now = self.engine.env._now
         states = [before, *([by_way_of] if by_way_of is not None else []), member.state]
-        for one, other in zip(states, states[1:]):
+        for one, other in pairwise(states):
             self.tell(MemberStateChanged(now, self.group, self.name, one.value, other.value, member.epoch, "client"))
 
     def fail(self, error: Error) -> None:
@@ -141,7 +142,7 @@ class AsyncConsumer(Consumer):
     def looks_too_early(self) -> bool:
         """The race between a wake-up and the mark that the event is complete: lost two times in three by one that has little to look at."""
         machine = self.world.machine
-        return self.stream("looks").unit() < (machine.looks_too_early_reading if self.feed.shares else machine.looks_too_early)
+        return bool(self.stream("looks").unit() < (machine.looks_too_early_reading if self.feed.shares else machine.looks_too_early))
 
     # ---------------------------------------------------------------------------------------------- starting
 
@@ -191,7 +192,6 @@ class AsyncConsumer(Consumer):
 
     def poll(self) -> Generator[Any, Any, int]:
         """KafkaConsumer.poll(): how many records it returns."""
-        feed = self.feed
         engine = self.engine
         self.deadline_us = engine.env._now + self.spec.handler.poll_timeout_us
         is_first = True
@@ -260,7 +260,7 @@ class AsyncConsumer(Consumer):
         failed = False
         for one in told:
             try:
-                if type(one) is Assigned:
+                if isinstance(one, Assigned):
                     self.feed.assign(one.partitions)
                     yield from call_listener(self, "assigned", one.added)
                 else:
@@ -289,12 +289,17 @@ class AsyncConsumer(Consumer):
 
     def _await_records(self) -> Steps:
         """pollForFetches: until woken, until the poll is over, or as long as the background thread allows."""
-        self.heartbeat.flush()
-        if self.woken:
-            self.woken = False
-            return
         engine, feed = self.engine, self.feed
         now = engine.env._now
+        if self.woken:                        # the next pass comes before the thread has come to what was put aside
+            self.is_polling = True
+            self.alarm.set(now + self.world.machine.async_turn_us)
+            while engine.env._now < now + self.world.machine.async_turn_us or self.is_frozen:
+                yield self.nudge
+            self.is_polling = self.woken = False
+            return
+        if now < self.deadline_us:            # else the next poll() does
+            self.heartbeat.flush()
         late = self.world.machine.async_wait_late_us
         wait = self.deadline_us - now
         backoff = self.config.retry_backoff_us
@@ -358,13 +363,14 @@ class AsyncConsumer(Consumer):
         elif self.event is not None:
             self.event = None
             submits = False
+        turn = self.world.machine.async_turn_us if submits else 0
         if submits:
             self.heartbeat.timers.polled_us = at
             self.event = None
             if self.looks_too_early():
                 self.event = PollEvent(at, self.deadline_us)
                 self.event.is_complete, self.event.is_fresh = True, False
-        return at + max(min(backoff, self.deadline_us - at), SPIN_US) + self.world.machine.async_wait_late_us
+        return int(at + turn) + max(min(backoff, self.deadline_us - at - turn), SPIN_US) + int(self.world.machine.async_wait_late_us)
 
     def _keep_up(self) -> Steps:
         """The application keeps up: asleep until something but the usual records comes."""
@@ -449,6 +455,10 @@ class AsyncConsumer(Consumer):
         self.is_hanging = True
         yield from super()._stick(us, why)
         self.is_hanging = False
+
+    def looked_up(self, event: Once) -> None:
+        """A partition leader answers, after it has looked."""
+        self.engine.at(self.engine.env._now + self.world.machine.async_lookup_us, self.rank + ANSWERED, super().looked_up, event.value)
 
     def _incoming(self) -> None:
         if self.is_frozen:

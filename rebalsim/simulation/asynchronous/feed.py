@@ -43,9 +43,13 @@ class Answer(list[Any]):
 class AsyncFeed(Feed):
     """The data plane of an asynchronous consumer."""
 
-    __slots__ = ()
+    __slots__ = ("_asked",)
     shares: dict[Partition, Any]
     buffer: list[Any]
+
+    def __init__(self, consumer: Any) -> None:
+        super().__init__(consumer)
+        self._asked: dict[int, int] = {}              # of how many partitions the Fetch in flight to each broker asks
 
     def assign(self, partitions: tuple[Partition, ...]) -> None:
         """The new assignment; what is new is not read before the callback has returned."""
@@ -84,27 +88,33 @@ class AsyncFeed(Feed):
         """Has every answer been begun? One that is handed over in parts does not count (FetchBuffer#isEmpty)."""
         return not self.buffer or (len(self.buffer) == 1 and self.buffer[0].is_begun)
 
+    def _is_wanted(self, share: Any) -> bool:
+        held: Any = self.shares.get(share.partition)
+        return held is share and bool(held.is_fetchable)
+
     def send(self) -> int:
         """As every consumer's, of what may be fetched."""
         if self.cycle is not None:
             return 0
         wanted: dict[int, list[Share]] = {}
-        for share in self.shares.values():
+        mine: list[Any] = list(self.shares.values())
+        for share in mine:
             if share.is_fetchable and share.broker not in self.flying and share.broker >= 0:
                 share.fetched = share.offset
                 wanted.setdefault(share.broker, []).append(share)
         drains_first = self.consumer.drains_first
         for entry in self.buffer:
-            share = entry[0]
-            if self.shares.get(share.partition) is not share or not share.is_fetchable:
+            held = entry[0]
+            if not self._is_wanted(held):
                 continue                              # will be thrown away, and is in nobody's way (AbstractFetch#bufferedNodes)
             if drains_first:
-                wanted.pop(share.broker, None)
-            elif share in wanted.get(share.broker, ()):
-                wanted[share.broker].remove(share)
+                wanted.pop(held.broker, None)
+            elif held in wanted.get(held.broker, ()):
+                wanted[held.broker].remove(held)
         sent = 0
         for broker, shares in wanted.items():
             if shares:
+                self._asked[broker] = len(shares)
                 self._fetch(broker, shares)
                 sent += 1
         return sent
@@ -115,7 +125,7 @@ class AsyncFeed(Feed):
         if any(share.is_new for share, _, _ in got):
             at_us += machine.async_first_fetch_us
         elif any(share.flow.when(first) < leaves_us for share, first, _ in got):
-            at_us += machine.async_fetch_us * (1 + len(got))
+            at_us += machine.async_fetch_us
         super()._fly(broker, got, leaves_us, at_us)
 
     def landed(self, fetch: Fetch) -> None:
@@ -133,13 +143,22 @@ class AsyncFeed(Feed):
     def collect(self) -> int:
         """As every consumer's; what is not wanted any more is thrown away on the way."""
         for entry in list(self.buffer):
-            share = entry[0]
-            if self.shares.get(share.partition) is not share or not share.is_fetchable or share.offset != entry[1]:
+            if not self._is_wanted(entry[0]) or entry[0].offset != entry[1]:
                 self.buffer.remove(entry)
         return super().collect()
 
     def settle(self) -> bool:
-        """Only when nothing is on its way out or in."""
-        if any(share.is_going or share.is_coming for share in self.shares.values()):
-            return False
-        return super().settle()
+        """Only when nothing is on its way out or in, and whatever is in flight asks for everything."""
+        asked = dict(self._asked)
+        for share in self.shares.values():
+            if share.is_going or share.is_coming:
+                return False
+            asked[share.broker] = asked.get(share.broker, 0) - 1
+        return not any(asked[broker] for broker in self.flying) and super().settle()
+
+    def unsettle(self) -> None:
+        """What is in flight then asks for everything."""
+        self._asked.clear()
+        for share in self.shares.values():
+            self._asked[share.broker] = self._asked.get(share.broker, 0) + 1
+        super().unsettle()

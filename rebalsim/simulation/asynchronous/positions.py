@@ -29,7 +29,7 @@ class AsyncPositions(Positions):
 
     def look(self, event: PollEvent) -> None:
         """updateFetchPositions, for this event."""
-        consumer, feed = self.consumer, self.consumer.feed
+        feed = self.consumer.feed
         if feed.cycle is not None or feed.has_all_positions:
             self._background.placed([event])
             return
