@@ -29,7 +29,7 @@ class Machine:
     async_lookup_us: int = 2 * MS                              # a partition leader takes so long to say what it knows of an offset
     async_first_fetch_us: int = 8 * MS                         # a partition's first records take so much longer
     looks_too_early: float = 2 / 3                             # how often the application looks before its event is marked complete …
-    looks_too_early_reading: float = 1 / 3                     # … and where it has partitions, which give it more to look at
+    looks_too_early_warm: float = 1 / 3                        # … and once it has had partitions in this life, so that its code is warm
 
 
 PROMPT = Machine(Draw(), 0, 0)

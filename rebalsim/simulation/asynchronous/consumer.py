@@ -54,6 +54,7 @@ class AsyncConsumer(Consumer):
         self.is_done = False                  # what the application waits for in the background thread is done
         self.is_idling = False
         self.is_hanging = False
+        self.is_warm = False                  # it has had partitions in this life
         self.wants_to_join = True
         self.has_new_topics = False
         self.resolves_pattern = True
@@ -140,9 +141,9 @@ class AsyncConsumer(Consumer):
         return self.is_idling or self.feed.cycle is not None
 
     def looks_too_early(self) -> bool:
-        """The race between a wake-up and the mark that the event is complete: lost two times in three by one that has little to look at."""
+        """The race between a wake-up and the mark that the event is complete: mostly lost by one that has just begun."""
         machine = self.world.machine
-        return bool(self.stream("looks").unit() < (machine.looks_too_early_reading if self.feed.shares else machine.looks_too_early))
+        return bool(self.stream("looks").unit() < (machine.looks_too_early_warm if self.is_warm else machine.looks_too_early))
 
     # ---------------------------------------------------------------------------------------------- starting
 
@@ -262,6 +263,7 @@ class AsyncConsumer(Consumer):
             try:
                 if isinstance(one, Assigned):
                     self.feed.assign(one.partitions)
+                    self.is_warm = self.is_warm or bool(one.partitions)
                     yield from call_listener(self, "assigned", one.added)
                 else:
                     yield from call_listener(self, one.callback, one.partitions)
