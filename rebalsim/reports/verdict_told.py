@@ -35,7 +35,21 @@ def tell_evidence(analysis: Analysis, budget: Budget) -> tuple[str, str]:
     groups = together(pauses_behind(analysis, budget))
     if not groups:
         return " ".join(said), ""
-    return " ".join([*said, tell(groups[0])]), hint_on(groups[0].first, analysis.header)
+    return " ".join([*said, tell(groups[0])]), _on_list(analysis, budget) or hint_on(groups[0].first, analysis.header)
+
+
+_OF_ALL = ("partitions_touched", "pauses", "partition_seconds", "moved_partitions", "moved_over_least")
+
+
+def _on_list(analysis: Analysis, budget: Budget) -> str:
+    """That a list with a cooperative assignor in it runs eager, where that is why so many partitions are concerned."""
+    if budget.metric not in _OF_ALL:
+        return ""
+    found = next((a for a in analysis.answers if a.question == "cooperative-in-use"), None)
+    if found is None or found.is_yes is not False or not found.consumers:
+        return ""
+    return (f"{plural(len(found.consumers), 'member')} offer cooperative-sticky, but another assignor of the list was chosen, so each gives up all that it "
+            "has in every rebalance: name cooperative-sticky alone.")
 
 
 def say_amount(metric: str, value: float | None, beside: float | None = None) -> str:

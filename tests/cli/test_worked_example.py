@@ -1,0 +1,122 @@
+"""The README's worked example: a repository with three scenarios, three harmful changes, and a build that fails on the right line with the reason."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from checking import Repository
+
+from rebalsim.cli import exits
+
+README = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+
+RESTART = """\
+title: A pod restarts in place
+topics: {orders: {partitions: 12, rate: 600/s}}
+group:
+  members: {"orders-{n}": {count: 3}}
+  group.instance.id: "{name}"
+  config:
+    session.timeout.ms: 60s
+    partition.assignment.strategy: [cooperative-sticky]
+  handler: 1ms
+script:
+  - at: 1m
+    rolling_bounce: {members: orders-0, down: 35s}
+replay: [as-written]
+horizon: 3m
+budgets:
+  rebalances: "== 0"            # the others must not notice
+  longest_pause: "<= 40s"
+"""
+SCALE_OUT = """\
+title: One consumer more at noon
+topics: {orders: {partitions: 12, rate: 600/s}}
+group:
+  members: 3
+  config:
+    partition.assignment.strategy: [cooperative-sticky]
+  handler: 1ms
+  listener: {on_assigned: 500ms/partition}    # warming a cache
+script:
+  - {at: 1m, scale: 4}
+replay: [as-written]
+horizon: 2m
+budgets:
+  partitions_touched: "<= 3"    # only what moves may stop
+  longest_pause: "<= 5s"
+"""
+DEPLOY = """\
+title: Rolling deploy of six pods
+topics: {orders: {partitions: 24, rate: 1200/s}}
+group:
+  members: {"orders-{n}": {count: 6}}
+  group.instance.id: "{name}"
+  config: {session.timeout.ms: 60s, partition.assignment.strategy: [cooperative-sticky]}
+  handler: 1ms
+script:
+  - at: 1m
+    id: deploy
+    rolling_bounce: {max_unavailable: 1, down: 35s, ready_when: assigned, settle: 5s}
+replay: [as-written]
+horizon: 8m
+budgets:
+  lag_peak: "<= 10,000"         # what the shop sees as late orders
+  rebalances: "== 0"
+"""
+FILES = {"pod-restart": RESTART, "scale-out": SCALE_OUT, "deploy": DEPLOY}
+# file → the change, the line that must be named, and what a colleague reads
+HARM = {
+    "pod-restart": (("session.timeout.ms: 60s", "session.timeout.ms: 30s"), "rebalances", (
+        "2 rounds because orders-0 joined; 1 round because orders-0's session ran out", "while orders-0 was silent and nobody knew until its session ran out",
+        "a session.timeout.ms (30.0 s here) longer than its restart would have kept its partitions where they are")),
+    "scale-out": (("[cooperative-sticky]", "[range, cooperative-sticky]"), "partitions_touched", (
+        "partitions_touched <= 3 12", "4 members offer cooperative-sticky, but another assignor of the list was chosen", "name cooperative-sticky alone")),
+    "deploy": (("max_unavailable: 1", "max_unavailable: 3"), "lag_peak", (
+        "lag_peak <= 10,000 21,0", "stood still for 35.0 s when orders-0 restarted under its static id (deploy)", "fewer restarts at once")),
+}
+
+
+@pytest.fixture
+def shop(repository: Repository) -> Repository:
+    (repository.root / "scenarios/deploy.yaml").unlink()
+    for name, text in FILES.items():
+        repository.write(f"scenarios/{name}.yaml", text)
+    return repository
+
+
+def test_the_three_scenarios_keep_their_budgets(shop: Repository) -> None:
+    assert shop.check("scenarios", "--require-budgets") == exits.WITHIN
+    assert "3 scenarios: 6 budgets kept." in shop.out
+
+
+@pytest.mark.parametrize("name", HARM)
+def test_a_harmful_change_fails_on_the_right_line_with_the_reason(shop: Repository, name: str) -> None:
+    (old, new), metric, sentences = HARM[name]
+    text = FILES[name].replace(old, new)
+    assert text != FILES[name]
+    shop.write(f"scenarios/{name}.yaml", text)
+    assert shop.check("scenarios") == exits.BROKEN
+    line = next(i for i, written in enumerate(text.splitlines(), 1) if written.strip().startswith(f"{metric}:"))
+    told = " ".join(shop.out.split())
+    assert f"at scenarios/{name}.yaml:{line} " in told
+    assert [s for s in sentences if s not in told] == []
+    assert "5 budgets kept, 1 budget broken" in told
+
+
+def test_the_readme_shows_a_scenario_and_an_output_that_are_so(shop: Repository) -> None:
+    """Where the README has the example, its scenario is this one, and the output is what the command says."""
+    if "pod-restart.yaml" not in README:
+        pytest.skip("the README has no worked example yet")
+    blocks = re.findall(r"```(\w*)\n(.*?)```", README, re.DOTALL)
+    assert any(RESTART.strip() == body.strip() for language, body in blocks if language == "yaml")
+    shop.write("scenarios/pod-restart.yaml", RESTART.replace("60s", "30s"))
+    shop.check("scenarios/pod-restart.yaml", "--width", "100")
+    assert any(_without_times(shop.out) in _without_times(body) for _, body in blocks)
+
+
+def _without_times(text: str) -> str:
+    """Without how long it took."""
+    return re.sub(r"  \d+\.\d s$", "", text.strip(), flags=re.MULTILINE)
