@@ -7,11 +7,11 @@ A word is WHO WHAT @ SECONDS; partitions p0,p1 are of the topic `t`. What happen
     c1[p0    revoked callback entered …                 c1]     … and left           c1/p0   lost, in no time
     c1!      killed      c1~ froze     c1^ thawed       c1#     handler stuck        c1.     handler returned
     c1(      told to start, polls      c1x  close()     c1l     LeaveGroup sent      c1)     exited
-    c1?      noticed the rebalance     c1w  its commit leaves       c1j  its JoinGroup leaves
+    c1?      noticed the rebalance (c1?sync: by an answer)     c1w  its commit leaves       c1j  its JoinGroup leaves
     c1=2     joined generation 2       c1:2 its assignment came     c1e  max.poll.interval.ms ran out
 
 And to the group: `g{joined.c2` prepares (trigger, who), `g|2.c1` the barrier of generation 2 is complete (last: c1), `g}2` stable,
-`g%c1` removed as its session ran out. `t+3` the topic now has three partitions.
+`g%c1` removed as its session ran out (`g%c1.9`: last heard of at 9 s), `g&c1` replaced by one with its static id. `t+3` the topic now has three partitions.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ def trace(
         else:
             known[who] = None
             events += _consumer(at, who, what, rest, entered)
-            if not any(type(e) is ev.TopicChanged for e in events):
-                highest = max([highest, *(p.number + 1 for p in partitions(rest) if what in "+-<[/*")])
+            if what in "+-<[/*" and not any(type(e) is ev.TopicChanged for e in events):
+                highest = max([highest, *(p.number + 1 for p in partitions(rest))])
     assert [e.at_us for e in events] == sorted(e.at_us for e in events), "the words run forward in time"
     facts = {
         name: ConsumerFacts(
@@ -105,7 +105,7 @@ _CONSUMER: dict[str, Callable[[int, str, str, tuple[Partition, ...]], list[Trace
     "x": lambda at, who, rest, ps: [ev.CloseBegan(at, who)],
     "l": lambda at, who, rest, ps: [ev.LeaveSent(at, who, "the consumer is being closed")],
     "e": lambda at, who, rest, ps: [ev.PollExpired(at, who), ev.LeaveSent(at, who, "consumer poll timeout has expired.")],
-    "?": lambda at, who, rest, ps: [ev.RebalanceNoticed(at, who, "heartbeat"), ev.RejoinRequested(at, who, "group is already rebalancing")],
+    "?": lambda at, who, rest, ps: [ev.RebalanceNoticed(at, who, rest or "heartbeat"), ev.RejoinRequested(at, who, "group is already rebalancing")],
     "w": lambda at, who, rest, ps: [ev.RequestSent(at, who, "OffsetCommit", 0)],
     "j": lambda at, who, rest, ps: [ev.RequestSent(at, who, "JoinGroup", 0)],
     "h": lambda at, who, rest, ps: [ev.RequestSent(at, who, "Heartbeat", 0)],
@@ -128,5 +128,7 @@ _GROUP: dict[str, Callable[[int, str], list[TraceEvent]]] = {
     "}": lambda at, rest: [
         ev.AssignmentStored(at, "group", int(rest)), ev.GroupStateChanged(at, "group", "CompletingRebalance", "Stable", int(rest)),
     ],
-    "%": lambda at, rest: [ev.MemberRemoved(at, "group", rest, f"{rest}-id", "session-expired")],
+    "%": lambda at, rest: [ev.MemberRemoved(
+        at, "group", _parts(rest)[0], f"{_parts(rest)[0]}-id", "session-expired", round(float(_parts(rest)[1] or "-0.000001") * SECOND))],
+    "&": lambda at, rest: [ev.MemberRemoved(at, "group", rest, f"{rest}-id", "replaced")],
 }

@@ -110,8 +110,8 @@ class Analysis:
             found += mine
         causes = Causes(self.index, self.header, Doings(self.index), found)
         for d in found:
-            _, consumer, at = causes.of_trigger(d.trigger, d.consumer, d.started_us)
-            action = causes.action_for(consumer, at, "")
+            kind, consumer, at = causes.of_trigger(d.trigger, d.consumer, d.started_us)
+            action = causes.action_for(consumer, at, causes.topic_changed_before(at) if kind == "topic-changed" else "")
             acted = self.trace.events[action] if action >= 0 else None
             d.action = (acted.action or acted.text) if acted is not None else ""
         for place, r in enumerate(self._completed):
@@ -181,7 +181,7 @@ class Analysis:
     @cached_property
     def tells_positions(self) -> bool:
         """Whether the trace says where owners began to read, against what had been handled."""
-        return any(type(e) is PositionFound and e.handled >= 0 for e in self.trace.events)
+        return any(type(e) is PositionFound and (e.handled >= 0 or self.header.source == "simulated") for e in self.trace.events)
 
     @cached_property
     def client_metrics(self) -> dict[str, Values]:

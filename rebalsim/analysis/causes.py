@@ -41,7 +41,8 @@ class Causes:
             _, blamed, since = self._of_disturbance(first)
             action = self.action_for(blamed, since, p.partition.topic)
         else:
-            action = self.action_for(consumer, at, p.partition.topic)
+            topic = self.topic_changed_before(at) if kind == "topic-changed" and p.why != "grown" else ""
+            action = self.action_for(consumer, at, topic or p.partition.topic)
         chain = [action] if action >= 0 else []
         if first is not None and p.why in ("revoked", "lost"):
             chain += first.evidence
@@ -72,6 +73,8 @@ class Causes:
 
     def of_trigger(self, trigger: str, consumer: str, at: int) -> tuple[str, str, int]:
         """The same for a disturbance: who really made it, and when."""
+        if OF_TRIGGER.get(trigger) == "topic-changed":
+            return "topic-changed", "", at                   # whoever saw it first and joined again has nothing to do with it
         if trigger == "session-expired" and consumer:
             doing, since, _ = self.doings.at(consumer, at)
             return OF_DOING.get(doing, "session-expired"), consumer, since if since >= 0 else at
@@ -96,6 +99,11 @@ class Causes:
             elif type(e) is ev.CallbackBegan and e.callback == "assigned":
                 was_member = True
         return life, was_member
+
+    def topic_changed_before(self, at: int) -> str:
+        """The topic that changed last up to that instant; empty if none did."""
+        changed = [self.index.events[n] for n in self.index.world if type(self.index.events[n]) is ev.TopicChanged]
+        return next((str(e.topic) for e in reversed(changed) if e.at_us <= at), "")
 
     def action_for(self, consumer: str, at: int, topic: str) -> int:
         """The number of the last action of the script, up to that instant, that targets the consumer (or its process, or the topic); −1 if none."""

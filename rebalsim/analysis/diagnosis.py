@@ -63,13 +63,19 @@ def _shared(index: Index, header: TraceHeader) -> Answer:
             by_id.setdefault((facts.group, facts.instance_id), []).append(name)
     consumers = {c: None for found in by_id.values() if len(found) > 1 for c in found}
     evidence = []
+    fenced = 0                                       # a fenced member is refused more than once, until it notices
     for name in sorted(index.by_consumer):
+        is_counted = False
         for n in index.by_consumer[name]:
             e = index.events[n]
-            if type(e) is ev.Fenced and e.error in ("FENCED_INSTANCE_ID", "UNRELEASED_INSTANCE_ID"):
+            if type(e) is ev.ConsumerStarted:
+                is_counted = False
+            elif type(e) is ev.Fenced and e.error in ("FENCED_INSTANCE_ID", "UNRELEASED_INSTANCE_ID"):
                 consumers[name] = None
                 evidence.append(n)
-    return Answer("shared-instance-id", bool(consumers), tuple(consumers), {"times": len(evidence)}, tuple(evidence))
+                fenced += not is_counted
+                is_counted = True
+    return Answer("shared-instance-id", bool(consumers), tuple(consumers), {"times": fenced}, tuple(evidence))
 
 
 def _cooperative(index: Index, header: TraceHeader) -> Answer:

@@ -70,7 +70,7 @@ class Doings:
         late = r.last or _latest_removed(r)
         if late in r.removed and (r.completed_by == "removal" or late not in r.joins):
             at, event, why = r.removed[late]
-            doing, since, begun = self.at(late, max(r.prepared_us, min(from_us, at - 1)))
+            doing, since, begun = self._before_removal(late, max(r.prepared_us, min(from_us, at - 1)), at, event)
             return Facts(late, doing or "busy", since, at, TIMERS.get(why, ""), r.trigger), tuple(n for n in (begun, event) if n >= 0)
         if r.completed_by == "timer":
             late = next(iter(r.kicked), late)
@@ -79,6 +79,20 @@ class Doings:
         if not late:
             return Facts("", "unknown", -1, end, "", r.trigger), r.evidence
         return self._of_joiner(r, late, max(r.prepared_us, from_us))
+
+    def _before_removal(self, consumer: str, from_us: int, at: int, event: int) -> tuple[str, int, int]:
+        """What kept a member from joining until it was removed. Where its process had exited since it was last heard of, that: what was started
+        in its place is another member."""
+        removal = self.index.events[event]
+        heard = removal.last_heard_us if type(removal) is ev.MemberRemoved else -1
+        if heard >= 0:
+            for number in reversed(self.index.by_consumer.get(consumer, ())):
+                e = self.index.events[number]
+                if e.at_us < heard:
+                    break
+                if type(e) is ev.ConsumerExited and e.at_us <= at:
+                    return "dead", e.at_us, number
+        return self.at(consumer, from_us)
 
     def _of_joiner(self, r: Rebalance, late: str, from_us: int) -> tuple[Facts, tuple[int, ...]]:
         """The last one joined in the end: what kept it from that instant on."""
@@ -91,14 +105,19 @@ class Doings:
             return Facts(late, doing, since, until if until >= 0 else join_us, "", r.trigger), (begun, *evidence)
         if noticed_us < 0:
             return Facts(late, "joining", from_us, join_us, "", r.trigger), evidence
-        if noticed_us > from_us and noticed_us - from_us >= join_us - noticed_us:
+        if noticed_us > from_us and noticed_us - from_us >= join_us - noticed_us and self.is_by_heartbeat(notice_event):
             return Facts(late, "unaware", r.prepared_us, noticed_us, HEARTBEAT, r.trigger), evidence
-        began = max(noticed_us, from_us)
+        began = max(noticed_us, from_us) if self.is_by_heartbeat(notice_event) else from_us
         return Facts(late, self.between(late, began, join_us), began, join_us, "", r.trigger), evidence
+
+    def is_by_heartbeat(self, notice: int) -> bool:
+        """Whether a member heard of a round at its heartbeat (which comes whatever the application does), as far as the trace tells."""
+        event = self.index.events[notice] if notice >= 0 else None
+        return type(event) is not ev.RebalanceNoticed or event.by == "heartbeat"
 
     def between(self, consumer: str, from_us: int, until_us: int) -> str:
         """In a callback for most of that time, or busy with its batch; only joining where it was quick."""
-        spent, entered = 0, -1
+        spent, entered = 0, from_us if self.at(consumer, from_us)[0] == "in-callback" else -1
         numbers = self.index.by_consumer.get(consumer, [])
         for number in numbers[self.index.first_at(numbers, from_us):]:
             event = self.index.events[number]

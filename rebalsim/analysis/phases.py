@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from rebalsim.analysis.causes import Causes
-from rebalsim.analysis.doing import HEARTBEAT, METADATA, POLL, SESSION, Doings
+from rebalsim.analysis.doing import HEARTBEAT, METADATA, POLL, QUICK_US, SESSION, Doings
 from rebalsim.analysis.index import Index
 from rebalsim.analysis.phases_classic import ClassicWalk, Cut, notice_of
 from rebalsim.analysis.phases_consumer import ConsumerWalk
@@ -17,6 +17,8 @@ from rebalsim.domain.errors import BugError
 from rebalsim.domain.ids import Partition
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TraceHeader
+
+SLOW_FETCH_US = 1_000_000        # position look-up, connections, and a Fetch in flight to wait for take less: longer, and the owner did not poll
 
 
 class Storyteller:
@@ -43,6 +45,7 @@ class Storyteller:
 
     def _told(self, p: Pause) -> Story:
         rounds = self.rounds.get(p.group, [])
+        is_ahead = False
         if p.why == "callback":
             began = self.index.events[p.start_event]
             kind = PhaseKind.RESTORE if began.callback == "assigned" else PhaseKind.REVOKE
@@ -50,9 +53,10 @@ class Storyteller:
         elif self._is_consumer_protocol(p):
             cuts = ConsumerWalk(self.index, self.header, rounds, p).walk()
         else:
-            cuts = ClassicWalk(self.index, self.header, rounds, p, self._assignee, partial(self._is_empty, p.group)).walk()
+            walk = ClassicWalk(self.index, self.header, rounds, p, self._assignee, partial(self._is_empty, p.group))
+            cuts, is_ahead = walk.walk(), walk.is_ahead
         phases = self._phases(p, cuts)
-        return Story(phases, self.causes.of(p, phases, self._rounds_of(p, cuts)))
+        return Story(phases, self.causes.of(p, phases, self._rounds_of(p, cuts, is_ahead)))
 
     def _is_empty(self, group: str, r: Rebalance | None, following: Rebalance | None, at: int) -> bool:
         """As the coordinator told; else all who had joined the round were gone before the next one."""
@@ -93,12 +97,12 @@ class Storyteller:
                 return True
         return True
 
-    def _rounds_of(self, p: Pause, cuts: list[Cut]) -> list[Rebalance]:
-        """The rounds that a pause lived through, the one that set it off first."""
+    def _rounds_of(self, p: Pause, cuts: list[Cut], is_ahead: bool) -> list[Rebalance]:
+        """The rounds that a pause lived through, the one that set it off first; `is_ahead` where the partition was given up before that one began."""
         found = {id(c.round): c.round for c in cuts if c.round is not None}
         rounds = self.rounds.get(p.group, [])
         place = bisect_right(rounds, p.started_us, key=lambda r: r.prepared_us)
-        if p.why in ("revoked", "lost", "callback") and place > 0:
+        if p.why in ("revoked", "lost", "callback") and place > 0 and not is_ahead:
             found = {id(rounds[place - 1]): rounds[place - 1], **found}
         if not found and p.why != "callback":
             for r in rounds[place:]:
@@ -145,14 +149,50 @@ class Storyteller:
         if kind is PhaseKind.INTERVAL:
             return Facts("", "unknown", cut.at_us, ended, "group.consumer.assignment.interval.ms"), ()
         if kind is PhaseKind.ASSIGNMENT:
-            doing, since, event = self.doings.at(who, ended - 1) if who else ("", -1, -1)
-            return Facts(who, doing if doing in ("stuck", "frozen") else "assigning", since, ended), (event,) if event >= 0 else ()
-        return Facts(who, "restoring" if kind is PhaseKind.RESTORE else "fetching" if kind is PhaseKind.FETCH else "unknown", cut.at_us, ended), ()
+            return self._of_assignment(who, r, cut.at_us, ended)
+        if kind is PhaseKind.FETCH:
+            doing = "busy" if ended - cut.at_us > SLOW_FETCH_US and not self._between(who, cut.at_us, ended, ev.CoordinatorLost) \
+                and not self.doings.at(who, cut.at_us)[0] else "fetching"
+            return Facts(who, doing, cut.at_us, ended), ()
+        return Facts(who, "restoring" if kind is PhaseKind.RESTORE else "unknown", cut.at_us, ended), ()
+
+    def _of_assignment(self, assignee: str, r: Rebalance | None, began: int, ended: int) -> tuple[Facts, tuple[int, ...]]:
+        """What most of the time went to: until the leader read that it leads, until the assignment was stored, until the new owner took it up."""
+        led = self._read_by(r.leader, r, ended) if r is not None and r.leader else (-1, -1)
+        leads = led[0] if led[0] >= 0 else ended
+        stored = r.stable_us if r is not None and r.stable_us >= 0 else leads
+        waits = (
+            (leads - began, r.leader if r is not None else "", began, leads), (stored - leads, "", leads, stored), (ended - stored, assignee, stored, ended))
+        longest, who, from_us, until = max(waits, key=lambda w: w[0])
+        doing, since, event = self.doings.at(assignee, ended - 1) if assignee else ("", -1, -1)
+        if doing in ("stuck", "frozen"):
+            return Facts(assignee, doing, since, ended), (event,)
+        if not who or longest <= QUICK_US:
+            return Facts(assignee, "assigning", -1, ended), ()
+        from_us, told = max(from_us, began), (led[1],) if led[1] >= 0 and until == leads else ()
+        doing, since, event = self.doings.at(who, from_us)
+        if doing and doing != "in-callback":
+            return Facts(who, doing, since, until), (event, *told)
+        return Facts(who, self.doings.between(who, from_us, until), from_us, until), told
+
+    def _read_by(self, leader: str, r: Rebalance, until: int) -> tuple[int, int]:
+        """When the leader read the answer to its JoinGroup, and the event; it does so within poll() only."""
+        numbers = self.index.by_consumer.get(leader, [])
+        for n in numbers[self.index.first_at(numbers, r.barrier_us):]:
+            e = self.index.events[n]
+            if e.at_us > until:
+                break
+            if type(e) is ev.GenerationJoined and e.generation == r.generation:
+                return e.at_us, n
+        return -1, -1
 
     def _of_round(self, kind: PhaseKind, r: Rebalance, began: int, ended: int) -> tuple[Facts, tuple[int, ...]]:
         if kind is not PhaseKind.BARRIER:
             at, who, event = notice_of(r)
-            return Facts(who, "unaware" if who else "unknown", r.prepared_us, at if who else ended, HEARTBEAT, r.trigger), (event,) if event >= 0 else ()
+            told = (event,) if event >= 0 else ()
+            if who and not self.doings.is_by_heartbeat(event):            # an answer told it, which only its next poll() could ask for
+                return Facts(who, self.doings.between(who, r.prepared_us, at), r.prepared_us, at, "", r.trigger), told
+            return Facts(who, "unaware" if who else "unknown", r.prepared_us, at if who else ended, HEARTBEAT, r.trigger), told
         key = (id(r), began)
         found = self.barriers.get(key)
         if found is None:
@@ -165,8 +205,9 @@ class Storyteller:
         doing, since, event = self.doings.at(who, at)
         if doing in ("", "closing"):
             doing, since, event = self.doings.at(who, ended - 1)
-        timer = "" if p.is_open and ended == p.ended_us else SESSION
-        return Facts(who, doing or "unknown", since, ended, timer), (event,) if event >= 0 else ()
+        replaced = [n for n in self._between(who, at, ended, ev.MemberRemoved) if self.index.events[n].why == "replaced"]
+        timer = "" if replaced or (p.is_open and ended == p.ended_us) else SESSION
+        return Facts(who, doing or "unknown", since, ended, timer), tuple(n for n in (event, *replaced) if n >= 0)
 
     def _between(self, consumer: str, from_us: int, until_us: int, kind: type) -> tuple[int, ...]:
         numbers = self.index.by_consumer.get(consumer, [])

@@ -48,6 +48,7 @@ class ClassicWalk:
     holder: str = ""
     mode: str = ""
     is_handover: bool = False            # given up after a round, for the next one to hand on
+    is_ahead: bool = False               # given up before the round began that took it: its giver set that off itself
     has_left: bool = False
     round: Rebalance | None = None
     cuts: list[Cut] = field(default_factory=list)
@@ -59,6 +60,8 @@ class ClassicWalk:
         self.round = self._round_at(p.started_us)
         if self.mode == "revoking":
             self.is_handover = self._is_after_round(p.start_event)
+            r = self.round
+            self.is_ahead = p.why == "revoked" and not self.is_handover and r is not None and 0 <= r.barrier_us <= p.started_us
         self._mark(p.started_us, p.start_event)
         for at, number, r in self._changes():
             if r is not None:

@@ -13,7 +13,7 @@ from rebalsim.trace.trace import Trace
 
 def find_redeliveries(trace: Trace, horizon_us: int, group_of: Mapping[str, str], disturbances: Sequence[Disturbance]) -> list[Redelivery]:
     """Every position that was below or above what had been handled. Where a group begins (by `latest`) is its choice, and skips nothing;
-    on a partition that came later, it does."""
+    on a partition that came later, it does: nobody was handed what had arrived there before anybody knew of it."""
     begun: dict[tuple[str, Partition], None] = {}
     later: dict[str, int] = {}
     starts: dict[str, list[int]] = {}
@@ -32,13 +32,16 @@ def find_redeliveries(trace: Trace, horizon_us: int, group_of: Mapping[str, str]
         elif kind is ev.PositionFound and e.at_us < horizon_us:
             group = group_of.get(e.consumer, "")
             key = (group, e.partition)
-            is_first = key not in begun and e.partition.number < later.get(e.partition.topic, 1 << 30)
+            came_later = e.partition.number >= later.get(e.partition.topic, 1 << 30)
+            is_first, handled = key not in begun, e.handled
             begun[key] = None
-            if e.handled < 0 or e.offset == e.handled or (is_first and e.offset > e.handled):
+            if is_first and came_later and handled < 0:
+                handled = 0
+            if handled < 0 or e.offset == handled or (is_first and not came_later and e.offset > handled):
                 continue
             at = bisect_right(starts.get(group, []), e.at_us)
             disturbance = places[group][at - 1] if at else -1
             found.append(Redelivery(
-                e.partition, group, e.at_us, e.consumer, abs(e.handled - e.offset), e.offset > e.handled, e.how, disturbance, number,
+                e.partition, group, e.at_us, e.consumer, abs(handled - e.offset), e.offset > handled, e.how, disturbance, number,
             ))
     return found

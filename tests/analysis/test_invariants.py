@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from builders import trace
+from builders import SECOND, trace
 
 from rebalsim.analysis import analyse
 from rebalsim.trace import events as ev
@@ -61,6 +61,12 @@ def test_two_share_an_instance_id() -> None:
     for name in ("c1", "c2"):
         told.header.consumers[name].instance_id = "one"
     assert next(a for a in analyse(told).answers if a.question == "shared-instance-id").consumers == ("c1", "c2")
+
+
+def test_a_member_that_is_refused_four_times_is_fenced_once() -> None:
+    told = trace("c1(@0 c2(@1")
+    told.events += [ev.Fenced(SECOND * at, "c1", "Heartbeat", "FENCED_INSTANCE_ID") for at in (5, 5, 6, 6)]
+    assert next(a for a in analyse(told).answers if a.question == "shared-instance-id").figures["times"] == 1
 
 
 def test_whether_the_cooperative_assignor_is_in_use() -> None:

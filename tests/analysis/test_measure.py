@@ -140,6 +140,12 @@ def test_records_twice_and_skipped() -> None:
     assert (a.measure("duplicates"), a.measure("skipped")) == (20, 25)     # where the group began by latest is its own choice
 
 
+def test_what_arrived_on_a_new_partition_before_anybody_read_it_is_skipped() -> None:
+    """Nobody had handled any of it, and `latest` begins behind it: nobody ever will."""
+    a = analyse(positions((0, "0", 300, -1, "latest"), (40, "1", 25, -1, "latest")))
+    assert [(str(r.partition), r.records, r.is_skip) for r in a.redeliveries] == [("t-1", 25, True)]
+
+
 # ---------------------------------------------------------------------------------------------------- Kafka's own count
 
 

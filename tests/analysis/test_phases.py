@@ -9,6 +9,7 @@ from builders import seconds, trace
 
 from rebalsim.analysis import analyse
 from rebalsim.analysis.values import Pause
+from rebalsim.trace import events as ev
 
 
 def phases(pause: Pause) -> list[tuple[str, float]]:
@@ -43,6 +44,76 @@ def test_the_barrier_names_the_dead() -> None:
     facts = pause.phases[0].facts
     assert (facts.consumer, facts.doing, facts.timer) == ("c2", "dead", "session.timeout.ms")
     assert (seconds(facts.since_us), seconds(facts.until_us)) == (9.5, 54)
+
+
+def test_the_barrier_names_the_dead_though_another_process_has_its_name() -> None:
+    """c2 died at 9.5 s and was started again at 15: the group waits for the member that died, not for its successor."""
+    told = trace("c1+p0@0 c2+p1@0 c1=1@0 c2=1@0 c2h@9 c2!@9.5 c2(2@15 g{joined.c2@20 c2j@20 c1?@21 c1-p0@21 c1j@21 "
+                 "g%c2.9@54 g|2.c2@54 c1=2@54 c2=2@54 g}2@54.1 c1:2@54.1 c1<p0@54.1 c1>@54.1 c1*p0@54.3")
+    next(e for e in told.events if type(e) is ev.BarrierCompleted).by = "removal"
+    pause = analyse(told).pauses[1]
+    facts = pause.phases[0].facts
+    assert (pause.phases[0].kind, facts.consumer, facts.doing, facts.timer) == ("barrier", "c2", "dead", "session.timeout.ms")
+    assert (seconds(facts.since_us), seconds(facts.until_us)) == (9.5, 54)
+
+
+def test_the_barrier_waits_for_a_callback_that_began_before() -> None:
+    """c2 had been in its callback for a second when c1 came to the barrier."""
+    pause = analyse(trace(
+        "c1+p0@0 c2+p1@0 c1=1@0 c2=1@0 g{joined.c3@10 c3j@10 c2?@11 c2[p1@11 c1?@12 c1-p0@12 c1j@12 c2]@21 c2j@21 g|2.c2@21 "
+        "c1=2@21 c2=2@21 c3=2@21 g}2@21 c1:2@21 c1+p0@21.5")).pauses[1]
+    facts = pause.phases[0].facts
+    assert (pause.phases[0].kind, facts.consumer, facts.doing) == ("barrier", "c2", "in-callback")
+
+
+def test_a_static_member_that_is_replaced_did_not_wait_for_its_session() -> None:
+    """c1 freezes, and c2 comes with its id: nobody's session ran out."""
+    pause = first("c1+p0@0 c1=1@0 c1~@5 c2(@14 g&c1@15 c2=1@15 c2:1@15 c2+p0@15", statics=("c1", "c2"))
+    facts = pause.phases[0].facts
+    assert (pause.phases[0].kind, facts.consumer, facts.doing, facts.timer) == ("detection", "c1", "frozen", "")
+
+
+def test_the_assignment_waits_for_a_busy_leader() -> None:
+    """c1 leads, and reads the answer to its JoinGroup seven seconds after the barrier, in its next poll."""
+    told = trace("c1+p0@0 c2+p1@0 c1=1@0 c2=1@0 g{joined.c3@10 c3j@10 c2?@11 c2-p1@11 c2j@11 c1?@11 c1j@12 g|2.c1@12 c2=2@12 c3=2@12 c1=2@19 "
+                 "g}2@19.1 c2:2@19.1 c3:2@19.1 c3<p1@19.2 c3>@19.2 c3*p1@19.3", protocol="cooperative")
+    barrier = next(e for e in told.events if type(e) is ev.BarrierCompleted)
+    barrier.leader = "c1"
+    pause = next(p for p in analyse(told).pauses if str(p.partition) == "t-1")
+    facts = pause.phases[1].facts
+    assert phases(pause) == [("barrier", 1), ("assignment", 7.2), ("fetch", 0.1)]
+    assert (facts.consumer, facts.doing, seconds(facts.until_us)) == ("c1", "busy", 19)
+
+
+def test_the_assignment_waits_for_the_assignor() -> None:
+    """The leader knew at once that it leads: then it is the assignor, or the log, that takes the time."""
+    told = trace("c1+p0@0 c2+p1@0 c1=1@0 c2=1@0 g{joined.c3@10 c3j@10 c1?@11 c1-p0@11 c1j@11 c2?@11 c2-p1@11 c2j@11 g|2.c2@12 c1=2@12 c2=2@12 c3=2@12 "
+                 "g}2@19 c1:2@19 c3:2@19 c3<p1@19 c3>@19 c3*p1@19.3")
+    barrier = next(e for e in told.events if type(e) is ev.BarrierCompleted)
+    barrier.leader = "c1"
+    pause = next(p for p in analyse(told).pauses if p.owner_after == "c3")
+    assert (str(pause.phases[1].kind), pause.phases[1].facts.doing) == ("assignment", "assigning")
+
+
+def test_an_owner_that_is_busy_with_other_records_keeps_a_partition_waiting() -> None:
+    pause = first("c1+p0@0 c1=1@0 c1-p0@10 c2<p0@11 c2>@11 c2*p0@61")
+    assert (str(pause.phases[-1].kind), pause.phases[-1].facts.consumer, pause.phases[-1].facts.doing) == ("fetch", "c2", "busy")
+
+
+def test_what_the_leader_gave_up_before_its_own_join_is_blamed_on_the_topic() -> None:
+    """c1, the leader, sees that the topic has grown, gives up what it has, and only then its JoinGroup begins the round."""
+    told = trace("c1(@0 c1j@1 g{joined.c1@1 g|1.c1@2 c1=1@2 g}1@2 c1:1@2 c1+p0@2 t+2@10 c1-p0@20 c1j@20 g{metadata-changed.c1@20.1 g|2.c1@20.1 "
+                 "c1=2@20.2 g}2@20.3 c1:2@20.3 c1+p0,p1@20.4")
+    place = next(n for n, e in enumerate(told.events) if type(e) is ev.CallbackBegan and e.callback == "revoked")
+    told.events.insert(place, ev.RejoinRequested(20_000_000, "c1", "cached metadata has changed"))
+    assert {(p.why, p.cause.kind, p.cause.consumer) for p in analyse(told).pauses} == {("grown", "topic-changed", ""), ("revoked", "topic-changed", "")}
+
+
+def test_a_follow_up_of_which_an_answer_told_has_no_heartbeat_to_blame() -> None:
+    """c3's SyncGroup came too late and was answered that the group rebalances again; until then c3 was busy."""
+    pause = next(p for p in analyse(trace(COOPERATIVE.replace("c3?@15.5", "c3?sync@15.5"), protocol="cooperative")).pauses if p.why == "revoked")
+    facts = pause.phases[1].facts
+    assert (str(pause.phases[1].kind), facts.consumer, facts.doing, facts.timer) == ("follow-up", "c3", "busy", "")
 
 
 COOPERATIVE = ("c1+p0,p1@0 c2+p2@0 c1=1@0 c2=1@0 g{joined.c3@10 c3j@10 c1?@11 c1j@11 c2?@11 c2j@11 g|2.c2@11.5 c1=2@11.5 c2=2@11.5 c3=2@11.5 "
