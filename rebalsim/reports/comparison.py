@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rebalsim.analysis.values import PhaseKind
 from rebalsim.domain.instants import say_duration
-from rebalsim.domain.metrics import HEADLINES, METRICS
+from rebalsim.domain.metrics import ALERT_PER_HOUR, HEADLINES, METRICS
 from rebalsim.reports import figures
 from rebalsim.reports.names import listed, plural
 from rebalsim.reports.report import Report, VariantReport
@@ -52,6 +52,8 @@ def _text(name: str, value: float | None, variant: VariantReport) -> str:
     elif name == "moved_partitions":
         least = variant.analysis.measure("least_moves")
         text += f", at least {figures.say('least_moves', least)}" if least is not None and least < value else ""
+    elif name == "rebalances_per_hour" and variant.analysis.rebalances_too_often:
+        text += f" (alert: {ALERT_PER_HOUR})"
     spread = variant.spread.get(name)
     return text if spread is None else f"{figures.say(name, spread.median)} (p95 {figures.say(name, spread.p95)}, max {figures.say(name, spread.most)})"
 

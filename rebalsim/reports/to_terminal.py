@@ -41,6 +41,7 @@ def render(report: Report, view: View = View()) -> str:  # noqa: B008 (frozen)
 
 
 _FIGURE = re.compile(r"(\d) (?=(?:µs|us|ms|s|m|h)\b)")
+_MINUTES = re.compile(r"(\d\u00a0[mh]) (\d+\u00a0[ms]\b)")
 
 
 def picture_of(report: Report, view: View) -> str:
@@ -48,6 +49,11 @@ def picture_of(report: Report, view: View) -> str:
     page = _Page(view)
     _pictures(page, report)
     return page.text()
+
+
+def glue(text: str) -> str:
+    """A number and its unit, `5 m 12 s`, held together by no-break spaces."""
+    return _MINUTES.sub("\\1\u00a0\\2", _FIGURE.sub("\\1\u00a0", text))
 
 
 class _Page:
@@ -67,7 +73,7 @@ class _Page:
         self.line(text, "bold")
 
     def wrapped(self, text: str, indent: int = 2, style: str = "", hanging: int = 0) -> None:
-        glued = _FIGURE.sub("\\1\u00a0", self.plain(text))           # a number and its unit stay on one line
+        glued = glue(self.plain(text))           # a number and its unit stay on one line
         for line in textwrap.wrap(glued, self.view.width, initial_indent=" " * indent, subsequent_indent=" " * (indent + hanging), break_on_hyphens=False):
             self.line(Line(line.replace("\u00a0", " "), style))
 

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import trace
 from chromium import Chromium, Page, find_chromium
 from told import bounced, hostile, one, story
 
+from rebalsim.domain.instants import say_duration
 from rebalsim.reports import to_html
 from rebalsim.reports.page_data import KINDS
 from rebalsim.reports.palette import LOOKS
 from rebalsim.reports.report import Report
+from rebalsim.reports.ruler import say_instant
+from rebalsim.reports.sentences import Together, tell
 
 pytestmark = pytest.mark.browser
 
@@ -212,6 +217,31 @@ def test_folding_and_finding(troubles: Page) -> None:
     assert troubles.run("rebalsim.timelines.map(t => t.rows.length)") == [1, 1]
     troubles.click_on("#fold")
     reset(troubles)
+
+
+def test_the_page_says_times_as_all_reports_do(troubles: Page) -> None:
+    chance = random.Random(11)
+    values = [0, 1, 999, 1_000, 1_500, 9_950, 10_500, 11_500, 999_499, 1_125_000, 1_115_000, 9_995_000, 59_950_000, 60_000_000, 3_599_500_000, 7_230_000_000]
+    values += [chance.randrange(10 ** chance.randint(1, 11)) for _ in range(3_000)] + [chance.randrange(10**5) * 500 for _ in range(3_000)]
+    assert troubles.run(f"{values}.map(rebalsim.duration)") == [say_duration(us) for us in values]
+    for step in (1, 1_000, 1_000_000):
+        wanted = [us // 1_000_000 * 1_000_000 if step == 1_000_000 else us // step * step for us in values]
+        assert troubles.run(f"{wanted}.map(us => rebalsim.instant(us, {step}))") == [say_instant(us, step) for us in wanted]
+
+
+def test_the_page_says_of_a_pause_what_the_terminal_says(troubles: Page) -> None:
+    for place, variant in enumerate(story("troubles").variants):
+        told = troubles.run(f"(() => {{ const v = rebalsim.data.variants[{place}]; return v.lanes.flatMap(l => l[3].map(i => "
+                            "rebalsim.sentence(rebalsim.data.texts[l[0]], v.pauses[i]))); })()")
+        assert told == [tell(Together((pause,))) for lane in variant.analysis.lanes for pause in lane.pauses]
+
+
+def test_an_open_pause_is_told_as_one(browser: Chromium, tmp_path: Path) -> None:
+    report = one(trace("c0+p0@0 c0!@40", until=60))
+    page = opened(browser, tmp_path, report)
+    said = page.run("rebalsim.sentence('t-0', rebalsim.data.variants[0].pauses[0])")
+    assert said == tell(Together((report.variants[0].analysis.pauses[0],))) and "still does" in said
+    page.close()
 
 
 @pytest.mark.parametrize("width", [400, 1600])

@@ -10,18 +10,25 @@ function element(tag, attributes, ...children) {        // text goes in as text 
   return made;
 }
 
+function fixed(value, digits) {                         // as Python rounds: exact halves go to the even neighbour
+  const scaled = value * 10 ** digits;
+  if (!Number.isInteger(value * 1048576) || Math.abs(scaled % 1) !== 0.5) return value.toFixed(digits);
+  const below = Math.floor(scaled);
+  return ((below % 2 ? below + 1 : below) / 10 ** digits).toFixed(digits);
+}
+
 function duration(us) {                                 // as reports say it elsewhere: 850 µs, 44 ms, 3.01 s, 5 m 12 s
   if (us < 1000) return `${us} µs`;
-  if (us < 1e6) return us >= 1e4 || us % 1000 === 0 ? `${Math.round(us / 1e3)} ms` : `${(us / 1e3).toFixed(1)} ms`;
-  if (us < 6e7) return us < 1e7 ? `${(us / 1e6).toFixed(2)} s` : `${(us / 1e6).toFixed(1)} s`;
-  if (us < 36e8) { const s = Math.round(us / 1e6), m = Math.floor(s / 60); return s % 60 ? `${m} m ${s % 60} s` : `${m} m`; }
-  const m = Math.round(us / 6e7), h = Math.floor(m / 60);
+  if (us < 1e6) return us >= 1e4 || us % 1000 === 0 ? `${fixed(us / 1e3, 0)} ms` : `${fixed(us / 1e3, 1)} ms`;
+  if (us < 6e7) return `${fixed(us / 1e6, us < 1e7 ? 2 : 1)} s`;
+  if (us < 36e8) { const s = Number(fixed(us / 1e6, 0)), m = Math.floor(s / 60); return s % 60 ? `${m} m ${s % 60} s` : `${m} m`; }
+  const m = Number(fixed(us / 6e7, 0)), h = Math.floor(m / 60);
   return m % 60 ? `${h} h ${m % 60} m` : `${h} h`;
 }
 
 function instant(us, step) {                            // 41 s, 1:05, 1:05.250, 2:00:00: as exact as the step needs
   const digits = step >= 1e6 ? 0 : step >= 1e3 ? 3 : 6;
-  if (us < 6e7) return `${digits ? (us / 1e6).toFixed(digits) : Math.floor(us / 1e6)} s`;
+  if (us < 6e7) return `${digits ? fixed(us / 1e6, digits) : Math.floor(us / 1e6)} s`;
   const whole = Math.floor(us / 1e6), part = digits ? `.${String(us % 1e6).padStart(6, "0").slice(0, digits)}` : "";
   const two = (n) => String(n).padStart(2, "0");
   if (us < 36e8) return `${Math.floor(whole / 60)}:${two(whole % 60)}${part}`;
@@ -77,16 +84,18 @@ function lengthOf(pause) {
   return sum;
 }
 
-function sentence(names, pause) {
-  const length = lengthOf(pause), phases = phasesOf(pause), least = Math.max(length / 50, Math.min(1e5, length / 4));
-  const large = phases.filter((p) => p.length >= least), small = phases.filter((p) => p.length < least);
-  const told = (large.length ? large : phases).map((p) => `${duration(p.length)} ${p.text}`);
-  if (large.length && small.length) {
-    const kinds = [...new Set(small.map((p) => KINDS[p.kind].name))];
-    const last = kinds.pop();
+function sentence(names, pause, isOne = true) {         // word for word what the terminal says of the same pause
+  const length = lengthOf(pause), phases = phasesOf(pause), least = Math.max(Math.floor(length / 50), Math.min(1e5, Math.floor(length / 4)));
+  let large = phases.filter((p) => p.length >= least);
+  if (!large.length) large = [phases.reduce((a, b) => (b.length > a.length ? b : a))];
+  const small = phases.filter((p) => !large.includes(p)), told = large.map((p) => `${duration(p.length)} ${p.text}`);
+  if (small.length) {
+    const kinds = [...new Set(small.map((p) => KINDS[p.kind].name))], last = kinds.pop();
     told.push(`${duration(small.reduce((sum, p) => sum + p.length, 0))} for ${kinds.length ? `${kinds.join(", ")} and ` : ""}${last}`);
   }
-  return `${names} stood still for ${duration(length)}${pause[1] ? " and still did when the observation ended," : ""} ${TEXT[pause[4]]}: ${told.join(", ")}.`;
+  const still = pause[1] ? `${isOne ? "has" : "have"} stood still for ${duration(length)} when the observation ends, and still ${isOne ? "does" : "do"},`
+    : `stood still for ${duration(length)}`;
+  return `${names} ${still} ${TEXT[pause[4]]}: ${told.join(", ")}.`;
 }
 
 const laneName = (variant, lane) => (variant.groups.length > 1 ? `${TEXT[variant.groups[lane[1]][0]]} ${TEXT[lane[0]]}` : TEXT[lane[0]]);

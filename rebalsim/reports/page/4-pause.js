@@ -11,7 +11,7 @@ function choose(timeline, lane, place, members) {
   const sum = element("tr", {}, element("th", {}, "together"), element("th", { class: "num" }, duration(length)), element("td", { class: "num" }, `until ${instant(pause[0] + length, 1000)}`),
     element("td", { class: "long dim" }, pause[1] ? "not over when the observation ended" : `${TEXT[pause[2]] || "nobody"} had it before, ${TEXT[pause[3]] || "nobody"} after`));
   const head = element("tr", {}, ...["phase", "for", "from", "what it waited for"].map((h, i) => element("th", i === 1 || i === 2 ? { class: "num" } : {}, h)));
-  const parts = [element("h3", {}, VARIANTS.length > 1 ? `${v.name}: ${names}` : names), element("p", {}, sentence(names, pause))];
+  const parts = [element("h3", {}, VARIANTS.length > 1 ? `${v.name}: ${names}` : names), element("p", {}, sentence(names, pause, same.length < 2))];
   if (TEXT[pause[5]]) parts.push(element("p", { class: "dim" }, `→ ${TEXT[pause[5]]}`));
   parts.push(element("div", { class: "scroll" }, element("table", {}, element("thead", {}, head), element("tbody", {}, ...rows, sum))));
   if (pause[7].length) parts.push(element("p", { class: "dim" }, `Evidence: events ${pause[7].join(", ")} of the trace.`));
@@ -19,7 +19,7 @@ function choose(timeline, lane, place, members) {
   parts.push(element("p", {}, element("code", {}, `rebalsim explain ${quoted(file)} --partition ${quoted(name)} --at ${(pause[0] / 1e6).toFixed(6)}s${v.file.endsWith("json") ? "" : ` --variant ${quoted(variantName(v))}`}`)));
   byId("pause").replaceChildren(...parts);
   byId("pause").hidden = false;
-  say(sentence(names, pause));
+  say(sentence(names, pause, same.length < 2));
   drawLag(timeline.place, lane);
 }
 

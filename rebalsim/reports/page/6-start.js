@@ -37,5 +37,5 @@ function start() {
   addEventListener("resize", refresh);
   arrange();
 }
-window.rebalsim = { timelines: TIMELINES, view, data: DATA };      // for tests, and for the curious at the console
+window.rebalsim = { timelines: TIMELINES, view, data: DATA, duration, instant, sentence };      // for tests, and for the curious at the console
 start();
