@@ -18,6 +18,8 @@ class Machine:
 
     beat_late: Draw = Draw("uniform", 1 * MS, 4 * MS)         # an idle member's beat comes so much later than an interval after the last
     service_us: int = 500                                      # a broker turns to a connection's next request so long after an answer
+    connect_us: int = 10 * MS                                  # a client's new connection takes so much longer than its round trips
+    first_fetch_us: int = 6 * MS                               # the answer with a partition's first records takes so much longer
     backoff_percent: Draw = Draw("uniform", 80, 120)           # Kafka's clients vary each backoff by a fifth
     tick_late_us: int = 500                                    # the heartbeat thread's looks are retry.backoff.ms and this apart
     # Kafka's asynchronous consumer (the consumer protocol's), whose threads wait for whole milliseconds:
@@ -32,4 +34,4 @@ class Machine:
     looks_too_early_warm: float = 1 / 3                        # … and once it has had partitions in this life, so that its code is warm
 
 
-PROMPT = Machine(Draw(), 0, 0)
+PROMPT = Machine(Draw(), 0, 0, 0, tick_late_us=0)

@@ -565,7 +565,8 @@ class Consumer:
             call.expires_us = now + self.config.request_timeout_us
         self.calls[call.number] = call
         if self.world.is_wire or call.api in ALWAYS_TOLD or call.is_before_rebalance:
-            self.tell(RequestSent(now, self.name, call.api, call.number, call.sent_generation, reason))
+            call.told = self.world.next_told()
+            self.tell(RequestSent(now, self.name, call.api, call.told, call.sent_generation, reason))
         link, host = self.coordinator_link, self.host
         if call.api == "FindCoordinator":
             link, host = self.link(self.world.bootstrap), self.world
@@ -637,7 +638,7 @@ class Consumer:
         if self.world.is_wire or call.api in ALWAYS_TOLD:
             error: Error = response.error
             self.tell(ResponseReceived(
-                self.engine.env._now, self.name, call.api, call.number, "" if error is Error.NONE else error.name,
+                self.engine.env._now, self.name, call.api, call.told, "" if error is Error.NONE else error.name,
                 getattr(response, "generation", -1), call.sent_us))
         call.handle(call, response)
 

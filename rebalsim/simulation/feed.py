@@ -58,7 +58,7 @@ class Fetch:
 class Feed:
     """The consumer's data plane."""
 
-    __slots__ = ("buffer", "config", "consumer", "cycle", "engine", "flying", "handler", "hang_us", "is_suspended", "per_batch_us", "per_record_us",
+    __slots__ = ("buffer", "config", "consumer", "cycle", "engine", "first_us", "flying", "handler", "hang_us", "is_suspended", "per_batch_us", "per_record_us",
                  "sessions", "shares", "steady_us")
 
     def __init__(self, consumer: Any) -> None:
@@ -71,6 +71,7 @@ class Feed:
         self.shares: dict[Partition, Share] = {}
         self.buffer: list[list[Any]] = []             # [share, first, count], in the order in which they came
         self.flying: dict[int, Fetch] = {}            # broker → the Fetch in flight
+        self.first_us = consumer.world.machine.first_fetch_us if self.config.group_protocol == "classic" else 0
         self.sessions: dict[int, list[Partition]] = {}     # broker → its fetch session's order
         self.is_suspended = False                     # pending revocation: nothing is fetched or handed over
         self.cycle: Cycle | None = None               # the steady cycle, while the application keeps up
@@ -157,7 +158,8 @@ class Feed:
         link.busy_us = leaves + self.consumer.world.machine.service_us
         got = self._take(shares, leaves)
         self._rotate(broker, got)
-        self._fly(broker, got, leaves, leaves + link.latency_us(leaves))
+        first = self.first_us if any(share.is_new for share, _, _ in got) else 0
+        self._fly(broker, got, leaves, leaves + link.latency_us(leaves) + first)
 
     def _in_session(self, broker: int, shares: list[Share]) -> list[Share]:
         """In the order of the fetch session: who is in it already, the one with the oldest data first, then newcomers; the others are forgotten."""

@@ -15,7 +15,7 @@ class Call:
     """A request on its way, and what its sender does with the answer."""
 
     __slots__ = ("answer", "api", "api_generation", "broker", "consumer", "expires_us", "handle", "is_before_rebalance", "is_quiet", "life", "link",
-                 "number", "request", "response", "sent_generation", "sent_member_id", "sent_us")
+                 "number", "request", "response", "sent_generation", "sent_member_id", "sent_us", "told")
 
     def __init__(self, consumer: Any, api: str, number: int, request: Any, handle: Any, sent_us: int, broker: int) -> None:
         self.consumer = consumer
@@ -31,6 +31,7 @@ class Call:
         self.sent_generation = -1
         self.sent_member_id = ""
         self.expires_us = 0
+        self.told = -1                        # its number in the trace, if it is told
         self.is_before_rebalance = False      # the commit from which on nothing is handed over: always told
         self.is_quiet = False                 # a beat or commit that changes nothing: told only in a trace of the whole wire
 
@@ -58,10 +59,10 @@ class Link:
     whatever is sent behind a parked Fetch or JoinGroup waits with it.
     """
 
-    __slots__ = ("_draw", "_extra_stream", "_extras", "_last_down", "_last_up", "_stream", "at_work", "broker", "busy_us", "engine", "extra_us",
+    __slots__ = ("_draw", "_extra_stream", "_extras", "_last_down", "_last_up", "_stream", "at_work", "broker", "busy_us", "connect_us", "engine", "extra_us",
                  "fixed_us", "held", "is_cut", "is_open", "rank", "stalled_us", "waiting")
 
-    def __init__(self, engine: Engine, broker: int, rank: int, latency: Draw, stream: Stream | None) -> None:
+    def __init__(self, engine: Engine, broker: int, rank: int, latency: Draw, stream: Stream | None, connect_us: int = 0) -> None:
         self.engine = engine
         self.broker = broker
         self.rank = rank
@@ -74,6 +75,7 @@ class Link:
         self.is_cut = False
         self.held: list[tuple[bool, Call, Any]] = []      # sent while it was cut: (to the broker?, call, deliver)
         self.stalled_us = 0                   # when the first of them was sent
+        self.connect_us = connect_us          # what a client adds to that
         self.is_open = False                  # the first message waits for the connection: TCP and ApiVersions, a round trip each
         self.at_work: Call | None = None      # at the coordinator: what is not answered yet …
         self.waiting: list[Call] = []         # … and what has come since
@@ -103,7 +105,7 @@ class Link:
         up = self.latency_us(now_us)
         if not self.is_open:
             self.is_open = True
-            up *= 5
+            up = 5 * up + self.connect_us
         return max(now_us + up, self.busy_us)
 
     def up(self, call: Call, deliver: Any) -> None:
@@ -116,7 +118,7 @@ class Link:
         at = now + (self.fixed_us + self.extra_us if self.fixed_us >= 0 else self.latency_us(now))
         if not self.is_open:
             self.is_open = True
-            at += 4 * self.latency_us(now)
+            at += 4 * self.latency_us(now) + self.connect_us
         if not call.is_quiet:                 # those could not be told in advance if they minded the order
             if at < self._last_up:
                 at = self._last_up
@@ -185,8 +187,9 @@ def latency_between(network: Network, consumer: str, consumer_rack: str, broker:
 
 def connect(
     engine: Engine, randomness: Randomness, network: Network, name: str, rack: str, broker: int, broker_rack: str, rank: int, kind: str,
+    connect_us: int = 0,
 ) -> Link:
     """The consumer's connection of this kind (its coordinator has one of its own) with the broker."""
     latency = latency_between(network, name, rack, broker, broker_rack)
     stream = None if latency.is_constant else randomness.stream(f"network/{name}/{broker}/{kind}")
-    return Link(engine, broker, rank, latency, stream)
+    return Link(engine, broker, rank, latency, stream, connect_us)

@@ -137,7 +137,7 @@ class Positions:
                 continue
             taken = link.turn(now)
             link.busy_us = taken + consumer.world.machine.service_us
-            number = consumer.world.next_number()
+            number = consumer.world.next_told() if consumer.world.is_wire else 0
             lookup = Lookup(api, number, consumer.life, asked, now, taken)
             for share in asked:
                 share.call = lookup

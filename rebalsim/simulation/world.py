@@ -54,7 +54,7 @@ class World:
         self.machine: Machine = scenario.machine
         self.events: list[Any] = []
         self.tell = self.events.append
-        self._number = 0
+        self._number = self._told = 0
         self.brokers = Brokers(self)
         self._topics: dict[str, Topic] = {topic.name: topic for topic in scenario.topics}
         self.rates: dict[str, tuple[RateStep, ...]] = {topic.name: topic.rate for topic in scenario.topics}
@@ -187,6 +187,11 @@ class World:
         self._number += 1
         return self._number
 
+    def next_told(self) -> int:
+        """The next number of a request in the trace; others are not counted, so that it does not matter how many there were."""
+        self._told += 1
+        return self._told
+
     def receive(self, event: Once) -> None:
         """FindCoordinator: any broker knows."""
         call: Call = event.value
@@ -214,7 +219,8 @@ class World:
 
     def connect(self, consumer: Consumer, broker: int, kind: str) -> Link:
         return connect(self.engine, self.randomness, self.scenario.cluster.network, consumer.name, consumer.rack, broker,
-                       self.brokers.racks.get(broker, ""), consumer.rank, kind)
+                       self.brokers.racks.get(broker, ""), consumer.rank, kind,
+                       self.machine.connect_us if consumer.config.group_protocol == "classic" else 0)
 
     def assignors_of(self, names: tuple[str, ...]) -> tuple[ClientAssignor, ...]:
         return _assignors(names)

@@ -75,7 +75,8 @@ class AsyncCommits(Commits):
         call = consumer.call("OffsetCommit", request, lambda call, response: self._answered(wanted, call, response))
         call.is_quiet = wanted.is_periodic
         if wanted.partitions is not None and not consumer.world.is_wire:
-            consumer.tell(RequestSent(self.engine.env._now, consumer.name, "OffsetCommit", call.number, epoch, partitions=wanted.partitions))
+            call.told = consumer.world.next_told()
+            consumer.tell(RequestSent(self.engine.env._now, consumer.name, "OffsetCommit", call.told, epoch, partitions=wanted.partitions))
         consumer.send(call)
 
     def maybe_auto(self) -> None:

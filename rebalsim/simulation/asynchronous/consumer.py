@@ -186,7 +186,8 @@ class AsyncConsumer(Consumer):
         call.sent_us, call.expires_us, call.link = now, now + self.config.request_timeout_us, self.coordinator_link
         self.calls[call.number] = call
         if self.world.is_wire:
-            self.tell(RequestSent(now, self.name, call.api, call.number, call.sent_generation))
+            call.told = self.world.next_told()
+            self.tell(RequestSent(now, self.name, call.api, call.told, call.sent_generation))
         self.engine.at(at_us, self.rank + ARRIVES, self.host.receive, call)
 
     # ---------------------------------------------------------------------------------------------- poll()
