@@ -46,6 +46,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "assign": ("rebalsim.cli.assign", "Ask an assignor who gets which partition, step by step."),
     },
     "Project": {
+        "seeds": ("rebalsim.cli.seeds", "Play random stories with random faults, and hold them to what must be true of any."),
         "fuzz": ("rebalsim.cli.fuzz", "Break scenario files by the thousand and hold the loader to its word."),
         "completion": ("rebalsim.cli.completion", "Teach your shell to complete commands and scenario names."),
         "doctor": ("rebalsim.cli.doctor", "Say what is installed, what is missing, and what to do about it."),

@@ -1,0 +1,42 @@
+"""`rebalsim seeds`: random stories, held against what must be true of any."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import click
+
+from rebalsim.cli import exits
+
+
+@click.command("seeds", epilog="Example: rebalsim seeds --from 5000 --count 1000 --dense")
+@click.option("--from", "first", type=click.IntRange(0), default=0, show_default=True, metavar="SEED",
+              help="The first one: give each machine a range of its own.")
+@click.option("--count", type=click.IntRange(1), default=200, show_default=True, metavar="N", help="How many.")
+@click.option("--dense", is_flag=True, help="Play each tick by tick too, and compare the traces.")
+@click.option("--show", is_flag=True, help="Print the first story instead of playing.")
+def command(first: int, count: int, dense: bool, show: bool) -> int:
+    """Play random stories with random faults: safe with the faults on, settled once they are off.
+
+    Exit 70 if one is not: it is printed with its seed, and `rebalsim seeds --from SEED --count 1` repeats it.
+    """
+    from rebalsim.verify.random_stories import random_story
+    from rebalsim.verify.seeds import check_seed
+
+    if show:
+        click.echo(random_story(first), nl=False)
+        return exits.WITHIN
+    broken = 0
+    began = time.monotonic()
+    with click.progressbar(range(first, first + count), label=f"{count:,} stories", file=sys.stderr, show_pos=True,
+                           item_show_func=lambda seed: "" if seed is None else f"seed {seed}") as bar:
+        for seed in bar:
+            found = check_seed(seed, dense=dense)
+            if found is not None:
+                broken += 1
+                click.echo(f"\nSeed {found.seed}: {found.why}\n\n{found.story}", nl=True)
+    took = time.monotonic() - began
+    what = "safe with faults on, settled once they were off" + (", and the same tick by tick" if dense else "")
+    click.echo(f"{count - broken:,} of {count:,} random stories (seeds {first} to {first + count - 1}) were {what}; {took:.0f} s.")
+    return exits.BUG if broken else exits.WITHIN
