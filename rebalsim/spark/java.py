@@ -47,7 +47,8 @@ def check_java() -> int:
     major = java_major(told.stderr + told.stdout)
     if major is None:
         said = (told.stderr + told.stdout).strip().splitlines()
-        raise Missing(f"{java} does not say which Java it is (it says {said[0][:100] if said else f'nothing and ends with {told.returncode}'}). Spark needs Java {OLDEST_JAVA} or newer — {_HOW}.")
+        heard = f"it says: {said[0][:100]}" if said else f"it says nothing and ends with {told.returncode}"
+        raise Missing(f"{java} does not say which Java it is ({heard}). Spark needs Java {OLDEST_JAVA} or newer — {_HOW}.")
     if major < OLDEST_JAVA:
         raise Missing(f"{java} is Java {major}, and Spark needs Java {OLDEST_JAVA} or newer — {_HOW}.")
     return major

@@ -25,6 +25,7 @@ from pyspark.sql.datasource import (
     GreaterThanOrEqual,
     In,
     InputPartition,
+    IsNotNull,
     LessThan,
     LessThanOrEqual,
     Not,
@@ -94,6 +95,8 @@ class RebalsimReader(DataSourceReader):  # type: ignore[misc]
         known = {"point", "seed", "variant", "scenario", *(a.name for a in self._plan.every_axis)}
         for each in filters:
             inner = each.child if isinstance(each, Not) else each
+            if isinstance(each, IsNotNull) and each.attribute[0] in known:
+                continue                                    # what is known before playing is never null
             if type(inner) in _COMPARISONS and len(inner.attribute) == 1 and inner.attribute[0] in known:
                 self._tests.append((inner.attribute[0], ("not " if inner is not each else "") + type(inner).__name__, inner.value))
             else:
