@@ -385,17 +385,28 @@ class Consumer:
             if records:
                 feed.send()
                 return records
-            if self.engine.env._now >= self.deadline_us and feed.cycle is None:
-                return 0
+            now = self.engine.env._now
+            if now >= self.deadline_us and feed.cycle is None:
+                if self.world.is_dense:
+                    return 0
+                timeout = self.spec.handler.poll_timeout_us          # slept through: poll() returned empty, and was called again at once
+                self.deadline_us += ((now - self.deadline_us) // timeout + 1) * timeout if timeout else now - self.deadline_us
 
     def _wakes_at(self, now: int) -> int:
-        """pollForFetches' time-out: the poll's own, the next periodic commit, retry.backoff.ms while a position is missing or nothing is under way."""
+        """pollForFetches' time-out: the poll's own, the next periodic commit, retry.backoff.ms while a position is missing or nothing is under way.
+
+        A poll() that returns empty and is called again changes nothing, nor does a pass for nothing: both are slept through.
+        """
         at = self.deadline_us
+        if self.positions.is_missing:
+            at = min(at, now + self.config.retry_backoff_us)
+        elif not self.world.is_dense:
+            at = NEVER
+        elif not self.calls and not self.feed.flying:
+            at = min(at, now + self.config.retry_backoff_us)
         commits = self.commits
         if commits.is_auto and commits.due_us > now:           # one that is overdue waits for the join that keeps it from being sent
             at = min(at, commits.due_us + self.heartbeat.late_us)
-        if self.positions.is_missing or (not self.calls and not self.feed.flying):
-            at = min(at, now + self.config.retry_backoff_us)
         return max(at, now)
 
     def _rest(self) -> Generator[Any, Any, None]:
