@@ -161,6 +161,8 @@ class Membership:
         now = self.engine.env._now
         if not self.prepare_ends_us:
             self.prepare_ends_us = now + consumer.config.max_poll_interval_us
+        if consumer.feed.cycle is not None:
+            consumer.commits.make_up()                     # the application's own commits of steady times, before the revocation ends them
         if consumer.commits.is_auto and self.commit is None:
             if not member.is_cooperative:
                 consumer.feed.suspend()
