@@ -6,12 +6,14 @@ when none is left. Nothing is ever sent unasked; what changes, members learn wit
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from rebalsim.assignors.registry import server_assignor
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.scenario import Cluster
 from rebalsim.protocol import either_group
+from rebalsim.protocol.classic_group import refusal, while_loading
 from rebalsim.protocol.classic_member import Subscription
 from rebalsim.protocol.consumer.classic_members import Said
 from rebalsim.protocol.consumer.group import ConsumerGroup, ConsumerGroupSettings
@@ -80,7 +82,7 @@ class ConsumerCoordinator(Coordinator):
 
     @group.setter
     def group(self, value: Any) -> None:
-        """The group changes its kind by its own rules only."""
+        self.either.group = value
 
     # ---------------------------------------------------------------------------------------------- the rules
 
@@ -115,6 +117,19 @@ class ConsumerCoordinator(Coordinator):
     def _log_has(self, number: int, now: int) -> list[Effect]:
         return either_group.written(self.either, number, None, now)
 
+    def make_up(self, call: Call, at_us: int) -> None:
+        """A beat or commit of a member that rested came when it could change nothing but its session, and its offsets."""
+        if not isinstance(self.group, ConsumerGroup) or type(call.request) not in (ConsumerGroupHeartbeatRequest, OffsetCommitRequest):
+            super().make_up(call, at_us)
+        elif type(call.request) is OffsetCommitRequest:
+            self.either.offsets.update(call.request.offsets)
+        elif call.request.member_id in self.group.members:
+            key = self.session_prefix + call.request.member_id
+            due = at_us + self.either.settings.session_timeout_us
+            timer = self.timers.get(key)
+            if timer is None or timer.due_us == NEVER or timer.due_us < due:
+                self._set(key, due)
+
     def topics_changed(self) -> None:
         """The brokers' topics are others now: the next heartbeat of anybody sees it."""
         self._images += 1
@@ -124,14 +139,15 @@ class ConsumerCoordinator(Coordinator):
     # ---------------------------------------------------------------------------------------------- another broker
 
     def _turn_away(self, call: Call) -> None:
-        if type(call.request) is not ConsumerGroupHeartbeatRequest:
-            super()._turn_away(call)
-            return
         if not self.world.brokers.is_up(call.broker):
             call.response = DISCONNECTED
+        elif type(call.request) is ConsumerGroupHeartbeatRequest:
+            call.response = ConsumerGroupHeartbeatResponse(
+                Error.NOT_COORDINATOR if call.broker != self.broker else Error.COORDINATOR_LOAD_IN_PROGRESS)
+        elif call.broker != self.broker:
+            call.response = refusal(call.request, Error.NOT_COORDINATOR)
         else:
-            error = Error.NOT_COORDINATOR if call.broker != self.broker else Error.COORDINATOR_LOAD_IN_PROGRESS
-            call.response = ConsumerGroupHeartbeatResponse(error)
+            call.response = while_loading(call.request, self.either.rules)
         call.consumer.coordinator_link.down(call, call.consumer.answered)
 
     def move(self, broker: int, load_us: int) -> None:
@@ -147,7 +163,9 @@ class ConsumerCoordinator(Coordinator):
         self.broker = broker
         self._moves += 1
         for call in list(self.waiting.values()):
-            self._reply(Reply(call.number, ConsumerGroupHeartbeatResponse(Error.NOT_COORDINATOR)), now)
+            is_beat = type(call.request) is ConsumerGroupHeartbeatRequest
+            refused = ConsumerGroupHeartbeatResponse(Error.NOT_COORDINATOR) if is_beat else refusal(call.request, Error.NOT_COORDINATOR)
+            self._reply(Reply(call.number, refused), now)
         for timer in self.timers.values():
             timer.due_us = NEVER
         if broker >= 0:
@@ -163,6 +181,8 @@ class ConsumerCoordinator(Coordinator):
             return                                     # it has moved on since
         now = self.engine.env._now
         self.is_up = True
+        cluster = self.world.scenario.cluster
+        self.either.settings = group.settings = settings_of(replace(cluster, kafka=self.world.brokers.kafka[self.broker]))
         self.world.tell(CoordinatorMoved(now, self.name, self.broker, True))
         self._carry_out(load_consumer_group(group, now))
         self.world.script.changed()

@@ -110,8 +110,8 @@ class AsyncConsumer(Consumer):
                 self.alarm.set(looked)
 
     def subscribe(self, topics: tuple[str, ...], pattern: str | None) -> None:
+        self.has_new_topics = self.is_alive
         super().subscribe(topics, pattern)
-        self.has_new_topics = True
         if self.is_alive and not self.is_frozen:
             self.heartbeat.turn()
 
