@@ -191,7 +191,7 @@ def explained(analysis: Analysis, asked: Budget | Expectation, measured: Measure
     """The same with the sentence about what spent it."""
     if not isinstance(asked, Budget):
         return measured
-    from rebalsim.reports.verdict_told import tell_evidence
+    from rebalsim.reports.evidence_told import tell_evidence
 
     because, hint = tell_evidence(analysis, asked)
     return replace(measured, because=because, hint=hint)

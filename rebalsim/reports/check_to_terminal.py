@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 from dataclasses import replace
 
-from rebalsim.reports.baseline_told import summary_of, tell_change
 from rebalsim.reports.check_report import Checked, CheckReport, StoryChecked
 from rebalsim.reports.ink import Line, table
 from rebalsim.reports.names import ascii_of, clip, plural, safe
@@ -127,6 +126,8 @@ def _comparison(page: _Page, report: CheckReport) -> None:
     comparison = report.comparison
     if comparison is None:
         return
+    from rebalsim.reports.baseline_told import summary_of, tell_change  # few checks have one, and each pays for what it imports
+
     page.line(Line(page.plain(f"Against {comparison.file}: {summary_of(comparison)}"), "bold").add(page.plain(f"  (rebalsim {comparison.rebalsim})"), "dim"))
     for file, variant in dict.fromkeys((c.file, c.variant) for c in comparison.changes):
         why = comparison.reasons.get((file, variant), "")
