@@ -99,7 +99,7 @@ class _Check:
             self.holders.setdefault(p, {})[e.consumer] = e.at_us
 
     def _both_commit(self, other: str, one: str, at: int, since: int) -> bool:
-        if other not in self.valid or at - since <= self.slack_us:
+        if other not in self.valid or one not in self.valid or at - since <= self.slack_us:
             return False
         return self.generation.get(other, -1) == self.generation.get(one, -1)
 
@@ -125,10 +125,13 @@ class _Check:
         self.troubled_us = max(self.troubled_us, e.at_us)
 
     def _member_state(self, n: int, e: ev.MemberStateChanged) -> None:
-        if e.side == "client" and e.after == "STABLE":
+        if e.side == "client" and e.after in ("RECONCILING", "ACKNOWLEDGING", "STABLE"):
             self.valid[e.consumer] = None
         elif e.side == "client" and e.after in ("FENCED", "STALE", "LEAVING", "UNSUBSCRIBED", "FATAL"):
             self._out(n, e)
+        elif e.side == "client" and e.after == "JOINING":      # what it still had is gone, though no callback may have said so
+            for p in list(self.held.get(e.consumer, {})):
+                self._drop(e.consumer, p)
 
     def unheld(self, rounds: list[Rebalance]) -> list[Violation]:
         """In a group that has settled, everything it ever had is held."""
