@@ -100,11 +100,16 @@ class Beats:
             if state is ClientState.RECONCILING:
                 consumer.stir()
 
+    def plain(self) -> ConsumerGroupHeartbeatRequest:
+        """A beat that says nothing but who it is."""
+        member = self.consumer.member
+        return ConsumerGroupHeartbeatRequest(member.member_id, member.epoch, member.instance_id, client_id=self.consumer.client_id)
+
     def request(self) -> ConsumerGroupHeartbeatRequest:
         """What goes into a beat now: all at first and after a failure, else only what is news."""
         consumer, member = self.consumer, self.consumer.member
         config = consumer.config
-        request = ConsumerGroupHeartbeatRequest(member.member_id, member.epoch, member.instance_id, client_id=consumer.client_id)
+        request = self.plain()
         if member.sends_all or consumer.has_new_topics:
             consumer.has_new_topics = False
             if consumer.pattern is None or consumer.resolves_pattern:

@@ -46,7 +46,7 @@ def make_up(consumer: Any) -> None:
         last = first + (now - first - 1) // period * period
         for sent in (last - period, last):
             if sent >= first:
-                note(sent, "ConsumerGroupHeartbeat", beats.request())
+                note(sent, "ConsumerGroupHeartbeat", beats.plain())
         beats.due_us = last + period
     commits = consumer.commits
     if commits.is_auto and consumer.feed.cycle is not None:
