@@ -61,31 +61,31 @@ def _trades(turns: Sequence[Any], scenario: Scenario, expelled: Sequence[Any]) -
     members = sum(len(g.consumers) for g in scenario.groups)
     after = {t.name: t.after for t in turns}
     said = False
-    if "session_timeout_ms" in after:
+    if "session.timeout.ms" in after:
         said = True
-        was, now = config.session_timeout_us, _us(after["session_timeout_ms"])
-        beat = _us(after.get("heartbeat_interval_ms", "")) or config.heartbeat_interval_us
+        was, now = config.session_timeout_us, _us(after["session.timeout.ms"])
+        beat = _us(after.get("heartbeat.interval.ms", "")) or config.heartbeat_interval_us
         verb = "expels" if now < was else "keeps"
         before = max(0, was - config.heartbeat_interval_us)
-        yield (f"a session of {after['session_timeout_ms']} {verb} a healthy member whose GC pause or network cut lasts "
+        yield (f"a session of {after['session.timeout.ms']} {verb} a healthy member whose GC pause or network cut lasts "
                f"{say_duration(max(0, now - beat))} to {say_duration(now)} (before: {say_duration(before)} to {say_duration(was)})")
         for one in expelled:
             yield (f"with {'GC pauses' if one.kind == 'freeze' else 'network cuts'} of {one.for_} about every {one.every} per member: "
                    f"{one.after:.1f} healthy members expelled a day (before: {one.before:.1f})")
         if not expelled:
             yield "how often that is depends on your pauses: tell them with --gc-pauses 10m:1s..8s or --cuts, and they are played for a day"
-    if "heartbeat_interval_ms" in after:
+    if "heartbeat.interval.ms" in after:
         said = True
-        was, now = config.heartbeat_interval_us, _us(after["heartbeat_interval_ms"])
+        was, now = config.heartbeat_interval_us, _us(after["heartbeat.interval.ms"])
         yield f"heartbeats at the coordinator: {members * 1e6 / now:.1f} a second instead of {members * 1e6 / was:.1f}"
-    if "max_poll_interval_ms" in after:
+    if "max.poll.interval.ms" in after:
         said = True
-        records = int(after.get("max_poll_records", config.max_poll_records))
-        yield (f"a batch of {records} records must be handled within {after['max_poll_interval_ms']}, "
+        records = int(after.get("max.poll.records", config.max_poll_records))
+        yield (f"a batch of {records} records must be handled within {after['max.poll.interval.ms']}, "
                "or its member leaves the group and the batch is handled twice")
-    if "max_poll_records" in after:
+    if "max.poll.records" in after:
         said = True
-        yield f"batches of {after['max_poll_records']} instead of {config.max_poll_records} records, so more or fewer calls of poll() for the same work"
+        yield f"batches of {after['max.poll.records']} instead of {config.max_poll_records} records, so more or fewer calls of poll() for the same work"
     if "members" in after:
         said = True
         yield f"{after['members']} members instead of {members}: that many more (or fewer) processes to pay for and to restart"

@@ -127,20 +127,26 @@ def choices(asker: Any, story: Story, over: tuple[str, ...], variants: tuple[str
     """All points that meet the budgets, the smallest change first."""
     plan: Plan = asker.plan
     asker.points.createOrReplaceTempView("rebalsim_points")
-    names = [axis.name for axis in plan.axes]
+    names = dict(zip([axis.name for axis in plan.axes], over))
     rows = asker.spark.sql("SELECT point, variant, objective_1 FROM rebalsim_points WHERE verdict = 'pass' "
                            f"ORDER BY objective_1, point, variant LIMIT {MOST_POINTS * 2}").collect()
     current = {_column(name): ladder(story, variants[0], name)[1] for name in over}
     found: list[tuple[tuple[int, float], float, int, str, tuple[Turn, ...]]] = []
     for row in rows:
         labels = asker._names.labels(row["point"])
-        turns = [Turn(name, current[name], labels[name], _turned(current[name], labels[name])) for name in names if labels[name] != current[name]]
+        turns = [Turn(key, current[name], labels[name], _turned(current[name], labels[name])) for name, key in names.items() if labels[name] != current[name]]
         if row["variant"] != variants[0]:
             turns.append(Turn("variant", variants[0], row["variant"], 0.0))
         size = (len(turns), round(sum(t.factor for t in turns), 9))
         found.append((size, row["objective_1"] if row["objective_1"] is not None else math.inf, row["point"], row["variant"], tuple(turns)))
     found.sort(key=lambda f: (f[0], f[1], f[2], f[3]))
-    best = found[:5]
+    # A choice that does all that a smaller one does, and more, is no alternative to it.
+    best: list[tuple[tuple[int, float], float, int, str, tuple[Turn, ...]]] = []
+    for choice in found:
+        if not any(all(turn in choice[4] for turn in smaller[4]) for smaller in best):
+            best.append(choice)
+        if len(best) == 5:
+            break
     if not best:
         return []
     wanted = " OR ".join(f"(point = {point} AND variant = '{variant}')" for _, _, point, variant, _ in best)
