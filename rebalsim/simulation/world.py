@@ -172,11 +172,13 @@ class World:
             count = topic.partitions if topic.exists_from_start else 0
             header.topics[topic.name] = TopicFacts(count, rates, topic.weights, topic.record_bytes, tuple(self.growth.get(topic.name, ())))
         for name, consumer in self.consumers.items():
-            spec, config = consumer.spec, consumer.config
+            spec, config, broker = consumer.spec, consumer.config, scenario.cluster.config
+            is_new = config.group_protocol == "consumer"       # then the brokers say how often, and how long
             header.consumers[name] = ConsumerFacts(
                 spec.group, spec.process, consumer.rack, f"{spec.client} {spec.client_version}",
-                rebalance_protocol(consumer.assignors), tuple([a.name for a in consumer.assignors]), config.group_instance_id,
-                config.session_timeout_us, config.heartbeat_interval_us, config.max_poll_interval_us,
+                "consumer" if is_new else rebalance_protocol(consumer.assignors), () if is_new else tuple([a.name for a in consumer.assignors]),
+                config.group_instance_id, broker.group_consumer_session_timeout_us if is_new else config.session_timeout_us,
+                broker.group_consumer_heartbeat_interval_us if is_new else config.heartbeat_interval_us, config.max_poll_interval_us,
                 spec.handler.poll_timeout_us, mean_of(spec.handler.per_record), spec.handler.commit == "auto",
             )
         return header
