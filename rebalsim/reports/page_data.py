@@ -10,6 +10,7 @@ from typing import Any
 
 from rebalsim.analysis import Analysis
 from rebalsim.analysis.values import Lane, Pause, PhaseKind
+from rebalsim.reports.events_told import tell_event
 from rebalsim.reports.hints import hint_on
 from rebalsim.reports.names import safe
 from rebalsim.reports.palette import LOOKS, STATE_LOOKS
@@ -22,6 +23,7 @@ from rebalsim.reports.timeline import Window, fold, lay_out
 FOLD_COLUMNS = 400              # partitions that look alike on so many columns share a row until they are unfolded
 LAG_POINTS, LANE_LAG_POINTS, LANE_LAGS = 600, 120, 60
 EVIDENCE = 24                   # event numbers a pause at most
+MOST_EVENTS = 600               # of a variant are told in words, those of the longest pauses first
 MOST_PAUSES = 30_000            # of a variant, so that a page stays a page; the partitions that stood still longest have all of theirs
 KINDS = tuple(PhaseKind)
 Row = list[Any]
@@ -83,7 +85,7 @@ def _variant(v: VariantReport, texts: Once) -> dict[str, Any]:
         "lanes": lanes, "pauses": pauses.things, "shapes": shapes.things, "rows": _rows(a, shown),
         "marks": [[m.at_us, m.kind, texts.place(safe(m.text or m.action))] for m in _marks(a)],
         "rounds": [[r.barrier_us, r.generation, a.groups.index(r.group)] for r in a.rebalances if r.barrier_us >= 0 and not r.is_formation],
-        "lag": thinned(a.lag_book.total(list(a.lag_book.corners)), LAG_POINTS),
+        "events": _events(a, shown, texts), "lag": thinned(a.lag_book.total(list(a.lag_book.corners)), LAG_POINTS),
         "laneLag": _lane_lags(a, shown),
     }
 
@@ -115,6 +117,18 @@ def _pause(p: Pause, a: Analysis, texts: Once, pauses: Once, shapes: Once) -> in
     place = shapes.place(shape, [*shape[:4], list(kinds), list(proof)])
     told = (place, p.started_us, int(p.is_open), p.end_event, *(phase.length_us for phase in p.phases))
     return pauses.place(told, list(told))
+
+
+def _events(a: Analysis, lanes: Sequence[Lane], texts: Once) -> list[Row]:
+    """[number, at, who, what] of the events that the pauses rest on, by number; a result that was read back has none."""
+    longest = sorted((p for lane in lanes for p in lane.pauses), key=lambda p: (-p.length_us, p.started_us, p.partition))
+    wanted: dict[int, None] = {}
+    for p in longest:
+        if len(wanted) >= MOST_EVENTS:
+            break
+        wanted.update((n, None) for n in (*p.cause.evidence[:EVIDENCE], p.end_event) if 0 <= n < len(a.trace.events))
+    told = [tell_event(n, a.trace.events[n]) for n in sorted(wanted)]
+    return [[t.number, t.at_us, texts.place(t.who), texts.place(f"{t.name} {t.text}" if t.text.startswith(("→", "←")) else t.text)] for t in told]
 
 
 def _rows(a: Analysis, lanes: Sequence[Lane]) -> list[list[int]]:

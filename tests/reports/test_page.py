@@ -127,6 +127,18 @@ def test_more_pauses_than_a_page_can_hold_leave_out_partitions_and_say_so(monkey
     assert [sum(sum(held["pauses"][i][4:]) for i in lane[2]) >= ordered[kept - 1] for lane in held["lanes"]] == [True] * kept
 
 
+def test_evidence_is_told_in_words_of_the_longest_pauses_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    report = story("troubles")
+    held = data(to_html.render(report))
+    told = [e[0] for e in held["variants"][0]["events"]]
+    proofs = {n for p in report.variants[0].analysis.pauses for n in (*p.cause.evidence, p.end_event) if n >= 0}
+    assert told == sorted(proofs)
+    monkeypatch.setattr(page_data, "MOST_EVENTS", 5)
+    few = [e[0] for e in data(to_html.render(report))["variants"][0]["events"]]
+    longest = max(report.variants[0].analysis.pauses, key=lambda p: p.length_us)
+    assert set(longest.cause.evidence) <= set(few) and len(few) < len(told)
+
+
 def test_hostile_names_are_text() -> None:
     page = to_html.render(hostile())
     held = re.search(r'id="data">(.*?)</script>', page, re.S)

@@ -142,10 +142,12 @@ def test_a_click_tells_the_chain(troubles: Page) -> None:
     told = troubles.run("document.getElementById('pause').hidden ? '' : document.getElementById('pause').innerText")
     assert "stood still for 20.1 s when c2's handler got stuck (hang-2)" in told
     longest = max(story("troubles").variants[0].analysis.pauses, key=lambda p: p.length_us)
-    cells = troubles.run("Array.from(document.querySelectorAll('#pause tbody tr td:first-child')).map(c => c.textContent)")
+    cells = troubles.run("Array.from(document.querySelector('#pause table').querySelectorAll('tbody td:first-child')).map(c => c.textContent)")
     assert cells == [phase.kind.value for phase in longest.phases]
     assert f"rebalsim explain troubles.yaml --partition orders-4 --at {longest.started_us / 1e6:.6f}s --variant eager" in told
-    assert "Evidence: events" in told
+    assert "the handler of c2 hangs for 30s" in told and "max.poll.interval.ms ran out, last poll at" in told
+    numbers = troubles.run("Array.from(document.querySelectorAll('#pause details td:last-child')).map(c => Number(c.textContent.slice(1)))")
+    assert numbers == sorted({*longest.cause.evidence, longest.end_event})
 
 
 def test_buttons_wheel_and_drag_zoom_and_pan(troubles: Page) -> None:

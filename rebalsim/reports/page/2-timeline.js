@@ -92,7 +92,7 @@ class Timeline {
 
   clipped(c, from, until, paint) {                     // pieces stay right of the names
     const left = Math.round(Math.max(this.x(from), this.gutter)), right = Math.round(Math.min(this.x(until), this.width - 8));
-    if (right >= this.gutter && left <= this.width - 8 && until > view.from && from < view.until) paint(left, Math.max(right - left, 0));
+    if (right >= this.gutter && left <= this.width - 8 && until >= view.from && from < view.until) paint(left, Math.max(right - left, 0));
   }
 
   drawRow(c, row) {
@@ -189,6 +189,9 @@ class Timeline {
         c.fillStyle = isStable ? ink.line : ink.kinds[KINDS.findIndex((k) => k.name === (state === "CompletingRebalance" || state === "Reconciling" ? "follow-up" : "barrier"))];
         c.fillRect(left, middle - (isStable ? 1 : 5), isStable ? wide : Math.max(wide, 2), isStable ? 2 : 10);
       });
+    }
+    for (const [at, , group] of this.variant.rounds) {    // each round that the coordinator completed
+      if (group === i) this.clipped(c, at, at, (left) => { c.fillStyle = ink.mark; c.fillRect(left - 1, middle - 7, 2, 14); });
     }
     c.fillStyle = ink.dim;
     c.fillText(this.variant.groups.length > 1 ? TEXT[name].slice(0, 24) : "group", 6, middle);

@@ -14,13 +14,25 @@ function choose(timeline, lane, place, members) {
   const parts = [element("h3", {}, VARIANTS.length > 1 ? `${v.name}: ${names}` : names), element("p", {}, sentence(names, pause, same.length < 2))];
   if (TEXT[pause[5]]) parts.push(element("p", { class: "dim" }, `→ ${TEXT[pause[5]]}`));
   parts.push(element("div", { class: "scroll" }, element("table", {}, element("thead", {}, head), element("tbody", {}, ...rows, sum))));
-  if (pause[7].length) parts.push(element("p", { class: "dim" }, `Evidence: events ${pause[7].join(", ")} of the trace.`));
+  parts.push(...chain(v, pause));
   const file = v.file || byId("command").dataset.file || "FILE";
   parts.push(element("p", {}, element("code", {}, `rebalsim explain ${quoted(file)} --partition ${quoted(name)} --at ${(pause[0] / 1e6).toFixed(6)}s${v.file.endsWith("json") ? "" : ` --variant ${quoted(variantName(v))}`}`)));
   byId("pause").replaceChildren(...parts);
   byId("pause").hidden = false;
   say(sentence(names, pause, same.length < 2));
   drawLag(timeline.place, lane);
+}
+
+function chain(v, pause) {                              // the trace's events that prove it, in words where the page holds them
+  v.told = v.told || new Map(v.events.map(([n, at, who, what]) => [n, [at, TEXT[who], TEXT[what]]]));
+  const known = pause[7].filter((n) => v.told.has(n)), others = pause[7].filter((n) => !v.told.has(n)), parts = [];
+  const rows = known.map((n) => {
+    const [at, who, what] = v.told.get(n);
+    return element("tr", {}, element("td", { class: "num" }, instant(at, 1000)), element("td", {}, who), element("td", { class: "long" }, what), element("td", { class: "num dim" }, `#${n}`));
+  });
+  if (rows.length) parts.push(element("details", { open: "" }, element("summary", {}, "What happened, event by event"), element("div", { class: "scroll" }, element("table", {}, element("tbody", {}, ...rows)))));
+  if (others.length) parts.push(element("p", { class: "dim" }, `Evidence${rows.length ? " besides" : ""}: events ${others.join(", ")} of the trace.`));
+  return parts;
 }
 
 const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`);
