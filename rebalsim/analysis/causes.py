@@ -18,6 +18,7 @@ OF_OWNER = {
 OF_TRIGGER = {
     "left": "left", "poll-expired": "poll-interval-exceeded", "metadata-changed": "topic-changed",
     "subscription-changed": "subscription-changed", "coordinator-moved": "coordinator-moved", "session-expired": "session-expired",
+    "enforced": "enforced", "rejoined": "rejoined", "leader-rejoined": "rejoined",
 }
 OF_DOING = {"dead": "crashed", "frozen": "froze", "cut-off": "cut-off", "stuck": "stuck", "away": "left", "closing": "left"}
 

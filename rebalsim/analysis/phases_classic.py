@@ -61,7 +61,7 @@ class ClassicWalk:
         if self.mode == "revoking":
             self.is_handover = self._is_after_round(p.start_event)
             r = self.round
-            self.is_ahead = p.why == "revoked" and not self.is_handover and r is not None and 0 <= r.barrier_us <= p.started_us
+            self.is_ahead = p.why == "revoked" and not self.is_handover and r is not None and 0 <= r.barrier_us < p.started_us
         self._mark(p.started_us, p.start_event)
         for at, number, r in self._changes():
             if r is not None:
@@ -219,7 +219,7 @@ class ClassicWalk:
         is_over = r is not None and r.barrier_us >= 0 and r.barrier_us <= at
         coming = following.last if following is not None else ""
         if mode == "left" and self.is_empty(r, following, at):
-            return PhaseKind.AWAY, self.holder, following
+            return PhaseKind.AWAY, self.holder if self.pause.owner_after in ("", self.holder) else "", following
         if r is not None and is_over and (r.barrier_us > self.pause.started_us or mode == "returning"):
             return PhaseKind.ASSIGNMENT, self._assignee(r, at), r
         if self.is_handover:

@@ -301,11 +301,15 @@ class RoundFinder:
 def _trigger_in(trigger: str, reason: str) -> str:
     """Why a member joined again of its own accord: its reason says more than that it did."""
     if trigger in ("leader-rejoined", "metadata-changed"):
-        if "cached metadata has changed" in reason:
-            return "metadata-changed"
-        if "subscription has changed" in reason:
-            return "subscription-changed"
-    return trigger
+        for words, meant in _MEANINGS:
+            if words in reason:
+                return meant
+    return "rejoined" if trigger == "metadata-changed" and reason else trigger      # the broker says "metadata" of whatever a member sent otherwise than before
+
+
+_MEANINGS = (
+    ("cached metadata has changed", "metadata-changed"), ("subscription has changed", "subscription-changed"), ("rebalance enforced by user", "enforced"),
+)
 
 
 _HANDLERS: dict[type, str] = {

@@ -71,7 +71,7 @@ class Cause:
     """Why a pause happened: a kind, who and which action of the script started it, and the chain of events from there to the pause's end.
 
     `kind`: scale-out | restart | rejoined | left | crashed | fatal | froze | stuck | poll-interval-exceeded | session-expired | cut-off | static-restart |
-    topic-changed | subscription-changed | coordinator-moved | callback | rebalance (unknown trigger) | start.
+    topic-changed | subscription-changed | enforced | coordinator-moved | callback | rebalance (unknown trigger) | start.
     """
 
     kind: str
@@ -192,7 +192,7 @@ class Rebalance:
 
     group: str
     generation: int
-    trigger: str                   # joined | left | session-expired | poll-expired | metadata-changed | leader-rejoined | … (as in the trace)
+    trigger: str                   # joined | left | session-expired | poll-expired | metadata-changed | leader-rejoined | rejoined | enforced | …
     trigger_consumer: str
     reason: str                    # in Kafka's words
     prepared_us: int               # the round began

@@ -109,6 +109,29 @@ def test_what_the_leader_gave_up_before_its_own_join_is_blamed_on_the_topic() ->
     assert {(p.why, p.cause.kind, p.cause.consumer) for p in analyse(told).pauses} == {("grown", "topic-changed", ""), ("revoked", "topic-changed", "")}
 
 
+@pytest.mark.parametrize(("reason", "kind"), [
+    ("Updating metadata for member c2-id during Stable; client reason: rebalance enforced by user", "enforced"),
+    ("Updating metadata for member c2-id during Stable; client reason: subscription has changed", "subscription-changed"),
+    ("Updating metadata for member c2-id during Stable; client reason: cached metadata has changed", "topic-changed"),
+    ("Updating metadata for member c2-id during CompletingRebalance; client reason: rebalance failed due to DisconnectException", "rejoined"),
+])
+def test_what_a_member_says_of_its_joining_again_is_the_cause(reason: str, kind: str) -> None:
+    """The broker calls all of it the member's metadata."""
+    told = trace("c1+p0@0 c2+p1@0 c1=1@0 c2=1@0 g{metadata-changed.c2@10 c2j@10 c1?@11 c1-p0@11 c1j@11 g|2.c1@11 c1=2@11 c2=2@11 g}2@11.1 "
+                 "c1:2@11.1 c2:2@11.1 c1+p0@11.3")
+    next(e for e in told.events if type(e) is ev.GroupStateChanged).reason = reason
+    assert next(p for p in analyse(told).pauses if p.owner_before == "c1").cause.kind == kind
+
+
+def test_nobody_is_said_to_be_back_who_never_came() -> None:
+    """The group's last member left, and another one came: nobody was there, and c1 never was again."""
+    told = trace("c1+p0@0 c1=1@0 c1x@10 c1-p0@10 c1l@10 c1)@10 g{left.c1@10 c2(@40 g{joined.c2@41 c2j@41 g|3.c2@47 c2=3@47 g}3@47 c2:3@47 c2+p0@47.5")
+    told.events.insert(next(n for n, e in enumerate(told.events) if type(e) is ev.GroupStateChanged) + 1,
+                       ev.GroupStateChanged(10_000_000, "group", "PreparingRebalance", "Empty", 2))
+    away = next(phase for phase in analyse(told).pauses[0].phases if phase.kind == "away")
+    assert (away.facts.consumer, seconds(away.length_us)) == ("", 31)
+
+
 def test_a_follow_up_of_which_an_answer_told_has_no_heartbeat_to_blame() -> None:
     """c3's SyncGroup came too late and was answered that the group rebalances again; until then c3 was busy."""
     pause = next(p for p in analyse(trace(COOPERATIVE.replace("c3?@15.5", "c3?sync@15.5"), protocol="cooperative")).pauses if p.why == "revoked")
