@@ -38,6 +38,11 @@ class Flow:
         if self.is_flowing_since == NEVER and (per_us > 0 or slope > 0):
             self.is_flowing_since = at_us
 
+    def is_like(self, other: Flow) -> bool:
+        """Do the records of both come at the very same instants? So do those of partitions that share a topic's rate evenly."""
+        return (self is other or (
+            self._pieces == other._pieces and self._backlog == other._backlog and self.is_flowing_since == other.is_flowing_since))
+
     def delay(self, us: int) -> None:
         """Everything that was said so far happens so much later."""
         if us > 0:

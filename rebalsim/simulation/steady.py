@@ -25,11 +25,12 @@ class Round(NamedTuple):
 class Cycle:
     """`period_us` 0: a batch with each arrival, handled for `fixed_us` + `per_record_us` a record. Else one each period, from `anchor_us` on."""
 
-    __slots__ = ("_known", "anchor_us", "busy_us", "fixed_us", "flows", "latency_us", "most_us", "per_record_us", "period_us", "polled_us",
+    __slots__ = ("_known", "anchor_us", "busy_us", "fixed_us", "flows", "kinds", "latency_us", "most_us", "per_record_us", "period_us", "polled_us",
                  "spacing_us")
 
     def __init__(self, flows: list[Any], latency_us: int, anchor_us: int, polled_us: int, most_us: int) -> None:
         self.flows = flows
+        self.kinds = _kinds(flows)            # what is so for one flow of a kind is so for all of them
         self.most_us = most_us                # fetch.max.wait.ms
         self.spacing_us = 0                   # partitions of one rate whose records do not all come at once: from one round to the next
         self._known: tuple[int, Round] | None = None
@@ -50,7 +51,7 @@ class Cycle:
 
     def _last_arrival(self, upto_us: int) -> int:
         last = -1
-        for flow in self.flows:
+        for flow, _ in self.kinds:
             count = flow.count(upto_us)
             if count:
                 at = flow.when(count - 1)
@@ -61,7 +62,7 @@ class Cycle:
     def _busy_with(self, arrival_us: int) -> int:
         if not self.fixed_us and not self.per_record_us:
             return 0
-        records = sum(flow.count(arrival_us) - flow.count(arrival_us - 1) for flow in self.flows)
+        records = sum(many * (flow.count(arrival_us) - flow.count(arrival_us - 1)) for flow, many in self.kinds)
         return int(self.fixed_us + self.per_record_us * records)
 
     def batch_before(self, at_us: int) -> tuple[int, int]:
@@ -88,7 +89,7 @@ class Cycle:
                 return self.anchor_us
             return at_us - (at_us - self.anchor_us) % self.period_us + self.period_us
         after = max(at_us, self.anchor_us) - self.latency_us
-        nearest = min((flow.next_after(after) for flow in self.flows), default=NEVER)
+        nearest = min((flow.next_after(after) for flow, _ in self.kinds), default=NEVER)
         return nearest if nearest >= NEVER else int(nearest) + self.latency_us
 
     def handed_over(self, at_us: int) -> int:
@@ -109,9 +110,9 @@ class Cycle:
         if self._known is not None and self._known[0] == at_us:
             return self._known[1]
         times: list[int] = []
-        for flow in self.flows:
+        for flow, many in self.kinds:
             count = flow.count(at_us)
-            times += [flow.when(number) for number in range(max(0, count - 2), count)]
+            times += [flow.when(number) for number in range(max(0, count - 2), count)] * many
         times.sort()
         silence, first = 0, -1
         for i in range(1, len(times)):
@@ -130,7 +131,7 @@ class Cycle:
             free = batch + int(self.fixed_us + self.per_record_us * records)
             after = next((time for time in times if time > handed), NEVER)
             if after == NEVER:
-                after = min(flow.next_after(handed) for flow in self.flows)
+                after = min(flow.next_after(handed) for flow, _ in self.kinds)
             parked = batch + self.latency_us
             leaves = max(parked, min(after, parked + self.most_us))
         found = Round(handed, began, free, leaves)
@@ -204,6 +205,18 @@ class Cycle:
         while at <= until_us:
             yield at, at - self.latency_us
             at = self.batch_after(at)
+
+
+def _kinds(flows: list[Any]) -> list[tuple[Any, int]]:
+    found: list[list[Any]] = []
+    for flow in flows:
+        for kind in found:
+            if flow.is_like(kind[0]):
+                kind[1] += 1
+                break
+        else:
+            found.append([flow, 1])
+    return [(flow, many) for flow, many in found]
 
 
 def cycle_of(feed: Any, now: int) -> Cycle | None:
