@@ -31,6 +31,13 @@ def _first_settle(a: Analysis, s: Selection) -> Value:
     return max(times, default=None)
 
 
+def _unsettled(a: Analysis, s: Selection) -> Value:
+    """A group that never got over its first settling counts, too: it is the worst of all."""
+    forming = {r.disturbance for rounds in a.rounds_by_group.values() for r in rounds if r.is_formation}
+    never = (d for place, d in enumerate(a.disturbances) if place in forming and d.is_open and (not s.group or d.group == s.group))
+    return sum(1 for d in selected_disturbances(a, s) if d.is_open) + sum(1 for _ in never)
+
+
 def _settled_from(a: Analysis, group: str) -> int:
     """When the group had settled for the first time."""
     for r in a.rounds_by_group[group]:
@@ -84,7 +91,7 @@ MEASURES: dict[str, Measure] = {
     "moved_over_least": lambda a, s: sum(max(0, d.moved - d.least) for d in selected_disturbances(a, s)),
     "settle_time": lambda a, s: max((d.ended_us - d.started_us for d in selected_disturbances(a, s)), default=0),
     "first_settle_time": _first_settle,
-    "unsettled": lambda a, s: sum(1 for d in selected_disturbances(a, s) if d.is_open),
+    "unsettled": _unsettled,
     "longest_rebalance": _longest_round,
     "rebalances_per_hour": _per_hour,
     "rebalancing_share": _rebalancing,

@@ -123,6 +123,12 @@ def test_ramps_arrive_as_an_integral() -> None:
     assert a.instant(676, 50 * SECOND) == 50 * SECOND
 
 
+def test_a_group_that_never_got_an_assignment_is_unsettled() -> None:
+    """Both wait for a leader that computes for ever: no partition was ever held, so none stood still; yet nothing is well."""
+    a = analyse(trace("c1(@0 c2(@0 g{joined.c1@1 c1j@1 c2j@1 g|1.c2@4 c1=1@4 c2=1@4 g{joined.c2@34 c2j@34 c1j@44 g|2.c1@44 c1=2@44 c2=2@44", until=60))
+    assert (a.measure("longest_pause"), a.measure("unsettled")) == (0, 1)
+
+
 # ---------------------------------------------------------------------------------------------------- records
 
 
