@@ -29,15 +29,26 @@ class Together:
 
 
 def together(pauses: Iterable[Pause]) -> list[Together]:
-    """Pauses grouped by their story, longest first."""
+    """Pauses of partitions that stood still at the same time for the same reason, longest first."""
     found: dict[tuple[object, ...], list[Pause]] = {}
     for p in pauses:
         main = [(phase.kind, phase.facts.consumer, phase.facts.doing) for phase in _large(p.phases, p.length_us)]
-        when = p.started_us // 1_000_000 if p.cause.disturbance < 0 else -1
-        key = (p.group, when, p.is_open, p.cause.kind, p.cause.consumer, p.cause.action, p.cause.disturbance, tuple(main), rough(p.length_us))
+        key = (p.group, p.is_open, p.cause.kind, p.cause.consumer, p.cause.action, p.cause.disturbance, tuple(main), rough(p.length_us))
         found.setdefault(key, []).append(p)
-    groups = [Together(tuple(sorted(each, key=lambda p: (-p.length_us, p.partition)))) for each in found.values()]
+    groups = [Together(tuple(sorted(part, key=lambda p: (-p.length_us, p.partition)))) for each in found.values() for part in _at_once(each)]
     return sorted(groups, key=lambda t: (-t.length_us, t.first.started_us, t.first.partition))
+
+
+def _at_once(pauses: list[Pause]) -> list[list[Pause]]:
+    """Parted where one had ended before the next began: that was another time."""
+    parts: list[list[Pause]] = []
+    end = -1
+    for p in sorted(pauses, key=lambda p: p.started_us):
+        if p.started_us >= end:
+            parts.append([])
+        parts[-1].append(p)
+        end = max(end, p.ended_us)
+    return parts
 
 
 def recurring(groups: Iterable[Together]) -> list[tuple[Together, int]]:

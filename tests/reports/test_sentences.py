@@ -18,7 +18,7 @@ from rebalsim.reports.hints import hint_on
 from rebalsim.reports.names import clip, clip_middle, listed, partitions_told, plural
 from rebalsim.reports.questions import tell_answer
 from rebalsim.reports.report import Report, VariantReport
-from rebalsim.reports.sentences import tell, tell_phases, together
+from rebalsim.reports.sentences import recurring, tell, tell_phases, tell_recurring, together
 
 STUCK = "c0+p0@0 c0#@20 c0.@50 c0*p0@50"
 CRASH = "c0+p0@0 c1+p1@0 c0!@10 g%c0@52 g{session-expired.c0@52 c1?@53 c1-p1@54 c1j@54 g|2.c1@54 g}2@54 c1:2@54 c1+p0,p1@54"
@@ -39,6 +39,14 @@ def test_a_crash_names_the_timer_and_the_instant() -> None:
 
 def test_pauses_of_one_story_are_told_together() -> None:
     assert said("c0+p0,p1,p2@0 c0#@20 c0.@50 c0*p0,p1,p2@50")[0].startswith("t-0 … t-2 (3 partitions) stood still for 30.0 s when")
+
+
+def test_the_same_at_another_time_is_told_as_that() -> None:
+    twice = "c0+p0,p1@0 c0#@10 c0.@20 c0*p0,p1@20 c0#@50 c0.@60 c0*p0,p1@60"
+    groups = together(analyse(trace(twice)).pauses)
+    assert [[str(p.partition) for p in g.pauses] for g in groups] == [["t-0", "t-1"], ["t-0", "t-1"]]
+    (group, more), = recurring(groups)
+    assert tell_recurring(group, more).endswith("stuck. The same once more, not for longer.")
 
 
 def test_an_open_pause() -> None:

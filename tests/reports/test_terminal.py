@@ -46,7 +46,7 @@ def test_ascii_is_ascii_and_says_the_same() -> None:
 
 
 def test_the_picture_folds_and_says_how_many() -> None:
-    text = to_terminal.render(one(bounced(1_000, 10, 2, shift_us=1)), View(width=120))
+    text = to_terminal.picture_of(one(bounced(1_000, 10, 2, shift_us=1)), View(width=120))
     assert len(text.split("\n")) < 120
     folded = sum(int(n.replace(",", "")) for n in re.findall(r"\+([\d,]+) like this", text))
     shown = len(re.findall(r"^  orders-\d+ ", text, re.M)) + len(re.findall(r"^  orders-…", text, re.M))
