@@ -33,8 +33,9 @@ def _first_settle(a: Analysis, s: Selection) -> Value:
 
 def _unsettled(a: Analysis, s: Selection) -> Value:
     """A group that never got over its first settling counts, too: it is the worst of all."""
+    disturbances = a.disturbances                    # they mark the rounds of a first settling
     forming = {r.disturbance for rounds in a.rounds_by_group.values() for r in rounds if r.is_formation}
-    never = (d for place, d in enumerate(a.disturbances) if place in forming and d.is_open and (not s.group or d.group == s.group))
+    never = (d for place, d in enumerate(disturbances) if place in forming and d.is_open and (not s.group or d.group == s.group))
     return sum(1 for d in selected_disturbances(a, s) if d.is_open) + sum(1 for _ in never)
 
 

@@ -74,9 +74,10 @@ def selected_disturbances(a: Analysis, s: Selection) -> list[Disturbance]:
 
 
 def _disturbances(a: Analysis, s: Selection) -> list[Disturbance]:
+    disturbances = a.disturbances                    # they mark the rounds of a first settling
     forming = {r.disturbance for rounds in a.rounds_by_group.values() for r in rounds if r.is_formation}
     return [
-        d for place, d in enumerate(a.disturbances)
+        d for place, d in enumerate(disturbances)
         if place not in forming and (not s.group or d.group == s.group) and (not s.action or d.action == s.action)
         and (s.from_us is None or d.ended_us > s.from_us) and (s.until_us is None or d.started_us < s.until_us)
         and (not s.members or d.consumer in s.members)
