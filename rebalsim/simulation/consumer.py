@@ -400,6 +400,9 @@ class Consumer:
         at = self.deadline_us
         if self.positions.is_missing:
             at = min(at, now + self.config.retry_backoff_us)
+        elif self.membership.has_to_try_again():
+            if not self.calls and not self.feed.flying:
+                at = min(at, now + self.config.retry_backoff_us)
         elif not self.world.is_dense:
             at = NEVER
         elif not self.calls and not self.feed.flying:

@@ -104,6 +104,10 @@ class Membership:
             consumer.commits.maybe_auto()
         return True
 
+    def has_to_try_again(self) -> bool:
+        """Will the next pass do what this one could not: find the coordinator, or join?"""
+        return self.consumer.coordinator is None or (self.member.needs_rejoin and not self.is_pending)
+
     def is_quiet(self) -> bool:
         """A member in good standing, with nothing under way that it waits for."""
         member = self.member
