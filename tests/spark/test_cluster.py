@@ -90,7 +90,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
     made.stop()
 
 
-def test_a_sweep_on_a_cluster_survives_the_loss_of_a_worker(cluster: Cluster, plan_file: Path, tmp_path: Path) -> None:
+def test_a_sweep_on_a_cluster_survives_the_loss_of_a_worker(cluster: Cluster, spark: Any, plan_file: Path, tmp_path: Path) -> None:
     plan_file.write_text(plan_file.read_text("utf-8").replace("seeds: 4", "seeds: 20"), "utf-8")
     out, pack = tmp_path / "out", tmp_path / "rebalsim.zip"
     python = bare_python(tmp_path / "bare")
@@ -108,8 +108,13 @@ def test_a_sweep_on_a_cluster_survives_the_loss_of_a_worker(cluster: Cluster, pl
     assert process.returncode == 0, err
     assert len(list((cluster.folder / "work1").glob("app-*/*"))) > 0
     here = tmp_path / "here"
-    code, said_here, err = run(["sweep", str(plan_file), "--out", str(here), "--master", "local[2]", "--json"])
-    assert code == 0, err
+    from rebalsim.reports.sweep_to_json import render_json
+    from rebalsim.spark import conduct
+    from rebalsim.spark.plans import load_plan
+
+    job = conduct.prepare(spark, load_plan(plan_file), str(here))
+    conduct.play(spark, job)
+    said_here = render_json(conduct.conclude(spark, job)) + "\n"
     assert without_folder(rows_in(out)) == without_folder(rows_in(here))
     for table in ("points", "budgets", "axes"):
         assert table_of(out, table) == table_of(here, table)

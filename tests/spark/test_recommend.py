@@ -1,0 +1,51 @@
+"""The search for the smallest change, on Spark: against a search by hand, and the faults of a day against runs by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rebalsim.analysis.measure import measure
+from rebalsim.one_run import run_once
+from rebalsim.spark import conduct, recommend
+from rebalsim.spark.answers import Asker
+from rebalsim.spark.plans import find_base, story_of_base
+
+pytestmark = pytest.mark.spark
+OVER = ("session.timeout.ms", "max.poll.records")
+
+
+def test_the_smallest_change_is_the_one_that_a_search_by_hand_finds(spark: Any, tmp_path: Path) -> None:
+    base = find_base("crash", Path())
+    story = story_of_base(base)
+    plan = recommend.plan_for(base, story, ("longest_pause <= 20s",), OVER, ("eager",), 2)
+    job = conduct.prepare(spark, plan, str(tmp_path / "out"), probe_s=1.0)
+    conduct.play(spark, job)
+    conduct.conclude(spark, job)
+    asker = Asker(conduct.tables_of(spark, plan, job.store))
+    now = recommend.as_it_is(asker, ("eager",))
+    assert now is not None and now.verdict == "fail" and now.at["session_timeout_ms"] == "45s"
+    found = recommend.choices(asker, story, OVER, ("eager",))
+    by_hand = []
+    for session in ("6s", "10s", "15s", "20s", "30s", "60s"):
+        changed = story.with_overrides([f"group.config.session.timeout.ms={session}"]).scenario("eager")
+        worst = max(measure(run_once(changed, seed).analysis, "longest_pause") or 0 for seed in (1, 2))
+        if worst <= 20_000_000:
+            by_hand.append((abs(recommend._turned("45s", session)), session))
+    assert [(t.name, t.before, t.after) for t in found[0].turns] == [("session.timeout.ms", "45s", min(by_hand)[1])]
+    assert all(len(c.turns) == 1 for c in found), "more records besides would be no alternative"
+
+    fault = ("freeze", "20m", "{median: 2s, p99: 20s}")
+    day = recommend.day_of_faults(base, fault, {"as it is": (), "recommended": found[0].point.settings}, "eager", 1)
+    second = conduct.prepare(spark, day, str(tmp_path / "faults"), probe_s=0.5)
+    conduct.play(spark, second)
+    conduct.tables_of(spark, day, second.store).write()
+    told = recommend.expelled(Asker(conduct.tables_of(spark, day, second.store)), fault)
+    quiet = ["script=[]", "horizon=24h", "budgets={}", "expect=[]",
+             "random_faults=[{kind: freeze, members: all, about_every: 20m, for: {median: 2s, p99: 20s}, from: 1m}]"]
+    for settings, count in (([], told.before), ([f"{p}={v}" for p, v in found[0].point.settings], told.after)):
+        analysis = run_once(story.with_overrides([*quiet, *settings]).scenario("eager"), 1).analysis
+        assert count == measure(analysis, "members_removed")
+    assert told.after > told.before
