@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rebalsim.cli import exits
+from rebalsim.cli import exits, terminal
 from rebalsim.cli.options import allow_code_option, seed_option, set_option, variant_option
 from rebalsim.cli.report_options import INSTANT
 from rebalsim.domain.errors import InputError
@@ -42,5 +42,5 @@ def command(file: str, at_us: int | None, is_offsets: bool, is_members: bool, is
         if group not in a.groups:
             raise InputError(f"There is no group '{group}' in {file} — there is {', '.join(a.groups) or 'none'}")
     form = "members" if is_members else "state" if is_state else "offsets"
-    click.echo(render(a, a.horizon_us - 1 if at_us is None else at_us, form, is_verbose, groups), nl=False)
+    click.echo(terminal.as_told(render(a, a.horizon_us - 1 if at_us is None else at_us, form, is_verbose, groups)), nl=False)
     return exits.WITHIN

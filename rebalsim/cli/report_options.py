@@ -119,6 +119,7 @@ def emit(report: Report, options: Mapping[str, Any], view: View) -> None:
     check_view(report, view)
     text = _stdout_form(report, flags[0] if flags else "", view)
     write_files(report, options, view)
+    text = terminal.json_as_told(text) if flags == ["as_json"] else terminal.as_told(text)
     click.echo(text, nl=False, color=view.is_coloured or None)
 
 

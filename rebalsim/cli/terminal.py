@@ -35,3 +35,21 @@ def is_ascii_only() -> bool:
     except (UnicodeEncodeError, LookupError):
         return True
     return False
+
+
+def as_told(text: str) -> str:
+    """The text as stdout can write it: on one that takes ASCII only, signs by their twins and all else written out."""
+    if text.isascii() or not is_ascii_only():
+        return text
+    from rebalsim.reports.names import ascii_of
+
+    return ascii_of(text)
+
+
+def json_as_told(text: str) -> str:
+    """The same of JSON, with JSON's own escapes."""
+    if text.isascii() or not is_ascii_only():
+        return text
+    import json
+
+    return "".join(c if c.isascii() else json.dumps(c)[1:-1] for c in text)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from rebalsim.cli import exits
+from rebalsim.cli import exits, terminal
 from rebalsim.cli.options import allow_code_option, seed_option, set_option, variant_option
 from rebalsim.cli.report_options import view_from, view_options
 
@@ -41,7 +41,7 @@ def command(file: str, variant: str | None, events: tuple[str, ...], numbers: tu
     wanted = Filter(events, numbers, with_records)
     if as_json:
         for told in rows(chosen.analysis.trace, view, wanted):
-            click.echo(json.dumps(asdict(told), ensure_ascii=False))
+            click.echo(terminal.json_as_told(json.dumps(asdict(told), ensure_ascii=False)))
     else:
         click.echo(render(chosen.analysis.trace, view, wanted), nl=False, color=view.is_coloured or None)
     return exits.WITHIN

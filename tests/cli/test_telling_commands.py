@@ -5,7 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import jsonschema
@@ -125,6 +128,18 @@ def test_broken_files_are_named(capsys: Said, tmp_path: Path) -> None:
     nothing = tmp_path / "nothing.jsonl"
     nothing.write_text("")
     out(capsys, "report", str(nothing), code=exits.INVALID)
+
+
+@pytest.mark.parametrize("args", [
+    ("report",), ("report", "--markdown"), ("report", "--csv"), ("report", "--json"), ("trace", "--json"), ("trace",), ("explain",), ("describe", "--members"),
+])
+def test_a_stdout_that_takes_ascii_only_gets_ascii(args: tuple[str, ...]) -> None:
+    command = [sys.executable, "-m", "rebalsim", args[0], EAGER, *args[1:]]
+    done = subprocess.run(command, capture_output=True, env={**os.environ, "PYTHONIOENCODING": "ascii"}, timeout=60)
+    assert done.returncode == exits.WITHIN, done.stderr.decode()
+    assert done.stdout.isascii() and done.stdout
+    if "--json" in args:
+        assert all(json.loads(line) for line in ([done.stdout] if args[0] == "report" else done.stdout.splitlines()))
 
 
 # ------------------------------------------------------------------------------------------------ compare
