@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from contextlib import suppress
 from typing import Any
 
 from rebalsim.protocol.consumer_member import ClientState
@@ -25,10 +26,8 @@ def close(consumer: Any, option: str) -> Generator[Any, Any, None]:
         yield from consumer.commits.sync(until)
     owned = tuple(sorted(consumer.feed.shares))
     if owned:
-        try:
+        with suppress(ListenerFailed):                 # logged, and thrown when all is closed
             yield from call_listener(consumer, "revoked" if member.epoch > 0 else "lost", owned)
-        except ListenerFailed:
-            pass                                       # logged, and thrown when all is closed
         consumer.feed.assign(())
     if member.is_in_group and not (option == "remain" and member.instance_id is None):
         consumer.tell(LeaveSent(engine.env._now, consumer.name, CLOSED))
