@@ -47,6 +47,8 @@ class Drive:
     lingers_us: int = 0                                                  # records reach the broker so long after they were made …
     apart_us: int = 0                                                    # … and one partition so long after another
 
+    is_connected: bool = False                                           # with all brokers from the start
+
     def begin(self, world: Any) -> None:
         late, apart = self.arrivals_us
         for i, flow in enumerate(world.flows.values()):
@@ -72,6 +74,9 @@ class Drive:
         consumer.take_spec(life.spec)
         consumer.driven = life
         consumer.begin(world.engine.now)
+        if self.is_connected:
+            for broker in world.brokers.ids:
+                consumer.link(broker).is_open = True
 
     def _do(self, event: Once) -> None:
         world, deed = event.value
