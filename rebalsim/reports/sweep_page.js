@@ -120,7 +120,7 @@
     }
     const values = [...cells.values()].map((p) => worst(p, heat.metric)).filter((v) => v !== null && v !== undefined);
     const low = Math.min(...values), high = Math.max(...values);
-    const left = Math.min(160, 14 + 7 * Math.max(...Y.map((l) => l.length), 4)), top = 8;
+    const left = Math.min(220, 14 + 7 * Math.max(...Y.map((l) => l.length), 4)), top = 8;
     const w = Math.max(26, Math.min(110, (1040 - left) / X.length)), h = Y.length > 25 ? 16 : 30;
     const W = left + w * X.length + 8, H = top + h * Y.length + 44;
     const svg = draw("svg", { viewBox: `0 0 ${W} ${H}`, width: W, role: "group", "aria-label": `${title(heat.metric)} by ${D.axes[heat.x].name}${heat.y >= 0 ? " and " + D.axes[heat.y].name : ""}` });
@@ -166,7 +166,7 @@
       }
     }
     box.append(svg);
-    const legend = heat.metric === "settles" ? "at once: left alone within 30 s of its first disturbance; slowly: later; never: disturbed again in the last quarter of the story" : heat.metric === "verdict" ? "" : `${title(heat.metric)}, ${D.objectiveMetrics.includes(heat.metric) ? seedsSay : "worst seed"}; darker in light mode is more`;
+    const legend = heat.metric === "settles" ? "at once: left alone within 30 s of its first disturbance; slowly: later; never: disturbed again in the last quarter of the story" : heat.metric === "verdict" ? "" : `${title(heat.metric)}, ${D.objectiveMetrics.includes(heat.metric) ? seedsSay : "worst seed"}; the stronger the colour, the more`;
     box.append(make("p", { class: "dim" }, [legend, D.budgets.length ? "the thick line parts what meets all budgets from what does not" : "", "× cannot be played"].filter(Boolean).join("; ") + "."));
     const shown = [...cells.values()];
     clear(byId("heat-table")).append(table([D.axes[heat.x].name, ...(heat.y >= 0 ? [D.axes[heat.y].name] : []), "verdict", title(D.main)],
@@ -215,7 +215,7 @@
       dot.append(draw("title", {}, `${describe(p)}: ${say(mx, p.o[0])}, ${say(my, p.o[1])} (${p.w})`));
       g.svg.append(dot);
     }
-    box.append(g.svg, make("p", { class: "dim" }, "Large dots on the line: nothing else is better in one objective without being worse in another. Green meets all budgets, red does not."));
+    box.append(g.svg, make("p", { class: "dim" }, "Large dots on the line: nothing else is better in one objective without being worse in another. Full green dots meet all budgets, hollow red ones do not."));
     clear(byId("pareto-table")).append(table(["point", ...D.objectives, "verdict"], front.map((p) => [describe(p), ...p.o.map((v, i) => say(D.objectiveMetrics[i], v)), p.w]), front));
   }
   listeners.push(pareto);
@@ -233,7 +233,7 @@
     const g = plot(540, 300, [0, 100], [0, ...all], (v) => `${Math.round(v)} %`, (v) => say(D.main, Math.max(0, v)), "share of the seeds that are no worse", title(D.main), 1, unitOf(D.main, Math.max(...all)));
     lines.forEach(([name, values, v], i) => {
       const color = css(COLORS[v % COLORS.length]);
-      const line = draw("polyline", { class: "curve", points: values.map((y, k) => `${g.X((k * 100) / (values.length - 1))},${g.Y(y)}`).join(" ") });
+      const line = draw("polyline", { class: "curve" + ["", " second", " third"][i % 3], points: values.map((y, k) => `${g.X((k * 100) / (values.length - 1))},${g.Y(y)}`).join(" ") });
       line.style.stroke = color;
       const label = draw("text", { x: g.X(2), y: g.Y(g.y1) + 34 + 16 * i }, name);
       label.style.fill = color;

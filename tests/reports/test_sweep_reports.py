@@ -170,7 +170,7 @@ def test_what_is_drawn_is_what_was_found(tmp_path: Path) -> None:
     assert tree.count('class="budget"') == 2
     dots = re.findall(r'<circle[^>]*class="dot (\w+)', tree)
     assert sorted(dots) == ["fail"] * 3 + ["pass"] * 7
-    assert tree.count('class="curve"') == 2 and tree.count('class="bar"') == 2
+    assert tree.count('class="curve') == 2 and tree.count('class="bar"') == 2
     assert "rebalsim replay out --run 0-cooperative-1" in html_module.unescape(tree)
 
 
@@ -195,3 +195,35 @@ def test_hostile_names_are_shown_as_they_are(tmp_path: Path) -> None:
     assert console == ""
     assert tree.count("<script") == 2 and "<img" not in tree
     assert html_module.escape(HOSTILE, quote=False) in tree
+
+
+@pytest.mark.browser
+def test_clicks_keys_and_choices_work_and_nothing_leaves_the_page(tmp_path: Path) -> None:
+    from chromium import Chromium, Page
+
+    file = tmp_path / "page.html"
+    file.write_text(render_html(answer()), "utf-8")
+    with Chromium(chromium()) as browser:
+        page = Page(browser, file, 1180, 1600)
+
+        def command() -> str:
+            return str(page.run("document.querySelector('#replay').textContent"))
+
+        assert command().endswith("--run 0-cooperative-1")
+        page.click_on('rect[data-key="3-cooperative"]')
+        assert command().endswith("--run 3-cooperative-1") and page.run("location.hash") == "#3-cooperative"
+        page.click_on('circle[data-key="2-eager"]')
+        assert command().endswith("--run 2-eager-1")
+        assert page.run("document.querySelector('#heat-controls select:last-of-type') !== null")
+        assert page.run("[...document.querySelectorAll('rect.is-chosen')].map((r) => r.dataset.key).join()") == "2-eager"
+        page.run("document.querySelector('rect[data-key=\"0-eager\"]').focus()")
+        page.key("Enter", "\r")
+        assert command().endswith("--run 0-eager-1")
+        page.run("(() => { const s = document.querySelectorAll('#heat-controls select')[2]; s.value = 'verdict'; s.dispatchEvent(new Event('change')); })()")
+        assert page.run("[...document.querySelectorAll('#heat svg text[pointer-events]')].map((t) => t.textContent).join()") == "pass,fail,fail,pass,fail,×"
+        page.run("(() => { const s = document.querySelectorAll('#heat-controls select')[0]; s.value = '1'; s.dispatchEvent(new Event('change')); })()")
+        assert page.run("document.querySelectorAll('#heat svg rect').length") == 6 and "members" in page.run("document.querySelector('#heat svg').textContent")
+        for width in (400, 1600):
+            page.resize(width, 900)
+            assert page.run("document.documentElement.scrollWidth") <= width
+        assert page.complaints() == [] and len(page.requests()) == 1
