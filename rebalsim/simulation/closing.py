@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from contextlib import suppress
 from typing import Any
 
 from rebalsim.protocol.classic_member import NO_GENERATION
@@ -28,10 +29,8 @@ def close(consumer: Any, option: str) -> Generator[Any, Any, None]:
     owned = member.owned
     if owned:
         lost = member.generation == NO_GENERATION or member.member_id == "" or member.is_rebalancing()
-        try:
+        with suppress(ListenerFailed):                 # logged, and thrown when all is closed
             yield from call_listener(consumer, "lost" if lost else "revoked", owned)
-        except ListenerFailed:
-            pass                                       # logged, and thrown when all is closed
         member.drop(owned)
         consumer.feed.assign(())
     consumer.membership.leave("the consumer is being closed", is_forced=option == "leave", is_barred=option == "remain")

@@ -178,9 +178,9 @@ class Feed:
         """At once if enough is there, else when enough has come or fetch.max.wait.ms is over."""
         config = self.config
         bytes_of = self.consumer.world.record_bytes
-        last = arrives + config.fetch_max_wait_us
+        last: int = arrives + config.fetch_max_wait_us
         if config.fetch_min_bytes <= 1:
-            at = NEVER
+            at: int = NEVER
             for share in shares:
                 at = min(at, share.flow.when(share.fetched))
             return min(max(at, arrives), last)
@@ -256,7 +256,8 @@ class Feed:
                 entry[2] -= taken
         if is_news:
             self._tell(batch)
-        return self.config.max_poll_records - left
+        taken_all: int = self.config.max_poll_records - left
+        return taken_all
 
     def _tell(self, batch: list[tuple[Share, int, int]]) -> None:
         now = self.engine.env._now

@@ -78,7 +78,7 @@ class HeartbeatThread:
         cycle = self.consumer.feed.cycle
         due = timers.due_us
         if cycle is not None and cycle.has_batches:
-            free = cycle.free_at(due)
+            free: int = cycle.free_at(due)
             if free > due:
                 return min(free, timers.look_after(due))
         return due + self.late_us

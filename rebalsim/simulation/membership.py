@@ -172,7 +172,8 @@ class Membership:
                 consumer.feed.suspend()
             offsets = consumer.feed.consumed()
             if offsets:
-                self.commit = box = []
+                box: list[Any] = []
+                self.commit = box
                 if consumer.commits.request(
                         offsets, lambda call, response: box.append((call, response)), is_before_rebalance=True) is None:
                     box.append(None)                   # refused by the client itself: goes on without
