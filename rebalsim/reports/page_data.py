@@ -21,7 +21,7 @@ from rebalsim.reports.terminal_bars import STATES_SAID, common_prefix
 from rebalsim.reports.timeline import Window, fold, lay_out
 
 FOLD_COLUMNS = 400              # partitions that look alike on so many columns share a row until they are unfolded
-LAG_POINTS, LANE_LAG_POINTS, LANE_LAGS = 600, 120, 60
+LAG_POINTS, LANE_LAG_POINTS, LANE_LAGS = 600, 80, 40
 EVIDENCE = 24                   # event numbers a pause at most
 MOST_EVENTS = 600               # of a variant are told in words, those of the longest pauses first
 MOST_PAUSES = 30_000            # of a variant, so that a page stays a page; the partitions that stood still longest have all of theirs
