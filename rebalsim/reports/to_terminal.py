@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-import re
-import textwrap
 from collections.abc import Sequence
-from dataclasses import replace
 
 from rebalsim.domain.instants import say_duration
-from rebalsim.reports import figures
 from rebalsim.reports.comparison import Line as Figures
-from rebalsim.reports.comparison import alike, lines_of, tell_trade
-from rebalsim.reports.difference import Difference, difference
+from rebalsim.reports.comparison import lines_of, tell_trade
 from rebalsim.reports.hints import hint_on
 from rebalsim.reports.ink import Line, table
-from rebalsim.reports.names import ascii_of, clip, plural, safe
+from rebalsim.reports.names import clip, plural, safe
 from rebalsim.reports.questions import Answered, tell_answer
 from rebalsim.reports.report import BudgetResult, Report, VariantReport
 from rebalsim.reports.ruler import say_instant
 from rebalsim.reports.sentences import Together, recurring, tell_recurring, together
 from rebalsim.reports.terminal_bars import Canvas
+from rebalsim.reports.terminal_changes import tell_changes
+from rebalsim.reports.terminal_page import Page
 from rebalsim.reports.view import View
 
 
 def render(report: Report, view: View = View()) -> str:  # noqa: B008 (frozen)
     """The whole report."""
-    page = _Page(view)
+    page = Page(view)
     _head(page, report)
     _pictures(page, report)
     if report.is_comparison:
-        _changes(page, report)
+        tell_changes(page, report)
         _sentences(page, report)
     else:
         _sentences(page, report)
@@ -40,54 +37,17 @@ def render(report: Report, view: View = View()) -> str:  # noqa: B008 (frozen)
     return page.text()
 
 
-_FIGURE = re.compile(r"(\d) (?=(?:µs|us|ms|s|m|h)\b)")
-_MINUTES = re.compile(r"(\d\u00a0[mh]) (\d+\u00a0[ms]\b)")
-
-
 def picture_of(report: Report, view: View) -> str:
     """The timelines alone."""
-    page = _Page(view)
+    page = Page(view)
     _pictures(page, report)
     return page.text()
-
-
-def glue(text: str) -> str:
-    """A number and its unit, `5 m 12 s`, held together by no-break spaces."""
-    return _MINUTES.sub("\\1\u00a0\\2", _FIGURE.sub("\\1\u00a0", text))
-
-
-class _Page:
-    """Lines on their way out, in colour or plain, Unicode or ASCII."""
-
-    def __init__(self, view: View) -> None:
-        self.view = view
-        self.lines: list[str] = []
-
-    def line(self, text: Line | str = "", style: str = "") -> None:
-        if isinstance(text, str):
-            text = Line(self.plain(text), style)
-        self.lines.append(text.written(self.view.is_coloured))
-
-    def heading(self, text: str) -> None:
-        self.line()
-        self.line(text, "bold")
-
-    def wrapped(self, text: str, indent: int = 2, style: str = "", hanging: int = 0) -> None:
-        glued = glue(self.plain(text))           # a number and its unit stay on one line
-        for line in textwrap.wrap(glued, self.view.width, initial_indent=" " * indent, subsequent_indent=" " * (indent + hanging), break_on_hyphens=False):
-            self.line(Line(line.replace("\u00a0", " "), style))
-
-    def plain(self, text: str) -> str:
-        return ascii_of(text) if self.view.is_ascii else text
-
-    def text(self) -> str:
-        return "\n".join(self.lines) + "\n"
 
 
 # ------------------------------------------------------------------------------------------------ the head
 
 
-def _head(page: _Page, report: Report) -> None:
+def _head(page: Page, report: Report) -> None:
     facts = [f"Kafka {safe(report.kafka)}"] if report.kafka else []
     if report.seed is not None:
         facts.append(f"seed {report.seed}")
@@ -100,7 +60,7 @@ def _head(page: _Page, report: Report) -> None:
         page.line(told, "dim")
 
 
-def _pictures(page: _Page, report: Report) -> None:
+def _pictures(page: Page, report: Report) -> None:
     view = page.view
     lanes = {v.name: [lane for lane in v.analysis.lanes if view.shows(lane)] for v in report.variants}
     canvas = Canvas(view, [lane for found in lanes.values() for lane in found], report.horizon_us)
@@ -131,7 +91,7 @@ def _pictures(page: _Page, report: Report) -> None:
 # ------------------------------------------------------------------------------------------------ the sentences
 
 
-def _sentences(page: _Page, report: Report) -> None:
+def _sentences(page: Page, report: Report) -> None:
     view = page.view
     found: dict[str, tuple[Together, VariantReport, list[str]]] = {}
     total = 0
@@ -167,7 +127,7 @@ def _alike(names: Sequence[str]) -> str:
 # ------------------------------------------------------------------------------------------------ beside each other
 
 
-def _beside(page: _Page, report: Report) -> None:
+def _beside(page: Page, report: Report) -> None:
     heads = [Line(clip(page.plain(safe(v.name)), 28, page.view.is_ascii), "bold") for v in report.variants]
     rows = [[Line(), *heads]] if len(report.variants) > 1 else []
     for row in lines_of(report):
@@ -200,72 +160,9 @@ def _fitting(rows: list[list[Line]], width: int, gap: int = 2) -> list[list[list
     return [[[row[i] for i in part] for row in rows] for part in parts]
 
 
-def _cell(page: _Page, line: Figures, place: int) -> Line:
+def _cell(page: Page, line: Figures, place: int) -> Line:
     text = page.plain(line.texts[place])
     return Line(f"{text} {'*' if page.view.is_ascii else '✓'}", "bold green") if place in line.best else Line(text)
-
-
-# ------------------------------------------------------------------------------------------------ what changed
-
-
-_CHANGES = {"better": ("better", "green"), "worse": ("worse", "red"), "same": ("the same", "dim"), "": ("", "")}
-
-
-def _changes(page: _Page, report: Report) -> None:
-    """Each pair of a comparison: the metrics, the phases, the partitions."""
-    for one, other in report.pairs:
-        d = difference(report.variants[one], report.variants[other])
-        page.heading(f"From {safe(d.before.name)} to {safe(d.after.name)}")
-        rows = [[Line(f"  {figures.title_of(c.metric)}"), Line(page.plain(figures.say(c.metric, c.before))), Line("->" if page.view.is_ascii else "→", "dim"),
-                 Line(page.plain(figures.say(c.metric, c.after))), Line(*_CHANGES[c.verdict])]
-                for c in d.metrics if (c.before or c.after) and c.metric != "least_moves"]
-        for line in table(rows):
-            page.line(line)
-        told = tell_trade(replace(report, variants=(d.before, d.after), pairs=()))
-        if told:
-            page.line()
-            page.wrapped(told, 2)
-        _changed_phases(page, d)
-        _changed_partitions(page, d)
-
-
-def _changed_phases(page: _Page, d: Difference) -> None:
-    changed = sorted((c for c in d.phases if not alike(c.before_us, c.after_us)), key=lambda c: -abs(c.by_us))
-    if not changed:
-        return
-    page.line()
-    page.line("  By phase, summed over partitions", "bold")
-    for line in table([[Line(f"  {c.phase.value}"), *_from_to(page, c.before_us, c.after_us)] for c in changed]):
-        page.line(line)
-
-
-def _changed_partitions(page: _Page, d: Difference) -> None:
-    if not d.partitions:
-        return
-    page.line()
-    page.line("  By partition", "bold")
-    rows = []
-    for c in d.partitions[: page.view.most_pauses * 2]:
-        main = c.main
-        why = "only before" if c.is_gone else "only after" if c.is_new else f"mostly {main.phase.value}" if main is not None else ""
-        name = clip(page.plain(safe(c.partition)), page.view.width // 4, page.view.is_ascii)
-        rows.append([Line(f"  {name}"), *_from_to(page, c.before_us, c.after_us), Line(why)])
-    for line in table(rows):
-        page.line(line)
-    rest = len(d.partitions) - len(rows)
-    said = [f"{plural(rest, 'more partition')} changed"] if rest else []
-    said += [f"{plural(d.unchanged, 'partition')} stayed as {'it was' if d.unchanged == 1 else 'they were'}"] if d.unchanged else []
-    if said:
-        page.line(f"  {', '.join(said)}", "dim")
-
-
-def _from_to(page: _Page, before_us: int, after_us: int) -> list[Line]:
-    """`33.3 s → 3.10 s  −30.2 s`."""
-    by = after_us - before_us
-    sign = "+" if by > 0 else "-" if page.view.is_ascii else "−"
-    told = [say_duration(us) if us else "0 s" for us in (before_us, after_us, abs(by))]
-    return [Line(page.plain(told[0])), Line("->" if page.view.is_ascii else "→", "dim"), Line(page.plain(told[1])),
-            Line(page.plain(f"{sign}{told[2]}"), "red" if by > 0 else "green")]
 
 
 # ------------------------------------------------------------------------------------------------ budgets, questions, the end
@@ -274,7 +171,7 @@ def _from_to(page: _Page, before_us: int, after_us: int) -> list[Line]:
 _SIGNS = {"pass": ("✓", "green"), "fail": ("✗", "bold red"), "inconclusive": ("?", "yellow")}
 
 
-def _budgets(page: _Page, budgets: Sequence[BudgetResult]) -> None:
+def _budgets(page: Page, budgets: Sequence[BudgetResult]) -> None:
     for i, b in enumerate(budgets):
         if i == 0:
             page.heading("Budgets")
@@ -289,7 +186,7 @@ def _budgets(page: _Page, budgets: Sequence[BudgetResult]) -> None:
             page.wrapped(b.because, 4, "dim")
 
 
-def _questions(page: _Page, report: Report) -> None:
+def _questions(page: Page, report: Report) -> None:
     told: dict[tuple[str, str, str], list[tuple[str, Answered]]] = {}
     for variant in report.variants:
         for answer in variant.analysis.answers:
@@ -309,14 +206,14 @@ def _questions(page: _Page, report: Report) -> None:
             _answer(page, said, names, text, answered[0][1].is_bad)
 
 
-def _answer(page: _Page, said: str, whom: str, text: str, is_bad: bool) -> None:
+def _answer(page: Page, said: str, whom: str, text: str, is_bad: bool) -> None:
     """`no  Does one outlast max.poll.interval.ms?`, and what there is to say about it."""
     page.line(Line("  ").add(f"{said:<9}", "yellow" if is_bad else "").add(page.plain(whom)))
     if text:
         page.wrapped(text, 11, "yellow" if is_bad else "dim")
 
 
-def _foot(page: _Page, report: Report) -> None:
+def _foot(page: Page, report: Report) -> None:
     for note in (*report.notes, *(f"{safe(v.title)}: {note}" for v in report.variants for note in v.notes)):
         page.line()
         page.wrapped(safe(note), 0, "dim")

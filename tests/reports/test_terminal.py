@@ -10,7 +10,7 @@ from told import bounced, hostile, one, story
 
 from rebalsim.reports import to_terminal
 from rebalsim.reports.names import ascii_of
-from rebalsim.reports.report import BudgetResult, Report, Spread
+from rebalsim.reports.report import BudgetResult, Report, Spread, VariantReport
 from rebalsim.reports.view import View
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
@@ -100,7 +100,7 @@ def test_budgets_stand_with_their_line() -> None:
 def test_the_spread_over_seeds_is_told() -> None:
     report = story("scale-out")
     spread = {"longest_pause": Spread(1, 2_000_000, 3_000_000, 4_000_000, 20, 20)}
-    eager = to_terminal.VariantReport("eager", report.variants[0].analysis, spread=spread)
+    eager = VariantReport("eager", report.variants[0].analysis, spread=spread)
     text = to_terminal.render(Report("t", (eager,)), View(width=120))
     assert "2.00 s (p95 3.00 s, max 4.00 s)" in text and "over 20 seeds" in text
 
