@@ -13,8 +13,10 @@ from rebalsim.domain.errors import InputError
 _YAML = (".yaml", ".yml")
 _HEAD = 256 * 1024                 # keys that tell what a file is stand in its first part
 _PLAN = re.compile(rb"^axes[ \t]*:", re.MULTILINE)
-# `groups:` alone is a Prometheus rule file; `group:`, `topics:` and `budgets:` at the left margin are ours
-_OURS = re.compile(rb"^(?:topics|group|budgets)[ \t]*:", re.MULTILINE)
+_KEY = re.compile(rb"^([a-z]+)[ \t]*:", re.MULTILINE)
+_MARK = re.compile(rb"^# yaml-language-server:.*rebalsim", re.MULTILINE)
+# One such key alone is anybody's: `groups:` heads Prometheus' rules, `topics:` lists of topics, `script:` builds. Two of them are ours.
+OUR_KEYS = (b"topics", b"group", b"groups", b"replay", b"budgets", b"expect", b"horizon", b"script", b"cluster", b"seed", b"runs", b"title")
 _NOT_ENTERED = ("node_modules", "__pycache__")
 
 
@@ -30,7 +32,8 @@ def kind_of(raw: bytes) -> str:
     """What the text of a YAML file is, told by its top-level keys: `plan`, `scenario`, or nothing of ours."""
     if _PLAN.search(raw):
         return "plan"
-    return "scenario" if _OURS.search(raw) else ""
+    keys = dict.fromkeys(found for found in _KEY.findall(raw) if found in OUR_KEYS)
+    return "scenario" if len(keys) > 1 or _MARK.search(raw) else ""
 
 
 def kind_of_file(path: Path) -> str:
@@ -38,7 +41,7 @@ def kind_of_file(path: Path) -> str:
     try:
         with path.open("rb") as file:
             return kind_of(file.read(_HEAD))
-    except OSError:
+    except (OSError, ValueError):
         return ""
 
 
@@ -49,7 +52,7 @@ def find_files(paths: Iterable[str]) -> Found:
     named = list(paths)
     for name in named:
         for path, is_named in _meant(name):
-            kind = kind_of_file(Path(path)) if not is_named or Path(path).is_file() else "scenario"
+            kind = kind_of_file(Path(path))
             if kind == "plan":
                 plans[path] = None
             elif kind == "scenario" or is_named:
@@ -64,16 +67,17 @@ def _meant(name: str) -> list[tuple[str, bool]]:
     """The paths, and whether each was named outright rather than found."""
     path = Path(name)
     try:
-        if path.is_dir():
+        if name and path.is_dir():
             return [(str(p), False) for p in _walk(path)]
         if path.exists() or name == "-" or not glob.has_magic(name):
             return [(name, True)]                           # what is not there is told by whoever reads it; it may be a stock story
     except (OSError, ValueError):
         return [(name, True)]
-    matched = sorted(glob.glob(name, recursive=True))       # noqa: PTH207 (a pattern may be absolute)
+    found = sorted(glob.glob(name, recursive=True))         # noqa: PTH207 (a pattern may be absolute)
+    matched = [one for one in found if "**" not in name or not any(p.is_symlink() for p in Path(one).parents)]      # links may lead round in circles
     if not matched:
         raise InputError(f"{name}: matches no file — check the pattern, or name a folder")
-    return [found for one in matched for found in (_meant(one) if Path(one).is_dir() else [(one, False)]) if found[0].endswith(_YAML)]
+    return [each for one in matched for each in (_meant(one) if Path(one).is_dir() else [(one, False)]) if each[0].endswith(_YAML)]
 
 
 def _walk(folder: Path) -> list[Path]:
