@@ -103,7 +103,9 @@ def _in_processes(tasks: Sequence[Task], workers: int) -> Generator[Played, None
 
     import rebalsim.one_run  # noqa: F401 (once here, rather than in every process that is forked from this one)
     can_fork = "fork" in multiprocessing.get_all_start_methods() and threading.active_count() == 1
+    others = multiprocessing.active_children()
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("fork" if can_fork else "spawn"), _leave_interrupts_to_the_parent)
+    is_done = False
     try:
         futures = [pool.submit(play, task) for task in tasks]
         for task, future in zip(tasks, futures):
@@ -111,8 +113,13 @@ def _in_processes(tasks: Sequence[Task], workers: int) -> Generator[Played, None
                 yield future.result()
             except BrokenProcessPool:
                 yield Played(task, bug=f"{task.variant}: the process that played it died (out of memory?) — try again with --jobs 1")
+        is_done = True
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        pool.shutdown(wait=is_done, cancel_futures=True)
+        if not is_done:                     # interrupted, or no more is wanted: nobody waits for runs under way
+            for child in multiprocessing.active_children():
+                if child not in others:
+                    child.terminate()
 
 
 def _leave_interrupts_to_the_parent() -> None:

@@ -65,6 +65,7 @@ def command(paths: tuple[str, ...], only: tuple[str, ...], fail_fast: bool, requ
     """
     check_forms.refuse_two_forms(options)
     _refuse(what_if and not overrides, "--what-if asks what settings would do — say which with --set PATH=VALUE")
+    _refuse(what_if and "-" in paths, "--what-if plays the file twice, and standard input is read once — name a file")
     _refuse(max_regression is not None and baseline_file is None, "--max-regression is against a baseline — name one with --baseline FILE")
     changed = bool(overrides) or seed is not None or runs is not None
     _refuse(update and (changed or bool(only)), "--update writes what the files themselves cost — leave out --set, --seed, --runs and --only")

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -254,3 +259,23 @@ def test_the_stock_stories_keep_their_budgets(repository: Repository) -> None:
     stories = Path(__file__).parents[2] / "scenarios"
     assert repository.check(str(stories)) == exits.WITHIN
     assert "broken" not in repository.out and "undecided" not in repository.out
+
+
+def test_an_interrupt_ends_with_130_at_once_and_leaves_no_process(repository: Repository) -> None:
+    repository.write("long.yaml", DEPLOY.replace("horizon: 4m", "horizon: 4m\nruns: 100000"))
+    process = subprocess.Popen([sys.executable, "-m", "rebalsim", "check", "long.yaml", "-j", "2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               start_new_session=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
+    group = os.getpgid(process.pid)
+    time.sleep(2.5)
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err.strip()) == (130, "Interrupted."), out + err
+    assert time.monotonic() - began < 10
+    for _ in range(50):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.1)
+    raise AssertionError("a process is still there")
