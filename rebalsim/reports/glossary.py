@@ -68,7 +68,18 @@ WORDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "lag": ("Records of a partition that have arrived and are not handled. Fluid in rebalsim: it decides how many records a poll returns.",
             ("pause", "lag_peak")),
     "duplicate": ("A record that is delivered again because a new owner started below what had been handled.", ("duplicates",)),
-    "budget": ("A limit on a metric, in the scenario: longest_pause: \"<= 2s\". `rebalsim check` says whether it is kept.", ("metric", "verdict")),
+    "budget": ("A limit on a metric, in the scenario: longest_pause: \"<= 2s\". For a variant or all; narrowed by topics, members, from and until, or the "
+               "action of the script that set it off; absolute, or relative to a variant (\"<= 0.5 × eager\", same seed) or a baseline (\"<= baseline + "
+               "5%\"). Over several seeds it must hold in each of them, or at its percentile (seeds: p95). level: warn only tells. `rebalsim check` "
+               "says whether it is kept.", ("metric", "verdict", "expectation", "baseline")),
+    "expectation": ("A fact that must hold, under expect: in the scenario. A state (orders-3 owned by c2, orders-3 is unowned, group is stable, group is "
+                    "empty, c1 is gone) holds at its moment, throughout its window, from its moment on (after), at some moment (before), or at the end. "
+                    "An event (c1 is fenced, c1 is never removed) happens, or never does, within its window. `no rebalance` counts what overlaps its "
+                    "window; a group's first settling is none.", ("budget", "verdict")),
+    "head-room": ("The share of a budget's limit that was left; over, where it was exceeded.", ("budget",)),
+    "baseline": ("A file with what every scenario measured when it was saved, to be committed: `rebalsim check --save-baseline FILE`. `--baseline FILE` "
+                 "tells what improved and what regressed, by which phase, and whether the story, its settings or rebalsim changed. Any difference is real: "
+                 "the draws are the same.", ("budget", "seed")),
     "metric": ("A measured number of a run, by one name everywhere: budgets, sweeps, reports. `rebalsim explain METRIC` says what it means.",
                ("budget",)),
     "verdict": ("Pass, fail, or inconclusive: a pause still open at the horizon, or a group that has not settled, could break the budget.",
