@@ -94,7 +94,8 @@ class Plan:
     variants: tuple[str, ...] = ()                # empty: the scenario's own
     first_seed: int = 1
     seeds: int = 1
-    budgets: tuple[Budget, ...] = ()              # empty: the scenario's own
+    budgets: tuple[Budget, ...] = ()
+    has_budgets: bool = False                     # it states its own (maybe none); else the scenario's count
     objectives: tuple[Objective, ...] = ()
     costs: Costs = Costs()
     heat: tuple[str, ...] = ()                    # two axes for the picture

@@ -133,7 +133,8 @@ class Player:
         if run is None or scenario is None:
             return row
         metrics = rows.measured(run.analysis)
-        budgets = rows.judged(self.plan.budgets or scenario.budgets, () if self.plan.budgets else scenario.expectations, variant, analyses)
+        budgets = rows.judged(self.plan.budgets if self.plan.has_budgets else scenario.budgets, () if self.plan.has_budgets else scenario.expectations,
+                              variant, analyses)
         crossed = cross_zone_bytes(scenario, run.analysis)
         row.update(metrics)
         row.update(budgets=budgets, verdict=rows.overall(budgets), settles=rows.settles(run.analysis), cross_zone_bytes=crossed,

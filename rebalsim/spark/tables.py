@@ -50,7 +50,7 @@ class Tables:
 
     def __init__(self, spark: Any, plan: Plan, store: Store, budgets: tuple[Budget, ...]) -> None:
         self.spark, self.plan, self.store = spark, plan, store
-        self.budgets = plan.budgets or budgets
+        self.budgets = plan.budgets if plan.has_budgets else budgets
         self.axes = [a.name for a in plan.every_axis]
         self.keys = ["scenario", "point", "variant", *self.axes]
 

@@ -117,6 +117,14 @@ def test_a_storm_is_told_from_a_hand_over(tmp_path: Path) -> None:
     assert [player.play(p, 1)[0]["settles"] for p in (0, 1)] == ["never", "at once"]
 
 
+def test_a_plan_that_states_no_budgets_has_none_and_one_that_says_nothing_has_the_scenarios(tmp_path: Path) -> None:
+    path = tmp_path / "plan.yaml"
+    for text, count in (("", 3), ("budgets: {}\n", 0), ("budgets: {rebalances: \"<= 9\"}\n", 1)):
+        path.write_text("scenario: scale-out\naxes: {group.members: [2]}\nvariants: eager\n" + text)
+        row = Player(load_plan(path)).play(0, 1)[0]
+        assert len(row["budgets"]) == count and row["verdict"] == "pass"
+
+
 def test_a_player_travels_as_its_plan(plan: Plan) -> None:
     player = player_for(plan)
     assert pickle.loads(pickle.dumps(player)) is player
