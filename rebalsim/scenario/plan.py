@@ -107,7 +107,8 @@ class _Reader:
         plan = Plan(
             title=get("title", ""), file=self.file, text=self.text, bases=bases, axes=steps, sampled=sampled,
             samples=get("samples", 100) if sampled else 1, where=where, settings=settings, variants=get("variants", ()),
-            first_seed=seeds.get("first", 1) if seeds else 1, seeds=seeds.get("count", 1) if seeds else 1, budgets=budgets, has_budgets="budgets" in self.written, objectives=objectives,
+            first_seed=seeds.get("first", 1) if seeds else 1, seeds=seeds.get("count", 1) if seeds else 1, budgets=budgets,
+            has_budgets="budgets" in self.written, objectives=objectives,
             costs=Costs(costs.get("member_hour", 0.0), costs.get("cross_zone_gb", 0.0), costs.get("currency", "EUR")) if costs else Costs(),
             heat=heat, show=self._show(), run_limit_s=get("run_limit", 60_000_000) / 1e6, description=get("description", ""),
         )
