@@ -5,8 +5,11 @@ A command lives in a file of its own and is imported only when it is asked for, 
 
 from __future__ import annotations
 
+import errno
 import importlib
+import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -46,6 +49,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "assign": ("rebalsim.cli.assign", "Ask an assignor who gets which partition, step by step."),
     },
     "Project": {
+        "bench": ("rebalsim.cli.bench", "Measure what rebalsim costs, and hold it to its limits."),
         "seeds": ("rebalsim.cli.seeds", "Play random stories with random faults, and hold them to what must be true of any."),
         "fuzz": ("rebalsim.cli.fuzz", "Break scenario files by the thousand and hold the loader to its word."),
         "completion": ("rebalsim.cli.completion", "Teach your shell to complete commands and scenario names."),
@@ -107,27 +111,64 @@ def code_of(args: list[str]) -> int:
     """Run the command line and say which exit code it deserves; never lets a traceback out unless --debug asks for it."""
     from rebalsim.domain.errors import BugError, RebalsimError
 
+    _open_what_is_closed()
     try:
-        outcome: Any = door.main(args=args, prog_name="rebalsim", standalone_mode=False)
+        try:
+            outcome: Any = door.main(args=args, prog_name="rebalsim", standalone_mode=False)
+        except click.exceptions.Exit as e:
+            outcome = e.exit_code
+        sys.stdout.flush()                             # what is still buffered must not fail later, when nobody maps it to a code
         return outcome if isinstance(outcome, int) else exits.WITHIN
-    except click.exceptions.Exit as e:
-        return e.exit_code
     except click.ClickException as e:
         e.show()
         return exits.INVALID
     except (KeyboardInterrupt, click.Abort):
         click.echo("Interrupted.", err=True)
         return exits.INTERRUPTED
+    except SystemExit:
+        if type(sys.stdout).__name__ != "PacifyFlushWrapper":
+            raise                                      # the shell asked for completions
+        return _reader_is_gone()                       # click's own answer would be 1, which is a broken budget's
     except BrokenPipeError:
-        sys.stderr.close()
-        return exits.WITHIN
+        return _reader_is_gone()
     except BugError as e:
         return _bug(e, args)
     except RebalsimError as e:
         click.echo(str(e), err=True)
         return exits.INVALID
+    except OSError as e:
+        if e.filename is not None or e.errno not in _OUTPUT_FAILS:
+            return _bug(e, args)
+        _drop_output()
+        click.echo(f"The output cannot be written: {e.strerror}", err=True)
+        return exits.INVALID
     except Exception as e:
         return _bug(e, args)
+
+
+_OUTPUT_FAILS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+
+
+def _open_what_is_closed() -> None:
+    """Python leaves out a stream that the caller closed (`>&-`); what would go there goes nowhere."""
+    if sys.stdout is None or sys.stderr is None:
+        nowhere = Path(os.devnull).open("w", encoding="utf-8")      # noqa: SIM115 (as long as the process lives)
+        sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
+
+
+def _reader_is_gone() -> int:
+    """`| head` has seen enough. That is no verdict: neither all is well, nor is a budget broken."""
+    _drop_output()
+    return exits.INTERRUPTED
+
+
+def _drop_output() -> None:
+    """The interpreter flushes once more at its end: to nowhere, else it would complain, with a code of its own."""
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.__stdout__.fileno() if sys.__stdout__ is not None else 1)
+    except (OSError, ValueError):
+        pass
 
 
 def _bug(error: Exception, args: list[str]) -> int:

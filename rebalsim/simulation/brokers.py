@@ -44,7 +44,7 @@ class Brokers:
 
     def next_up(self, broker: int) -> int:
         """The next broker that is up, going round; the same one if there is no other, NOBODY if none is up."""
-        at = self.ids.index(broker)
+        at = self.ids.index(broker) if broker != NOBODY else -1
         for other in (*self.ids[at + 1:], *self.ids[:at + 1]):
             if other not in self.down:
                 return other

@@ -418,6 +418,10 @@ class Consumer:
         cycle = feed.cycle
         assert cycle is not None
         self.is_called = bool(self.inbox)
+        again_us = NEVER                               # when the next pass tries again what the last one could not do
+        if self.membership.has_to_try_again():
+            now = engine.env._now
+            again_us = max(now + 1, min(cycle.batch_after(now), cycle.poll_ends(now, self.spec.handler.poll_timeout_us)))
         while True:
             now = engine.env._now
             if self.is_called:
@@ -427,7 +431,7 @@ class Consumer:
                     break
                 until = free
             else:
-                until = feed.first_delivery_at()
+                until = min(feed.first_delivery_at(), again_us)
                 if self.world.sleeps and (self.is_resting or rest.can_rest(self)):
                     if not self.is_resting:
                         self.rest()
@@ -445,6 +449,8 @@ class Consumer:
                 self.read()
                 return
             feed.tell_first()
+            if engine.env._now >= again_us:
+                self.is_called = True
             if not self.is_resting and engine.env._now >= commits.due_us + self.heartbeat.late_us and self.coordinator is not None \
                     and not self.membership.must_join():
                 commits.maybe_auto()

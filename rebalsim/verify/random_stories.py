@@ -105,7 +105,8 @@ class _Writer:
         if self.often(0.3):
             lines.append(f"  stagger: {random.choice((100, 2500))}ms")
         if count > 1 and self.assignor in ("range", "cooperative-sticky", ASSIGNORS[-1]) and self.often(0.4):
-            lines.append(f"  overrides: {{c0: {{config: {{partition.assignment.strategy: {self.one('[cooperative-sticky, range]', '[range, cooperative-sticky]')}}}}}}}")
+            listed = self.one("[cooperative-sticky, range]", "[range, cooperative-sticky]")
+            lines.append(f"  overrides: {{c0: {{config: {{partition.assignment.strategy: {listed}}}}}}}")
         return lines
 
     # ---------------------------------------------------------------------------------------------- harm
@@ -165,7 +166,7 @@ class _Writer:
         if kind == 13:
             topic = random.choice(self.topics)
             return f"poison: {{partition: {topic}-{random.randrange(self.counts[topic])}, for: {self._lasts(25)}, times: {random.randint(1, 3)}}}"
-        if kind == 14 and len(self.topics) > 1:
+        if kind == 14 and len(self.topics) > 1 and self.assignor in ("range", "roundrobin"):       # Kafka's sticky ones give back what is not wanted
             wanted = sorted(random.sample(self.topics, random.randint(1, len(self.topics))))
             return f"subscribe: {{members: {self._who()}, topics: [{', '.join(wanted)}]}}"
         if kind == 15:

@@ -1,0 +1,158 @@
+"""What a simulation costs: quiet time against busy time, model events against bare SimPy's, runs a second, a thousand members.
+
+Ratios are taken within one run, in processor time, so that what else the machine does shows little.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import simpy
+
+from rebalsim.analysis import analyse
+from rebalsim.bench.apart import apart
+from rebalsim.bench.figure import Figure
+from rebalsim.domain.scenario import Scenario
+from rebalsim.scenario.load import load_scenario, story_of
+from rebalsim.simulation.world import World, play
+
+MINUTE = 60_000_000
+
+
+def measure(quick: bool = False) -> list[Figure]:
+    """Figures (a) to (d)."""
+    story = load_scenario("scale-out")
+    both = [story.scenario(variant) for variant in ("eager", "cooperative")]
+    return [quiet_time(both, quick), event_rate(quick), runs_a_second(both, quick), *thousand_members(quick)]
+
+
+def timed(work: Callable[[], Any], repeats: int) -> float:
+    """The least processor time of several goes, in seconds."""
+    best = float("inf")
+    for _ in range(repeats):
+        began = time.process_time()
+        work()
+        best = min(best, time.process_time() - began)
+    return best
+
+
+def _runs(scenarios: list[Scenario], seeds: range) -> None:
+    for seed in seeds:
+        for scenario in scenarios:
+            _ = analyse(play(scenario, seed=seed)).summary
+
+
+def quiet_time(both: list[Scenario], quick: bool) -> Figure:
+    """(a) The scale-out with a horizon of a day against ten minutes."""
+    seeds = range(10 if quick else 30)
+    short = [replace(scenario, horizon_us=10 * MINUTE) for scenario in both]
+    day = [replace(scenario, horizon_us=24 * 60 * MINUTE) for scenario in both]
+    _runs(short, range(3))
+    ratio = min(timed(lambda: _runs(day, seeds), 1) / timed(lambda: _runs(short, seeds), 1) for _ in range(5))
+    return Figure("(a) scale-out over 24 h against 10 minutes", ratio, "×", 1.2)
+
+
+def event_rate(quick: bool) -> Figure:
+    """(b) Trace events, messages and timers a second against SimPy's timeouts, as many over as many processes."""
+    scenario = load_scenario("scale-out-100").scenario("eager")
+    busy = replace(scenario, horizon_us=90_000_000)
+    events = processes = 0
+
+    def model() -> None:
+        nonlocal events, processes
+        world = World(busy, 1, is_dense=False, is_wire=True, drive=None)
+        trace = world.play()
+        events = len(trace.events) + next(world.engine.env._eid) - len(world.engine.env._queue)
+        processes = len(world.consumers)
+
+    took = timed(model, 2 if quick else 4)
+
+    def bare() -> None:
+        env = simpy.Environment()
+
+        def sleeper(each: int) -> Any:
+            for _ in range(events // processes):
+                yield env.timeout(each)
+
+        for i in range(processes):
+            env.process(sleeper(1 + i % 7))
+        env.run()
+
+    ratio = timed(bare, 3) / took
+    return Figure("(b) model events a second, as a share of bare SimPy's", ratio, "×", 1 / 3, is_most=False, note=f"{events / took:,.0f} a second")
+
+
+def runs_a_second(both: list[Scenario], quick: bool) -> Figure:
+    """(c) The scale-out in both variants, simulated and analysed."""
+    _runs(both, range(5))
+    seeds = range(20 if quick else 80)
+    rate = len(seeds) / timed(lambda: _runs(both, seeds), 4)
+    playing = timed(lambda: [play(scenario, seed=seed) for seed in seeds for scenario in both], 2) / len(seeds)
+    share = playing * rate
+    return Figure("(c) scale-out runs a second (both variants, analysed)", rate, "/s", 150, is_most=False, goal=850,
+                  note=f"{1e3 / rate:.2f} ms each, {share:.0%} of it simulated, the rest analysed")
+
+
+def story_of_many(members: int, partitions: int, script: str, horizon: str) -> Scenario:
+    """A group of so many, cooperative-sticky."""
+    text = (
+        f"topics:\n  orders: {{partitions: {partitions}, rate: {partitions}/s}}\n"
+        f"group:\n  members: {members}\n  handler: 1ms\n  config: {{partition.assignment.strategy: cooperative-sticky}}\n"
+        f"replay: as-written\nscript:\n{script}horizon: {horizon}\n"
+    )
+    return story_of(text.encode(), "many").check().scenario()
+
+
+def _crash_and_grow(members: int) -> str:
+    return f"  - {{at: 1m, crash: c7}}\n  - {{at: 3m, scale: {members + 9}}}\n"
+
+
+def play_many(members: int, partitions: int, is_bounce: bool) -> tuple[int, int]:
+    """Rounds and trace events of the large story: a crash and ten newcomers, or a bounce of everybody."""
+    if is_bounce:
+        script, horizon = "  - {at: 1m, rolling_bounce: {down: 5s, ready_when: assigned, settle: 2s}}\n", f"{members // 3 + 10}m"
+    else:
+        script, horizon = _crash_and_grow(members), "5m"
+    trace = play(story_of_many(members, partitions, script, horizon))
+    return len(analyse(trace).rebalances), len(trace.events)
+
+
+def _rebalances(scenario: Scenario) -> int:
+    return len(analyse(play(scenario)).rebalances)
+
+
+def thousand_members(quick: bool) -> list[Figure]:
+    """(d) 1,000 members on 10,000 partitions, in a process of its own so that its memory is known."""
+    members, partitions = (200, 2_000) if quick else (1_000, 10_000)
+    seconds, megabytes, told = apart("rebalsim.bench.simulation:play_many", members, partitions, False)
+    size = f"{members:,} members × {partitions:,} partitions"
+    found = [
+        Figure(f"(d) {size}: a crash, then 10 more", seconds, "s", 30.0, note=f"{told[0]} rebalances"),
+        Figure("(d) … its memory", megabytes, "MB", 1_500.0),
+    ]
+    bounced = 50 if quick else 1_000
+    seconds, megabytes, told = apart("rebalsim.bench.simulation:play_many", bounced, bounced * 10, True)
+    found.append(Figure(f"(d) a rolling bounce of {bounced:,}", seconds, "s", 600.0, note=f"{told[0]:,} rebalances, {told[1]:,} events, {megabytes:,.0f} MB"))
+    return found
+
+
+def growth(quick: bool = False) -> tuple[list[str], Figure]:
+    """(e) What a crash and ten newcomers cost against members and partitions: per member and rebalance, partition and rebalance."""
+    sizes = [(10, 100), (100, 1_000), (500, 5_000)]
+    if not quick:
+        sizes += [(100, 100), (1_000, 1_000), (1_000, 10_000), (2_000, 20_000)]
+    lines = [f"{'members':>8} {'partitions':>11} {'rebalances':>11} {'seconds':>9} {'µs per (member + partition) × rebalance':>42}"]
+    costs = []
+    for members, partitions in sizes:
+        scenario = story_of_many(members, partitions, _crash_and_grow(members), "5m")
+        rounds = len(analyse(play(scenario)).rebalances)
+        took = timed(partial(_rebalances, scenario), 3 if members <= 100 else 1)
+        cost = took * 1e6 / ((members + partitions) * max(1, rounds))
+        costs.append(cost)
+        lines.append(f"{members:>8,} {partitions:>11,} {rounds:>11} {took:>9.2f} {cost:>42.1f}")
+    large = max(costs) / min(costs)
+    return lines, Figure("(e) cost per member and partition, dearest against cheapest", large, "×", 3.0)
