@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rebalsim.analysis.judge_selection import selection_of
-from rebalsim.analysis.selecting import selected_disturbances, selected_pauses
+from rebalsim.analysis.selecting import is_within, selected_disturbances, selected_keys, selected_pauses
 from rebalsim.analysis.values import Disturbance, Pause
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.metrics import METRICS
@@ -43,3 +43,15 @@ def disturbances_behind(a: Analysis, budget: Budget) -> list[Disturbance]:
         return []
     found = selected_disturbances(a, selection_of(budget))
     return sorted(found, key=lambda d: (-len(d.rebalances), d.started_us - d.ended_us, d.started_us))
+
+
+def still_at_the_peak(a: Analysis, budget: Budget) -> tuple[int, list[Pause]]:
+    """When lag was highest, and the pauses that it came from: those under way then. Empty for other metrics."""
+    if budget.metric != "lag_peak":
+        return -1, []
+    selection = selection_of(budget)
+    corners = [(lag, -at) for at, lag in a.lag_book.total(selected_keys(a, selection)) if is_within(at, selection)]
+    if not corners:
+        return -1, []
+    peak = -max(corners)[1]
+    return peak, [p for p in selected_pauses(a, selection) if p.started_us < peak <= p.ended_us]

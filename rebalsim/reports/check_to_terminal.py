@@ -45,6 +45,8 @@ class _Page:
 
 
 def _story(page: _Page, story: StoryChecked) -> None:
+    if story.has_budgets and story.ending == "pass" and not (story.checked or story.problems or story.notes):
+        return                                # --only meant others
     page.line(Line(page.plain(story.file), "bold").add(f"  {page.plain(story.title)}" if story.title else "", "dim"))
     for problem in story.problems:
         for part in str(problem).split("\n"):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from rebalsim.analysis.analysis import Analysis
-from rebalsim.analysis.judge_evidence import disturbances_behind, pauses_behind
+from rebalsim.analysis.judge_evidence import disturbances_behind, pauses_behind, still_at_the_peak
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.instants import say_duration
 from rebalsim.reports.hints import hint_on
-from rebalsim.reports.names import listed, plural
+from rebalsim.reports.names import listed, plural, safe
 from rebalsim.reports.ruler import say_instant
 from rebalsim.reports.sentences import tell, tell_trigger, together
 
@@ -29,7 +29,11 @@ def tell_evidence(analysis: Analysis, budget: Budget) -> tuple[str, str]:
                 for trigger, (count, who) in sorted(rounds.items(), key=lambda item: -item[1][0])]
         rest = f", and {plural(len(told) - 4, 'more reason')}" if len(told) > 4 else ""
         said.append(f"{'; '.join(told[:4])}{rest}.")
-    groups = together(pauses_behind(analysis, budget))
+    peak, still = still_at_the_peak(analysis, budget)
+    if len(still) > 1:
+        owners = listed(sorted({p.owner_before: None for p in still if p.owner_before}))
+        said.append(f"At the peak, at {say_instant(peak)}, {len(still)} partitions stood still at once, of {safe(owners)}.")
+    groups = together(still or pauses_behind(analysis, budget))
     if not groups:
         return " ".join(said), ""
     return " ".join([*said, tell(groups[0])]), _on_list(analysis, budget) or hint_on(groups[0].first, analysis.header)

@@ -16,7 +16,7 @@ RESTART = """\
 title: A pod restarts in place
 topics: {orders: {partitions: 12, rate: 600/s}}
 group:
-  members: {"orders-{n}": {count: 3}}
+  members: {"pod-{n}": {count: 3}}
   group.instance.id: "{name}"
   config:
     session.timeout.ms: 60s
@@ -24,7 +24,7 @@ group:
   handler: 1ms
 script:
   - at: 1m
-    rolling_bounce: {members: orders-0, down: 35s}
+    rolling_bounce: {members: pod-0, down: 35s}
 replay: [as-written]
 horizon: 3m
 budgets:
@@ -52,7 +52,7 @@ DEPLOY = """\
 title: Rolling deploy of six pods
 topics: {orders: {partitions: 24, rate: 1200/s}}
 group:
-  members: {"orders-{n}": {count: 6}}
+  members: {"pod-{n}": {count: 6}}
   group.instance.id: "{name}"
   config: {session.timeout.ms: 60s, partition.assignment.strategy: [cooperative-sticky]}
   handler: 1ms
@@ -70,12 +70,13 @@ FILES = {"pod-restart": RESTART, "scale-out": SCALE_OUT, "deploy": DEPLOY}
 # file → the change, the line that must be named, and what a colleague reads
 HARM = {
     "pod-restart": (("session.timeout.ms: 60s", "session.timeout.ms: 30s"), "rebalances", (
-        "2 rounds because orders-0 joined; 1 round because orders-0's session ran out", "while orders-0 was silent and nobody knew until its session ran out",
+        "2 rounds because pod-0 joined; 1 round because pod-0's session ran out", "while pod-0 was silent and nobody knew until its session ran out",
         "a session.timeout.ms (30.0 s here) longer than its restart would have kept its partitions where they are")),
     "scale-out": (("[cooperative-sticky]", "[range, cooperative-sticky]"), "partitions_touched", (
         "partitions_touched <= 3 12", "4 members offer cooperative-sticky, but another assignor of the list was chosen", "name cooperative-sticky alone")),
     "deploy": (("max_unavailable: 1", "max_unavailable: 3"), "lag_peak", (
-        "lag_peak <= 10,000 21,0", "stood still for 35.0 s when orders-0 restarted under its static id (deploy)", "fewer restarts at once")),
+        "lag_peak <= 10,000 21,0", "12 partitions stood still at once, of pod-", "stood still for 35.0 s when pod-",
+        "restarted under its static id (deploy)", "fewer restarts at once")),
 }
 
 
