@@ -112,6 +112,7 @@ def code_of(args: list[str]) -> int:
     from rebalsim.domain.errors import BugError, RebalsimError
 
     _open_what_is_closed()
+    output = sys.stdout
     try:
         try:
             outcome: Any = door.main(args=args, prog_name="rebalsim", standalone_mode=False)
@@ -126,9 +127,9 @@ def code_of(args: list[str]) -> int:
         click.echo("Interrupted.", err=True)
         return exits.INTERRUPTED
     except SystemExit:
-        if type(sys.stdout).__name__ != "PacifyFlushWrapper":
+        if sys.stdout is output:
             raise                                      # the shell asked for completions
-        return _reader_is_gone()                       # click's own answer would be 1, which is a broken budget's
+        return _reader_is_gone()                       # click has put its own in the output's place, and would end with 1: a broken budget's code
     except BrokenPipeError:
         return _reader_is_gone()
     except BugError as e:
