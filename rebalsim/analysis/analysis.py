@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
+from rebalsim.analysis.alarms import find_alarms
 from rebalsim.analysis.causes import Causes
 from rebalsim.analysis.client_metrics import Values, find_client_metrics
 from rebalsim.analysis.diagnosis import find_answers
@@ -30,6 +31,7 @@ from rebalsim.analysis.rounds import RoundFinder
 from rebalsim.analysis.selecting import Value
 from rebalsim.analysis.states import find_states, state_shares
 from rebalsim.analysis.values import (
+    Alarm,
     Answer,
     Disturbance,
     LagCurve,
@@ -192,6 +194,11 @@ class Analysis:
     def answers(self) -> list[Answer]:
         """The four questions of a group that rebalances too often."""
         return find_answers(self.index, self.header, self.members)
+
+    @cached_property
+    def alarms(self) -> list[Alarm]:
+        """Who is dead, and which group was not stable in the end."""
+        return find_alarms(self.index, self.header, self.rounds_by_group, self.disturbances)
 
     @cached_property
     def violations(self) -> list[Violation]:

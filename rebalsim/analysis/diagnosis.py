@@ -81,14 +81,16 @@ def _shared(index: Index, header: TraceHeader) -> Answer:
 def _cooperative(index: Index, header: TraceHeader) -> Answer:
     latest: dict[str, tuple[int, str, int]] = {}
     is_new = any(facts.protocol == "consumer" for facts in header.consumers.values())
+    joined: dict[str, None] = {}                     # who was refused has nothing to say in the choice
     for name in sorted(index.by_consumer):
         for n in index.by_consumer[name]:
             e = index.events[n]
             if type(e) is ev.GenerationJoined and e.assignor:
+                joined[name] = None
                 group = index.group_of.get(name, "")
                 if e.generation >= latest.get(group, (-1, "", -1))[0]:
                     latest[group] = (e.generation, e.assignor, n)
-    offered = tuple(name for name, facts in sorted(header.consumers.items()) if any("cooperative" in a for a in facts.assignors))
+    offered = tuple(name for name, facts in sorted(header.consumers.items()) if name in joined and any("cooperative" in a for a in facts.assignors))
     evidence = tuple(n for _, _, n in latest.values())
     if not latest:
         return Answer("cooperative-in-use", None, offered, {"consumer_protocol": int(is_new)}, evidence)

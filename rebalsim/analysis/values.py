@@ -339,6 +339,23 @@ class Answer:
 
 
 @dataclass(slots=True)
+class Alarm:
+    """What must be known before any figure. `kind`: died (of an error, or killed and not back) | never-stable (the group, from its beginning to the
+    horizon) | not-stable (the group, since a disturbance that was open at the horizon)."""
+
+    kind: str
+    group: str
+    at_us: int                     # the (first) death; the beginning of the disturbance
+    consumers: tuple[str, ...]     # who died; who gave up waiting; whose trigger it was
+    why: str                       # died: the exception's name, empty if killed; else the trigger, or sync-timed-out
+    others: tuple[str, ...]        # fenced: who else has its identity; sync-timed-out: the leader
+    back_us: int                   # when it was started again after the last death; −1 never
+    times: int                     # deaths; generations that the group went through meanwhile
+    figures: dict[str, int]        # sync-timed-out: waited_us, computed_us
+    evidence: tuple[int, ...]
+
+
+@dataclass(slots=True)
 class Violation:
     """A broken invariant of the protocol: a bug of rebalsim (or of Kafka)."""
 

@@ -1,0 +1,108 @@
+"""What must be known before any figure: consumers that are gone and not by their own will, and groups that were not stable when observation ended.
+
+Figures alone hide both. A dead consumer's partitions are soon consumed by others, and a group that never assigned anything never stands still.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rebalsim.analysis.index import Index
+from rebalsim.analysis.values import Alarm, Disturbance, Rebalance
+from rebalsim.trace import events as ev
+from rebalsim.trace.trace import TraceHeader
+
+
+def find_alarms(index: Index, header: TraceHeader, rounds: Mapping[str, Sequence[Rebalance]], disturbances: Sequence[Disturbance]) -> list[Alarm]:
+    """Groups first, then the dead, each by time."""
+    groups = [alarm for group in rounds if (alarm := _of_group(group, index, rounds[group], disturbances)) is not None]
+    dead = [alarm for name in sorted(index.by_consumer) for alarm in _deaths(name, index, header)]
+    return sorted(groups, key=lambda a: (a.at_us, a.group)) + sorted(dead, key=lambda a: (a.at_us, a.consumers))
+
+
+# ------------------------------------------------------------------------------------------------ the dead
+
+
+def _deaths(name: str, index: Index, header: TraceHeader) -> list[Alarm]:
+    """One for each error that it died of, however often; a killed process only if it stays away, since who restarts it knows of it."""
+    ends: list[tuple[ev.ConsumerExited, int, int]] = []          # the exit, its number, when it was started again
+    for n in index.by_consumer[name]:
+        e = index.events[n]
+        if type(e) is ev.ConsumerExited:
+            ends.append((e, n, -1))
+        elif type(e) is ev.ConsumerStarted and ends and ends[-1][2] < 0:
+            ends[-1] = (*ends[-1][:2], e.at_us)
+    found: dict[str, list[tuple[ev.ConsumerExited, int, int]]] = {}
+    for end in ends:
+        if end[0].how == "fatal" or (end[0].how == "killed" and end[2] < 0):
+            found.setdefault(end[0].error if end[0].how == "fatal" else "", []).append(end)
+    others = _same_identity(name, header)
+    return [
+        Alarm("died", index.group_of.get(name, ""), each[0][0].at_us, (name,), error, others if error.startswith("Fenced") else (), each[-1][2],
+              len(each), {}, tuple(n for _, n, _ in each))
+        for error, each in found.items()
+    ]
+
+
+def _same_identity(name: str, header: TraceHeader) -> tuple[str, ...]:
+    """Who else goes by its group.instance.id."""
+    mine = header.consumers.get(name)
+    if mine is None or mine.instance_id is None:
+        return ()
+    return tuple(c for c, f in sorted(header.consumers.items()) if c != name and f.group == mine.group and f.instance_id == mine.instance_id)
+
+
+# ------------------------------------------------------------------------------------------------ groups
+
+
+def _of_group(group: str, index: Index, rounds: Sequence[Rebalance], disturbances: Sequence[Disturbance]) -> Alarm | None:
+    """The group that was not stable at the end, and why it could not become so, as far as that is known."""
+    last = next((r for r in reversed(rounds) if disturbances[r.disturbance].is_open), None)
+    if last is None:
+        return None
+    d = disturbances[last.disturbance]
+    generations = sum(1 for r in rounds if r.barrier_us >= 0 and disturbances[r.disturbance] is d)
+    kind = "never-stable" if last.is_formation else "not-stable"
+    waited = _timed_out(group, index, rounds, d)
+    if waited is not None:
+        return Alarm(kind, group, d.started_us, waited.consumers, "sync-timed-out", waited.others, -1, generations, waited.figures, waited.evidence)
+    who = (d.consumer,) if d.consumer else ()
+    return Alarm(kind, group, d.started_us, who, d.trigger, (), -1, generations, {}, d.evidence)
+
+
+def _timed_out(group: str, index: Index, rounds: Sequence[Rebalance], d: Disturbance) -> Alarm | None:
+    """Followers whose SyncGroup ran into request.timeout.ms while the leader still had the assignment to make: they join again, and all begins anew."""
+    for r in rounds:
+        if r.barrier_us < d.started_us or not r.leader:
+            continue
+        waits: dict[str, tuple[int, int]] = {}
+        for name in index.members_of(group):
+            numbers = index.by_consumer.get(name, [])
+            sent = -1
+            for n in numbers[index.first_at(numbers, r.barrier_us):]:
+                e = index.events[n]
+                if type(e) is ev.RequestSent and e.api == "SyncGroup" and e.generation == r.generation:
+                    sent = e.at_us
+                elif sent >= 0 and type(e) is ev.CoordinatorLost and e.why == "request timed out":
+                    waits[name] = (e.at_us - sent, n)
+                    break
+                elif type(e) in (ev.AssignmentReceived, ev.GenerationJoined) and sent >= 0:
+                    break
+        waits.pop(r.leader, None)
+        if waits:
+            first = next(iter(waits.values()))
+            figures = {"waited_us": first[0], "computed_us": _computed(r, index)}
+            return Alarm("", group, -1, tuple(waits), "", (r.leader,), -1, 0, figures, tuple(n for _, n in waits.values()))
+    return None
+
+
+def _computed(r: Rebalance, index: Index) -> int:
+    """How long the leader took from its JoinGroup's answer to its SyncGroup; −1 if it never sent one."""
+    numbers, led = index.by_consumer.get(r.leader, []), -1
+    for n in numbers[index.first_at(numbers, r.barrier_us):]:
+        e = index.events[n]
+        if type(e) is ev.GenerationJoined and led < 0:
+            led = e.at_us
+        elif type(e) is ev.RequestSent and e.api == "SyncGroup" and led >= 0:
+            return e.at_us - led
+    return -1
