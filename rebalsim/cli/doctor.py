@@ -38,6 +38,7 @@ DEV: dict[str, tuple[str, str]] = {
     "pytest-xdist": ("xdist", "the tests, in parallel"),
     "hypothesis": ("hypothesis", "the tests"),
     "jsonschema": ("jsonschema", "the tests of the schema"),
+    "junitparser": ("junitparser", "the tests of JUnit reports"),
     "kafka-python": ("kafka", "the tests of assignors"),
     "mypy": ("mypy", "the tests of types"),
     "prometheus-client": ("prometheus_client", "the tests of OpenMetrics"),
