@@ -1,4 +1,4 @@
-"""What an action may wait for: its group is stable, empty or caught up, and has been so for a while."""
+"""What an action may wait for: its group is stable, empty or caught up, and stays so for a while from when the action is due on."""
 
 from __future__ import annotations
 

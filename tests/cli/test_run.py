@@ -1,0 +1,62 @@
+"""`rebalsim run`: every variant played, over as many seeds as asked for, its traces kept, its invariants checked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from rebalsim.analysis import analysis
+from rebalsim.analysis.values import Violation
+from rebalsim.cli import exits
+from rebalsim.cli.main import code_of, door
+
+
+def run(*args: str) -> Result:
+    return CliRunner().invoke(door, ["run", *args], standalone_mode=False)
+
+
+def test_a_stock_story_is_played_by_name_in_all_its_variants() -> None:
+    said = run("scale-out", "--width", "100").output
+    assert "eager (range)" in said and "cooperative (cooperative-sticky)" in said
+    assert "Again: rebalsim run scale-out --seed 1" in said
+
+
+def test_one_variant_one_seed_and_a_setting() -> None:
+    told = json.loads(run("scale-out", "--variant", "eager", "--seed", "7", "--set", "group.members=3", "--json").output)
+    assert [v["name"] for v in told["variants"]] == ["eager"]
+    assert "--seed 7" in json.dumps(told) and "group.members=3" in json.dumps(told)
+
+
+def test_the_same_seed_prints_the_same() -> None:
+    assert run("scale-out", "--json").output == run("scale-out", "--json").output
+
+
+def test_several_seeds_give_percentiles_and_say_which_seed_was_worst() -> None:
+    said = run("crash", "--variant", "eager", "--runs", "5").output
+    assert "the longest pause of all came with seed" in " ".join(said.split())
+
+
+def test_each_trace_has_a_file_of_its_own(tmp_path: Path) -> None:
+    run("scale-out", "--trace", str(tmp_path / "t.jsonl"), "--runs", "2")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["t.cooperative.1.jsonl", "t.cooperative.2.jsonl", "t.eager.1.jsonl", "t.eager.2.jsonl"]
+    run("scale-out", "--trace", str(tmp_path / "one.jsonl"), "--variant", "eager")
+    first = json.loads((tmp_path / "one.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    assert first["trace"]["command"] == "rebalsim run scale-out --variant eager --seed 1"
+
+
+def test_invariants_hold_in_a_stock_story() -> None:
+    assert run("static-membership", "--check-invariants", "--json").exit_code == exits.WITHIN
+
+
+def test_a_broken_invariant_is_a_bug_and_names_its_seed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(analysis, "find_violations", lambda *_: [Violation("two-owners", 5_000_000, "orders-0 is held by c0 and c1", ())])
+    assert code_of(["run", "scale-out", "--check-invariants", "--seed", "9"]) == exits.BUG
+    said = capsys.readouterr().err
+    assert "two-owners at 5.000000 s in eager, seed 9" in said and "--variant eager --seed 9 --check-invariants" in said
+
+
+def test_an_unknown_variant_is_a_bad_usage() -> None:
+    assert code_of(["run", "scale-out", "--variant", "nope"]) == exits.INVALID

@@ -1,0 +1,321 @@
+"""Every action of the scenario language does to the world what it says, and what follows from it by Kafka's rules follows."""
+
+from __future__ import annotations
+
+from rebalsim.analysis import analyse
+from rebalsim.analysis.analysis import Analysis
+from rebalsim.scenario.load import story_of
+from rebalsim.simulation.world import play
+from rebalsim.trace import events as ev
+
+SECOND = 1_000_000
+GROUP = "topics: {orders: {partitions: 6, rate: 60/s}}\ngroup:\n  members: 3\n  handler: 1ms\n"
+
+
+def told(script: str, group: str = GROUP, horizon: str = "4m", more: str = "") -> Analysis:
+    """The story with this script, played once as written."""
+    text = f"{more}{group}replay: as-written\nhorizon: {horizon}\nscript:\n{script}"
+    analysis = analyse(play(story_of(text.encode(), "deed").check().scenario()))
+    assert analysis.violations == []
+    return analysis
+
+
+def of(analysis: Analysis, kind: type, consumer: str = "") -> list[ev.TraceEvent]:
+    return [e for e in analysis.trace.events if type(e) is kind and (not consumer or e.consumer == consumer)]
+
+
+def seconds(at_us: int) -> float:
+    return round(at_us / SECOND, 3)
+
+
+# ---------------------------------------------------------------------------------------------------- coming and going
+
+
+def test_joiners_start_one_after_another() -> None:
+    a = told("  - {at: 1m, join: {count: 2, stagger: 2s}}\n")
+    assert [(e.consumer, seconds(e.at_us)) for e in of(a, ev.ConsumerStarted)][-2:] == [("c3", 60.0), ("c4", 62.0)]
+
+
+def test_scaling_in_stops_those_who_came_last() -> None:
+    a = told("  - {at: 1m, scale: 1}\n")
+    assert [e.consumer for e in of(a, ev.StopAsked)] == ["c2", "c1"]
+    assert all(e.how == "closed" for e in of(a, ev.ConsumerExited))
+
+
+def test_a_stop_takes_its_stop_time_and_is_a_kill_when_the_grace_is_over() -> None:
+    quick = told("  - {at: 1m, leave: c1}\n", GROUP + "  life: {stop: 3s, grace: 10s}\n")
+    assert seconds(of(quick, ev.CloseBegan, "c1")[0].at_us) == 63.0
+    slow = told("  - {at: 1m, leave: c1}\n", GROUP + "  life: {stop: 30s, grace: 10s}\n")
+    assert [(e.how, seconds(e.at_us)) for e in of(slow, ev.ConsumerExited, "c1")] == [("killed", 70.0)]
+
+
+def test_a_static_member_leaves_only_when_its_close_says_so() -> None:
+    group = GROUP + '  group.instance.id: "{name}"\n'
+    assert of(told("  - {at: 1m, leave: c1}\n", group), ev.LeaveSent) == []
+    assert [e.consumer for e in of(told("  - {at: 1m, leave: {members: c1, option: leave}}\n", group), ev.LeaveSent)] == ["c1"]
+
+
+def test_a_crash_is_known_when_the_session_ends_and_a_restart_is_a_new_life() -> None:
+    a = told("  - {at: 1m, crash: {members: c1, restart_after: 90s}}\n")
+    assert [e.life for e in of(a, ev.ConsumerStarted, "c1")] == [1, 2]
+    removed = of(a, ev.MemberRemoved)[0]
+    assert (removed.why, removed.at_us - removed.last_heard_us) == ("session-expired", 45 * SECOND)
+
+
+def test_a_crash_loop_strikes_each_time_it_is_back() -> None:
+    a = told("  - {at: 1m, every: 20s, times: 4, crash: {members: c1, restart_after: 5s}}\n")
+    assert [seconds(e.at_us) for e in of(a, ev.ConsumerExited, "c1")] == [60.0, 80.0, 100.0, 120.0]
+
+
+def test_a_process_dies_and_freezes_as_a_whole() -> None:
+    group = GROUP.replace("members: 3", "members: 4\n  per_process: 2")
+    a = told("  - {at: 1m, crash: c1}\n  - {at: 2m, freeze: {members: c2, for: 5s}}\n", group)
+    assert sorted(e.consumer for e in of(a, ev.ConsumerExited)) == ["c0", "c1"]
+    assert sorted(e.consumer for e in of(a, ev.ConsumerFroze)) == ["c2", "c3"]
+
+
+# ---------------------------------------------------------------------------------------------------- suffering
+
+
+def test_a_freeze_within_the_session_goes_unnoticed_and_its_partitions_stand_still_for_it() -> None:
+    a = told("  - {at: 1m, freeze: {members: c1, for: 20s}}\n")
+    assert a.measure("rebalances") == 0
+    assert 20.0 <= (a.measure("longest_pause") or 0) / SECOND <= 20.3
+
+
+def test_a_freeze_beyond_the_session_loses_everything() -> None:
+    a = told("  - {at: 1m, freeze: {members: c1, for: 60s}}\n")
+    assert [e.callback for e in of(a, ev.CallbackBegan, "c1") if e.callback == "lost" and e.partitions] == ["lost"]
+    assert a.measure("disturbances") == 2
+
+
+def test_a_hang_beyond_the_poll_interval_leaves_the_group() -> None:
+    group = GROUP + "  config: {max.poll.interval.ms: 10s}\n"
+    assert of(told("  - {at: 1m, hang: {members: c1, for: 5s}}\n", group), ev.PollExpired) == []
+    assert [e.consumer for e in of(told("  - {at: 1m, hang: {members: c1, for: 15s}}\n", group), ev.PollExpired)] == ["c1"]
+
+
+def test_poison_travels_to_the_next_owner_until_it_is_skipped() -> None:
+    group = GROUP + "  config: {max.poll.interval.ms: 10s}\n"
+    a = told("  - {at: 1m, poison: {partition: orders-2, for: 30s, times: 2}}\n", group)
+    victims = [e.consumer for e in of(a, ev.HandlerStuck)]
+    assert len(victims) == 2 and victims[0] != victims[1]
+    assert a.measure("open_pauses") == 0
+
+
+def test_poison_shorter_than_the_interval_hangs_its_owner_once() -> None:
+    a = told("  - {at: 1m, poison: {partition: orders-2, for: 5s}}\n")
+    stuck = of(a, ev.HandlerStuck)
+    assert [e.why for e in stuck] == ["poison"] and a.measure("rebalances") == 0
+
+
+def test_a_slowed_handler_falls_behind_and_catches_up() -> None:
+    group = "topics: {orders: {partitions: 2, rate: 100/s}}\ngroup:\n  members: 2\n  handler: 5ms\n"
+    a = told("  - {at: 1m, slow: {members: c0, factor: 8, for: 30s}}\n", group)
+    curve = next(c for c in a.lag if c.peak > 100)
+    assert seconds(curve.peak_us) > 80 and 0 < curve.caught_up_us < a.horizon_us
+
+
+# ---------------------------------------------------------------------------------------------------- deploys
+
+
+def test_a_bounce_in_place_restarts_each_pod_once_and_never_more_than_allowed() -> None:
+    a = told("  - {at: 1m, rolling_bounce: {down: 5s, max_unavailable: 2, ready_when: assigned}}\n", GROUP.replace("members: 3", "members: 5"), "6m")
+    away = 0
+    most = 0
+    for e in a.trace.events:
+        if type(e) is ev.ConsumerExited:
+            away += 1
+            most = max(most, away)
+        elif type(e) is ev.ConsumerStarted and e.life > 1:
+            away -= 1
+    assert [e.life for e in of(a, ev.ConsumerStarted)].count(2) == 5 and most == 2
+
+
+def test_a_statefulset_begins_with_the_last_and_waits_for_each() -> None:
+    a = told("  - {at: 1m, rolling_bounce: {as: statefulset, down: 3s, ready_after: 4s, settle: 1s}}\n")
+    asked = of(a, ev.StopAsked)
+    assert [e.consumer for e in asked] == ["c2", "c1", "c0"]
+    assert all(8.0 <= seconds(after.at_us - before.at_us) <= 8.1 for before, after in zip(asked, asked[1:]))
+
+
+def test_a_deployment_replaces_pods_by_new_names_and_never_runs_more_than_surge_allows() -> None:
+    a = told("  - {at: 1m, rolling_bounce: {as: deployment, max_unavailable: 0, surge: 1, ready_after: 10s}}\n")
+    running = most = 0
+    for e in a.trace.events:
+        if type(e) is ev.ConsumerStarted:
+            running += 1
+            most = max(most, running)
+        elif type(e) is ev.StopAsked:                 # pods on their way out do not count
+            running -= 1
+    assert (running, most) == (3, 4)
+    assert sorted(e.consumer for e in of(a, ev.ConsumerExited)) == ["c0", "c1", "c2"]
+
+
+def test_a_deploy_comes_back_with_its_settings() -> None:
+    a = told("  - {at: 1m, deploy: {down: 2s, ready_when: assigned, config: {partition.assignment.strategy: roundrobin}}}\n",
+             GROUP + "  config: {partition.assignment.strategy: [range, roundrobin]}\n")
+    assert a.header.consumers["c0"].assignors == ("roundrobin",)
+    assert of(a, ev.GenerationJoined)[-1].assignor == "roundrobin"
+
+
+# ---------------------------------------------------------------------------------------------------- networks and brokers
+
+
+def test_a_cut_from_the_coordinator_beyond_the_session_costs_the_membership_and_heals() -> None:
+    a = told("  - {at: 1m, cut: {members: c1, for: 20s}}\n", GROUP + "  config: {session.timeout.ms: 10s}\n")
+    assert [e.why for e in of(a, ev.MemberRemoved, "c1")] == ["session-expired"]
+    assert a.group_states["group"][-1].state == "Stable" and a.measure("unsettled") == 0
+
+
+def test_a_cut_from_all_brokers_stops_the_records_too() -> None:
+    a = told("  - {at: 1m, cut: {members: c1, for: 10s, from: brokers}}\n")
+    assert 10.0 <= (a.measure("longest_pause") or 0) / SECOND <= 14.0
+    assert told("  - {at: 1m, cut: {members: c1, for: 10s}}\n").measure("longest_pause") == 0
+
+
+def test_added_latency_makes_a_round_slower_and_goes_away() -> None:
+    plain = told("  - {at: 61s, scale: 4}\n").measure("settle_time") or 0
+    slow = told("  - {at: 1m, add_latency: {extra: 100ms, for: 30s}}\n  - {at: 61s, scale: 4}\n").measure("settle_time") or 0
+    after = told("  - {at: 1m, add_latency: {extra: 100ms, for: 500ms}}\n  - {at: 61s, scale: 4}\n").measure("settle_time") or 0
+    assert slow > plain + 200_000 and after < plain + 200_000
+
+
+def test_a_coordinator_that_moves_revokes_nothing() -> None:
+    a = told("  - {at: 1m, coordinator_failover: {load: 2s}}\n", more="cluster: {brokers: 3}\n")
+    moved = of(a, ev.CoordinatorMoved)
+    assert [(e.is_loaded, seconds(e.at_us)) for e in moved] == [(False, 60.0), (True, 62.0)]
+    assert a.measure("longest_pause") == 0 and a.measure("rebalances") == 0
+    assert {e.broker for e in of(a, ev.CoordinatorFound)[-3:]} == {moved[0].broker}
+
+
+def test_a_broker_that_restarts_hands_over_and_takes_back() -> None:
+    script = "".join(f"  - {{at: {60 + 40 * n}s, broker_restart: {{broker: {n}, down: 10s, load: 1s}}}}\n" for n in range(3))
+    a = told(script, more="cluster: {brokers: 3}\n")
+    assert [(e.broker, e.is_up) for e in of(a, ev.BrokerChanged)] == [(0, False), (0, True), (1, False), (1, True), (2, False), (2, True)]
+    assert len([e for e in of(a, ev.CoordinatorMoved) if e.is_loaded]) == 2 and a.measure("rebalances") == 0
+
+
+def test_the_only_broker_can_be_away_within_the_session() -> None:
+    a = told("  - {at: 1m, broker_restart: {broker: 0, down: 20s, load: 1s}}\n")
+    assert a.measure("rebalances") == 0 and a.group_states["group"][-1].state == "Stable"
+
+
+def test_an_upgrade_takes_the_brokers_one_by_one() -> None:
+    a = told('  - {at: 1m, broker_upgrade: {to: "4.3", down: 5s, settle: 5s}}\n', more="cluster: {brokers: 2}\n")
+    assert [(e.broker, e.is_up, seconds(e.at_us)) for e in of(a, ev.BrokerChanged)] == [
+        (0, False, 60.0), (0, True, 65.0), (1, False, 70.0), (1, True, 75.0)]
+
+
+# ---------------------------------------------------------------------------------------------------- topics and wishes
+
+
+def test_added_partitions_are_seen_by_the_leader_when_its_metadata_are_old() -> None:
+    a = told("  - {at: 1m, add_partitions: 9}\n", GROUP + "  config: {metadata.max.age.ms: 30s}\n")
+    assert a.measure("rebalances") == 1
+    assert {str(p) for m in of(a, ev.CallbackBegan) for p in m.partitions} >= {"orders-6", "orders-7", "orders-8"}
+
+
+def test_records_spread_over_added_partitions_and_none_come_from_nowhere() -> None:
+    a = told("  - {at: 1m, add_partitions: 12}\n", GROUP + "  config: {metadata.max.age.ms: 5s, auto.offset.reset: earliest}\n", "3m")
+    last = {}
+    for e in of(a, ev.LagMarked):
+        last[e.partition] = e.records
+    assert len(last) == 12 and all(records <= 2 for records in last.values())
+    handed = sum(a.lag_book.arrivals_of(p).count(a.horizon_us) for p in last)
+    assert abs(handed - 60 * 180) < 20
+
+
+def test_topics_that_are_created_and_deleted_come_and_go() -> None:
+    group = "topics:\n  orders: 3\n  bills: {partitions: 3, exists: false}\ngroup:\n  members: 2\n  config: {metadata.max.age.ms: 10s}\n"
+    a = told("  - {at: 1m, create_topic: bills}\n  - {at: 2m, delete_topic: bills}\n", group)
+    at_two = [h.consumer for (_, p), found in a.holdings.items() if p.topic == "bills" for h in found if h.started_us < 115 * SECOND < h.ended_us]
+    at_end = [p for (_, p), found in a.holdings.items() if p.topic == "bills" and any(h.ended_us >= a.horizon_us for h in found)]
+    assert len(at_two) == 3 and at_end == []
+
+
+def test_a_changed_subscription_is_a_rebalance() -> None:
+    group = "topics: {orders: 4, bills: 4}\ngroup:\n  members: 2\n  topics: [orders]\n"
+    a = told("  - {at: 1m, subscribe: {members: c1, topics: [orders, bills]}}\n", group)
+    assert a.measure("rebalances") == 1
+    assert {h.consumer for (_, p), found in a.holdings.items() if p.topic == "bills" for h in found} == {"c1"}
+
+
+def test_enforce_rebalance_is_a_round_for_which_nobody_else_asked() -> None:
+    a = told("  - {at: 1m, enforce_rebalance: c1}\n")
+    assert a.measure("rebalances") == 1
+    assert "rebalance enforced by user" in [e.reason for e in of(a, ev.RejoinRequested)]
+
+
+def test_a_rate_that_is_set_holds_from_then_on() -> None:
+    a = told("  - {at: 1m, set_rate: {rate: 600/s}}\n  - {at: 2m, crash: c1}\n")
+    assert 40 * 600 * 2 / 6 < (a.measure("lag_peak") or 0) < 50 * 600 * 3 / 6
+
+
+# ---------------------------------------------------------------------------------------------------- when
+
+
+def test_an_action_waits_until_the_one_it_names_is_done() -> None:
+    a = told("  - {at: 1m, id: one, rolling_bounce: {members: c1, down: 10s, ready_after: 5s}}\n  - {after: one, delay: 3s, crash: c0}\n")
+    assert seconds(of(a, ev.ConsumerExited, "c0")[0].at_us) >= 78.0
+
+
+def test_an_action_waits_until_its_condition_has_held_long_enough() -> None:
+    a = told("  - {at: 59s, scale: 4}\n  - {at: 59100ms, when: {is: stable, for: 10s}, crash: c0}\n")
+    stable = next(s for s in a.group_states["group"] if s.state == "Stable" and s.started_us > 59 * SECOND)
+    assert stable.started_us > 59_100_000
+    assert of(a, ev.ConsumerExited, "c0")[0].at_us == stable.started_us + 10 * SECOND
+
+
+def test_caught_up_means_that_the_lag_is_gone() -> None:
+    group = "topics: {orders: {partitions: 2, rate: 50/s, backlog: 2000}}\ngroup:\n  members: 2\n  handler: 5ms\n  config: {auto.offset.reset: earliest}\n"
+    a = told("  - {at: 1s, when: group is caught-up, crash: c0}\n", group)
+    assert 10.0 < seconds(of(a, ev.ConsumerExited, "c0")[0].at_us) < 25.0
+
+
+def test_jitter_and_random_faults_are_drawn_from_the_seed_alone() -> None:
+    faults = "random_faults:\n  - {kind: freeze, about_every: 40s, for: 3s, until: 3m}\n"
+    text = f"{GROUP}replay: as-written\nhorizon: 4m\n{faults}"
+    scenario = story_of(text.encode(), "chance").check().scenario()
+    one, again, other = (play(scenario, seed=seed) for seed in (1, 1, 2))
+    assert one.events == again.events != other.events
+    assert all(e.at_us < 180 * SECOND for e in one.events if type(e) is ev.ConsumerFroze)
+
+
+# ---------------------------------------------------------------------------------------------------- backlog and costs
+
+
+def test_full_batches_can_outlast_the_poll_interval() -> None:
+    group = ("topics: {orders: {partitions: 2, rate: 1/s, backlog: 3000}}\ngroup:\n  members: 1\n  handler: 50ms\n"
+             "  config: {auto.offset.reset: earliest, max.poll.interval.ms: 20s")
+    assert len(of(told("  - {at: 1s, set_rate: {rate: 1/s}}\n", group + "}\n"), ev.PollExpired)) > 3
+    assert of(told("  - {at: 1s, set_rate: {rate: 1/s}}\n", group + ", max.poll.records: 300}\n"), ev.PollExpired) == []
+
+
+def test_latest_skips_what_came_before_the_first_reader_and_earliest_does_not() -> None:
+    script = "  - {at: 1m, add_partitions: 8}\n"
+    config = "  config: {{metadata.max.age.ms: 20s, auto.offset.reset: {0}}}\n"
+    latest, earliest = (told(script, GROUP + config.format(reset)) for reset in ("latest", "earliest"))
+    positions = [e.offset for e in of(earliest, ev.PositionFound) if e.partition.number >= 6]
+    assert positions == [0, 0] and all(e.offset > 0 for e in of(latest, ev.PositionFound) if e.partition.number >= 6)
+
+
+def test_what_was_not_committed_is_handed_over_again() -> None:
+    a = told("  - {at: 63s, crash: c1}\n")
+    assert 0 < (a.measure("duplicates") or 0) <= 5 * 60
+    assert told("  - {at: 63s, leave: c1}\n").measure("duplicates") == 0
+
+
+def test_state_is_flushed_and_restored_and_a_standby_saves_its_share() -> None:
+    group = GROUP + "  state: {per_partition: 100MB, restore: 10MB/s, flush: 100MB/s%s}\n"
+    plain, standby = (told("  - {at: 1m, scale: 4}\n", group % more) for more in ("", ", standby: 80%"))
+    restore = [(e.at_us - b.at_us) / SECOND for b, e in zip(of(plain, ev.CallbackBegan, "c3"), of(plain, ev.CallbackEnded, "c3")) if b.partitions]
+    assert restore[0] == 10.0 * len(of(plain, ev.CallbackBegan, "c3")[0].partitions)
+    assert (standby.measure("longest_pause") or 0) < (plain.measure("longest_pause") or 0)
+
+
+def test_a_listener_that_throws_is_survived_or_not_as_the_application_says() -> None:
+    thrown = GROUP + "  listener: {throws_in: assigned}\n"
+    group = thrown.replace("handler: 1ms", "handler: {per_record: 1ms, on_error: %s}")
+    assert of(told("  - {at: 1m, scale: 4}\n", group % "retry"), ev.ConsumerExited) == []
+    assert {e.how for e in of(told("  - {at: 1m, scale: 4}\n", group % "crash"), ev.ConsumerExited)} == {"fatal"}

@@ -1,0 +1,60 @@
+"""Random stories: the same text for a seed, safe with faults on, settled without; and what breaks a promise is found and told."""
+
+from __future__ import annotations
+
+import pytest
+
+from rebalsim.analysis import analysis
+from rebalsim.analysis.values import Violation
+from rebalsim.scenario.load import story_of
+from rebalsim.simulation import world
+from rebalsim.verify import seeds
+from rebalsim.verify.random_stories import HEALED_S, random_story
+
+
+@pytest.mark.parametrize("first", range(0, 120, 20))
+def test_random_stories_are_safe_and_settle(first: int) -> None:
+    for seed in range(first, first + 20):
+        broken = seeds.check_seed(seed)
+        assert broken is None, f"rebalsim seeds --from {seed} --count 1\n{broken.why}\n{broken.story}"
+
+
+def test_a_seed_always_writes_the_same_story_and_another_seed_another() -> None:
+    assert random_story(7) == random_story(7) != random_story(8)
+
+
+def test_every_kind_of_action_comes_up() -> None:
+    texts = "\n".join(random_story(seed) for seed in range(400))
+    for word in ("join:", "crash:", "freeze:", "hang:", "slow:", "rolling_bounce:", "cut:", "add_latency:", "broker_restart:", "coordinator_failover:",
+                 "add_partitions:", "enforce_rebalance:", "set_rate:", "poison:", "subscribe:", "broker_upgrade:", "random_faults:"):
+        assert word in texts
+
+
+def test_no_harm_begins_after_the_healing() -> None:
+    for seed in range(200):
+        scenario = story_of(random_story(seed).encode(), "x").scenario()
+        assert all(action.at_us <= (HEALED_S - 80) * 1_000_000 for action in scenario.script)
+
+
+def test_a_broken_invariant_is_told_with_its_story(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(analysis, "find_violations", lambda *_: [Violation("two-owners", 5_000_000, "orders-0 is held by c0 and c1", ())])
+    broken = seeds.check_seed(3)
+    assert broken is not None and "two-owners at 5.000000 s" in broken.why and broken.story == random_story(3)
+
+
+def test_a_group_that_never_settles_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(seeds, "random_story", lambda seed: (
+        "topics: {orders: 2}\ngroup: {members: 2, config: {max.poll.interval.ms: 10s}}\nreplay: as-written\nhorizon: 1m\n"
+        "script:\n  - {at: 55s, hang: {members: c0, for: 1h}}\n  - {at: 56s, enforce_rebalance: c1}\n"))
+    broken = seeds.check_seed(0)
+    assert broken is not None and "not settled" in broken.why
+
+
+def test_an_error_is_told_with_where_it_happened(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise ValueError("of all things")
+
+    monkeypatch.setattr(seeds, "play", fails)
+    broken = seeds.check_seed(1)
+    assert broken is not None and "ValueError: of all things" in broken.why
+    assert world.play is not fails
