@@ -56,7 +56,7 @@ def _seconds(command: list[str]) -> float:
 
 def _spent_by_children() -> float:
     try:
-        import resource                       # to the microsecond; os.times counts hundredths of a second
+        import resource  # to the microsecond; os.times counts hundredths of a second
     except ImportError:
         return 0.0
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
