@@ -27,6 +27,8 @@ def command(name: str, story: str | None, with_schema: bool) -> int:
     """
     from rebalsim.scenario.load import find_story, starter
 
+    if not Path(name).name or name.endswith(("/", "\\")):
+        raise InputError(f"'{name}' names no file — write a name such as our-deploy")
     path = Path(name if name.endswith((".yaml", ".yml")) else f"{name}.yaml")
     schema = path.parent / "rebalsim.schema.json"
     text = find_story(story).read_text(encoding="utf-8") if story else starter().replace("NAME.yaml", path.name)

@@ -60,13 +60,15 @@ def why_no_duration(text: str) -> str:
     worded = re.fullmatch(rf"({_AMOUNT}) ?([A-Za-z]+)", text)
     if worded and worded.group(2) in _WORDS:
         return f"'{text}' has a unit spelt differently here — write {worded.group(1)}{_WORDS[worded.group(2)]}"
-    if worded:
-        return f"'{text}' has an unknown unit — write d, h, m, s, ms or us"
     if _DURATION.fullmatch(text):
         parts = [UNITS[unit] for _, unit in _PART.findall(text)]
         if sorted(set(parts), reverse=True) != parts:
             return f"'{text}' has its units out of order or twice — write them from large to small, as in 1m30s"
         return f"'{text}' is longer than a year — write a shorter time"
+    if worded:
+        return f"'{text}' has an unknown unit — write d, h, m, s, ms or us"
+    if re.fullmatch(rf"[1-9][0-9]{{12,}}(?:\.[0-9]+)? ?{_UNIT}", text[:40]):
+        return f"'{text[:40]}' is longer than a year — write a shorter time"
     return ""
 
 

@@ -163,6 +163,10 @@ def test_init_from_a_story_keeps_its_comments_and_one_header(here: Path) -> None
 def test_init_where_nothing_can_be_written_is_told(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert code_of(["init", "no/such/folder/x"]) == 2
     assert "cannot be written" in capsys.readouterr().err
+    for name in ("", ".", "here/"):
+        assert code_of(["init", name]) == 2
+        assert "names no file" in capsys.readouterr().err
+    assert not list(here.glob(".yaml"))
 
 
 def test_every_action_that_the_starter_mentions_is_real(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,6 +25,14 @@ def test_what_is_no_duration_is_none(text: str) -> None:
     assert q.duration(text) is None
 
 
+@pytest.mark.parametrize(("text", "said"), [
+    ("99999999h", "is longer than a year"), ("400d", "is longer than a year"), ("99999999999999h", "is longer than a year"), ("5y", "has an unknown unit"),
+    ("30s1m", "out of order"),
+])
+def test_what_is_wrong_with_a_duration_is_told_as_it_is(text: str, said: str) -> None:
+    assert said in q.why_no_duration(text)
+
+
 def test_a_duration_written_back_is_read_as_the_same() -> None:
     chance = random.Random(1)
     for _ in range(2000):
