@@ -51,7 +51,8 @@ class Drive:
 
     def begin(self, world: Any) -> None:
         late, apart = self.arrivals_us
-        for i, flow in enumerate(world.flows.values()):
+        for i, partition in enumerate(world.flows if late or apart else ()):
+            flow = world.flows[partition] = world.flows[partition].copy()
             flow.delay(late + apart * i)
         for life in self.lives:
             world.engine.at(life.begins_us, SCRIPT, self._start, (world, life))

@@ -17,16 +17,24 @@ _EPSILON = 1e-7
 class Flow:
     """One partition's arrivals: pieces of constant or linearly changing rate, and a backlog that lay there before."""
 
-    __slots__ = ("_backlog", "_pieces", "_starts", "backlog", "is_flowing_since")
+    __slots__ = ("_at", "_backlog", "_count", "_number", "_pieces", "_starts", "_when", "backlog", "is_flowing_since")
 
     def __init__(self, backlog: int = 0) -> None:
         self.backlog = self._backlog = backlog
         self._starts: list[int] = [0]
         self._pieces: list[tuple[int, float, float, float]] = [(0, 0.0, 0.0, 0.0)]   # from, fluid so far, per µs, change per µs²
         self.is_flowing_since = NEVER
+        self._at = self._count = self._number = self._when = -1          # the last answers: whole topics share one flow and ask the same
+
+    def copy(self) -> Flow:
+        """Another one of the same kind."""
+        other = Flow(self.backlog)
+        other._starts, other._pieces, other.is_flowing_since = list(self._starts), list(self._pieces), self.is_flowing_since
+        return other
 
     def change(self, at_us: int, per_second: float, until_us: int | None = None, then_per_second: float = 0.0) -> None:
         """From this instant on so many records a second; with `until_us` the rate goes in a straight line to another one by then."""
+        self._at = self._number = -1
         per_us = per_second / 1e6
         slope = 0.0 if until_us is None or until_us <= at_us else (then_per_second - per_second) / 1e6 / (until_us - at_us)
         fluid = self._fluid(at_us)
@@ -45,6 +53,7 @@ class Flow:
 
     def delay(self, us: int) -> None:
         """Everything that was said so far happens so much later."""
+        self._at = self._number = -1
         if us > 0:
             pieces = self._pieces if self._pieces[0][2:] == (0.0, 0.0) else [(0, 0.0, 0.0, 0.0), *self._pieces]
             self._pieces = [pieces[0], *[(start + us, fluid, per_us, slope) for start, fluid, per_us, slope in pieces[1:]]]
@@ -54,6 +63,7 @@ class Flow:
 
     def cut(self, at_us: int) -> None:
         """What was said about times from this instant on no longer holds."""
+        self._at = self._number = -1
         while len(self._starts) > 1 and self._starts[-1] > at_us:
             self._starts.pop()
             self._pieces.pop()
@@ -67,14 +77,18 @@ class Flow:
 
     def count(self, at_us: int) -> int:
         """Records that have arrived by this instant (and with it)."""
+        if at_us == self._at:
+            return self._count
+        self._at = at_us
         if at_us < self.is_flowing_since:
-            return self._backlog
-        pieces = self._pieces
-        if len(pieces) == 1 or at_us >= self._starts[-1]:
-            start, fluid, per_us, slope = pieces[-1]
+            self._count = self._backlog
+        elif at_us >= self._starts[-1]:
+            start, fluid, per_us, slope = self._pieces[-1]
             past = at_us - start
-            return self._backlog + 1 + floor(fluid + past * (per_us + slope * past / 2) + _EPSILON)
-        return self._backlog + 1 + floor(self._fluid(at_us) + _EPSILON)
+            self._count = self._backlog + 1 + floor(fluid + past * (per_us + slope * past / 2) + _EPSILON)
+        else:
+            self._count = self._backlog + 1 + floor(self._fluid(at_us) + _EPSILON)
+        return self._count
 
     def rate_at(self, at_us: int) -> float:
         """Records per µs just now."""
@@ -83,6 +97,11 @@ class Flow:
 
     def when(self, number: int) -> int:
         """The instant at which this record (they count from 0) arrives; NEVER if it does not."""
+        if number != self._number:
+            self._number, self._when = number, self._found(number)
+        return self._when
+
+    def _found(self, number: int) -> int:
         wanted = number - self._backlog
         if wanted < 0:
             return 0

@@ -85,12 +85,17 @@ class World:
         ids = self.brokers.ids
         offset = list(self._topics).index(topic.name)
         now = self.engine.now
+        kinds: dict[float, Flow] = {}                 # partitions of one share are alike for ever
         for number in range(before, count):
             partition = Partition(topic.name, number)
             replicas = topic.replicas[number] if number < len(topic.replicas) else (ids[(offset + number) % len(ids)],)
             self.brokers.place(partition, replicas)
-            flow = self.flows[partition] = Flow(topic.backlog if now == 0 else 0)
-            lay_out(flow, self.rates[topic.name], share_of(topic, number, count), now)
+            share = share_of(topic, number, count)
+            flow = kinds.get(share)
+            if flow is None:
+                flow = kinds[share] = Flow(topic.backlog if now == 0 else 0)
+                lay_out(flow, self.rates[topic.name], share, now)
+            self.flows[partition] = flow
 
     def add(self, spec: Spec) -> Consumer:
         """A consumer that may be started."""
