@@ -396,13 +396,22 @@ class Feed:
         """In a trace of the whole wire: the batches of the steady time, after the fact (the trace is sorted in the end)."""
         cycle = self.cycle
         assert cycle is not None
+        alike: dict[tuple[int, int], list[Share]] = {}                 # of one flow and equally far: told with one look
+        for share in self.shares.values():
+            alike.setdefault((id(share.flow), share.told), []).append(share)
+        groups = [(shares[0].flow, shares[0].told, [share.partition for share in shares], shares) for shares in alike.values()]
+        tell, name = self.consumer.tell, self.consumer.name
         for at_us, arrived in cycle.batches(self.shares.values(), self.steady_us, until_us):
             told: dict[Partition, tuple[int, int, int]] = {}
-            for partition, share in self.shares.items():
-                upto = share.flow.count(arrived)
-                if upto > share.told:
-                    told[partition] = (share.told, upto - 1, at_us - share.flow.when(share.told))
-                    share.told = upto
+            for i, (flow, first, partitions, shares) in enumerate(groups):
+                upto = flow.count(arrived)
+                if upto > first:
+                    oldest = arrived if upto == first + 1 and cycle.rate else flow.when(first)
+                    told.update(dict.fromkeys(partitions, (first, upto - 1, at_us - oldest)))
+                    groups[i] = flow, upto, partitions, shares
             if told:
-                self.consumer.tell(RecordsDelivered(at_us, self.consumer.name, told))
+                tell(RecordsDelivered(at_us, name, told))
+        for _, first, _, shares in groups:
+            for share in shares:
+                share.told = first
         self.steady_us = until_us

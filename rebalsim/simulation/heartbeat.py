@@ -78,9 +78,9 @@ class HeartbeatThread:
         cycle = self.consumer.feed.cycle
         due = timers.due_us
         if cycle is not None and cycle.has_batches:
-            free: int = cycle.free_at(due)
-            if free > due:
-                return min(free, timers.look_after(due))
+            wait: int = cycle.wait_at(due)
+            if wait > 0:
+                return min(due + wait, timers.look_after(due))
         return due + self.late_us
 
     def sent(self, at_us: int) -> None:

@@ -26,7 +26,7 @@ class Cycle:
     """`period_us` 0: a batch with each arrival, handled for `fixed_us` + `per_record_us` a record. Else one each period, from `anchor_us` on."""
 
     __slots__ = ("_known", "anchor_us", "busy_us", "fixed_us", "flows", "kinds", "latency_us", "most_us", "per_record_us", "period_us", "polled_us",
-                 "spacing_us")
+                 "rate", "spacing_us")
 
     def __init__(self, flows: list[Any], latency_us: int, anchor_us: int, polled_us: int, most_us: int) -> None:
         self.flows = flows
@@ -37,6 +37,7 @@ class Cycle:
         self.latency_us = latency_us
         self.anchor_us = anchor_us            # where the cycle begins
         self.polled_us = polled_us            # when the poll() that was running then had begun
+        self.rate = 0.0                       # of each flow, where all are of one kind and a batch comes with each round: records a µs
         self.period_us = 0
         self.busy_us = 0
         self.fixed_us = 0.0
@@ -154,6 +155,16 @@ class Cycle:
             busy, period = self.fixed_us + self.per_record_us * len(self.flows), round(1 / rate)
         return round(min(1.0, busy / period) * min(busy, most_us) / 2)
 
+    def wait_at(self, at_us: int) -> int:
+        """How long the batch at hand will go on; by the rate alone where that tells it, to within a µs or so."""
+        rate = self.rate
+        if not rate or at_us <= self.anchor_us + self.latency_us:
+            return self.free_at(at_us) - at_us
+        flow, many = self.kinds[0]
+        rounds = (at_us - self.latency_us - flow.is_flowing_since) * rate
+        left = self.fixed_us + self.per_record_us * many - (rounds - int(rounds)) / rate
+        return int(left) if left > 0.0 else 0
+
     def free_at(self, at_us: int) -> int:
         """When the application is in poll() again: now, or at the end of the batch at hand."""
         if not self.busy_us and not self.fixed_us and not self.per_record_us:
@@ -201,6 +212,10 @@ class Cycle:
 
     def batches(self, shares: Iterable[Any], after_us: int, until_us: int) -> Iterator[tuple[int, int]]:
         """Each batch with the arrivals it covers: (handed over at, all that had arrived by)."""
+        if self.rate and after_us >= self.anchor_us:
+            for at in self.kinds[0][0].arrivals(after_us - self.latency_us, until_us - self.latency_us):
+                yield at + self.latency_us, at
+            return
         at = self.batch_after(after_us)
         while at <= until_us:
             yield at, at - self.latency_us
@@ -249,6 +264,8 @@ def cycle_of(feed: Any, now: int) -> Cycle | None:
         cycle.fixed_us, cycle.per_record_us = fixed, per_record
         if rate and any(flow.next_after(now) != flows[0].next_after(now) for flow in flows):
             cycle.spacing_us = int(1 / rate)
+        elif len(cycle.kinds) == 1 and flows[0].is_constant:
+            cycle.rate = rate
         return cycle if is_parked else None
     if not per_record and not fixed:
         return cycle if is_parked else None
