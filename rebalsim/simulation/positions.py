@@ -106,10 +106,10 @@ class Positions:
             share.offset = share.fetched = offset
             has_epoch = world.has_leader_epochs(share.partition.topic)
             share.state = VALIDATING if has_epoch else FETCHING
-            handled = world.handled(share.partition, consumer.group)
+            handled, is_first = world.handled(share.partition, consumer.group)
             world.progress.begin(consumer.group, share.partition, consumer.feed, share)
             consumer.tell(PositionFound(now, consumer.name, share.partition, offset, "committed", handled))
-            if handled < 0:
+            if is_first:
                 mark(consumer, (share,))
 
     # ---------------------------------------------------------------------------------------------- validation and reset
@@ -158,11 +158,11 @@ class Positions:
             share.call = None
             if share.state == RESETTING:
                 share.offset = share.fetched = 0 if policy == "earliest" else share.flow.count(lookup.arrived_us)
-                handled = consumer.world.handled(share.partition, consumer.group)
+                handled, is_first = consumer.world.handled(share.partition, consumer.group)
                 consumer.world.progress.begin(consumer.group, share.partition, consumer.feed, share)
                 consumer.tell(PositionFound(now, consumer.name, share.partition, share.offset, policy, handled))
                 share.state = FETCHING
-                if handled < 0:
+                if is_first:
                     mark(consumer, (share,))
             share.state = FETCHING
 

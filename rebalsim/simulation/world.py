@@ -292,9 +292,10 @@ class World:
             for topic, count in self.partitions.items()
         }
 
-    def handled(self, partition: Partition, group: str = "") -> int:
-        """How far anybody of the group has been handed the partition's records, −1 if nobody was."""
-        return self.progress.of(group, partition) if group else -1
+    def handled(self, partition: Partition, group: str) -> tuple[int, bool]:
+        """How far anybody of the group has been handed the partition's records; and whether nobody ever had a position in it."""
+        furthest = self.progress.of(group, partition)
+        return (furthest if furthest >= 0 or self.drive is not None else 0), furthest < 0
 
     def _member_id(self, consumer: Consumer, base: str) -> str:
         if self.drive is not None:
