@@ -98,7 +98,7 @@ class Background:
 
     def longest_wait_us(self, now: int) -> int:
         """For how long the application may wait before it should look again (maximumTimeToWait)."""
-        return int(min(self.beats.longest_wait_us(now), max(0, self.consumer.commits.due_us - now)))
+        return int(min(self.beats.longest_wait_us(now), max(0, self.consumer.commits.periodic_us() - now)))
 
     # ---------------------------------------------------------------------------------------------- asked by the application
 

@@ -56,6 +56,10 @@ class AsyncCommits(Commits):
             return NEVER
         return min(wanted.not_before_us for wanted in self._waiting)
 
+    def periodic_us(self) -> int:
+        """When the next periodic one is due; not while one is under way (then Kafka's application spins, for nothing)."""
+        return NEVER if self.under_way else self.due_us
+
     def send_waiting(self) -> None:
         """Send what may be sent now."""
         if not self._waiting or self.consumer.coordinator is None:

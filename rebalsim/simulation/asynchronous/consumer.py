@@ -384,7 +384,7 @@ class AsyncConsumer(Consumer):
             until = feed.first_delivery_at()
             self._maybe_rest()
             if not self.is_resting:
-                until = min(until, self.commits.due_us)
+                until = min(until, self.commits.periodic_us())
                 if self.world.is_dense:
                     until = min(until, cycle.batch_after(engine.env._now))
             self.is_polling = True
@@ -394,7 +394,7 @@ class AsyncConsumer(Consumer):
             if self.is_frozen or feed.cycle is not cycle:
                 continue
             feed.tell_first()
-            if not self.is_resting and engine.env._now >= self.commits.due_us:
+            if not self.is_resting and engine.env._now >= self.commits.periodic_us():
                 self.commits.maybe_auto()
                 self.heartbeat.turn()
         if feed.cycle is not None:
