@@ -79,7 +79,7 @@ def _timed_out(group: str, index: Index, rounds: Sequence[Rebalance], d: Disturb
         for name in index.members_of(group):
             numbers = index.by_consumer.get(name, [])
             sent = -1
-            for n in numbers[index.first_at(numbers, r.barrier_us):]:
+            for n in index.since(numbers, r.barrier_us):
                 e = index.events[n]
                 if type(e) is ev.RequestSent and e.api == "SyncGroup" and e.generation == r.generation:
                     sent = e.at_us
@@ -99,7 +99,7 @@ def _timed_out(group: str, index: Index, rounds: Sequence[Rebalance], d: Disturb
 def _computed(r: Rebalance, index: Index) -> int:
     """How long the leader took from its JoinGroup's answer to its SyncGroup; −1 if it never sent one."""
     numbers, led = index.by_consumer.get(r.leader, []), -1
-    for n in numbers[index.first_at(numbers, r.barrier_us):]:
+    for n in index.since(numbers, r.barrier_us):
         e = index.events[n]
         if type(e) is ev.GenerationJoined and led < 0:
             led = e.at_us

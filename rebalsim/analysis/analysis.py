@@ -116,8 +116,11 @@ class Analysis:
             action = causes.action_for(consumer, at, causes.topic_changed_before(at) if kind == "topic-changed" else "")
             acted = self.trace.events[action] if action >= 0 else None
             d.action = (acted.action or acted.text) if acted is not None else ""
+        places: dict[int, list[int]] = {}
         for place, r in enumerate(self._completed):
-            found[r.disturbance].rebalances += (place,)
+            places.setdefault(r.disturbance, []).append(place)
+        for which, mine in places.items():
+            found[which].rebalances = tuple(mine)
         return found
 
     @cached_property

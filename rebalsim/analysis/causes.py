@@ -90,16 +90,13 @@ class Causes:
 
     def _life(self, consumer: str, at: int) -> tuple[int, bool]:
         """Which life of its process that was, and whether it had been a member in it before."""
-        life, was_member = 1, False
-        for n in self.index.by_consumer.get(consumer, ()):
-            e = self.index.events[n]
-            if e.at_us >= at:
-                break
+        numbers, was_member = self.index.by_consumer.get(consumer, []), False
+        for place in range(self.index.first_at(numbers, at) - 1, -1, -1):
+            e = self.index.events[numbers[place]]
             if type(e) is ev.ConsumerStarted:
-                life, was_member = e.life, False
-            elif type(e) is ev.CallbackBegan and e.callback == "assigned":
-                was_member = True
-        return life, was_member
+                return e.life, was_member
+            was_member = was_member or (type(e) is ev.CallbackBegan and e.callback == "assigned")
+        return 1, was_member
 
     def topic_changed_before(self, at: int) -> str:
         """The topic that changed last up to that instant; empty if none did."""
@@ -111,11 +108,8 @@ class Causes:
         events = self.index.events
         facts = self.header.consumers.get(consumer)
         process = facts.process if facts is not None else ""
-        found = -1
-        for n in self.actions:
-            e = events[n]
-            if e.at_us > at:
-                break
-            if (consumer and consumer in e.targets) or (process and process in e.targets) or (not consumer and (topic in e.targets or not e.targets)):
-                found = n
-        return found
+        for place in range(self.index.first_at(self.actions, at + 1) - 1, -1, -1):
+            targets = events[self.actions[place]].targets
+            if (consumer and consumer in targets) or (process and process in targets) or (not consumer and (topic in targets or not targets)):
+                return self.actions[place]
+        return -1

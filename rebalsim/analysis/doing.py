@@ -119,7 +119,7 @@ class Doings:
         """In a callback for most of that time, or busy with its batch; only joining where it was quick."""
         spent, entered = 0, from_us if self.at(consumer, from_us)[0] == "in-callback" else -1
         numbers = self.index.by_consumer.get(consumer, [])
-        for number in numbers[self.index.first_at(numbers, from_us):]:
+        for number in self.index.since(numbers, from_us):
             event = self.index.events[number]
             if event.at_us > until_us:
                 break

@@ -6,18 +6,27 @@ Deliveries, positions, lag and handled batches are left out: they are many, and 
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 from rebalsim.trace import events as ev
 from rebalsim.trace.events import TraceEvent
 from rebalsim.trace.trace import Trace
 
-BULK = (ev.RecordsDelivered, ev.BatchHandled, ev.LagMarked, ev.PositionFound)
+BULK = (ev.RecordsDelivered, ev.BatchHandled, ev.LagMarked, ev.PositionFound, ev.BytesFetched)
 _SKIPPED = frozenset(BULK)
 _WORLD = frozenset((ev.ScriptActed, ev.TopicChanged, ev.BrokerChanged))
 _OF_GROUP = frozenset((
     ev.GroupStateChanged, ev.MemberAdded, ev.MemberRejoined, ev.MemberRemoved, ev.InitialDelayExtended, ev.BarrierCompleted, ev.AssignmentStored,
     ev.CoordinatorMoved, ev.EpochBumped, ev.IntervalWaited, ev.ReleaseAwaited, ev.PartitionsReleased, ev.AssignmentComputed,
 ))
+
+T = TypeVar("T")
+
+
+def starting(values: Sequence[T], place: int) -> Iterator[T]:
+    """The values from that place on, without a copy."""
+    return (values[i] for i in range(place, len(values)))
 
 
 class Index:
@@ -76,6 +85,10 @@ class Index:
         for consumer in self.members_of(group):
             numbers += self.by_consumer.get(consumer, ())
         return sorted(dict.fromkeys(numbers))
+
+    def since(self, numbers: list[int], at_us: int) -> Iterator[int]:
+        """Those of `numbers` whose events were at or after that instant. No slice: one for each pause of a long trace would cost its square."""
+        return starting(numbers, self.first_at(numbers, at_us))
 
     def first_at(self, numbers: list[int], at_us: int) -> int:
         """The place in `numbers` of the first event at or after that instant."""

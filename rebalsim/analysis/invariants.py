@@ -41,6 +41,7 @@ class _Check:
         self.slack_us = 0 if is_exact else 2_000
         self.found: list[Violation] = []
         self.joined: dict[str, dict[int, None]] = {}           # consumer → generations of this life
+        self.most: dict[str, int] = {}                         # the highest of them
         self.generation: dict[str, int] = {}
         self.highest = -1
         self.held: dict[str, dict[Partition, int]] = {}        # consumer → partition → the event that brought it
@@ -67,8 +68,10 @@ class _Check:
 
     def _joined(self, n: int, e: ev.GenerationJoined) -> None:
         mine = self.joined.setdefault(e.consumer, {})
-        if mine and e.generation < max(mine) and self.highest >= 0:
-            self.found.append(Violation("generation-shrank", e.at_us, f"{e.consumer} joined generation {e.generation} after {max(mine)}", (n,)))
+        most = self.most.get(e.consumer, -1)
+        if e.generation < most and self.highest >= 0:
+            self.found.append(Violation("generation-shrank", e.at_us, f"{e.consumer} joined generation {e.generation} after {most}", (n,)))
+        self.most[e.consumer] = max(most, e.generation)
         mine[e.generation] = None
         self.generation[e.consumer] = e.generation
         self.valid[e.consumer] = None
@@ -117,6 +120,7 @@ class _Check:
             self._drop(e.consumer, p)
         self._out(n, e)
         self.joined.pop(e.consumer, None)
+        self.most.pop(e.consumer, None)
         self.generation.pop(e.consumer, None)
 
     def _out(self, n: int, e: ev.TraceEvent) -> None:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from functools import partial
 
 from rebalsim.analysis.causes import Causes
-from rebalsim.analysis.doing import HEARTBEAT, METADATA, POLL, QUICK_US, SESSION, Doings
-from rebalsim.analysis.index import Index
+from rebalsim.analysis.doing import HEARTBEAT, METADATA, POLL, QUICK_US, TIMERS, Doings
+from rebalsim.analysis.index import Index, starting
 from rebalsim.analysis.phases_classic import ClassicWalk, Cut, notice_of
 from rebalsim.analysis.phases_consumer import ConsumerWalk
 from rebalsim.analysis.values import Disturbance, Facts, Pause, Phase, PhaseKind, Rebalance, Story
@@ -89,8 +89,8 @@ class Storyteller:
             facts = self.header.consumers.get(who)
             return facts is not None and facts.protocol == "consumer"
         numbers = self.index.by_consumer.get(who, [])
-        for n in reversed(numbers[:bisect_right(numbers, p.start_event)]):
-            e = self.index.events[n]
+        for place in range(bisect_right(numbers, p.start_event) - 1, -1, -1):
+            e = self.index.events[numbers[place]]
             if type(e) is ev.GenerationJoined:
                 return False
             if type(e) is ev.MemberStateChanged and e.side == "client":
@@ -105,7 +105,7 @@ class Storyteller:
         if p.why in ("revoked", "lost", "callback") and place > 0 and not is_ahead:
             found = {id(rounds[place - 1]): rounds[place - 1], **found}
         if not found and p.why != "callback":
-            for r in rounds[place:]:
+            for r in starting(rounds, place):
                 if r.prepared_us >= p.ended_us:
                     break
                 found[id(r)] = r
@@ -178,7 +178,7 @@ class Storyteller:
     def _read_by(self, leader: str, r: Rebalance, until: int) -> tuple[int, int]:
         """When the leader read the answer to its JoinGroup, and the event; it does so within poll() only."""
         numbers = self.index.by_consumer.get(leader, [])
-        for n in numbers[self.index.first_at(numbers, r.barrier_us):]:
+        for n in self.index.since(numbers, r.barrier_us):
             e = self.index.events[n]
             if e.at_us > until:
                 break
@@ -205,14 +205,16 @@ class Storyteller:
         doing, since, event = self.doings.at(who, at)
         if doing in ("", "closing"):
             doing, since, event = self.doings.at(who, ended - 1)
-        replaced = [n for n in self._between(who, at, ended, ev.MemberRemoved) if self.index.events[n].why == "replaced"]
-        timer = "" if replaced or (p.is_open and ended == p.ended_us) else SESSION
-        return Facts(who, doing or "unknown", since, ended, timer), tuple(n for n in (event, *replaced) if n >= 0)
+        removed = self._between(who, at, ended, ev.MemberRemoved)
+        whys = [self.index.events[n].why for n in removed]
+        whys += [gone[2] for r in self.rounds.get(p.group, ()) if (gone := r.removed.get(who)) is not None and at < gone[0] <= ended]
+        timer = next((TIMERS[why] for why in whys if why in TIMERS), "")         # else it came back, or was replaced, before any timer fired
+        return Facts(who, doing or "unknown", since, ended, timer), tuple(n for n in (event, *removed) if n >= 0)
 
     def _between(self, consumer: str, from_us: int, until_us: int, kind: type) -> tuple[int, ...]:
         numbers = self.index.by_consumer.get(consumer, [])
         found = []
-        for n in numbers[self.index.first_at(numbers, from_us):]:
+        for n in self.index.since(numbers, from_us):
             if self.index.events[n].at_us > until_us:
                 break
             if type(self.index.events[n]) is kind:

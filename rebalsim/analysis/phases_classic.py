@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from rebalsim.analysis.index import Index
+from rebalsim.analysis.index import Index, starting
 from rebalsim.analysis.values import Pause, PhaseKind, Rebalance
 from rebalsim.domain.ids import Partition
 from rebalsim.trace import events as ev
@@ -80,7 +80,7 @@ class ClassicWalk:
         concerned = dict.fromkeys((p.owner_before, *(events[n].consumer for n in p.path)))
         for consumer in concerned:
             numbers = self.index.by_consumer.get(consumer, [])
-            for number in numbers[self.index.first_at(numbers, p.started_us):]:
+            for number in self.index.since(numbers, p.started_us):
                 if events[number].at_us >= p.ended_us:
                     break
                 if number > p.start_event:
@@ -94,7 +94,7 @@ class ClassicWalk:
     def _rounds_within(self) -> list[Rebalance]:
         first = bisect_right(self.rounds, self.pause.started_us, key=lambda r: r.prepared_us)
         within = []
-        for r in self.rounds[max(0, first - 1):]:
+        for r in starting(self.rounds, max(0, first - 1)):
             if r.prepared_us >= self.pause.ended_us:
                 break
             within.append(r)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from rebalsim.analysis.index import Index
+from rebalsim.analysis.index import Index, starting
 from rebalsim.analysis.phases_classic import STARTS, Cut
 from rebalsim.analysis.values import Pause, PhaseKind, Rebalance
 from rebalsim.trace import events as ev
@@ -52,7 +52,7 @@ class ConsumerWalk:
         """The consumer's next event of one of these kinds, within the pause; −1 if none."""
         numbers = self.index.by_consumer.get(consumer, [])
         limit = self.pause.ended_us if until_us is None else until_us
-        for n in numbers[bisect_right(numbers, number):]:
+        for n in starting(numbers, bisect_right(numbers, number)):
             if self.index.events[n].at_us > limit:
                 return -1
             if type(self.index.events[n]) in kinds:
@@ -177,7 +177,7 @@ class ConsumerWalk:
     def _free(self, holder: str, at: int, number: int) -> int:
         """Nobody holds it; the broker may have to wait before it computes, then somebody's heartbeat must come."""
         group = self.index.by_group.get(self.pause.group, [])
-        for n in group[self.index.first_at(group, at):]:
+        for n in self.index.since(group, at):
             e = self.index.events[n]
             if e.at_us >= self.pause.ended_us or type(e) is ev.AssignmentComputed:
                 break
