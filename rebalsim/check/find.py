@@ -74,7 +74,7 @@ def _meant(name: str) -> list[tuple[str, bool]]:
     except (OSError, ValueError):
         return [(name, True)]
     found = sorted(glob.glob(name, recursive=True))         # noqa: PTH207 (a pattern may be absolute)
-    matched = [one for one in found if "**" not in name or not any(p.is_symlink() for p in Path(one).parents)]      # links may lead round in circles
+    matched = [one for one in found if "**" not in name or not any(p.is_symlink() or p.name in _NOT_ENTERED for p in Path(one).parents)]
     if not matched:
         raise InputError(f"{name}: matches no file — check the pattern, or name a folder")
     return [each for one in matched for each in (_meant(one) if Path(one).is_dir() else [(one, False)]) if each[0].endswith(_YAML)]

@@ -105,21 +105,22 @@ def _in_processes(tasks: Sequence[Task], workers: int) -> Generator[Played, None
     can_fork = "fork" in multiprocessing.get_all_start_methods() and threading.active_count() == 1
     others = multiprocessing.active_children()
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("fork" if can_fork else "spawn"), _leave_interrupts_to_the_parent)
-    is_done = False
+    are_wanted = True
     try:
         futures = [pool.submit(play, task) for task in tasks]
         for task, future in zip(tasks, futures):
             try:
-                yield future.result()
+                played = future.result()
             except BrokenProcessPool:
-                yield Played(task, bug=f"{task.variant}: the process that played it died (out of memory?) — try again with --jobs 1")
-        is_done = True
+                played = Played(task, bug=f"{task.variant}: the process that played it died (out of memory?) — try again with --jobs 1")
+            are_wanted = task is not tasks[-1]
+            yield played
     finally:
-        pool.shutdown(wait=is_done, cancel_futures=True)
-        if not is_done:                     # interrupted, or no more is wanted: nobody waits for runs under way
+        if are_wanted:                      # interrupted, or no more is asked for: nobody waits for runs under way
             for child in multiprocessing.active_children():
                 if child not in others:
                     child.terminate()
+        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _leave_interrupts_to_the_parent() -> None:
