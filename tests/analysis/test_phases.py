@@ -73,6 +73,22 @@ def test_a_static_member_that_is_replaced_did_not_wait_for_its_session() -> None
     assert (pause.phases[0].kind, facts.consumer, facts.doing, facts.timer) == ("detection", "c1", "frozen", "")
 
 
+def test_who_comes_back_in_time_did_not_wait_for_its_session() -> None:
+    """c1 freezes for 25 s of the 45 that its session has, and goes on as if nothing had been."""
+    pause = first("c1+p0@0 c1=1@0 c1~@5 c1^@30 c1*p0@30.1")
+    assert next((str(p.kind), p.facts.timer) for p in pause.phases) in (("detection", ""), ("away", ""))
+
+
+def test_a_replacement_that_joins_ends_the_detection_and_no_timer_does() -> None:
+    """The group waits for the dead c1's session only from then on, at the barrier."""
+    told = trace("c1+p0@0 c2+p1@0 c1=1@0 c2=1@0 c1h@9 c1!@10 c1(2@16 c1j@16 g{joined.c1@16 c2?@18 c2-p1@18 c2j@18 g%c1.9@54 g|2.c1@54 c1=2@54 c2=2@54 "
+                 "g}2@54.1 c1:2@54.1 c1+p0@54.2")
+    next(e for e in told.events if type(e) is ev.BarrierCompleted).by = "removal"
+    pause = next(p for p in analyse(told).pauses if p.owner_before == "c1")
+    assert [(str(p.kind), p.facts.doing, p.facts.timer, seconds(p.length_us)) for p in pause.phases][:2] == [
+        ("detection", "dead", "", 6), ("barrier", "dead", "session.timeout.ms", 38)]
+
+
 def test_the_assignment_waits_for_a_busy_leader() -> None:
     """c1 leads, and reads the answer to its JoinGroup seven seconds after the barrier, in its next poll."""
     told = trace("c1+p0@0 c2+p1@0 c1=1@0 c2=1@0 g{joined.c3@10 c3j@10 c2?@11 c2-p1@11 c2j@11 c1?@11 c1j@12 g|2.c1@12 c2=2@12 c3=2@12 c1=2@19 "
