@@ -37,6 +37,7 @@ def parse_conf(values: tuple[str, ...]) -> dict[str, str]:
 @click.argument("plan", required=False)
 @click.option("--out", metavar="DIR", help="Where the tables go: a folder, or any place that Spark can write to (s3a://…).")
 @click.option("--dry-run", is_flag=True, help="Only say how many points and runs it would be, show some, and estimate the time.")
+@click.option("--tables", is_flag=True, help="Only say which tables and columns a sweep of this plan writes, and what they mean.")
 @click.option("--resume", is_flag=True, help="Continue a sweep that was broken off: compute only what is missing.")
 @click.option("--overwrite", is_flag=True, help="Replace the sweep that is there.")
 @click.option("--pauses", is_flag=True, help="Write the table of pauses too: a row per pause, with its phases.")
@@ -50,7 +51,7 @@ def parse_conf(values: tuple[str, ...]) -> dict[str, str]:
 @click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Write the answer as one self-contained page.")
 @click.option("--markdown", is_flag=True, help="Print the answer as Markdown.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
-def command(plan: str | None, out: str | None, dry_run: bool, resume: bool, overwrite: bool, pauses: bool, mark_every: float, master: str,
+def command(plan: str | None, out: str | None, dry_run: bool, tables: bool, resume: bool, overwrite: bool, pauses: bool, mark_every: float, master: str,
             conf: tuple[str, ...], spark_log: bool, pack: str | None, html: str | None, markdown: bool, as_json: bool) -> int:
     """Play every point of a plan, with every seed and variant, and say which points meet the budgets.
 
@@ -73,6 +74,8 @@ def command(plan: str | None, out: str | None, dry_run: bool, resume: bool, over
     from rebalsim.spark.plans import load_plan
 
     loaded = load_plan(plan)
+    if tables:
+        return _tables(loaded)
     if dry_run:
         return _dry_run(loaded, master, as_json)
     if not out:
@@ -194,6 +197,18 @@ def write_whole(path: Path, text: str) -> None:
     except OSError as e:
         fresh.unlink(missing_ok=True)
         raise InputError(f"{path} cannot be written: {e.strerror or e}.") from None
+
+
+def _tables(plan: Any) -> int:
+    from rebalsim.spark.schemas import TYPES, described
+
+    for name, row, columns in described(plan):
+        click.echo(f"{name}: {row}")
+        width = max(len(c.name) for c in columns)
+        for column in columns:
+            click.echo(f"  {column.name.ljust(width)}  {TYPES[column.type].lower():<8}  {column.meaning}")
+        click.echo()
+    return exits.WITHIN
 
 
 def _dry_run(plan: Any, master: str, as_json: bool) -> int:

@@ -115,3 +115,47 @@ def arrow_schema(plan: Plan, with_pauses: bool) -> Any:
     if with_pauses:
         fields.append(pa.field("each_pause", pa.list_(pa.struct([pa.field(c.name, types[c.type]) for c in PAUSE]))))
     return pa.schema(fields)
+
+
+POINTS = (
+    Column("seeds", "long", "runs of this point and variant"),
+    Column("errors", "long", "how many of them have no result"),
+    Column("error_kind", "string", "of one of these"), Column("error", "string", "of the first seed that has one"),
+    Column("consumers", "int", "as in runs"), Column("topic_partitions", "int", "as in runs"),
+    Column("cost_per_hour", "double", "mean over the seeds"),
+    Column("pass_share", "double", "share of the seeds that keep every budget"),
+    Column("settles", "string", "at once, slowly or never: of the worst seed"),
+    Column("objective_1", "double", "the first objective over the seeds, and so on: _2, _3 …"),
+    Column("<metric>_p50", "double", "median over the seeds, by nearest rank; likewise _p95, and _worst: the highest"),
+    Column("verdict", "string", "pass, fail, inconclusive, error: over all budgets, each at its percentile"),
+    Column("broken", "string", "the budgets that it breaks, a list"),
+    Column("is_on_front", "flag", "nothing else is better in one objective without being worse in another"),
+)
+BUDGETS = (
+    Column("budget", "string", "as it stands in the file"), Column("level", "string", "error or warn"),
+    Column("percentile", "double", "of the seeds that must hold; 100: all"), Column("seeds", "long", "runs that were judged"),
+    Column("pass_share", "double", "share of them within the budget"),
+    Column("observed", "double", "what the deciding run came to (the one at the percentile), in the metric's base unit"),
+    Column("limit", "double", "what it was allowed"), Column("verdict", "string", "of the deciding run"), Column("seed", "long", "of the deciding run"),
+    Column("worst", "double", "what the worst run came to"), Column("worst_seed", "long", "its seed"),
+)
+AXES = (
+    Column("axis", "string", "an axis' name, or variant, or scenario"), Column("value", "string", "one of its values; of a sampled axis a fifth of its range"),
+    Column("number", "double", "what the value measures"), Column("points", "long", "points and variants that have it"),
+    Column("pass_share", "double", "share of them that keep every budget"), Column("errors", "long", "how many have no result"),
+    Column("mean", "double", "of the main metric over them"), Column("p50", "double", "its median"), Column("p95", "double", "its 95th percentile"),
+    Column("least", "double", "its lowest"), Column("most", "double", "its highest"),
+)
+
+
+def described(plan: Plan) -> list[tuple[str, str, tuple[Column, ...]]]:
+    """(table, what a row is, columns) of every table of a sweep."""
+    keys = (*KEYS[1:4], *axis_columns(plan))
+    return [
+        ("runs", "a row per point × variant × seed, with a list `budgets` of how each came out; in folders chunk=… that appear whole", run_columns(plan)),
+        ("runs.budgets", "each entry of that list", JUDGED),
+        ("pauses", "a row per pause of a run, with --pauses", (*KEYS, *PAUSE)),
+        ("budgets", "a row per point × variant × budget", (*keys, *BUDGETS)),
+        ("points", "a row per point × variant", (*keys, *POINTS)),
+        ("axes", "a row per value of each axis, over all points that have it", AXES),
+    ]

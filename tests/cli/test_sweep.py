@@ -53,6 +53,15 @@ def test_a_dry_run_counts_shows_and_estimates_without_spark(plan: Path) -> None:
     assert document["timed_runs"] > 0 and document["estimated_seconds"] > 0
 
 
+def test_the_tables_are_told_with_every_metric_and_axis(plan: Path) -> None:
+    code, out, _ = rebalsim("sweep", str(plan), "--tables")
+    assert code == 0
+    from rebalsim.domain.metrics import METRICS
+
+    for name in (*METRICS, "heartbeat", "members", "runs:", "points:", "budgets:", "axes:", "pauses:"):
+        assert f"\n  {name} " in out or out.startswith(name) or f"\n{name}" in out
+
+
 def test_no_java_an_old_java_no_pyspark_are_one_line_each(plan: Path, tmp_path: Path) -> None:
     out = str(tmp_path / "out")
     code, said, err = rebalsim("sweep", str(plan), "--out", out, PATH="/nonexistent", JAVA_HOME="")

@@ -91,13 +91,13 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
 
 
 def test_a_sweep_on_a_cluster_survives_the_loss_of_a_worker(cluster: Cluster, spark: Any, plan_file: Path, tmp_path: Path) -> None:
-    plan_file.write_text(plan_file.read_text("utf-8").replace("seeds: 4", "seeds: 20"), "utf-8")
+    plan_file.write_text(plan_file.read_text("utf-8").replace("seeds: 4", "seeds: 10"), "utf-8")
     out, pack = tmp_path / "out", tmp_path / "rebalsim.zip"
     python = bare_python(tmp_path / "bare")
     code, _, err = run(["sweep", str(plan_file), "--out", str(out), "--master", cluster.master, "--conf", f"spark.pyspark.python={python}",
                         "--conf", "spark.executor.memory=512m"])
     assert code == 2 and "has no rebalsim" in err and "--pack" in err, err
-    process = start(["sweep", str(plan_file), "--out", str(out), "--overwrite", "--master", cluster.master, "--pack", str(pack), "--mark-every", "0.5",
+    process = start(["sweep", str(plan_file), "--out", str(out), "--overwrite", "--master", cluster.master, "--pack", str(pack), "--mark-every", "0.25",
                      "--json", "--conf", f"spark.pyspark.python={python}", "--conf", "spark.executor.memory=512m", "--conf", "spark.executor.cores=1"])
     deadline = time.monotonic() + 120
     while not list(out.glob("runs/chunk=*/_SUCCESS")) and time.monotonic() < deadline and process.poll() is None:

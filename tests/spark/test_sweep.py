@@ -156,6 +156,23 @@ def test_columns_carry_their_meaning(spark: Any, done: tuple[Plan, Store]) -> No
         assert fields[name].metadata["comment"].startswith(metric.meaning)
 
 
+def test_the_tables_are_as_they_are_described(spark: Any, done: tuple[Plan, Store]) -> None:
+    from rebalsim.spark.schemas import described
+
+    plan, store = done
+    for table, _, columns in described(plan):
+        if "." in table:
+            continue
+        frame = conduct.tables_of(spark, plan, store).runs() if table == "runs" else spark.read.parquet(store.path(table))
+        there = [c for c in frame.columns if c not in ("budgets", "chunk")]
+        if table == "points":
+            told = [name.replace("<metric>", m) for c in columns for m in (SUMMARY if "<" in c.name else ("",)) for name in (c.name,)]
+            told += [f"{m}{end}" for m in SUMMARY for end in ("_p95", "_worst")] + ["objective_2"]
+            assert sorted(there) == sorted(told)
+        else:
+            assert sorted(there) == sorted(c.name for c in columns), table
+
+
 def test_a_broken_off_sweep_ends_as_an_undisturbed_one(spark: Any, done: tuple[Plan, Store], tmp_path: Path) -> None:
     plan, undisturbed = done
     store = Store(spark, str(tmp_path / "out"))
