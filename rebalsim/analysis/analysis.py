@@ -119,8 +119,8 @@ class Analysis:
         places: dict[int, list[int]] = {}
         for place, r in enumerate(self._completed):
             places.setdefault(r.disturbance, []).append(place)
-        for which, mine in places.items():
-            found[which].rebalances = tuple(mine)
+        for which, those in places.items():
+            found[which].rebalances = tuple(those)
         return found
 
     @cached_property
