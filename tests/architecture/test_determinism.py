@@ -241,7 +241,7 @@ COMMANDS = {
     "lint": ["lint", STORY, "--json"],
     "show": ["show", STORY],
     "run": ["run", STORY, "--json"],
-    "trace": ["trace", STORY],
+    "trace": ["trace", STORY, "--variant", "eager"],
 }
 
 
