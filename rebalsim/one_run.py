@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.scenario import Scenario
 from rebalsim.simulation.world import play
 from rebalsim.trace.trace import Trace
+
+if TYPE_CHECKING:
+    from rebalsim.analysis.over_seeds import OverSeeds
+
+SPREAD_SEEDS = 20             # over so many a group is told that chance decides …
+SPREAD_SEEDS_OF_MANY = 5      # … and over so many one of more than fifty members, each run of which takes seconds
 
 
 @dataclass(slots=True)
@@ -20,7 +26,35 @@ class Run:
 
 def run_once(scenario: Scenario, seed: int | None = None) -> Run:
     """Play the scenario (one variant) with this seed, its own if None, and analyse the trace."""
-    from rebalsim.analysis import analyse          # here, so that playing alone does not load it
+    from rebalsim.analysis import analyse  # here, so that playing alone does not load it
 
     trace = play(scenario, seed=seed)
     return Run(trace, analyse(trace))
+
+
+def is_sampled(scenario: Scenario) -> bool:
+    """Is one run of it a sample rather than the answer? Under the consumer protocol member ids, which clients draw, and races of 100 ms decide."""
+    return any(consumer.config.group_protocol == "consumer" for group in scenario.groups for consumer in group.consumers)
+
+
+def spread(scenario: Scenario, seeds: int | None = None) -> OverSeeds:
+    """The metrics of so many runs, from the scenario's own seed on. What is the same in all of them is rule, the rest is chance."""
+    from rebalsim.analysis.over_seeds import OverSeeds
+
+    if seeds is None:
+        seeds = SPREAD_SEEDS if sum(len(group.consumers) for group in scenario.groups) <= 50 else SPREAD_SEEDS_OF_MANY
+    over = OverSeeds()
+    for seed in range(scenario.seed, scenario.seed + seeds):
+        over.add(seed, run_once(scenario, seed).analysis)
+    return over
+
+
+def said_of_chance(over: OverSeeds, metrics: tuple[str, ...] = ("longest_pause", "partition_seconds", "partitions_touched", "rebalances")) -> str:
+    """Which of these metrics chance decides, as a sentence."""
+    known = {metric: over.known(metric) for metric in metrics}
+    names = {metric: metric.replace("_", " ") for metric in metrics}
+    same = [names[m] for m, values in known.items() if values and values[0] == values[-1]]
+    varied = [names[m] for m, values in known.items() if values and values[0] != values[-1]]
+    parts = [f"{', '.join(varied)} {'differ' if len(varied) > 1 else 'differs'} by chance (member ids, races of 100 ms)"] if varied else []
+    parts += [f"{', '.join(same)} {'are' if len(same) > 1 else 'is'} the same under every seed"] if same else []
+    return f"Over {len(over.seeds)} seeds {'; '.join(parts)}." if parts else ""

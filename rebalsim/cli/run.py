@@ -80,7 +80,8 @@ class Player:
     def play(self, variant: str, one_of_several: bool, step: Callable[[], None]) -> VariantReport:
         """Every seed of one variant."""
         from rebalsim.analysis.over_seeds import OverSeeds
-        from rebalsim.one_run import run_once
+        from rebalsim.analysis.surprises import surprises
+        from rebalsim.one_run import is_sampled, run_once, said_of_chance, spread
         from rebalsim.reports.report import VariantReport
 
         scenario = self.story.scenario(variant)
@@ -102,11 +103,14 @@ class Player:
             kept = kept or run
             step()
         assert kept is not None
-        notes = [*scenario.notes]
+        notes = [*scenario.notes, *surprises(kept.trace)]
+        if self.runs == 1 and is_sampled(scenario):
+            over = spread(scenario)
+            notes.append(said_of_chance(over))
         if self.runs > 1 and (worst := over.worst_seed("longest_pause")) is not None:
             notes.append(f"Shown is seed {scenario.seed}, the first of {self.runs:,}; the longest pause of all came with seed {worst}: "
                          f"{self.command(variant, worst)}")
-        return VariantReport(variant, kept.analysis, scenario.heading, self.file, spread_of(over) if self.runs > 1 else {}, tuple(notes))
+        return VariantReport(variant, kept.analysis, scenario.heading, self.file, spread_of(over) if over.seeds else {}, tuple(filter(None, notes)))
 
     def _check(self, run: Run, variant: str, seed: int) -> None:
         broken = run.analysis.violations

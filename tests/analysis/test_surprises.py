@@ -1,0 +1,41 @@
+"""What surprises people about the consumer protocol is said at the place where it happened, and nowhere else."""
+
+from __future__ import annotations
+
+import pytest
+
+from rebalsim.analysis.surprises import surprises
+from rebalsim.domain.ids import Partition
+from rebalsim.trace import events as ev
+from rebalsim.trace.trace import ConsumerFacts, Trace, TraceHeader
+
+SECOND = 1_000_000
+P = Partition("t", 0)
+REMOVED = ev.MemberRemoved(50 * SECOND, "g", "c0", "m", "session-expired", 5 * SECOND)
+AWAITED = ev.ReleaseAwaited(60 * SECOND, "g", "c1", (P,), ("c0",))
+
+
+def trace(*events: ev.TraceEvent, protocol: str = "consumer") -> Trace:
+    facts = ConsumerFacts("g", protocol=protocol, session_timeout_us=45 * SECOND, heartbeat_interval_us=5 * SECOND)
+    return Trace(TraceHeader(consumers={"c0": facts, "c1": facts}), list(events))
+
+
+@pytest.mark.parametrize(("event", "words"), [
+    (REMOVED, ("c0 was missed at 0:50.000", "45 s", "group.consumer.session.timeout.ms")),
+    (AWAITED, ("c1 had to wait at 1:00.000", "c0 still held", "its own next heartbeat", "up to 5 s later")),
+    (ev.IntervalWaited(SECOND, "g", 3, 2 * SECOND), ("could not be worked out before 0:02.000", "assignment.interval")),
+    (ev.ConsumerExited(9 * SECOND, "c0", 2, "fatal", "UnreleasedInstanceIdException"), ("c0 came back at 0:09.000 and was refused", "static id")),
+])
+def test_each_is_told_with_its_instant_and_who_it_was(event: ev.TraceEvent, words: tuple[str, ...]) -> None:
+    told = surprises(trace(event))
+    assert len(told) == 1
+    assert all(word in told[0] for word in words)
+
+
+def test_each_kind_is_told_once() -> None:
+    later = ev.ReleaseAwaited(70 * SECOND, "g", "c0", (P,), ("c1",))
+    assert len(surprises(trace(AWAITED, later))) == 1
+
+
+def test_the_classic_protocol_has_none_of_these() -> None:
+    assert surprises(trace(REMOVED, AWAITED, protocol="eager")) == ()
