@@ -84,12 +84,12 @@ HARM = {
 def shop(repository: Repository) -> Repository:
     (repository.root / "scenarios/deploy.yaml").unlink()
     for name, text in FILES.items():
-        repository.write(f"scenarios/{name}.yaml", text)
+        repository.write(f"deploy/{name}.yaml", text)
     return repository
 
 
 def test_the_three_scenarios_keep_their_budgets(shop: Repository) -> None:
-    assert shop.check("scenarios", "--require-budgets") == exits.WITHIN
+    assert shop.check("deploy", "--require-budgets") == exits.WITHIN
     assert "3 scenarios: 6 budgets kept." in shop.out
 
 
@@ -98,11 +98,11 @@ def test_a_harmful_change_fails_on_the_right_line_with_the_reason(shop: Reposito
     (old, new), metric, sentences = HARM[name]
     text = FILES[name].replace(old, new)
     assert text != FILES[name]
-    shop.write(f"scenarios/{name}.yaml", text)
-    assert shop.check("scenarios") == exits.BROKEN
+    shop.write(f"deploy/{name}.yaml", text)
+    assert shop.check("deploy") == exits.BROKEN
     line = next(i for i, written in enumerate(text.splitlines(), 1) if written.strip().startswith(f"{metric}:"))
     told = " ".join(shop.out.split())
-    assert f"at scenarios/{name}.yaml:{line} " in told
+    assert f"at deploy/{name}.yaml:{line} " in told
     assert [s for s in sentences if s not in told] == []
     assert "5 budgets kept, 1 budget broken" in told
 
@@ -113,8 +113,8 @@ def test_the_readme_shows_a_scenario_and_an_output_that_are_so(shop: Repository)
         pytest.skip("the README has no worked example yet")
     blocks = re.findall(r"```(\w*)\n(.*?)```", README, re.DOTALL)
     assert any(RESTART.strip() == body.strip() for language, body in blocks if language == "yaml")
-    shop.write("scenarios/pod-restart.yaml", RESTART.replace("60s", "30s"))
-    shop.check("scenarios/pod-restart.yaml", "--width", "100")
+    shop.write("deploy/pod-restart.yaml", RESTART.replace("60s", "30s"))
+    shop.check("deploy/pod-restart.yaml", "--width", "100")
     assert any(_without_times(shop.out) in _without_times(body) for _, body in blocks)
 
 
