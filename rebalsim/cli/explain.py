@@ -134,6 +134,15 @@ def _profiles() -> Entry:
     )
 
 
+def _metrics() -> Entry:
+    """All of them, for whoever writes a budget."""
+    from rebalsim.domain.metrics import METRICS
+
+    room = max(map(len, METRICS)) + 2
+    lines = [f"{metric.name:<{room}}{metric.meaning}" for metric in METRICS.values()]
+    return Entry("metrics", "word", "everything that budgets, sweeps and reports know", (("By name, with what each means:", "\n".join(lines)),), ("metric", "budget"))
+
+
 def _unit(unit: str) -> str:
     words = {"partition-time": "time summed over partitions", "count": "number", "per-hour": "rate per hour"}
     return words.get(unit, f"number of {unit}" if unit.endswith("s") else unit)
@@ -148,6 +157,8 @@ def find(term: str) -> list[Entry]:
     plain = _plain(term)
     if plain in ("exit", "exit-code", "exit-codes"):
         return catalogue()["Exit codes"]
+    if plain == "metrics":
+        return [_metrics()]
     if plain.isdigit():
         plain = f"exit-{plain}"
     found = [e for listed in catalogue().values() for e in listed if _plain(e.term) == plain]

@@ -137,3 +137,11 @@ def test_terms_are_completed() -> None:
     assert isinstance(found, list)
     argument = command.params[0]
     assert "barrier" in [c.value for c in argument.shell_complete(click.Context(command), "barr")]
+
+
+def test_metrics_lists_all_that_can_be_budgeted(capsys: pytest.CaptureFixture[str]) -> None:
+    from rebalsim.domain.metrics import METRICS
+
+    assert code_of(["explain", "metrics"]) == exits.WITHIN
+    told = capsys.readouterr().out
+    assert [name for name in METRICS if f"  {name} " not in told] == []
