@@ -368,14 +368,12 @@ class Feed:
         """The simplest and most frequent case: each round brings one record of each partition."""
         flow, first, partitions, shares = group
         tell, name, latency, alike = self.consumer.tell, self.consumer.name, cycle.latency_us, dict.fromkeys
-        for at in flow.arrivals(self.steady_us - latency, until_us - latency):
-            upto = first + 1
-            if flow.count(at) == upto:
-                tell(RecordsDelivered(at + latency, name, alike(partitions, (first, first, latency))))
-                first = upto
-            elif (upto := flow.count(at)) > first:
-                tell(RecordsDelivered(at + latency, name, alike(partitions, (first, upto - 1, at + latency - flow.when(first)))))
-                first = upto
+        for number, at in flow.arrivals(self.steady_us - latency, until_us - latency):
+            if number < first:
+                continue                              # it had come with the Fetch before these times began
+            age = latency if first == number else at + latency - flow.when(first)
+            tell(RecordsDelivered(at + latency, name, alike(partitions, (first, number, age))))
+            first = number + 1
         for share in shares:
             share.told = first
         self.steady_us = until_us

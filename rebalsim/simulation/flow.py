@@ -131,13 +131,13 @@ class Flow:
         """From the last change on: has the flow one rate that stays?"""
         return self._pieces[-1][3] == 0.0 and self._pieces[-1][2] > 0.0
 
-    def arrivals(self, after_us: int, until_us: int) -> Iterator[int]:
-        """The instants after the one and up to the other at which records come, while the rate is constant."""
+    def arrivals(self, after_us: int, until_us: int) -> Iterator[tuple[int, int]]:
+        """The records that come after the one instant and up to the other, and when, while the rate is constant."""
         start, fluid, per_us, _ = self._pieces[-1]
         number = self.count(max(after_us, start))
         at = self.when(number)
         while at <= until_us:
-            yield at
+            yield number, at
             number += 1
             wanted = number - self._backlog - fluid
             at = start + ceil(wanted / per_us - _EPSILON)

@@ -213,7 +213,7 @@ class Cycle:
     def batches(self, shares: Iterable[Any], after_us: int, until_us: int) -> Iterator[tuple[int, int]]:
         """Each batch with the arrivals it covers: (handed over at, all that had arrived by)."""
         if self.rate and after_us >= self.anchor_us:
-            for at in self.kinds[0][0].arrivals(after_us - self.latency_us, until_us - self.latency_us):
+            for _, at in self.kinds[0][0].arrivals(after_us - self.latency_us, until_us - self.latency_us):
                 yield at + self.latency_us, at
             return
         at = self.batch_after(after_us)
