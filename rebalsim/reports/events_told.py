@@ -155,6 +155,7 @@ _TELLERS: dict[type, Callable[[Any], str]] = {
     ev.PositionFound: _position,
     ev.RecordsDelivered: _delivered,
     ev.BatchHandled: lambda e: "batch handled",
+    ev.BytesFetched: lambda e: f"{e.bytes:,} bytes of {e.partition} fetched from broker {e.broker}" + (", across racks" if e.crosses else ""),
     ev.LagMarked: lambda e: f"{e.partition} is {plural(e.records, 'record')} behind",
     ev.GroupStateChanged: _state,
     ev.MemberAdded: lambda e: f"member of {e.group} ({e.how}): {e.member_id}",

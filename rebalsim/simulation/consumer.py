@@ -26,6 +26,7 @@ from rebalsim.simulation.metadata import Metadata
 from rebalsim.simulation.network import DISCONNECTED, Call, Link
 from rebalsim.simulation.poll_failed import PollFailed
 from rebalsim.simulation.positions import Positions
+from rebalsim.simulation.racks import tell_bytes
 from rebalsim.simulation.randomness import Stream
 from rebalsim.trace.events import (
     CloseBegan,
@@ -137,6 +138,7 @@ class Consumer:
             self.feed.unsettle()                       # where it had got to stays as it is
         if not self.feed.is_suspended:
             mark(self, self.feed.shares.values())
+        tell_bytes(self, self.feed.shares.values())
         self.is_alive = self.is_resting = False
         self.how_ended = how
         self.heartbeat.stop()

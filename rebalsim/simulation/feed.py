@@ -12,6 +12,7 @@ from rebalsim.domain.ids import Partition
 from rebalsim.simulation.engine import ANSWERED, NEVER
 from rebalsim.simulation.flow import Flow
 from rebalsim.simulation.lag import mark
+from rebalsim.simulation.racks import tell_bytes
 from rebalsim.simulation.randomness import mean_of, sum_of
 from rebalsim.simulation.steady import Cycle, cycle_of
 from rebalsim.trace.events import RecordsDelivered
@@ -22,7 +23,7 @@ INITIAL, RESETTING, VALIDATING, FETCHING = 0, 1, 2, 3
 class Share:
     """One owned partition as its owner reads it."""
 
-    __slots__ = ("broker", "call", "fetched", "flow", "is_behind", "is_new", "offset", "partition", "state", "told")
+    __slots__ = ("broker", "call", "counted", "fetched", "flow", "is_behind", "is_new", "offset", "partition", "state", "told")
 
     def __init__(self, partition: Partition, flow: Flow, broker: int) -> None:
         self.partition = partition
@@ -34,6 +35,7 @@ class Share:
         self.is_new = True            # nothing was handed over yet
         self.is_behind = True         # its lag, as last told, is not over
         self.call: Any = None         # the look-up that is under way
+        self.counted = -1             # up to which record its bytes are told; −1 before it has a position
         self.told = 0
 
     @property
@@ -91,6 +93,7 @@ class Feed:
             fresh[partition] = share if share is not None else Share(partition, world.flow(partition), world.brokers.reads_from(partition, rack))
         if not self.is_suspended:
             mark(self.consumer, [share for partition, share in shares.items() if partition not in fresh])
+        tell_bytes(self.consumer, [share for partition, share in shares.items() if partition not in fresh])
         self.shares = fresh
         self.is_suspended = False
         if self.buffer:
@@ -348,6 +351,7 @@ class Feed:
 
     def lose_leaders(self, partitions: list[Partition]) -> None:
         """These have other leaders now: what is in flight from the old ones is refused, and where to fetch from is not known yet."""
+        tell_bytes(self.consumer, [self.shares[partition] for partition in partitions])
         for partition in partitions:
             share = self.shares[partition]
             self.flying.pop(share.broker, None)

@@ -107,6 +107,7 @@ class Positions:
             has_epoch = world.has_leader_epochs(share.partition.topic)
             share.state = VALIDATING if has_epoch else FETCHING
             handled, is_first = world.handled(share.partition, consumer.group)
+            share.counted = share.offset
             world.progress.begin(consumer.group, share.partition, consumer.feed, share)
             consumer.tell(PositionFound(now, consumer.name, share.partition, offset, "committed", handled))
             if is_first:
@@ -159,6 +160,7 @@ class Positions:
             if share.state == RESETTING:
                 share.offset = share.fetched = 0 if policy == "earliest" else share.flow.count(lookup.arrived_us)
                 handled, is_first = consumer.world.handled(share.partition, consumer.group)
+                share.counted = share.offset
                 consumer.world.progress.begin(consumer.group, share.partition, consumer.feed, share)
                 consumer.tell(PositionFound(now, consumer.name, share.partition, share.offset, policy, handled))
                 share.state = FETCHING

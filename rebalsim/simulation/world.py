@@ -28,6 +28,7 @@ from rebalsim.simulation.lag import mark_end
 from rebalsim.simulation.network import DISCONNECTED, Call, Link, connect
 from rebalsim.simulation.poisons import Poisons
 from rebalsim.simulation.progress import Progress
+from rebalsim.simulation.racks import tell_bytes
 from rebalsim.simulation.randomness import Randomness, mean_of
 from rebalsim.simulation.script import Script
 from rebalsim.trace.events import TopicChanged
@@ -162,6 +163,9 @@ class World:
             if self.is_wire and consumer.is_alive and not consumer.is_frozen and consumer.feed.cycle is not None:
                 consumer.feed.tell_steady(horizon - 1)
         mark_end(self)
+        for consumer in self.consumers.values():
+            if consumer.is_alive:
+                tell_bytes(consumer, consumer.feed.shares.values(), horizon)
         if self.is_wire:
             self.events.sort(key=_instant)
         return Trace(self._header(), self.events)

@@ -338,6 +338,19 @@ class LagMarked:
     records: int
 
 
+@dataclass(slots=True)
+class BytesFetched:
+    """So much was fetched of a partition from one broker since this was last told; only where brokers and consumers have racks.
+    `crosses`: the broker is in another rack than the consumer."""
+
+    at_us: int
+    consumer: str
+    partition: Partition
+    broker: int
+    bytes: int
+    crosses: bool
+
+
 # ---------------------------------------------------------------------------------------------------- the coordinator
 
 

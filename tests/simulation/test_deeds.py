@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from rebalsim.analysis import analyse
 from rebalsim.analysis.analysis import Analysis
 from rebalsim.scenario.load import story_of
@@ -136,7 +138,7 @@ def test_a_statefulset_begins_with_the_last_and_waits_for_each() -> None:
     a = told("  - {at: 1m, rolling_bounce: {as: statefulset, down: 3s, ready_after: 4s, settle: 1s}}\n")
     asked = of(a, ev.StopAsked)
     assert [e.consumer for e in asked] == ["c2", "c1", "c0"]
-    assert all(8.0 <= seconds(after.at_us - before.at_us) <= 8.1 for before, after in zip(asked, asked[1:]))
+    assert all(8.0 <= seconds(after.at_us - before.at_us) <= 8.1 for before, after in pairwise(asked))
 
 
 def test_a_deployment_replaces_pods_by_new_names_and_never_runs_more_than_surge_allows() -> None:
@@ -319,3 +321,22 @@ def test_a_listener_that_throws_is_survived_or_not_as_the_application_says() -> 
     group = thrown.replace("handler: 1ms", "handler: {per_record: 1ms, on_error: %s}")
     assert of(told("  - {at: 1m, scale: 4}\n", group % "retry"), ev.ConsumerExited) == []
     assert {e.how for e in of(told("  - {at: 1m, scale: 4}\n", group % "crash"), ev.ConsumerExited)} == {"fatal"}
+
+
+def test_a_selector_that_minds_racks_keeps_bytes_within_them() -> None:
+    group = ("cluster: {brokers: 2, racks: [a, b]%s}\ntopics: {orders: {partitions: 4, rate: 100/s, replicas: 2}}\n"
+             'group:\n  members: 2\n  racks: [a, b]\n  config: {client.rack: "{rack}"}\n')
+    script = "  - {at: 1m, set_rate: {rate: 100/s}}\n"
+    leaders = of(told(script, group % ""), ev.BytesFetched)
+    nearest = of(told(script, group % ", config: {replica.selector.class: RackAwareReplicaSelector}"), ev.BytesFetched)
+    assert sum(e.bytes for e in leaders) > 0.99 * 100 * 1_000 * 230
+    assert 0.4 < sum(e.bytes for e in leaders if e.crosses) / sum(e.bytes for e in leaders) < 0.6
+    assert nearest and not any(e.crosses for e in nearest)
+
+
+def test_between_racks_messages_take_as_long_as_the_scenario_says() -> None:
+    text = ("cluster: {brokers: [{id: 0, rack: a}], latency: 1ms, cross_rack: 30ms}\ntopics: {orders: 2}\n"
+            "group:\n  members: [{name: near, rack: a}, {name: far, rack: b}]\n")
+    a = told("  - {at: 1m, enforce_rebalance: near}\n", text)
+    first = {e.consumer: e.at_us for e in reversed(of(a, ev.CoordinatorFound))}
+    assert first["near"] == 6_000 and first["far"] == 180_000          # TCP, ApiVersions, and the coordinator: three round trips
