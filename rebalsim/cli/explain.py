@@ -139,8 +139,8 @@ def _metrics() -> Entry:
     from rebalsim.domain.metrics import METRICS
 
     room = max(map(len, METRICS)) + 2
-    lines = [f"{metric.name:<{room}}{metric.meaning}" for metric in METRICS.values()]
-    return Entry("metrics", "word", "everything that budgets, sweeps and reports know", (("By name, with what each means:", "\n".join(lines)),), ("metric", "budget"))
+    lines = "\n".join(f"{metric.name:<{room}}{metric.meaning}" for metric in METRICS.values())
+    return Entry("metrics", "word", "everything that budgets, sweeps and reports know", (("By name, with what each means:", lines),), ("metric", "budget"))
 
 
 def _unit(unit: str) -> str:
