@@ -258,7 +258,12 @@ class Coordinator:
         timer.due_us = due_us
         if due_us < timer.rings_us:
             timer.rings_us = due_us
-            self.engine.at(due_us, TIMER, self._rung, (timer, due_us))
+            self.engine.at(due_us, self._rank_of(key), self._rung, (timer, due_us))
+
+    def _rank_of(self, key: str) -> int:
+        """Sessions that end at one instant end in the order of the consumers, whenever their timers were set."""
+        consumer = self.consumers.get(key.removeprefix(self.group.session_prefix))
+        return TIMER if consumer is None else TIMER + int(consumer.rank)
 
     def _rung(self, event: Once) -> None:
         timer, at_us = event.value
