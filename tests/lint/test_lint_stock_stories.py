@@ -9,9 +9,25 @@ from rebalsim.scenario.load import load_scenario, stock_stories
 
 # story → the rules that it is there to show, or knowingly lives with
 MEANT: dict[str, tuple[str, ...]] = {
+    "cold-start": ("default-list-runs-eager", "initial-delay-under-start-spread"),
+    "crash-replaced-early": ("restart-before-session-ends",),
+    "fenced-twin": ("freeze-outlasts-session",),
+    "gc-pause": ("freeze-outlasts-session",),
+    "migration-back": ("default-list-runs-eager", "dynamic-in-statefulset"),
+    "migration-downgrade": ("bounce-outpaces-start", "direct-assignor-swap", "dynamic-in-statefulset"),
+    "migration-range-first": ("dynamic-in-statefulset",),
+    "migration-refused": ("direct-assignor-swap", "dynamic-in-statefulset"),
+    "migration-two-bounces": ("dynamic-in-statefulset",),
+    "rebalance-storm-chain": ("heavy-batch", "poll-interval-under-worst-batch"),
     "rebalance-storm": ("auto-commit-long-batches", "heavy-batch", "poll-interval-under-worst-batch"),
     "rolling-bounce": ("dynamic-in-statefulset",),
+    "scale-in": ("static-scale-down",),
+    "slow-member-100": ("heavy-batch",),
+    "stateful-handover": ("restore-without-standby", "slow-listener"),
+    "static-ghosts": ("bounce-outpaces-start", "static-ids-of-random-pods", "surge-of-dynamic-members"),
     "static-membership": ("static-restart-outlives-session",),
+    "stuck-handler": ("static-stuck-waits-twice",),
+    "topic-growth": ("latest-on-growing-topic", "slow-metadata-refresh"),
 }
 
 
