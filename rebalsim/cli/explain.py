@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import importlib.util
+import textwrap
 from pathlib import Path
 
 import click
@@ -125,12 +126,19 @@ def _stock_variants() -> list[Entry]:
 
 
 def _profiles() -> Entry:
-    from rebalsim.scenario.profiles import BROKERS, CLIENTS
+    from rebalsim.scenario.profiles import BROKERS, CLIENTS, DEFAULT_KAFKA, HABITS
 
-    known = f"Brokers: Kafka {', '.join(BROKERS)}. Clients: {', '.join(f'{client} {version}' for client, version in CLIENTS)}."
+    by_client: dict[str, list[str]] = {}
+    for client, version in CLIENTS:
+        by_client.setdefault(client, []).append(version)
+    clients = "; ".join(f"{client} {', '.join(versions)}" for client, versions in by_client.items())
+    known = f"Brokers: {', '.join(BROKERS)} (Kafka {DEFAULT_KAFKA} if none is named). Clients: {clients}."
+    told = [f"{h.who}: {h.what}{'' if h.is_modelled else ' (not modelled)'} [{h.source}]" for h in HABITS]
+    habits = "\n".join(textwrap.fill(line, 76, subsequent_indent="  ") for line in told)
     return Entry(
         "profiles", "word", "the versions of Kafka and of client libraries whose defaults and habits rebalsim knows",
-        (("", f"{known} A scenario names them with kafka:, client: and client_version:; one that is not known is refused, not guessed."),), ("scenario",),
+        (("", f"{known} A scenario names them with kafka:, client: and client_version:; one that is not known is refused, not guessed."),
+         ("What differs, and where that is said:", habits)), ("scenario",),
     )
 
 

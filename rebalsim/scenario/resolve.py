@@ -362,6 +362,8 @@ class Resolver:
             for key, value in settings.values.items():
                 config[fields[key].target] = value
         handler = self._handler(written, settings, config)
+        if config["group_protocol"] == "consumer":
+            self._check_new_enough(profile, settings, written)
         self._check_config(config, settings, written)
         rest: dict[str, Any] = {
             "client": profile.client, "client_version": profile.version, "config": ClientConfig(**config),
@@ -419,6 +421,16 @@ class Resolver:
                 kind = settings.section.fields[key].kind
                 self.notes[f"{key}: {kind.say(settings.values[key])} is dropped: the consumer protocol refuses it ({_INSTEAD_SAID[key]})"] = None
         return _with_config(written, {k: v for k, v in settings.values.items() if k not in dropped})
+
+    def _check_new_enough(self, profile: ClientProfile, settings: Written | None, written: Written) -> None:
+        """group.protocol: consumer needs brokers and a client that have it."""
+        if not self.broker_profile.has_consumer_protocol:
+            place = self.story.at.get("kafka") or _place(settings if settings is not None else written, "group.protocol")
+            self.out.add(place, f"Kafka {self.broker_profile.version} has no group.protocol: consumer, which brokers have since 4.0 — write kafka: "
+                         f"\"{DEFAULT_KAFKA}\", or leave consumer out of replay")
+        if not profile.has_consumer_protocol:
+            self.out.add(_place(written, "client_version", "client"), f"The client {profile.client} {profile.version} does not speak the consumer protocol"
+                         " — Java does since 4.0, librdkafka since 2.12; or leave consumer out of replay")
 
     def _client(self, written: Written) -> ClientProfile:
         name, version = written.get("client", DEFAULT_CLIENT), written.get("client_version", "")

@@ -223,6 +223,7 @@ class Membership:
         request = JoinGroupRequest(
             member.member_id, member.instance_id, consumer.client_id, config.session_timeout_us, config.max_poll_interval_us,
             tuple([(assignor.name, self.subscription(assignor)) for assignor in self.assignors]), reason=member.rejoin_reason or None,
+            version=consumer.join_version,
         )
         call = consumer.call("JoinGroup", request, self._joined)
         call.expires_us = self.engine.env._now + max(config.request_timeout_us, config.max_poll_interval_us + 5_000_000)

@@ -1,0 +1,75 @@
+"""What a version of Kafka or of a client changes: defaults, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from rebalsim.domain.errors import ProblemsError
+from rebalsim.domain.instants import MS, SECOND
+from rebalsim.domain.scenario import Scenario
+from rebalsim.scenario.load import story_of
+from rebalsim.scenario.profiles import BROKERS, CLIENTS, HABITS, broker_profile, client_profile
+from rebalsim.simulation.consumer_coordinator import settings_of
+from rebalsim.simulation.coordinator import rules_of
+
+
+def scenario(text: str, variant: str = "eager") -> Scenario:
+    return story_of(f"topics: {{t: 4}}\n{text}".encode(), "story.yaml").scenario(variant)
+
+
+@pytest.mark.parametrize(("version", "session_s", "assignors"), [
+    ("2.8", 10, ("range",)), ("3.0", 45, ("range", "cooperative-sticky")), ("3.9", 45, ("range", "cooperative-sticky")),
+    ("4.3", 45, ("range", "cooperative-sticky")),
+])
+def test_java_changed_its_session_and_its_assignors_with_3_0(version: str, session_s: int, assignors: tuple[str, ...]) -> None:
+    config = CLIENTS["java", version].config
+    assert (config.session_timeout_us, config.partition_assignment_strategy) == (session_s * SECOND, assignors)
+
+
+@pytest.mark.parametrize(("version", "interval_us", "first", "again", "by_partition"), [
+    ("4.0", 0, 0, False, False), ("4.2", 0, 0, True, False), ("4.3", SECOND, 1, True, True), ("4.4", SECOND, 1, True, True),
+])
+def test_the_coordinator_of_consumer_groups_changed_with_4_2_and_4_3(
+    version: str, interval_us: int, first: int, again: bool, by_partition: bool
+) -> None:
+    settings = settings_of(scenario(f'kafka: "{version}"\ngroup: {{members: 1}}').cluster)
+    assert (settings.assignment_interval_us, settings.first_epoch) == (interval_us, first)
+    assert (settings.known_members_may_join_again, settings.commits_by_partition) == (again, by_partition)
+
+
+def test_brokers_up_to_3_9_run_the_coordinator_in_scala() -> None:
+    old = rules_of(scenario('kafka: "3.9"\ngroup: {members: 1}').cluster)
+    new = rules_of(scenario('kafka: "4.0"\ngroup: {members: 1}').cluster)
+    assert not old.extends_every_start
+    assert new.extends_every_start
+
+
+def test_a_write_waits_for_the_linger_in_4_0_to_4_2() -> None:
+    lingers = {version: BROKERS[version].config.group_coordinator_append_linger_us for version in ("3.9", "4.0", "4.2", "4.3")}
+    assert lingers == {"3.9": 0, "4.0": 5 * MS, "4.2": 5 * MS, "4.3": -1}
+
+
+def test_a_patch_release_has_its_minors_profile() -> None:
+    found = broker_profile("4.2.1")
+    assert not isinstance(found, str)
+    assert found.version == "4.2"
+
+
+def test_a_client_without_a_version_is_the_newest_that_was_measured() -> None:
+    found = client_profile("java", "")
+    assert not isinstance(found, str)
+    assert found.version == "4.3"
+
+
+@pytest.mark.parametrize(("text", "words"), [
+    ('kafka: "3.9"\nreplay: [consumer]\ngroup: {members: 1}', "Kafka 3.9 has no group.protocol: consumer"),
+    ('replay: [consumer]\ngroup: {members: 1, client_version: "3.8"}', "java 3.8 does not speak the consumer protocol"),
+    ('replay: [consumer]\ngroup: {members: 1, client: kafka-python}', "kafka-python 3.0 does not speak"),
+])
+def test_what_is_too_old_for_the_consumer_protocol_is_refused(text: str, words: str) -> None:
+    with pytest.raises(ProblemsError, match=words):
+        scenario(text, "consumer")
+
+
+def test_every_habit_names_its_source() -> None:
+    assert all(habit.source and habit.what for habit in HABITS)
