@@ -21,6 +21,7 @@ class Machine:
     connect_us: int = 10 * MS                                  # a client's new connection takes so much longer than its round trips
     first_fetch_us: int = 6 * MS                               # the answer with a partition's first records takes so much longer
     backoff_percent: Draw = Draw("uniform", 80, 120)           # Kafka's clients vary each backoff by a fifth
+    spends_wake_up: float = 0.8                                # how often an answer to an OffsetFetch sent at a poll()'s end is read by that poll()
     tick_late_us: int = 500                                    # the heartbeat thread's looks are retry.backoff.ms and this apart
     # Kafka's asynchronous consumer (the consumer protocol's), whose threads wait for whole milliseconds:
     async_beat_late_us: int = 240                              # a beat comes so much late where records flow …
@@ -34,4 +35,4 @@ class Machine:
     looks_too_early_warm: float = 1 / 3                        # … and once it has had partitions in this life, so that its code is warm
 
 
-PROMPT = Machine(Draw(), 0, 0, 0, tick_late_us=0)
+PROMPT = Machine(Draw(), 0, 0, 0, spends_wake_up=1.0, tick_late_us=0)

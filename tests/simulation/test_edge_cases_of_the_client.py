@@ -12,7 +12,7 @@ from simulated_groups import IDLE, Told, member, play_group, settled
 
 from rebalsim.domain.draws import constantly
 from rebalsim.domain.instants import MS, SECOND
-from rebalsim.domain.scenario import Consumer, Cost, Link, Listener
+from rebalsim.domain.scenario import AssignorCost, Consumer, Cost, Link, Listener
 from rebalsim.trace import events as ev
 
 COOP = {"partition_assignment_strategy": ("cooperative-sticky",)}
@@ -135,6 +135,15 @@ def test_29_a_join_answer_that_nobody_polls_for_ends_in_expiry() -> None:
     removed = next(told.of(ev.MemberRemoved, consumer="M2"))
     assert removed.why == "session-expired" and (removed.at_us - 10 * SECOND) / SECOND == pytest.approx(told.barriers(since=9)[0][0] + 6.0)
     assert told.callbacks("M2", since=20)[0][1] == "lost"
+
+
+def test_30_a_slow_leader_makes_followers_time_out_and_rebalance_again() -> None:
+    """The assignor takes 40 s in the leader's application thread; a SyncGroup waits 30 s (request.timeout.ms), not as long as a JoinGroup."""
+    leader = replace(EAGER_TWO[0], assignor_cost=AssignorCost(fixed_us=40e6))
+    told = play_group((leader, EAGER_TWO[1]), settled(*EAGER_TWO), 120.0)
+    assert [e.why for e in told.of(ev.CoordinatorLost, consumer="M2")][:1] == ["request timed out"]
+    assert told.times(ev.CoordinatorLost, consumer="M2")[0] == 30.001
+    assert told.after(30, ev.GroupStateChanged, before="CompletingRebalance", after="PreparingRebalance", trigger="metadata-changed") < 30.5
 
 
 def test_31_auto_commit_puts_a_round_trip_and_a_write_before_the_revocation() -> None:
