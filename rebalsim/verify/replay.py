@@ -68,7 +68,7 @@ def scenario_of(document: dict[str, Any], *, is_jittered: bool = False) -> tuple
     late = Machine().beat_late
     # Without jitter a race goes the way it mostly goes.
     machine = Machine() if is_jittered else Machine(
-        constantly(sqrt(late.a * late.b)), looks_too_early=1.0, looks_too_early_warm=0.0, backoff_percent=constantly(100))
+        constantly(sqrt(late.a * late.b)), looks_too_early=1.0, looks_too_early_warm=0.0, backoff_percent=constantly(100), spends_wake_up=1.0)
     is_async = document["conf"].get("group.protocol") == "consumer"
     constant, jittered = (ASYNC_LATENCY, ASYNC_JITTERED) if is_async else (LATENCY, JITTERED)
     scenario = Scenario(
