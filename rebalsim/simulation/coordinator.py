@@ -262,7 +262,7 @@ class Coordinator:
 
     def _rank_of(self, key: str) -> int:
         """Sessions that end at one instant end in the order of the consumers, whenever their timers were set."""
-        consumer = self.consumers.get(key.removeprefix(self.group.session_prefix))
+        consumer = self.consumers.get(key.removeprefix(self.session_prefix))
         return TIMER if consumer is None else TIMER + int(consumer.rank)
 
     def _rung(self, event: Once) -> None:
