@@ -59,7 +59,7 @@ class Causes:
         if p.why in ("closed", "killed", "fatal") and was_away and p.owner_after == p.owner_before and self._is_static(p.owner_before):
             return "static-restart", p.owner_before, p.started_us
         if p.why == "closed":
-            return "left", p.owner_before, p.started_us
+            return "stopped" if self._is_static(p.owner_before) else "left", p.owner_before, p.started_us
         if p.why in OF_OWNER:
             return OF_OWNER[p.why], p.owner_before, p.started_us
         if first is None:
@@ -78,7 +78,8 @@ class Causes:
             return "topic-changed", "", at                   # whoever saw it first and joined again has nothing to do with it
         if trigger == "session-expired" and consumer:
             doing, since, _ = self.doings.at(consumer, at)
-            return OF_DOING.get(doing, "session-expired"), consumer, since if since >= 0 else at
+            kind = OF_DOING.get(doing, "session-expired")
+            return "stopped" if kind == "left" and self._is_static(consumer) else kind, consumer, since if since >= 0 else at
         if trigger == "joined":
             life, was_member = self._life(consumer, at)
             return "restart" if life > 1 else "rejoined" if was_member else "scale-out", consumer, at

@@ -209,7 +209,8 @@ class Storyteller:
         whys = [self.index.events[n].why for n in removed]
         whys += [gone[2] for r in self.rounds.get(p.group, ()) if (gone := r.removed.get(who)) is not None and at < gone[0] <= ended]
         timer = next((TIMERS[why] for why in whys if why in TIMERS), "")         # else it came back, or was replaced, before any timer fired
-        return Facts(who, doing or "unknown", since, ended, timer), tuple(n for n in (event, *removed) if n >= 0)
+        trigger = "replaced" if not timer and "replaced" in whys else ""
+        return Facts(who, doing or "unknown", since, ended, timer, trigger), tuple(n for n in (event, *removed) if n >= 0)
 
     def _between(self, consumer: str, from_us: int, until_us: int, kind: type) -> tuple[int, ...]:
         numbers = self.index.by_consumer.get(consumer, [])

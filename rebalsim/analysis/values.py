@@ -48,7 +48,7 @@ class Facts:
     since_us: int = -1             # since when it had been doing that
     until_us: int = -1             # the instant that ended the wait: the timer's firing, the heartbeat, the join
     timer: str = ""                # the setting whose timer ended the wait, by Kafka's key
-    trigger: str = ""              # the rebalance's trigger, where one follows
+    trigger: str = ""              # the rebalance's trigger, where one follows; detection: replaced, where one with its static id took its place
 
 
 @dataclass(slots=True)
@@ -70,8 +70,8 @@ class Phase:
 class Cause:
     """Why a pause happened: a kind, who and which action of the script started it, and the chain of events from there to the pause's end.
 
-    `kind`: scale-out | restart | rejoined | left | crashed | fatal | froze | stuck | poll-interval-exceeded | session-expired | cut-off | static-restart |
-    topic-changed | subscription-changed | enforced | coordinator-moved | callback | rebalance (unknown trigger) | start.
+    `kind`: scale-out | restart | rejoined | left | stopped (it is static) | crashed | fatal | froze | stuck | poll-interval-exceeded | session-expired |
+    cut-off | static-restart | topic-changed | subscription-changed | enforced | coordinator-moved | callback | rebalance (unknown trigger) | start.
     """
 
     kind: str
