@@ -25,7 +25,7 @@ def render(analysis: Analysis, pause: Pause, view: View) -> str:
     lines += _until(analysis, left, pause.started_us, view)
     for phase in pause.phases:
         head = Line(f"{say_duration(phase.length_us):>9}", "bold").add(f"  {phase.kind.value}: ", "bold")
-        lines += _hanging(head, tell_phase(phase), view)
+        lines += _hanging(head, tell_phase(phase, pause.owner_after), view)
         lines += _until(analysis, left, phase.ended_us, view)
     lines += _until(analysis, left, analysis.horizon_us + 1, view)
     if pause.is_open:

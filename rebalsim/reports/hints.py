@@ -7,6 +7,8 @@ from rebalsim.domain.instants import say_duration
 from rebalsim.reports.names import safe
 from rebalsim.trace.trace import ConsumerFacts, TraceHeader
 
+LONG_ASSIGNMENT_US = 500_000        # a shorter one is made of messages, which no assignor saves
+
 
 def hint_on(pause: Pause, header: TraceHeader) -> str:
     """Which setting the longest phase hangs on, and its value here; empty where there is nothing to turn."""
@@ -18,10 +20,18 @@ def hint_on(pause: Pause, header: TraceHeader) -> str:
     if phase.kind is PhaseKind.DETECTION and pause.why == "closed" and facts is not None and facts.instance_id is not None:
         return (f"{who} is static, and a static member does not leave when it stops: a session.timeout.ms{_value(facts, 'session_timeout_us')} "
                 "longer than its restart would have kept its partitions where they are.")
+    if phase.kind is PhaseKind.DETECTION and phase.facts.consumer and not phase.facts.timer and pause.owner_after:
+        return ""                                  # no timer ended it: somebody took its place, the sooner the better
     if phase.kind is PhaseKind.DETECTION:
         return _session(facts) if phase.facts.consumer else "metadata.max.age.ms is how long a new partition may go unseen; 5 minutes by default."
     if phase.kind is PhaseKind.STUCK or phase.facts.doing == "stuck":
         return _stuck(who, facts)
+    if phase.kind in (PhaseKind.NOTICE, PhaseKind.FOLLOW_UP) and phase.facts.consumer and not phase.facts.timer:
+        return _barrier(phase.facts.doing, who, facts)
+    if phase.kind in (PhaseKind.ASSIGNMENT, PhaseKind.FETCH) and phase.facts.doing != "assigning":
+        return _barrier(phase.facts.doing, who, facts)
+    if phase.kind is PhaseKind.ASSIGNMENT and phase.length_us < LONG_ASSIGNMENT_US:
+        return ""
     if phase.kind in (PhaseKind.NOTICE, PhaseKind.FOLLOW_UP):
         return f"heartbeat.interval.ms{_value(facts, 'heartbeat_interval_us')} is how long members may take to hear of a rebalance; a shorter one costs little."
     return _OTHERS.get(phase.kind, "")

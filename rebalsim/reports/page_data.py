@@ -110,7 +110,7 @@ def _lane(lane: Lane, a: Analysis, texts: Once, pauses: Once, shapes: Once) -> R
 def _pause(p: Pause, a: Analysis, texts: Once, pauses: Once, shapes: Once) -> int:
     """[shape's place, started, is it open, last event, length of each phase …]. What pauses of one disturbance have in common is a shape:
     [owner before, owner after, cause, hint, [kind, text, …] of its phases, events]."""
-    kinds = tuple(x for phase in p.phases for x in (KINDS.index(phase.kind), texts.place(tell_phase(phase))))
+    kinds = tuple(x for phase in p.phases for x in (KINDS.index(phase.kind), texts.place(tell_phase(phase, p.owner_after))))
     proof = tuple(n for n in p.cause.evidence if n != p.end_event)[:EVIDENCE]
     words = (safe(p.owner_before), safe(p.owner_after), tell_cause(p.cause), hint_on(p, a.header))
     shape = (*map(texts.place, words), kinds, proof)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from rebalsim.analysis import Analysis
 from rebalsim.analysis.values import Cause, Facts, Pause, Phase, PhaseKind
 from rebalsim.domain.instants import say_duration
 from rebalsim.reports.names import partitions_told, plural, safe
@@ -84,13 +85,13 @@ def tell(group: Together) -> str:
         length = f"up to {length}"
     is_one = len(group.pauses) == 1
     open_ = f"{'has' if is_one else 'have'} stood still for {length} when the observation ends, and still {'does' if is_one else 'do'},"
-    return f"{who}{count} {open_ if p.is_open else f'stood still for {length}'} {tell_cause(p.cause)}: {tell_phases(p.phases, p.length_us)}."
+    return f"{who}{count} {open_ if p.is_open else f'stood still for {length}'} {tell_cause(p.cause)}: {tell_phases(p.phases, p.length_us, p.owner_after)}."
 
 
-def tell_phases(phases: Sequence[Phase], length_us: int) -> str:
+def tell_phases(phases: Sequence[Phase], length_us: int, owner_after: str = "") -> str:
     """What the time went to, in order; what is small stands together at the end, so that all of it adds up."""
     large = _large(phases, length_us)
-    told = [f"{say_duration(phase.length_us)} {tell_phase(phase)}" for phase in large]
+    told = [f"{say_duration(phase.length_us)} {tell_phase(phase, owner_after)}" for phase in large]
     small = [phase for phase in phases if not any(phase is other for other in large)]
     if small:
         names = list(dict.fromkeys(phase.kind.value for phase in small))
@@ -103,6 +104,11 @@ def _large(phases: Sequence[Phase], length_us: int) -> list[Phase]:
     return [phase for phase in phases if phase.length_us >= least] or [max(phases, key=lambda phase: phase.length_us)]
 
 
+def tell_none(variants: Iterable[Analysis]) -> str:
+    """What to say where there is no pause: a partition that nobody ever had cannot stand still."""
+    return "No partition stood still." if any(a.lanes for a in variants) else "No partition stood still, for nobody ever had one."
+
+
 def _and(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
@@ -110,18 +116,27 @@ def _and(words: Sequence[str]) -> str:
 # ------------------------------------------------------------------------------------------------ phases
 
 _DOING = {
-    "dead": "which was dead", "frozen": "which was frozen", "cut-off": "which was cut off", "stuck": "whose handler was stuck",
-    "busy": "which was busy with its batch", "in-callback": "which was in its callback", "starting": "which was starting", "joining": "which was joining",
-    "away": "which was away", "closing": "which was closing", "committing": "which was committing", "restoring": "which was restoring its state",
+    "dead": "was dead", "frozen": "was frozen", "cut-off": "was cut off", "stuck": "was stuck in its handler", "busy": "was busy with its batch",
+    "in-callback": "was in its callback", "starting": "was starting", "joining": "was joining", "away": "was away", "closing": "was closing",
+    "committing": "was committing", "restoring": "was restoring its state",
+}
+_DONE = {                    # what a consumer was waited for, once it had come to that
+    "busy": "had done with its batch", "in-callback": "had come out of its callback", "stuck": "had come out of its handler", "frozen": "had thawed",
+    "cut-off": "could be reached again",
 }
 _TIMERS = {
     "session.timeout.ms": "its session ran out", "max.poll.interval.ms": "max.poll.interval.ms ran out", "heartbeat.interval.ms": "its heartbeat",
 }
 
 
-def tell_phase(phase: Phase) -> str:
-    """What the partition was waiting for, to stand behind its length: `waiting at the barrier for c1, which was dead until …`."""
+def tell_phase(phase: Phase, owner_after: str = "") -> str:
+    """What the partition was waiting for, to stand behind its length: `waiting at the barrier for c1, which was busy …`. `owner_after` is who
+    had it in the end: where no timer ended a detection, it did."""
     f = phase.facts
+    if phase.kind is PhaseKind.DETECTION and f.consumer and not f.timer and owner_after:
+        who = safe(f.consumer)
+        ended = f"{safe(owner_after)} took its place" if f.trigger == "replaced" and owner_after != f.consumer else "it was back"
+        return f"while {_silent(f, who)} and nobody knew{_until(f, ended)}"
     return _TELLERS[phase.kind](f, safe(f.consumer) or "a member")
 
 
@@ -138,12 +153,18 @@ def _stuck(f: Facts, who: str) -> str:
 def _detection(f: Facts, who: str) -> str:
     if not f.consumer:
         return "until a metadata refresh told that it exists" if f.timer == "metadata.max.age.ms" else "until anybody knew of it"
-    state = {"dead": "was dead", "frozen": "was frozen", "cut-off": "was cut off", "stuck": "was stuck"}.get(f.doing, "was silent")
-    return f"while {who} {state} and nobody knew" + (_until(f) if f.timer else "")
+    return f"while {_silent(f, who)} and nobody knew" + (_until(f) if f.timer else "")
+
+
+def _silent(f: Facts, who: str) -> str:
+    states = {"dead": "was dead", "frozen": "was frozen", "cut-off": "was cut off", "stuck": "was stuck", "away": "was away", "closing": "was away"}
+    return f"{who} {states.get(f.doing, 'was silent')}"
 
 
 def _away(f: Facts, who: str) -> str:
-    return f"until {who} was back" if f.doing in ("away", "starting", "closing") and f.consumer else "while nobody was there to take it"
+    if not f.consumer:
+        return "while nobody was there to take it"
+    return f"until {who} {_DONE[f.doing]}" if f.doing in _DONE else f"until {who} was back"
 
 
 def _barrier(f: Facts, who: str) -> str:
@@ -153,16 +174,26 @@ def _barrier(f: Facts, who: str) -> str:
         return "waiting at the barrier for the last member to join"
     if f.doing == "unaware":
         return f"waiting at the barrier for {who}, which did not hear of the rebalance{_until(f)}"
+    if f.doing == "dead" and f.timer:                # a new process of that name may be there and well
+        return f"waiting at the barrier for {who}'s dead process{_until(f)}"
     said = _DOING.get(f.doing)
     if said is None:
         return f"waiting at the barrier for {who}"
     if f.doing == "joining":
         return f"waiting at the barrier for {who} to join"
-    return f"waiting at the barrier for {who}, {said}{_until(f)}"
+    return f"waiting at the barrier for {who}, which {said}{_until(f)}"
 
 
 def _notice(f: Facts, who: str) -> str:
-    return f"until {who} heard of the rebalance at its heartbeat" + (f" at {say_instant(f.until_us)}" if f.consumer and f.until_us >= 0 else "")
+    return f"until {who} heard of the rebalance{_heard(f)}"
+
+
+def _heard(f: Facts) -> str:
+    """How and when: at its heartbeat, which comes whatever the application does, or in an answer to what only its poll could send."""
+    at = f" at {say_instant(f.until_us)}" if f.consumer and f.until_us >= 0 else ""
+    if f.timer or not f.consumer:
+        return f" at its heartbeat{at}"
+    return f", when it {_DONE[f.doing]}{at}" if f.doing in _DONE else f"{at}"
 
 
 def _revoke(f: Facts, who: str) -> str:
@@ -173,13 +204,19 @@ def _revoke(f: Facts, who: str) -> str:
 def _follow_up(f: Facts, who: str) -> str:
     if not f.consumer:
         return "waiting for the second rebalance"
-    return f"waiting for the second rebalance, of which {who} heard at its heartbeat" + (f" at {say_instant(f.until_us)}" if f.until_us >= 0 else "")
+    return f"waiting for the second rebalance, of which {who} heard{_heard(f).removeprefix(',')}"
 
 
 def _assignment(f: Facts, who: str) -> str:
-    if f.doing in ("stuck", "frozen"):
-        return f"for the assignment, which {who} did not take while it was {f.doing}"
+    if f.consumer and f.doing in _DOING:
+        return f"for the assignment, while {who} {_DOING[f.doing]}{_until(f)}"
     return "for the assignment to be computed and handed out"
+
+
+def _fetch(f: Facts, who: str) -> str:
+    if f.doing == "busy":
+        return f"while {who} was busy with records of other partitions{_until(f)}"
+    return f"until {who} had found its position and the first records"
 
 
 _TELLERS: dict[PhaseKind, Callable[[Facts, str], str]] = {
@@ -195,7 +232,7 @@ _TELLERS: dict[PhaseKind, Callable[[Facts, str], str]] = {
     PhaseKind.PICKUP: lambda f, who: f"until {who} was told at its heartbeat",
     PhaseKind.ASSIGNMENT: _assignment,
     PhaseKind.RESTORE: lambda f, who: f"while {who} prepared it (callback, state)",
-    PhaseKind.FETCH: lambda f, who: f"until {who} had found its position and the first records",
+    PhaseKind.FETCH: _fetch,
 }
 
 
@@ -203,6 +240,7 @@ _TELLERS: dict[PhaseKind, Callable[[Facts, str], str]] = {
 
 _CAUSES = {
     "scale-out": "when {c} joined", "restart": "when {c} came back after a restart", "rejoined": "when {c} joined again", "left": "when {c} left",
+    "stopped": "when {c} stopped", "enforced": "when {c} asked for a rebalance",
     "crashed": "after {c} crashed", "fatal": "after {c} died of an error", "froze": "after {c} froze", "stuck": "when {c}'s handler got stuck",
     "poll-interval-exceeded": "when {c} outlasted max.poll.interval.ms",
     "session-expired": "when {c}'s session ran out", "cut-off": "after {c} was cut off",
@@ -220,7 +258,8 @@ def tell_cause(cause: Cause) -> str:
 
 _TRIGGERS = {
     "joined": "{c} joined", "left": "{c} left", "session-expired": "{c}'s session ran out", "poll-expired": "{c} outlasted max.poll.interval.ms",
-    "metadata-changed": "topics changed", "leader-rejoined": "the leader {c} joined again",
+    "metadata-changed": "topics changed", "leader-rejoined": "the leader {c} joined again", "rejoined": "{c} joined again",
+    "enforced": "{c} asked for a rebalance (enforceRebalance)",
     "static-protocol-changed": "{c} came back with another assignor list",
     "sync-expired": "{c} did not send SyncGroup in time", "write-failed": "the assignment could not be written", "barrier-unmet": "the barrier's time ran out",
     "coordinator-moved": "the coordinator moved", "regrouped": "members joined again", "subscription-changed": "{c} changed its subscription",
