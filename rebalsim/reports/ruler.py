@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from rebalsim.domain.instants import HOUR, MINUTE, MS, SECOND
 from rebalsim.reports.timeline import Window
@@ -40,31 +40,42 @@ def say_instant(at_us: int, precision_us: int = MS) -> str:
     return f"{whole // 3600}:{whole // 60 % 60:02d}:{whole % 60:02d}{tail}"
 
 
-def place(labels: Iterable[tuple[int, str]], columns: int, most_rows: int = 3, flips: bool = False) -> list[str]:
-    """Labels at their columns, on as many rows as they need (what does not fit at all is counted at the end of the last row).
+def place(labels: Sequence[tuple[int, str]], columns: int, most_rows: int = 3, flips: bool = False, ranks: Sequence[int] = ()) -> list[str]:
+    """Labels at their columns, on as many rows as they need. Where there are too many, those of a lower rank come first; of what does not fit, the
+    first sign stands where there is room for it, and how many these are at the end of a row.
 
     At the right edge a label is cut, or, with `flips`, written to the left of its first sign.
     """
     rows: list[list[str]] = []
-    ends: list[int] = []
     dropped = 0
-    for column, text in labels:
+    for _, column, text in sorted((ranks[i] if ranks else 0, column, text) for i, (column, text) in enumerate(labels)):
+        at, shown = column, text
         if column + len(text) > columns:
             if flips and column + 1 >= len(text):
-                column, text = column + 1 - len(text), text[1:] + text[0]
+                at, shown = column + 1 - len(text), text[1:] + text[0]
             else:
-                text = text[: max(1, columns - column)]
-        i = next((i for i, end in enumerate(ends) if column >= end), len(rows))
-        if i == most_rows:
-            dropped += 1
+                shown = text[: max(1, columns - column)]
+        if _write(rows, most_rows, at, shown, columns):
             continue
-        if i == len(rows):
-            rows.append([" "] * columns)
-            ends.append(0)
-        rows[i][column : column + len(text)] = list(text)
-        ends[i] = column + len(text) + 1
-    lines = ["".join(row).rstrip() for row in rows]
-    if dropped and lines:
+        dropped += 1
+        if flips:
+            _write(rows, most_rows, column, text[:1], columns)
+    if dropped and rows:
         more = f" +{dropped} more"
-        lines[-1] = lines[-1][: columns - len(more)] + more
-    return lines
+        row = next((row for row in reversed(rows) if not "".join(row[columns - len(more):]).strip()), rows[-1])
+        row[columns - len(more):] = list(more)
+    return ["".join(row).rstrip() for row in rows]
+
+
+def _write(rows: list[list[str]], most_rows: int, at: int, text: str, columns: int) -> bool:
+    """The text on the first row with room for it and a blank on either side; False if there is none."""
+    for row in rows:
+        if not "".join(row[max(0, at - 1) : at + len(text) + 1]).strip():
+            break
+    else:
+        if len(rows) == most_rows:
+            return False
+        row = [" "] * columns
+        rows.append(row)
+    row[at : at + len(text)] = list(text)
+    return True

@@ -47,7 +47,13 @@ class Canvas:
         acted = {m.at_us for m in marks if m.kind == "action"}          # a topic that grew, a broker that fell: the action says so already
         told = [m for m in marks if (m.kind == "action" or (m.kind != "rebalance" and m.at_us not in acted)) and self.window.holds(m.at_us)]
         labels = [(self.window.column(m.at_us), "▼" + clip(safe(m.text or m.action), 24)) for m in told]
-        rows = place(labels, self.window.columns, flips=True)
+        seen: dict[str, int] = {}
+        ranks = []
+        for m in told:                                   # a deploy's second restart says less than whatever else was done
+            what = m.action or f"{m.kind} {m.text}"
+            ranks.append(seen.get(what, 0))
+            seen[what] = ranks[-1] + 1
+        rows = place(labels, self.window.columns, flips=True, ranks=ranks)
         return [self._line("script" if i == 0 else "", Line(row, "bold"), "") for i, row in enumerate(rows)]
 
     def group(self, variant: VariantReport, group: str, is_named: bool) -> Line:

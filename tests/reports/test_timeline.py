@@ -131,4 +131,4 @@ def test_instants(us: int, precision: int, said: str) -> None:
 def test_labels_never_overlap() -> None:
     assert place([(0, "aaaa"), (2, "bb"), (6, "cc")], 10) == ["aaaa  cc", "  bb"]
     assert place([(8, "vlong")], 10, flips=True) == ["    longv"]
-    assert place([(0, "aaaa")] * 5, 20, most_rows=2) == ["aaaa", "aaaa +3 more"]
+    assert place([(0, "aaaa")] * 5, 20, most_rows=2) == ["aaaa", "aaaa         +3 more"]
