@@ -11,9 +11,11 @@ from rebalsim.domain.metrics import ALERT_PER_HOUR, HEADLINES, METRICS
 from rebalsim.reports import figures
 from rebalsim.reports.names import listed, plural
 from rebalsim.reports.report import Report, VariantReport
+from rebalsim.reports.sentences import tell_none
 
 ALIKE = 0.02              # values closer than this share of the larger one are no difference worth marking
 _BESIDE = ("least_moves",)            # told beside another metric, not in a row of their own
+LOSSES = ("skipped",)                 # what is lost for good: any of it is worth a warning
 _IF_ANY = ("duplicates", "skipped", "open_pauses")
 
 
@@ -49,6 +51,8 @@ def _text(name: str, value: float | None, variant: VariantReport) -> str:
         return text
     if name == "partitions_touched":
         text += f" of {len(variant.analysis.lanes):,}"
+    elif name == "settle_time" and variant.analysis.measure("unsettled"):
+        return f"not within {say_duration(variant.analysis.horizon_us)}" if not value else f"over {text}"
     elif name == "moved_partitions":
         least = variant.analysis.measure("least_moves")
         text += f", at least {figures.say('least_moves', least)}" if least is not None and least < value else ""
@@ -106,7 +110,7 @@ def tell_one(variant: VariantReport) -> str:
     a = variant.analysis
     touched, longest, total = (a.measure(name) for name in ("partitions_touched", "longest_pause", "partition_seconds"))
     if not touched or longest is None or total is None:
-        return "No partition stood still."
+        return tell_none([a])
     return (f"{touched:.0f} of {plural(len(a.lanes), 'partition')} stood still, {_length(longest)} at the longest and {_sum(total)} in all, "
             f"over {plural(round(a.measure('rebalances') or 0), 'rebalance')}.")
 

@@ -12,6 +12,7 @@ from rebalsim.analysis import Analysis
 from rebalsim.analysis.lag import LagBook
 from rebalsim.analysis.lanes import find_lanes
 from rebalsim.analysis.values import (
+    Alarm,
     Answer,
     Cause,
     Disturbance,
@@ -90,7 +91,8 @@ def _analysis(v: Doc, document: Doc) -> Analysis:
         "rebalances": [_rebalance(r) for r in v["rebalances"]], "disturbances": [_disturbance(d) for d in v["disturbances"]], "members": members,
         "client_metrics": {c: {n: m["value"] for n, m in found.items()} for c, found in v["client_metrics"].items()}, "lag": lag, "lag_book": book,
         "redeliveries": [_redelivery(r) for r in v["redeliveries"]], "answers": [_plain(Answer, a, tuples=("consumers", "evidence")) for a in v["answers"]],
-        "marks": [_mark(m) for m in v["marks"]], "violations": [_plain(Violation, x, tuples=("evidence",)) for x in v["violations"]],
+        "marks": [_mark(m) for m in v["marks"]], "alarms": [_alarm(x) for x in v.get("alarms", ())],
+        "violations": [_plain(Violation, x, tuples=("evidence",)) for x in v["violations"]],
     }
     analysis.__dict__.update(parts)                  # as if they had been asked for already
     analysis.measured.update((metric, v["metrics"][metric]["value"]) for metric in METRICS)
@@ -149,6 +151,12 @@ def _redelivery(r: Doc) -> Redelivery:
 
 def _partition(told: Doc) -> Partition:
     return partition_named(told["partition"])
+
+
+def _alarm(x: Doc) -> Alarm:
+    told = {key: value for key, value in x.items() if key != "text"}
+    lists = {key: tuple(x[key]) for key in ("consumers", "others", "evidence")}
+    return Alarm(**{**told, **lists, "back_us": _or(x["back_us"])})
 
 
 def _mark(m: Doc) -> Mark:

@@ -8,14 +8,15 @@ from dataclasses import replace
 
 from rebalsim.domain.instants import say_duration
 from rebalsim.reports import figures
-from rebalsim.reports.comparison import alike, lines_of, tell_one, tell_trade
+from rebalsim.reports.alarms_told import alarms_of
+from rebalsim.reports.comparison import LOSSES, alike, lines_of, tell_one, tell_trade
 from rebalsim.reports.difference import Difference, difference
 from rebalsim.reports.hints import hint_on
-from rebalsim.reports.names import plural, safe
+from rebalsim.reports.names import listed, plural, safe
 from rebalsim.reports.questions import tell_answer
 from rebalsim.reports.report import Report, VariantReport
 from rebalsim.reports.ruler import say_instant
-from rebalsim.reports.sentences import recurring, tell_recurring, tell_trigger, together
+from rebalsim.reports.sentences import recurring, tell_none, tell_recurring, tell_trigger, together
 
 MOST_SENTENCES, MOST_MEMBERS, MOST_REBALANCES = 6, 100, 100
 _SIGNS = {"pass": ("good", "✓ kept"), "fail": ("bad", "✗ broken"), "inconclusive": ("warn", "? undecided")}
@@ -44,13 +45,24 @@ def lead(report: Report) -> str:
     return "".join(f'<p class="lead">{text(said)}</p>' for said in told if said)
 
 
+def alarms(report: Report) -> str:
+    """What figures hide: the dead, groups that are not stable, records that nobody will read."""
+    told = alarms_of(report.variants, lambda names: f"{listed([safe(name) for name in names], 9)}{' alike' if len(names) > 1 else ''}")
+    items = [f'<li class="{"bad" if alarm.is_bad else "warn"}">{text(f"{whose}: " if whose else "")}{text(alarm.text)}</li>' for whose, alarm in told]
+    return f'<ul id="alarms" class="plain">{"".join(items)}</ul>' if items else ""
+
+
 def summary(report: Report) -> str:
     """The figures beside each other, or what changed."""
     if report.is_comparison:
         return "".join(_changes(difference(report.variants[one], report.variants[other])) for one, other in report.pairs)
     rows = []
     for line in lines_of(report):
-        cells = [f'<span class="good">{text(value)} ✓</span>' if i in line.best else text(value) for i, value in enumerate(line.texts)]
+        cells = [
+            f'<span class="good">{text(value)} ✓</span>' if i in line.best
+            else f'<span class="warn">{text(value)}</span>' if line.metric in LOSSES and line.values[i] else text(value)
+            for i, value in enumerate(line.texts)
+        ]
         rows.append([text(line.title), *cells])
     seeds = max((s.runs for v in report.variants for s in v.spread.values()), default=0)
     over = f" The middle, p95 and highest value over {seeds} seeds." if seeds else ""
@@ -97,7 +109,7 @@ def longest(report: Report) -> str:
             hint = hint_on(group.first, v.analysis.header)
             found.setdefault(tell_recurring(group, more), (group.length_us, hint, []))[2].append(safe(v.name))
     if not found:
-        return "<p>No partition stood still.</p>"
+        return f"<p>{tell_none(v.analysis for v in report.variants)}</p>"
     items, hinted = [], dict[str, None]()
     for said, (_, hint, names) in sorted(found.items(), key=lambda item: -item[1][0])[: MOST_SENTENCES * 2]:
         whose = f"<strong>{text(' and '.join(names))}{' alike' if len(names) > 1 else ''}:</strong> " if len(report.variants) > 1 else ""
@@ -128,8 +140,11 @@ def members(v: VariantReport) -> str:
     """What each consumer lived through."""
     rows = []
     found = v.analysis.members
+    died = {alarm.consumers[0]: alarm for alarm in v.analysis.alarms if alarm.kind == "died"}
     for m in found[:MOST_MEMBERS]:
-        troubles = [f"removed: {', '.join(m.removed)}"] if m.removed else []
+        dead = died.get(m.consumer)
+        troubles = [f"died of {dead.why}" if dead.why else "was killed"] if dead is not None else []
+        troubles += [f"removed: {', '.join(m.removed)}"] if m.removed else []
         troubles += [f"outlasted max.poll.interval.ms {m.poll_expired} ×"] if m.poll_expired else []
         troubles += [f"fenced {m.fenced} ×"] if m.fenced else []
         counts = (m.lives, m.rebalances, m.assigned, m.revoked, m.lost, m.held_most, m.held_last)

@@ -93,6 +93,11 @@ VARIANT = _object(
     answers=_list(_object("One of the four questions.", question=TEXT, is_yes={"type": ["boolean", "null"]}, consumers=TEXTS, figures=_map(MAYBE_NUMBER),
                           evidence=EVIDENCE)),
     marks=_list(_object("Something worth a mark.", at_us=US, kind=TEXT, text=TEXT, action=TEXT, deed=TEXT, targets=TEXTS, group=TEXT, event=MAYBE_INT)),
+    alarms=_list(_object(
+        "What figures hide: who died (of an error, or killed and not back), and a group that was not stable in the end.",
+        kind={"enum": ["died", "never-stable", "not-stable"]}, group=TEXT, at_us=US, consumers=TEXTS, why=TEXT, others=TEXTS, back_us=MAYBE_US, times=COUNT,
+        figures=_map(NUMBER), evidence=EVIDENCE, text=TEXT,
+    )),
     violations=_list(_object("A broken invariant.", rule=TEXT, at_us=US, text=TEXT, evidence=EVIDENCE)), notes=TEXTS,
 )
 

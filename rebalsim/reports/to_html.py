@@ -41,7 +41,7 @@ def render(report: Report) -> str:
     body = "".join((
         f'<header class="top"><div><h1>{title}</h1><p class="facts">{" · ".join(facts)}</p>{about}</div>'
         '<button id="theme" class="needs-script" hidden>Light / dark</button></header>',
-        f"<main>{parts.lead(report)}{parts.budgets(report)}",
+        f"<main>{parts.alarms(report)}{parts.lead(report)}{parts.budgets(report)}",
         _timelines(report),
         f'<section id="longest"><h2>What stood still longest</h2>{parts.longest(report)}</section>',
         f'<section id="summary">{parts.summary(report)}</section>',

@@ -8,7 +8,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from rebalsim.analysis import Analysis
 from rebalsim.analysis.values import (
+    Alarm,
     Answer,
     Disturbance,
     LagCurve,
@@ -23,6 +25,7 @@ from rebalsim.analysis.values import (
     Violation,
 )
 from rebalsim.domain.metrics import METRICS, Metric
+from rebalsim.reports.alarms_told import tell_alarm
 from rebalsim.reports.comparison import Line, lines_of, tell_trade
 from rebalsim.reports.difference import PhaseChange, difference
 from rebalsim.reports.report import BudgetResult, Report, Spread, VariantReport
@@ -144,6 +147,7 @@ def _variant(v: VariantReport) -> Json:
         "redeliveries": [_redelivery(r) for r in a.redeliveries],
         "answers": [_answer(x) for x in a.answers],
         "marks": [_mark(m) for m in a.marks],
+        "alarms": [_alarm(x, a) for x in a.alarms],
         "violations": [_violation(x) for x in a.violations],
         "notes": list(v.notes),
     }
@@ -236,6 +240,13 @@ def _redelivery(r: Redelivery) -> Json:
 def _answer(a: Answer) -> Json:
     figures = dict(sorted(a.figures.items()))
     return {"question": a.question, "is_yes": a.is_yes, "consumers": list(a.consumers), "figures": figures, "evidence": list(a.evidence)}
+
+
+def _alarm(x: Alarm, a: Analysis) -> Json:
+    return {
+        "kind": x.kind, "group": x.group, "at_us": x.at_us, "consumers": list(x.consumers), "why": x.why, "others": list(x.others),
+        "back_us": _known(x.back_us), "times": x.times, "figures": dict(sorted(x.figures.items())), "evidence": list(x.evidence), "text": tell_alarm(x, a),
+    }
 
 
 def _mark(m: Mark) -> Json:

@@ -7,12 +7,13 @@ from dataclasses import replace
 
 from rebalsim.domain.instants import say_duration
 from rebalsim.reports import figures
-from rebalsim.reports.comparison import alike, lines_of, tell_trade
+from rebalsim.reports.alarms_told import alarms_of
+from rebalsim.reports.comparison import LOSSES, alike, lines_of, tell_trade
 from rebalsim.reports.difference import difference
-from rebalsim.reports.names import safe
+from rebalsim.reports.names import listed, safe
 from rebalsim.reports.questions import tell_answer
 from rebalsim.reports.report import BudgetResult, Report
-from rebalsim.reports.sentences import recurring, tell_recurring, together
+from rebalsim.reports.sentences import recurring, tell_none, tell_recurring, together
 from rebalsim.reports.to_terminal import picture_of
 from rebalsim.reports.view import View
 
@@ -23,7 +24,7 @@ _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~@])")
 
 def render(report: Report, view: View = View()) -> str:  # noqa: B008 (frozen)
     """The whole comment. Zoom comes from the view; width and colour do not."""
-    lines = [f"## {escape(report.title) or 'rebalsim'}", "", _verdict(report), ""]
+    lines = [f"## {escape(report.title) or 'rebalsim'}", "", _verdict(report), "", *_alarms(report)]
     lines += _budgets(report.budgets)
     lines += _changes(report) if report.is_comparison else _comparison(report)
     trade = tell_trade(report)
@@ -69,6 +70,13 @@ def _verdict(report: Report) -> str:
     return f"**Longest pause:** {told}"
 
 
+def _alarms(report: Report) -> list[str]:
+    """What figures hide: the dead, groups that are not stable, records that nobody will read."""
+    told = alarms_of(report.variants, lambda names: f"{listed([escape(name) for name in names], 9)}{' alike' if len(names) > 1 else ''}")
+    lines = [f"- {'🔴' if alarm.is_bad else '⚠️'} {f'**{whose}:** ' if whose else ''}{escape(alarm.text)}" for whose, alarm in told]
+    return [*lines, ""] if lines else []
+
+
 def _budgets(budgets: tuple[BudgetResult, ...]) -> list[str]:
     if not budgets:
         return []
@@ -90,7 +98,8 @@ def _comparison(report: Report) -> list[str]:
     lines = ["| | " + " | ".join(escape(v.title) for v in report.variants) + " |", "|---|" + "---|" * len(report.variants)]
     for line in lines_of(report):
         cells = [f"**{escape(text)}** ✓" if i in line.best else escape(text) for i, text in enumerate(line.texts)]
-        lines.append(f"| {line.title} | {' | '.join(cells)} |")
+        warned = "⚠️ " if line.metric in LOSSES else ""
+        lines.append(f"| {warned}{line.title} | {' | '.join(cells)} |")
     return [*lines, ""]
 
 
@@ -114,4 +123,4 @@ def _longest(report: Report, view: View) -> list[str]:
         whose = f"**{escape(v.name)}:** " if len(report.variants) > 1 else ""
         groups = recurring(together(p for p in v.analysis.pauses if view.shows_pause(p)))
         found += [f"- {whose}{escape(tell_recurring(group, more))}" for group, more in groups[:3]]
-    return [*found, ""] if found else ["No partition stood still.", ""]
+    return [*found, ""] if found else [tell_none(v.analysis for v in report.variants), ""]

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rebalsim.domain.instants import say_duration
+from rebalsim.reports.alarms_told import alarms_of
+from rebalsim.reports.comparison import LOSSES, lines_of, tell_trade
 from rebalsim.reports.comparison import Line as Figures
-from rebalsim.reports.comparison import lines_of, tell_trade
 from rebalsim.reports.hints import hint_on
 from rebalsim.reports.ink import Line, table
 from rebalsim.reports.names import clip, plural, safe
 from rebalsim.reports.questions import Answered, tell_answer
 from rebalsim.reports.report import BudgetResult, Report, VariantReport
 from rebalsim.reports.ruler import say_instant
-from rebalsim.reports.sentences import Together, recurring, tell_recurring, together
+from rebalsim.reports.sentences import Together, recurring, tell_none, tell_recurring, together
 from rebalsim.reports.terminal_bars import Canvas
 from rebalsim.reports.terminal_changes import tell_changes
 from rebalsim.reports.terminal_page import Page
@@ -25,6 +26,7 @@ def render(report: Report, view: View = View()) -> str:  # noqa: B008 (frozen)
     page = Page(view)
     _head(page, report)
     _pictures(page, report)
+    _alarms(page, report)
     if report.is_comparison:
         tell_changes(page, report)
         _sentences(page, report)
@@ -78,17 +80,29 @@ def _pictures(page: Page, report: Report) -> None:
             for line in canvas.script(variant.analysis.marks):
                 page.line(line)
         groups = list(dict.fromkeys(lane.group for lane in lanes[variant.name]))
+        if not variant.analysis.lanes:
+            groups = list(variant.analysis.groups)
         for group in groups:
             page.line(canvas.group(variant, group, len(groups) > 1))
             for line in canvas.partitions([lane for lane in lanes[variant.name] if lane.group == group]):
                 page.line(line)
-        if not groups:
-            page.line("  no partition to show: nothing matches, or nobody ever held one", "dim")
+        if not lanes[variant.name]:
+            why = "nothing matches" if variant.analysis.lanes else "nobody ever held one"
+            page.line(f"  no partition to show: {why}", "dim")
     for line in canvas.legend():
         page.line(line)
 
 
 # ------------------------------------------------------------------------------------------------ the sentences
+
+
+def _alarms(page: Page, report: Report) -> None:
+    """What figures hide, before them: the dead, groups that are not stable, records that nobody will read."""
+    for i, (whose, alarm) in enumerate(alarms_of(report.variants, _alike)):
+        if i == 0:
+            page.line()
+        text = f"{whose}: {alarm.text}" if whose else alarm.text
+        page.wrapped(f"! {text}", 0, "bold red" if alarm.is_bad else "yellow", 2)
 
 
 def _sentences(page: Page, report: Report) -> None:
@@ -102,7 +116,7 @@ def _sentences(page: Page, report: Report) -> None:
             sentence = tell_recurring(group, more)
             found.setdefault(sentence, (group, variant, []))[2].append(variant.name)
     if not found:
-        page.heading("No partition stood still.")
+        page.heading(tell_none(v.analysis for v in report.variants))
         return
     page.heading("What stood still longest")
     hinted: dict[str, None] = {}
@@ -162,7 +176,9 @@ def _fitting(rows: list[list[Line]], width: int, gap: int = 2) -> list[list[list
 
 def _cell(page: Page, line: Figures, place: int) -> Line:
     text = page.plain(line.texts[place])
-    return Line(f"{text} {'*' if page.view.is_ascii else '✓'}", "bold green") if place in line.best else Line(text)
+    if place in line.best:
+        return Line(f"{text} {'*' if page.view.is_ascii else '✓'}", "bold green")
+    return Line(text, "bold yellow" if line.metric in LOSSES and line.values[place] else "")
 
 
 # ------------------------------------------------------------------------------------------------ budgets, questions, the end
@@ -200,10 +216,10 @@ def _questions(page: Page, report: Report) -> None:
         if len(found) == 1:
             _answer(page, found[0][0], question, found[0][1], found[0][2][0][1].is_bad)
             continue
-        page.wrapped(question, 11)
+        _answer(page, "differs", question, "", any(answered[0][1].is_bad for _, _, answered in found))
         for said, text, answered in found:
             names = " and ".join(safe(name) for name, _ in answered)
-            _answer(page, said, names, text, answered[0][1].is_bad)
+            page.wrapped(f"{names}: {said}. {text}".rstrip(), 11, "yellow" if answered[0][1].is_bad else "dim", 2)
 
 
 def _answer(page: Page, said: str, whom: str, text: str, is_bad: bool) -> None:

@@ -1,0 +1,138 @@
+"""What must be read before any figure, in a sentence each: who is dead, which group was not stable, what nobody will ever read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from rebalsim.analysis import Analysis
+from rebalsim.analysis.values import Alarm
+from rebalsim.domain.instants import say_duration
+from rebalsim.reports.names import listed, partitions_told, plural, safe
+from rebalsim.reports.report import VariantReport
+from rebalsim.reports.ruler import say_instant
+from rebalsim.reports.sentences import tell_trigger
+
+FOLDED = 3          # more consumers than this that died alike are told in one sentence
+
+
+@dataclass(frozen=True, slots=True)
+class AlarmTold:
+    """A sentence; `is_bad`: red, otherwise worth a look."""
+
+    text: str
+    is_bad: bool = True
+
+
+_MEANS = {
+    "GroupMaxSizeReachedException": "the group had group.max.size members already",
+    "InconsistentGroupProtocolException": "it offers no assignor that all the others offer, too",
+    "FencedInstanceIdException": "its group.instance.id is another's now",
+    "UnreleasedInstanceIdException": "its group.instance.id is still another member's",
+    "UnsupportedAssignorException": "the brokers do not know its assignor",
+    "GroupAuthorizationException": "it may not join this group",
+}
+
+
+def tell_alarms(a: Analysis) -> list[AlarmTold]:
+    """Everything that has to be said of one run: groups, the dead, and what was skipped."""
+    several = len(a.groups) > 1
+    groups = [AlarmTold(_of_group(alarm, a, several), alarm.kind == "never-stable") for alarm in a.alarms if alarm.kind != "died"]
+    skips = _skipped(a)
+    return [*groups, *(AlarmTold(text) for text in _dead(a.alarms)), *([AlarmTold(skips)] if skips else [])]
+
+
+def alarms_of(variants: Iterable[VariantReport], join: Callable[[list[str]], str]) -> list[tuple[str, AlarmTold]]:
+    """Those of all variants with whose they are; the same of two variants once, and nobody's name where there is only one."""
+    found: dict[AlarmTold, list[str]] = {}
+    count = 0
+    for variant in variants:
+        count += 1
+        for alarm in tell_alarms(variant.analysis):
+            found.setdefault(alarm, []).append(variant.name)
+    return [(join(names) if count > 1 else "", alarm) for alarm, names in found.items()]
+
+
+def tell_alarm(alarm: Alarm, a: Analysis) -> str:
+    """One of them by itself."""
+    return _death(alarm) if alarm.kind == "died" else _of_group(alarm, a, len(a.groups) > 1)
+
+
+# ------------------------------------------------------------------------------------------------ the dead
+
+
+def _dead(alarms: Iterable[Alarm]) -> list[str]:
+    alike: dict[tuple[object, ...], list[Alarm]] = {}
+    for alarm in alarms:
+        if alarm.kind == "died":
+            alike.setdefault((alarm.group, alarm.why, bool(alarm.others), alarm.back_us < 0, alarm.times > 1), []).append(alarm)
+    return [text for each in alike.values() for text in ([_deaths(each)] if len(each) > FOLDED else map(_death, each))]
+
+
+def _death(alarm: Alarm) -> str:
+    who, at = safe(alarm.consumers[0]), say_instant(alarm.at_us)
+    if not alarm.why:
+        return f"{who} was killed at {at} and did not come back."
+    error = f"{safe(alarm.why)}{_meaning(alarm)}"
+    if alarm.times == 1:
+        return f"{who} died at {at} of {error}{' and did not come back' if alarm.back_us < 0 else f'; it was started again at {say_instant(alarm.back_us)}'}."
+    back = ", and did not come back from the last" if alarm.back_us < 0 else ", and was started again each time"
+    return f"{who} died {alarm.times:,} times of {error}, for the first time at {at}{back}."
+
+
+def _deaths(alarms: list[Alarm]) -> str:
+    who = listed([safe(alarm.consumers[0]) for alarm in alarms])
+    first, last = say_instant(alarms[0].at_us), say_instant(alarms[-1].at_us)
+    when = f"at {first}" if first == last else f"from {first} to {last}"
+    back = " and did not come back" if alarms[0].back_us < 0 else "; they were started again"
+    if not alarms[0].why:
+        return f"{who} were killed {when}{back}."
+    times = ", some of them more than once" if alarms[0].times > 1 else ""
+    return f"{who} died {when}{times} of {safe(alarms[0].why)}{_meaning(alarms[0])}{back}."
+
+
+def _meaning(alarm: Alarm) -> str:
+    """What the exception says, to those who do not know it."""
+    if alarm.others and alarm.why == "FencedInstanceIdException":
+        return f" (its group.instance.id is {listed([safe(c) for c in alarm.others])}'s now)"
+    meaning = _MEANS.get(alarm.why, "")
+    return f" ({meaning})" if meaning else ""
+
+
+# ------------------------------------------------------------------------------------------------ groups
+
+
+def _of_group(alarm: Alarm, a: Analysis, is_named: bool) -> str:
+    group = f"The group {safe(alarm.group)}" if is_named else "The group"
+    if alarm.kind == "never-stable":
+        nobody = not any(h for (of, _), h in a.holdings.items() if of == alarm.group)
+        what = "nobody has been assigned anything" if nobody else "it has not settled"
+        told = f"{group} never became stable: after {say_duration(a.horizon_us)} and {plural(alarm.times, 'generation')} {what}."
+    else:
+        rounds = f", {plural(alarm.times, 'generation')} later" if alarm.times > 1 else ""
+        why = "" if alarm.why == "sync-timed-out" else f", when {tell_trigger(alarm.why, alarm.consumers[0] if alarm.consumers else '')}"
+        told = f"{group} was not stable when the observation ended{rounds}: it has not been since {say_instant(alarm.at_us)}{why}."
+    return told + _waited(alarm) if alarm.why == "sync-timed-out" else told
+
+
+def _waited(alarm: Alarm) -> str:
+    """The one reason that hides from everybody: whoever waits for the leader gives up before it has computed."""
+    computed = alarm.figures.get("computed_us", -1)
+    leader = listed([safe(c) for c in alarm.others])
+    took = f"took {say_duration(computed)} to send the assignment" if computed >= 0 else "had not sent the assignment"
+    return (f" {listed([safe(c) for c in alarm.consumers])} gave up waiting for SyncGroup after {say_duration(alarm.figures['waited_us'])} "
+            f"(request.timeout.ms), while the leader {leader} {took}; then everybody joined again.")
+
+
+# ------------------------------------------------------------------------------------------------ records
+
+
+def _skipped(a: Analysis) -> str:
+    """Records that no owner will ever read: the loss of data that a rebalance can mean."""
+    skips = [r for r in a.redeliveries if r.is_skip]
+    records = a.measure("skipped")
+    if not skips or not records:
+        return ""
+    where = partitions_told(dict.fromkeys(r.partition for r in skips))
+    latest = " (auto.offset.reset: latest)" if any(r.how == "latest" for r in skips) else ""
+    return f"{plural(round(records), 'record')} of {where} will never be read: whoever took over began behind them{latest}."
