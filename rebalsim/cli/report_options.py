@@ -40,7 +40,10 @@ def instant(text: str) -> int:
             return round(sum(float(p) * 60.0**i for i, p in enumerate(reversed(parts))) * 1_000_000)
     except (ValueError, OverflowError):
         pass
-    raise InputError(f"{why_no_duration(text) or repr(text) + ' is no moment'} — a moment is written 41s, 1m30s or 1:30.250")
+    why = why_no_duration(text)
+    if why and " — " in why:                         # it gives its own advice
+        raise InputError(why)
+    raise InputError(f"{why or repr(text) + ' is no moment'} — a moment is written 41s, 1m30s or 1:30.250")
 
 
 INSTANT = Instant()

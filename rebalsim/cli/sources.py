@@ -21,6 +21,8 @@ _YAML = (".yaml", ".yml")
 
 def kind_of(name: str) -> str:
     """What a name means: a folder is logs, JSON tells by its first line, all else is a scenario (a file or a stock story)."""
+    if not name:
+        raise InputError("FILE is empty, and names nothing — give a file, a folder of logs, or a stock story")
     path = Path(name)
     try:
         if path.is_dir():
