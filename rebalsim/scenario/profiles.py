@@ -62,7 +62,7 @@ def _brokers() -> dict[str, BrokerProfile]:
         config = BrokerConfig()
         if number_of(version) < (4, 3):
             linger = 5 * MS if number_of(version) >= (4, 0) else 0
-            config = replace(config, group_consumer_assignment_interval_us=0, group_coordinator_append_linger_us=linger)
+            config = replace(config, group_coordinator_append_linger_us=linger)      # that there is no assignment interval is the coordinator's own
         found[version] = BrokerProfile(version, config)
     return found
 

@@ -61,14 +61,14 @@ class Condition:
         if host is None:
             return is_ == "empty"
         if is_ == "stable":
-            return bool(host.is_up and host.group.state is ClassicState.STABLE)
+            return bool(host.is_up and host.is_stable)
         if is_ == "empty":
-            return bool(host.group.state in (ClassicState.EMPTY, ClassicState.DEAD) and not any(self.world.living(self.when.group)))
+            return bool(host.group.state.value in (ClassicState.EMPTY.value, ClassicState.DEAD.value) and not any(self.world.living(self.when.group)))
         return self._has_caught_up(host)
 
     def _has_caught_up(self, host: Any) -> bool:
         """Its lag is below a second's arrivals, over all that its members read."""
-        if host.group.state is not ClassicState.STABLE:
+        if not host.is_stable:
             return False
         now = self.world.engine.env._now
         lag = arrivals = 0.0

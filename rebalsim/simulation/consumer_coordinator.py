@@ -95,6 +95,10 @@ class ConsumerCoordinator(Coordinator):
         group = self.group
         return "session:" if isinstance(group, ConsumerGroup) else group.session_prefix
 
+    def has_settled(self, member: Any) -> bool:
+        """Classic members of a consumer group beat on: any beat may tell them to join again."""
+        return not isinstance(self.group, ConsumerGroup) and super().has_settled(member)
+
     @property
     def is_watching(self) -> bool:
         """Would the next heartbeat of anybody look at the topics?"""

@@ -118,6 +118,10 @@ class Coordinator:
     def is_stable(self) -> bool:
         return self.group.state is STABLE
 
+    def has_settled(self, member: Any) -> bool:
+        """Is nothing left for this classic member to learn from its beats?"""
+        return bool(self.group.generation == member.generation and member.member_id in self.group.members)
+
     @property
     def session_prefix(self) -> str:
         """What the keys of the members' session timers begin with."""

@@ -21,7 +21,7 @@ def can_rest(consumer: Any) -> bool:
         consumer.feed.cycle is not None and member.state is MemberState.STABLE and not member.needs_rejoin and not consumer.calls
         and not consumer.inbox and not consumer.membership.is_pending and consumer.heartbeat.is_enabled
         and consumer.heartbeat.failure is None and host is not None and consumer.coordinator == host.broker and host.is_up
-        and host.was_stable and host.group.generation == member.generation and member.member_id in host.group.members
+        and host.was_stable and host.has_settled(member)
         and not consumer.coordinator_link.is_cut and not consumer.hang_us and not consumer.stop_option
         and not consumer.membership.must_join()
     )

@@ -17,6 +17,7 @@ MEANT: dict[str, tuple[str, ...]] = {
     "migration-downgrade": ("bounce-outpaces-start", "direct-assignor-swap", "dynamic-in-statefulset"),
     "migration-range-first": ("dynamic-in-statefulset",),
     "migration-refused": ("direct-assignor-swap", "dynamic-in-statefulset"),
+    "migration-to-consumer": ("dynamic-in-statefulset",),
     "migration-two-bounces": ("dynamic-in-statefulset",),
     "rebalance-storm-chain": ("heavy-batch", "poll-interval-under-worst-batch"),
     "rebalance-storm": ("auto-commit-long-batches", "heavy-batch", "poll-interval-under-worst-batch"),
