@@ -414,10 +414,15 @@ class Feed:
         """In a trace of the whole wire: the batches of the steady time, after the fact (the trace is sorted in the end)."""
         cycle = self.cycle
         assert cycle is not None
-        alike: dict[tuple[int, int], list[Share]] = {}                 # of one flow and equally far: told with one look
+        groups: list[tuple[Flow, int, list[Partition], list[Share]]] = []          # of one flow and equally far: told with one look
         for share in self.shares.values():
-            alike.setdefault((id(share.flow), share.told), []).append(share)
-        groups = [(shares[0].flow, shares[0].told, [share.partition for share in shares], shares) for shares in alike.values()]
+            for flow, first, partitions, shares in groups:
+                if flow is share.flow and first == share.told:
+                    partitions.append(share.partition)
+                    shares.append(share)
+                    break
+            else:
+                groups.append((share.flow, share.told, [share.partition], [share]))
         tell, name = self.consumer.tell, self.consumer.name
         if cycle.rate and len(groups) == 1 and self.steady_us >= cycle.anchor_us:
             self._tell_rounds(cycle, groups[0], until_us)

@@ -1,0 +1,202 @@
+"""A consumer's side of the network, as its two threads share it: requests, answers, connections, and who its coordinator is.
+
+Answers lie in an inbox until a thread reads them: the application's whenever it is inside poll(), else the heartbeat thread at its
+next look.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rebalsim.protocol.errors_of_kafka import Error
+from rebalsim.simulation.engine import APP, Alarm, Once
+from rebalsim.simulation.membership import ask_for_coordinator
+from rebalsim.simulation.network import DISCONNECTED, Call, Link
+from rebalsim.simulation.process import Process
+from rebalsim.trace.events import CoordinatorLost, RebalanceNoticed, RequestSent, ResponseReceived
+
+ALWAYS_TOLD = ("JoinGroup", "SyncGroup")
+
+
+class Endpoint(Process):
+    """What ConsumerNetworkClient and the coordinator's bookkeeping do."""
+
+    # ---------------------------------------------------------------------------------------------- requests and answers
+
+    def call(self, api: str, request: Any, handle: Any) -> Call:
+        """A request to the coordinator, not sent yet."""
+        member = self.member
+        call = Call(self, api, self.world.next_number(), request, handle, self.engine.env._now, self.coordinator or 0)
+        call.sent_generation, call.sent_member_id = member.generation, member.member_id
+        return call
+
+    def send(self, call: Call, reason: str = "") -> None:
+        now = self.engine.env._now
+        call.sent_us = now
+        if not call.expires_us:
+            call.expires_us = now + self.config.request_timeout_us
+        self.calls[call.number] = call
+        if self.world.is_wire or call.api in ALWAYS_TOLD or call.is_before_rebalance:
+            call.told = self.world.next_told()
+            self.tell(RequestSent(now, self.name, call.api, call.told, call.sent_generation, reason))
+        link, host = self.coordinator_link, self.host
+        if call.api == "FindCoordinator":
+            link, host = self.link(self.world.bootstrap), self.world
+        if link is None or host is None:
+            self.inbox.append((call, DISCONNECTED))
+            return
+        link.up(call, host.receive)
+        self._mind_expiry(call)
+
+    def send_late(self, event: Once) -> None:
+        """A request that had to wait for the leader's computation."""
+        call: Call = event.value
+        if self.is_alive and call.life == self.life:
+            self.send(call)
+
+    def answered(self, event: Once) -> None:
+        """An answer came; the event's value is the call with its response."""
+        call: Call = event.value
+        if call.life != self.life or not self.is_alive or self.calls.get(call.number) is not call:
+            return
+        if call.is_quiet and self.feed.cycle is not None and not self.is_frozen and call.response.error is Error.NONE:
+            self._pop(call, call.response)             # no news: nobody is woken for it
+            return
+        self.inbox.append((call, call.response))
+        self._incoming()
+
+    def fetched(self, event: Once) -> None:
+        """A Fetch came back."""
+        fetch = event.value
+        if fetch.life == self.life and self.is_alive and self.feed.flying.get(fetch.broker) is fetch:
+            self.inbox.append((None, fetch))
+            self._incoming()
+
+    def looked_up(self, event: Once) -> None:
+        """A partition leader answered about positions."""
+        lookup = event.value
+        if lookup.life == self.life and self.is_alive:
+            self.inbox.append((self.positions, lookup))
+            self._incoming()
+
+    def _incoming(self) -> None:
+        if self.is_frozen:
+            self.is_owed = True
+        elif self.is_polling:
+            self._wake()
+        elif self.heartbeat.is_enabled:
+            self.heartbeat.plan()
+
+    def read(self, is_app: bool = True) -> None:
+        """One network pass: everything that has come is handled, in order."""
+        while self.inbox:
+            inbox, self.inbox = self.inbox, []
+            for call, response in inbox:
+                if call is None:
+                    self.feed.landed(response)
+                elif call is self.positions:
+                    self.positions.landed(response)
+                elif call.number in self.calls or response is DISCONNECTED:
+                    self._pop(call, response)
+
+    def _pop(self, call: Call, response: Any) -> None:
+        self.calls.pop(call.number, None)
+        if self.world.is_wire or call.api in ALWAYS_TOLD:
+            error: Error = response.error
+            self.tell(ResponseReceived(
+                self.engine.env._now, self.name, call.api, call.told, "" if error is Error.NONE else error.name,
+                getattr(response, "generation", -1), call.sent_us))
+        call.handle(call, response)
+
+    def drop_calls(self, *apis: str) -> None:
+        """Nobody waits for these any more."""
+        for number in [number for number, call in self.calls.items() if call.api in apis]:
+            del self.calls[number]
+
+    def _mind_expiry(self, call: Call) -> None:
+        if self.expiry is None:
+            self.expiry = Alarm(self.engine, self.rank + APP, self._expire)
+        if call.expires_us < self.expiry.at_us:
+            self.expiry.set(call.expires_us)
+
+    def _expire(self) -> None:
+        """A request without an answer for too long: the connection is given up, and everything on it with it."""
+        now = self.engine.env._now
+        if not self.is_alive or self.is_frozen:
+            return
+        late = [call for call in self.calls.values() if call.expires_us <= now]
+        if late:
+            self.lose_coordinator("request timed out")
+            for call in late:                          # one that looked for the coordinator, too
+                if self.calls.pop(call.number, None) is not None:
+                    self.inbox.append((call, DISCONNECTED))
+            self._incoming()
+        elif self.calls and self.expiry is not None:
+            self.expiry.set(min(call.expires_us for call in self.calls.values()))
+
+    # ---------------------------------------------------------------------------------------------- the coordinator
+
+    def look_up_coordinator(self) -> None:
+        self.is_looking_up = True
+        self.send(ask_for_coordinator(self))
+
+    def take_coordinator(self, broker: int) -> None:
+        """This broker leads the group; a connection of its own is made."""
+        self.coordinator = broker
+        self.coordinator_link = self.lines.fit(self.world.connect(self, broker, "coordinator"), True)
+        self.host = self.world.host_of(self.group)
+
+    def lose_coordinator(self, why: str) -> None:
+        """markCoordinatorUnknown: whatever is under way on that connection fails; nothing is revoked."""
+        if self.coordinator is None:
+            return
+        now = self.engine.env._now
+        self.unavailable_us[self.coordinator] = now + int(self.config.reconnect_backoff_us * self.jitter())
+        self.coordinator = None
+        self.tell(CoordinatorLost(now, self.name, why))
+        for number, call in list(self.calls.items()):
+            if call.api != "FindCoordinator":
+                del self.calls[number]
+                self.inbox.append((call, DISCONNECTED))
+
+    def lose_again(self) -> None:
+        """The coordinator was found, but its connection may not be made yet."""
+        self.coordinator = None
+        self.tell(CoordinatorLost(self.engine.env._now, self.name, "coordinator unavailable"))
+
+    def lost_broker(self, broker: int) -> None:
+        """A broker closed its connections."""
+        link = self._links.get(broker)
+        if link is not None:
+            link.is_open = False
+        if self.coordinator == broker:
+            if not self.is_frozen:
+                self.settle_accounts()
+            self.lose_coordinator("coordinator unavailable")
+            self._incoming()
+
+    def leave_group(self, reason: str) -> None:
+        """The heartbeat thread found that the application no longer polls."""
+        self.membership.leave(reason)
+
+    def heard_by_sync(self) -> None:
+        self.tell(RebalanceNoticed(self.engine.env._now, self.name, "sync"))
+
+    def metadata_came(self) -> None:
+        """The topics look different now; a thread in poll() notices at once."""
+        if self.is_polling and not self.is_frozen and self.membership.must_join():
+            self.settle_accounts()
+            self._wake()
+
+    # ---------------------------------------------------------------------------------------------- connections for data
+
+    def link(self, broker: int) -> Link:
+        """The connection for data with this broker."""
+        link = self._links.get(broker)
+        if link is None:
+            link = self._links[broker] = self.lines.fit(self.world.connect(self, broker, "data"), False)
+        return link
+
+    def data_links(self) -> list[Link]:
+        """All connections for data that were made so far."""
+        return list(self._links.values())

@@ -1,0 +1,67 @@
+"""What the application does with a batch: handle it, get stuck on it, commit, or die of it."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+from rebalsim.simulation.closing import close
+from rebalsim.simulation.endpoint import Endpoint
+from rebalsim.simulation.lag import mark
+from rebalsim.trace.events import HandlerReturned, HandlerStuck
+
+NOTICEABLE_US = 100_000      # a slowed batch that is late by less is told as any other
+
+
+class Handling(Endpoint):
+    """The part of the application's thread that is outside poll()."""
+
+    def sleep(self, until_us: int) -> Generator[Any, Any, None]:
+        """Outside poll(), or deaf within it."""
+        raise NotImplementedError
+
+    def _handle(self, records: int) -> Generator[Any, Any, None]:
+        """The application works on a batch, then commits as it is used to."""
+        took = self.feed.handling_us(records)
+        late = took - int(took / self.slowness) if self.slowness > 1 else 0
+        if late < NOTICEABLE_US:
+            late = 0
+        if took:
+            yield from self.sleep(self.engine.env._now + took - late)
+        if late:
+            yield from self._stick(late, "slow")
+        if self.feed.hang_us:
+            us, self.feed.hang_us = self.feed.hang_us, 0
+            yield from self._stick(us, "poison")
+        commit = self.spec.handler.commit
+        if commit == "async":
+            self.commits.send_async(self.feed.consumed())
+        elif commit.startswith("sync"):
+            self.is_polling = True
+            yield from self.commits.sync(self.engine.env._now + self.config.default_api_timeout_us)
+            self.is_polling = False
+
+    def _hang(self) -> Generator[Any, Any, None]:
+        us, self.hang_us, self.hangs_first = self.hang_us, 0, False
+        yield from self._stick(us, self.hang_why)
+        if self.unhandled_us:
+            us, self.unhandled_us = self.unhandled_us, 0
+            yield from self.sleep(self.engine.env._now + us)
+
+    def _stick(self, us: int, why: str) -> Generator[Any, Any, None]:
+        """No progress for so long, and no poll()."""
+        now = self.engine.env._now
+        self.break_cycle()
+        mark(self, self.feed.shares.values())
+        self.tell(HandlerStuck(now, self.name, why, self.member.owned))
+        yield from self.sleep(now + us)
+        self.feed.renew()
+        self.tell(HandlerReturned(self.engine.env._now, self.name))
+
+    def _fail(self, name: str) -> Generator[Any, Any, None]:
+        """The application dies of an exception, closing its consumer on the way out."""
+        yield from self._close("default")
+        self.end("fatal", name)
+
+    def _close(self, option: str) -> Generator[Any, Any, None]:
+        yield from close(self, option)

@@ -1,0 +1,245 @@
+"""A consumer's process: its settings, its lives, and what is done to it from outside.
+
+Whoever does something to it first has it settle accounts: what it did while it slept through quiet times is made up for then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+from rebalsim.domain.scenario import Consumer as Spec
+from rebalsim.simulation.engine import APP, FIRST, SCRIPT, Alarm, Nudge, Once
+from rebalsim.simulation.lag import mark
+from rebalsim.simulation.lines import Lines
+from rebalsim.simulation.metadata import Metadata
+from rebalsim.simulation.network import Call, Link
+from rebalsim.simulation.racks import tell_bytes
+from rebalsim.simulation.randomness import Stream
+from rebalsim.simulation.sleeper import Sleeper
+from rebalsim.trace.events import ConsumerExited, ConsumerFroze, ConsumerStarted, ConsumerThawed, RejoinRequested, StopAsked
+
+
+class Process(Sleeper):
+    """One consumer through all its lives, as those see it who start, stop and disturb it."""
+
+    def __init__(self, world: Any, spec: Spec, index: int) -> None:
+        self.world = world
+        self.engine = world.engine
+        self.index = index
+        self.name = spec.name
+        self.group = spec.group
+        self.rank = FIRST + 4 * index
+        self.tell = world.tell
+        self.life = 0
+        self.is_alive = False
+        self.is_resting = False
+        self.is_frozen = False
+        self.is_assigned = False                       # has it been through the assigned callback in this life?
+        self.how_ended = ""
+        self.slowness = 1.0
+        self.lines = Lines(self)
+        self._links: dict[int, Link] = {}
+        self._streams: dict[str, Stream] = {}
+        self.take_spec(spec)
+
+    def take_spec(self, spec: Spec) -> None:
+        """The settings of the next life."""
+        self.spec = spec
+        self.config = spec.config
+        self.rack = spec.config.client_rack or spec.rack
+        self.client_id = spec.config.client_id or spec.name
+        self.pattern = spec.pattern
+        self.topics = tuple(sorted(spec.topics)) if spec.pattern is None else self.world.topics_matching(spec.pattern)
+        self.assignors = self.world.assignors_of(spec.config.partition_assignment_strategy)
+        self.is_cooperative = all("cooperative" in assignor.protocols for assignor in self.assignors)
+        version = tuple(int(part) for part in spec.client_version.split(".")[:2] if part.isdigit())
+        self.drains_first = version >= (4, 1)
+        brokers = tuple(int(part) for part in self.world.scenario.cluster.kafka.split(".")[:2] if part.isdigit())
+        self.join_version = 9 if brokers >= (3, 2) and (spec.client != "java" or version >= (3, 2)) else 8      # KIP-814: SkipAssignment
+
+    # ---------------------------------------------------------------------------------------------- life and death
+
+    def begin(self, joins_us: int | None = None) -> None:
+        """A process starts. With `joins_us` it is known when it sends its first JoinGroup: until then it only exists."""
+        engine = self.engine
+        now = engine.env._now
+        self.life += 1
+        self.is_alive = True
+        self.is_resting = self.is_frozen = self.is_closing = self.is_assigned = self.is_stopping = False
+        self.calls: dict[int, Call] = {}
+        self.inbox: list[Any] = []
+        self.coordinator: int | None = None
+        self.coordinator_link: Link | None = None
+        self.host: Any = None
+        self.is_looking_up = False
+        self.unavailable_us: dict[int, int] = {}       # brokers that this client hung up on: not called again before
+        self.group_topics: tuple[str, ...] = self.topics
+        self.is_polling = False
+        self.is_called = False                         # in steady times: something wants the application
+        self.is_owed = False                           # something rang while the process was frozen
+        self.busy_until_us = 0
+        self.blocked_until_us = 0
+        self.deadline_us = 0
+        self.hang_us = 0
+        self.hangs_first = False                       # before the batch that poll() returned is handled
+        self.unhandled_us = 0                          # … and what is left to do for that
+        self.hang_why = "hang"
+        self.thrown = 0
+        self.stop_option = ""                          # asked to stop: default | leave | remain
+        self.expiry: Alarm | None = None
+        self._links.clear()
+        self.metadata = Metadata(self)
+        self.nudge = Nudge(engine.env)
+        self.alarm = Alarm(engine, self.rank + APP, self._rung)
+        self.equip()
+        self.tell(ConsumerStarted(now, self.name, self.life))
+        engine.env.process(self.poll_loop(self.life, joins_us))
+
+    def equip(self) -> None:
+        """The parts of a life, which differ with the protocol."""
+        raise NotImplementedError
+
+    def poll_loop(self, life: int, joins_us: int | None) -> Generator[Any, Any, None]:
+        """The application's thread."""
+        raise NotImplementedError
+
+    def _rung(self) -> None:
+        """What the application's thread slept for has come."""
+        raise NotImplementedError
+
+    def end(self, how: str, error: str = "") -> None:
+        """The process is gone."""
+        if self.feed.cycle is not None:
+            self.feed.unsettle()                       # where it had got to stays as it is
+        if not self.feed.is_suspended:
+            mark(self, self.feed.shares.values())
+        tell_bytes(self, self.feed.shares.values())
+        self.is_alive = self.is_resting = False
+        self.how_ended = how
+        self.heartbeat.stop()
+        self.alarm.off()
+        self.calls.clear()
+        self.inbox.clear()
+        self.tell(ConsumerExited(self.engine.env._now, self.name, self.life, how, error))
+        self.world.exited(self)
+
+    def kill(self) -> None:
+        """SIGKILL: nothing more is sent; what is under way arrives."""
+        if not self.is_alive:
+            return
+        self.settle_accounts()
+        if self.feed.cycle is not None:
+            self.feed.unsettle()
+        self.end("killed")
+
+    def freeze(self) -> None:
+        if not self.is_alive or self.is_frozen:
+            return
+        self.settle_accounts()
+        self.break_cycle()
+        mark(self, self.feed.shares.values())
+        self.is_frozen = True
+        self.tell(ConsumerFroze(self.engine.env._now, self.name))
+
+    def thaw(self) -> None:
+        """Both threads go on with whatever came due meanwhile."""
+        if not self.is_alive or not self.is_frozen:
+            return
+        self.is_frozen = False
+        now = self.engine.env._now
+        self.feed.renew()
+        self.tell(ConsumerThawed(now, self.name))
+        if self.heartbeat.is_enabled:
+            self.heartbeat.look()
+        if self.is_polling or self.busy_until_us <= now:
+            self.alarm.off()
+            self.nudge.give()
+        else:
+            self.alarm.set(self.busy_until_us)
+
+    def hang(self, us: int, why: str = "hang", is_seen: bool = False) -> None:
+        """The handler will be stuck for so long after the batch at hand. `is_seen`: it was seen to, just now, when poll() had returned the
+        nearest batch and before that was handled."""
+        if not self.is_alive or self.is_frozen:
+            return
+        cycle = self.feed.cycle
+        if cycle is not None:
+            now = self.engine.env._now
+            after = min(cycle.batch_after(now), cycle.poll_ends(now, self.spec.handler.poll_timeout_us))
+            if not is_seen or after - now < now - cycle.batch_before(now)[0]:
+                self.engine.at(after, self.rank + APP, self._hang_late, (self.life, us, why, is_seen))
+                return
+        self.hang_us, self.hang_why, self.hangs_first = us, why, is_seen
+        self.wake_for_business()
+
+    def _hang_late(self, event: Once) -> None:
+        life, us, why, is_first = event.value
+        if life == self.life and self.is_alive and not self.is_frozen:
+            self.hang_us, self.hang_why, self.hangs_first = us, why, is_first
+            self.wake_for_business()
+
+    def stop(self, option: str = "default") -> None:
+        """Asked to stop: it goes on for its stop time; close() begins after the batch at hand. Killed when its grace is over."""
+        if not self.is_alive or self.is_stopping:
+            return
+        self.is_stopping = True
+        engine, life = self.engine, self.spec.life
+        now = engine.env._now
+        self.tell(StopAsked(now, self.name))
+        took = self.stream("stop").draw(life.stop)
+        engine.at(now + life.grace_us, SCRIPT, self._grace_ends, self.life)
+        if took:
+            engine.at(now + took, SCRIPT, self._stops, (self.life, option))
+        else:
+            self._closes(option)
+
+    def _stops(self, event: Once) -> None:
+        life, option = event.value
+        if self.is_alive and self.life == life:
+            self._closes(option)
+
+    def _closes(self, option: str) -> None:
+        self.stop_option = option
+        self.wake_for_business()
+
+    def _grace_ends(self, event: Once) -> None:
+        if self.is_alive and self.life == event.value:
+            self.kill()
+
+    def change_pace(self, slowness: float) -> None:
+        """Batches take so many times as long from now on."""
+        if self.is_alive and not self.is_frozen:
+            self.settle_accounts()
+            self.break_cycle()
+        self.slowness = slowness
+
+    def subscribe(self, topics: tuple[str, ...], pattern: str | None) -> None:
+        """subscribe() with other topics: seen by the next poll()."""
+        self.pattern = pattern
+        self.topics = tuple(sorted(topics)) if pattern is None else self.world.topics_matching(pattern)
+        if self.is_alive:
+            self.metadata.watch(self.topics)
+            if not self.is_frozen:
+                self.wake_for_business()
+
+    def enforce_rebalance(self) -> None:
+        """enforceRebalance()."""
+        if self.is_alive:
+            self.member.request_rejoin("rebalance enforced by user")
+            self.tell(RejoinRequested(self.engine.env._now, self.name, self.member.rejoin_reason))
+            if not self.is_frozen:
+                self.wake_for_business()
+
+    # ---------------------------------------------------------------------------------------------- chance
+
+    def jitter(self) -> float:
+        """What a backoff is multiplied with (ExponentialBackoff's ±20 %)."""
+        return self.stream("backoff").draw(self.world.machine.backoff_percent) / 100
+
+    def stream(self, name: str) -> Stream:
+        """This consumer's stream of random numbers for one purpose."""
+        found = self._streams.get(name)
+        if found is None:
+            found = self._streams[name] = self.world.randomness.stream(f"{name}/{self.name}")
+        return found
