@@ -42,6 +42,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "show": ("rebalsim.cli.show", "Print a scenario as meant: every default, and where each value comes from."),
         "lint": ("rebalsim.cli.lint", "Find mistakes in scenarios, and settings that will hurt."),
         "schema": ("rebalsim.cli.schema", "Print the JSON Schema of scenario files, for editors."),
+        "migrate": ("rebalsim.cli.migrate", "Say what moving a story to the consumer protocol does, and write the migration."),
         "explain": ("rebalsim.cli.explain", "Say what a rule, phase, metric, word or setting means; or why partitions stood still."),
     },
     "Kafka": {
