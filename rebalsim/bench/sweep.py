@@ -169,11 +169,10 @@ def _dry(spark: Any, runs: int, out: Path) -> tuple[float, float]:
     from rebalsim.spark.store import Store
     from rebalsim.spark.sweep import Cutting, Sweep
 
-    axis = 10
-    text = (f"scenario: scale-out\naxes:\n  group.members: {{range: 1..{axis}, step: 1}}\n  group.config.max.poll.records: "
-            f"{{as: records, range: 1..{runs // axis // 10}, step: 1}}\n  topics.orders.partitions: {{range: 1..10, step: 1}}\nwhere: members > 100\n")
+    text = ("scenario: scale-out\naxes: {group.members: {range: 1..10, step: 1}, topics.orders.partitions: {range: 1..10, step: 1}}\n"
+            f"where: members > 100\nseeds: {runs // 100}\n")
     plan = _plan(text)
-    order = Order(plan.radices, 1, tuple((1.0,) * r for r in plan.radices), 1e-3)
+    order = Order(plan.radices, plan.seeds, tuple((1.0,) * r for r in plan.radices), 1e-3)
     store = Store(spark, str(out))
     store.prepare()
     runtime = spark.sparkContext._jvm.java.lang.Runtime.getRuntime()
@@ -185,7 +184,7 @@ def _dry(spark: Any, runs: int, out: Path) -> tuple[float, float]:
         peak = max(peak, _python_mb() + (runtime.totalMemory() - runtime.freeMemory()) / 1e6)
 
     began = time.perf_counter()
-    Sweep(spark, plan, store, Cutting(order, 1.5, 40.0, False)).play(look, every_s=1.0)
+    Sweep(spark, plan, store, Cutting(order, 1.5, 40.0, False)).play(look, every_s=0.3 if runs < 50_000 else 2.0)
     took = time.perf_counter() - began
     look(None)
     return peak, took

@@ -31,11 +31,13 @@ def plan_of(bundle: dict[str, Any]) -> Plan:
 
 
 def order_as_json(order: Order) -> dict[str, Any]:
-    return {"radices": list(order.radices), "seeds": order.seeds, "unit": order.unit, "costs": [list(c) for c in order.costs]}
+    """An axis whose values cost all the same is told by their number alone: axes may be long."""
+    return {"radices": list(order.radices), "seeds": order.seeds, "unit": order.unit,
+            "costs": [list(c) if max(c) > min(c) else len(c) for c in order.costs]}
 
 
 def order_from_json(document: dict[str, Any]) -> Order:
-    costs = tuple(tuple(float(x) for x in c) for c in document["costs"])
+    costs = tuple((1.0,) * c if isinstance(c, int) else tuple(float(x) for x in c) for c in document["costs"])
     return Order(tuple(document["radices"]), int(document["seeds"]), costs, float(document["unit"]))
 
 

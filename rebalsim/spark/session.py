@@ -114,6 +114,8 @@ def _defaults(master: str, is_loud: bool, is_brief: bool) -> dict[str, str]:
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.python.filterPushdown.enabled": "true",
         "spark.sql.parquet.compression.codec": "zstd",
+        # A long sweep is thousands of jobs: Spark need not remember them all.
+        "spark.ui.retainedJobs": "20", "spark.ui.retainedStages": "20", "spark.ui.retainedTasks": "4000", "spark.sql.ui.retainedExecutions": "5",
         "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
         # All tasks of a sweep cost about the same by construction; two chunks overlap, so that no core waits for a chunk's last task.
         "spark.scheduler.mode": "FIFO",
