@@ -65,6 +65,7 @@ class _Check:
 
     def _moved(self, n: int, e: ev.CoordinatorMoved) -> None:
         self.highest = -1                                      # what was not written is forgotten, its number is given again
+        self.most.clear()
 
     def _joined(self, n: int, e: ev.GenerationJoined) -> None:
         mine = self.joined.setdefault(e.consumer, {})

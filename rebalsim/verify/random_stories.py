@@ -79,15 +79,17 @@ class _Writer:
         if self.racks:
             lines.append("  racks: [a, b]")
         session = random.choice((6, 10, 20, 45))
+        per_record = random.choice((0, 100, 1000, 8000))
+        most = random.choice((10, 100, 500 if per_record < 8000 else 100))       # a batch of several seconds outlasts a short session for ever
         config = [
             f"session.timeout.ms: {session}s", f"heartbeat.interval.ms: {random.choice((1, 2, 3)) if session > 6 else 1}s",
             f"max.poll.interval.ms: {random.choice((20, 30, 60))}s", f"partition.assignment.strategy: {self.assignor}",
-            f"max.poll.records: {random.choice((10, 100, 500))}", f"auto.offset.reset: {self.one('earliest', 'latest')}",
+            f"max.poll.records: {most}", f"auto.offset.reset: {self.one('earliest', 'latest')}",
         ]
         if self.often(0.2):
             config.append(f"metadata.max.age.ms: {random.choice((10, 60))}s")
         lines.append(f"  config: {{{', '.join(config)}}}")
-        handler = [f"per_record: {random.choice((0, 100, 1000, 8000))}us", f"per_batch: {random.choice((0, 0, 1, 30))}ms",
+        handler = [f"per_record: {per_record}us", f"per_batch: {random.choice((0, 0, 1, 30))}ms",
                    f"commit: {self.one('auto', 'auto', 'auto', 'sync-batch', 'async', 'none')}", f"on_error: {self.one('retry', 'retry', 'crash', 'close')}"]
         if self.often(0.3):
             handler.append(f"poll_timeout: {random.choice((10, 100, 1000))}ms")
