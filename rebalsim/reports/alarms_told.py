@@ -135,4 +135,4 @@ def _skipped(a: Analysis) -> str:
         return ""
     where = partitions_told(dict.fromkeys(r.partition for r in skips))
     latest = " (auto.offset.reset: latest)" if any(r.how == "latest" for r in skips) else ""
-    return f"{plural(round(records), 'record')} of {where} will never be read: whoever took over began behind them{latest}."
+    return f"{plural(round(records), 'record')} of {where} will never be read: their owners began behind them{latest}."

@@ -16,6 +16,7 @@ from rebalsim.reports.sentences import tell_none
 ALIKE = 0.02              # values closer than this share of the larger one are no difference worth marking
 _BESIDE = ("least_moves",)            # told beside another metric, not in a row of their own
 LOSSES = ("skipped",)                 # what is lost for good: any of it is worth a warning
+_OF_PAUSES = ("longest_pause", "p50_partition_pause", "p95_partition_pause", "partition_seconds")
 _IF_ANY = ("duplicates", "skipped", "open_pauses")
 
 
@@ -49,6 +50,8 @@ def _text(name: str, value: float | None, variant: VariantReport) -> str:
     text = figures.say(name, value)
     if value is None:
         return text
+    if name in _OF_PAUSES and not variant.analysis.lanes:
+        return figures.UNKNOWN                # nobody ever had a partition that could have stood still
     if name == "partitions_touched":
         text += f" of {len(variant.analysis.lanes):,}"
     elif name == "settle_time" and variant.analysis.measure("unsettled"):

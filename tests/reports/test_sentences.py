@@ -9,7 +9,7 @@ from builders import trace
 from told import one, story
 
 from rebalsim.analysis import analyse
-from rebalsim.analysis.values import Answer
+from rebalsim.analysis.values import Answer, Cause, Facts, Pause, Phase, PhaseKind, Story
 from rebalsim.domain.ids import Partition
 from rebalsim.reports.comparison import bests_of, lines_of, tell_one, tell_trade
 from rebalsim.reports.difference import difference, verdict_of
@@ -18,7 +18,8 @@ from rebalsim.reports.hints import hint_on
 from rebalsim.reports.names import clip, clip_middle, listed, partitions_told, plural
 from rebalsim.reports.questions import tell_answer
 from rebalsim.reports.report import Report, VariantReport
-from rebalsim.reports.sentences import recurring, tell, tell_phases, tell_recurring, together
+from rebalsim.reports.sentences import recurring, tell, tell_cause, tell_phase, tell_phases, tell_recurring, tell_trigger, together
+from rebalsim.trace.trace import TraceHeader
 
 STUCK = "c0+p0@0 c0#@20 c0.@50 c0*p0@50"
 CRASH = "c0+p0@0 c1+p1@0 c0!@10 g%c0@52 g{session-expired.c0@52 c1?@53 c1-p1@54 c1j@54 g|2.c1@54 g}2@54 c1:2@54 c1+p0,p1@54"
@@ -74,6 +75,79 @@ def test_hints_name_the_setting_in_force() -> None:
 def test_a_static_member_is_warned_of() -> None:
     analysis = analyse(trace(STUCK, statics=("c0",)))
     assert "c0 is static" in hint_on(analysis.pauses[0], analysis.header)
+
+
+# ------------------------------------------------------------------------------------------------ what somebody did meanwhile
+
+
+AT = 65_250_000
+
+
+@pytest.mark.parametrize(("kind", "facts", "words"), [
+    (PhaseKind.ASSIGNMENT, Facts("c0", "busy", 0, AT), "for the assignment, while c0 was busy with its batch until 1:05.250"),
+    (PhaseKind.ASSIGNMENT, Facts("c0", "in-callback", 0, AT), "for the assignment, while c0 was in its callback until 1:05.250"),
+    (PhaseKind.ASSIGNMENT, Facts("c0", "assigning", -1, AT), "for the assignment to be computed and handed out"),
+    (PhaseKind.FETCH, Facts("c2", "busy", 0, AT), "while c2 was busy with records of other partitions until 1:05.250"),
+    (PhaseKind.FETCH, Facts("c2", "fetching", 0, AT), "until c2 had found its position and the first records"),
+    (PhaseKind.FOLLOW_UP, Facts("c1", "busy", 0, AT), "waiting for the second rebalance, of which c1 heard when it had done with its batch at 1:05.250"),
+    (PhaseKind.FOLLOW_UP, Facts("c1", "joining", 0, AT), "waiting for the second rebalance, of which c1 heard at 1:05.250"),
+    (PhaseKind.FOLLOW_UP, Facts("c1", "unaware", 0, AT, "heartbeat.interval.ms"),
+     "waiting for the second rebalance, of which c1 heard at its heartbeat at 1:05.250"),
+    (PhaseKind.NOTICE, Facts("c1", "in-callback", 0, AT), "until c1 heard of the rebalance, when it had come out of its callback at 1:05.250"),
+    (PhaseKind.AWAY, Facts("c1", "stuck", 0, AT), "until c1 had come out of its handler"),
+    (PhaseKind.AWAY, Facts("c1", "away", 0, AT), "until c1 was back"),
+    (PhaseKind.AWAY, Facts("", "away", -1, AT), "while nobody was there to take it"),
+    (PhaseKind.DETECTION, Facts("c0", "away", 0, AT, "session.timeout.ms"), "while c0 was away and nobody knew until its session ran out at 1:05.250"),
+    (PhaseKind.BARRIER, Facts("c1", "dead", 0, AT, "session.timeout.ms"),
+     "waiting at the barrier for c1's dead process until its session ran out at 1:05.250"),
+])
+def test_a_phase_tells_whom_it_waited_for_and_what_that_one_did(kind: PhaseKind, facts: Facts, words: str) -> None:
+    assert tell_phase(Phase(kind, 0, AT, facts)) == words
+
+
+@pytest.mark.parametrize(("trigger", "after", "words"), [
+    ("replaced", "c1b", "until c1b took its place at 1:05.250"), ("replaced", "c1", "until it was back at 1:05.250"), ("", "c2", "until it was back at 1:05.250"),
+])
+def test_a_silence_that_no_timer_ended_blames_none(trigger: str, after: str, words: str) -> None:
+    phase = Phase(PhaseKind.DETECTION, 0, AT, Facts("c1", "frozen", 0, AT, "", trigger))
+    assert tell_phase(phase, after) == f"while c1 was frozen and nobody knew {words}"
+    assert hint_on(paused(phase, after), header()) == ""
+
+
+def header() -> TraceHeader:
+    return trace(STUCK).header
+
+
+def paused(phase: Phase, after: str = "c0") -> Pause:
+    return Pause(Partition("t", 0), "group", 0, AT, False, "revoked", "c0", after, -1, -1, _story=Story((phase,), Cause("left", "c0")))
+
+
+@pytest.mark.parametrize(("kind", "facts", "begins"), [
+    (PhaseKind.ASSIGNMENT, Facts("c0", "busy", 0, AT), "Shorter batches (max.poll.records)"),
+    (PhaseKind.ASSIGNMENT, Facts("c0", "assigning", 0, AT), "A cheaper assignor"),
+    (PhaseKind.FETCH, Facts("c0", "busy", 0, AT), "Shorter batches (max.poll.records)"),
+    (PhaseKind.FOLLOW_UP, Facts("c0", "busy", 0, AT), "Shorter batches (max.poll.records)"),
+    (PhaseKind.FOLLOW_UP, Facts("c0", "unaware", 0, AT, "heartbeat.interval.ms"), "heartbeat.interval.ms (3.00 s here)"),
+])
+def test_a_hint_turns_what_the_phase_hung_on(kind: PhaseKind, facts: Facts, begins: str) -> None:
+    assert hint_on(paused(Phase(kind, 0, AT, facts)), header()).startswith(begins)
+
+
+def test_a_short_assignment_blames_no_assignor() -> None:
+    short = Phase(PhaseKind.ASSIGNMENT, 0, 10_000, Facts("c0", "assigning", 0, 10_000))
+    assert hint_on(paused(short), header()) == ""
+
+
+def test_causes_and_triggers_in_words() -> None:
+    assert tell_cause(Cause("stopped", "c0", "bounce-1")) == "when c0 stopped (bounce-1)"
+    assert tell_cause(Cause("enforced", "c0")) == "when c0 asked for a rebalance"
+    assert (tell_trigger("rejoined", "c0"), tell_trigger("enforced", "c0")) == ("c0 joined again", "c0 asked for a rebalance (enforceRebalance)")
+
+
+def test_a_static_member_stops_and_does_not_leave() -> None:
+    words = "c0+p0@0 c1+p1@0 c0x@10 c0)@10 g%c0@55 g{session-expired.c0@55 c1?@56 c1-p1@56 c1j@56 g|2.c1@56 g}2@56 c1:2@56 c1+p0,p1@56"
+    told = said(words, statics=("c0", "c1"))[0]
+    assert told.startswith("t-0 stood still for 46.0 s when c0 stopped: 45.0 s while c0 was away and nobody knew until its session ran out at 55.000 s")
 
 
 # ------------------------------------------------------------------------------------------------ one against another

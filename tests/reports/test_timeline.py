@@ -131,4 +131,6 @@ def test_instants(us: int, precision: int, said: str) -> None:
 def test_labels_never_overlap() -> None:
     assert place([(0, "aaaa"), (2, "bb"), (6, "cc")], 10) == ["aaaa  cc", "  bb"]
     assert place([(8, "vlong")], 10, flips=True) == ["    longv"]
+    assert place([(0, "aa1"), (1, "aa2"), (9, "bb")], 12, most_rows=1, ranks=[0, 1, 0]) == ["aa1  +1 more"]
+    assert place([(0, "aaaa"), (2, "aaab"), (6, "cc")], 20, most_rows=1, ranks=[0, 1, 0], flips=True) == ["aaaa  cc     +1 more"]
     assert place([(0, "aaaa")] * 5, 20, most_rows=2) == ["aaaa", "aaaa         +3 more"]
