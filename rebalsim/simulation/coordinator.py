@@ -19,7 +19,6 @@ from rebalsim.simulation.randomness import Stream
 from rebalsim.trace.events import EVENT_CLASSES, CoordinatorMoved
 
 STABLE = ClassicState.STABLE
-_PEOPLE = {"member_id": "consumer"}                     # facts that name a member, and what the trace calls them
 
 
 class Timer:

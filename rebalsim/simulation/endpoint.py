@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from rebalsim.protocol.errors_of_kafka import Error
+from rebalsim.simulation.discovery import ask_for_coordinator
 from rebalsim.simulation.engine import APP, Alarm, Once
-from rebalsim.simulation.membership import ask_for_coordinator
 from rebalsim.simulation.network import DISCONNECTED, Call, Link
 from rebalsim.simulation.process import Process
 from rebalsim.trace.events import CoordinatorLost, RebalanceNoticed, RequestSent, ResponseReceived

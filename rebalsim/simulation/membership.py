@@ -8,51 +8,21 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any
 
-from rebalsim.assignors.claim import AssignmentFailed, Claim
-from rebalsim.assignors.cooperative_check import check_cooperative
-from rebalsim.assignors.registry import ClientAssignor
-from rebalsim.domain.ids import Partition
-from rebalsim.protocol.classic_member import After, ClassicMember, MemberState, Subscription, exception_name
+from rebalsim.protocol.classic_member import After, MemberState, exception_name
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.member_timers import backoff_us
-from rebalsim.protocol.messages import (
-    FindCoordinatorRequest,
-    JoinGroupRequest,
-    LeaveGroupRequest,
-    LeavingMember,
-    SyncGroupRequest,
-)
+from rebalsim.protocol.messages import LeaveGroupRequest, LeavingMember
+from rebalsim.simulation.joining import Joining
 from rebalsim.simulation.listener import ListenerFailed, call_listener
 from rebalsim.simulation.network import Call
 from rebalsim.simulation.poll_failed import PollFailed
-from rebalsim.trace.events import (
-    AssignmentComputed,
-    AssignmentReceived,
-    CoordinatorFound,
-    Fenced,
-    GenerationJoined,
-    LeaveSent,
-    MemberReset,
-    RejoinRequested,
-)
+from rebalsim.trace.events import LeaveSent, MemberReset
 
 
-class Membership:
+class Membership(Joining):
     """What ConsumerCoordinator does for the application's thread."""
 
-    __slots__ = ("assignors", "commit", "consumer", "engine", "given", "is_pending", "member", "prepare_ends_us", "result", "skips", "view")
-
-    def __init__(self, consumer: Any) -> None:
-        self.consumer = consumer
-        self.engine = consumer.engine
-        self.assignors: tuple[ClientAssignor, ...] = consumer.assignors
-        self.member: ClassicMember = consumer.member
-        self.is_pending = False                        # a JoinGroup or its SyncGroup is under way, or its result not taken yet
-        self.result: tuple[After, Error] | None = None
-        self.given: tuple[Partition, ...] = ()
-        self.commit: list[Any] | None = None           # the commit before a rebalance: [] while under way, then how it ended
-        self.prepare_ends_us = 0
-        self.skips = False
+    __slots__ = ()
 
     # ---------------------------------------------------------------------------------------------- ConsumerCoordinator.poll
 
@@ -127,10 +97,6 @@ class Membership:
             return True
         return False
 
-    def _ask(self, reason: str) -> None:
-        self.member.request_rejoin(reason)
-        self.consumer.tell(RejoinRequested(self.engine.env._now, self.consumer.name, reason))
-
     # ---------------------------------------------------------------------------------------------- discovery
 
     def find_coordinator(self, until_us: int) -> Generator[Any, Any, bool]:
@@ -203,121 +169,6 @@ class Membership:
             raise PollFailed("KafkaException", False)
         return True
 
-    # ---------------------------------------------------------------------------------------------- joining
-
-    def subscription(self, assignor: ClientAssignor) -> Subscription:
-        """What this member says of itself for this assignor."""
-        consumer, member = self.consumer, self.member
-        said = member.remembered.get(assignor.name, assignor.fresh)
-        return Subscription(consumer.topics, member.owned, member.generation, consumer.rack, said[0], said[1])
-
-    def _send_join(self) -> None:
-        consumer, member = self.consumer, self.member
-        config = consumer.config
-        if consumer.feed.cycle is not None:
-            consumer.commits.make_up()
-        member.state = MemberState.PREPARING
-        self.is_pending = True
-        self.result = None
-        member.joined_topics = consumer.topics
-        request = JoinGroupRequest(
-            member.member_id, member.instance_id, consumer.client_id, config.session_timeout_us, config.max_poll_interval_us,
-            tuple([(assignor.name, self.subscription(assignor)) for assignor in self.assignors]), reason=member.rejoin_reason or None,
-            version=consumer.join_version,
-        )
-        call = consumer.call("JoinGroup", request, self._joined)
-        call.expires_us = self.engine.env._now + max(config.request_timeout_us, config.max_poll_interval_us + 5_000_000)
-        consumer.send(call, member.rejoin_reason)
-
-    def _joined(self, call: Call, response: Any) -> None:
-        """The JoinGroup answer, always read by the application's thread."""
-        consumer, member = self.consumer, self.member
-        now = self.engine.env._now
-        before = member.member_id, member.generation
-        error = response.error
-        after = member.on_join(response, call.sent_generation, call.sent_member_id)
-        if after is After.LEAD or after is After.SYNC:
-            leads = after is After.LEAD
-            consumer.heartbeat.enable()
-            consumer.tell(GenerationJoined(
-                now, consumer.name, response.generation, response.member_id, response.protocol, leads, response.skip_assignment))
-            self._send_sync(self._assign(response) if leads else {})
-            return
-        if error is Error.FENCED_INSTANCE_ID:
-            consumer.tell(Fenced(now, consumer.name, "JoinGroup", error.name))
-        elif error is Error.COORDINATOR_NOT_AVAILABLE or error is Error.NOT_COORDINATOR or error is Error.NETWORK_EXCEPTION:
-            consumer.lose_coordinator(f"error response {error.name}")
-        elif error is Error.UNKNOWN_MEMBER_ID and before != (member.member_id, member.generation):
-            consumer.tell(MemberReset(now, consumer.name, member.rejoin_reason))
-        self.result = (after if after is not After.IGNORE else After.LATER, error)
-
-    def _assign(self, response: Any) -> dict[str, Any]:
-        """onLeaderElected: the assignor runs here, and everybody waits for it."""
-        consumer, member = self.consumer, self.member
-        member.is_leader = True
-        claims = []
-        topics: dict[str, None] = {}
-        for member_id, instance_id, said in response.members:
-            claims.append(Claim(member_id, said.topics, instance_id, said.rack or None, said.owned, said.generation,
-                                said.user_owned, said.user_generation))
-            for topic in said.topics:
-                topics[topic] = None
-        consumer.group_topics = tuple(sorted(topics))
-        consumer.metadata.watch(consumer.group_topics)
-        member.snapshot = consumer.metadata.of(consumer.group_topics)
-        if response.skip_assignment:
-            return {}
-        assignor = next(a for a in self.assignors if a.name == response.protocol)
-        counts = {topic: count for topic, count in member.snapshot.items() if count}
-        try:
-            given = assignor.assign(counts, claims, consumer.world.replica_racks(), response.generation)
-            if member.is_cooperative and assignor.is_checked:
-                check_cooperative(assignor.name, {claim.member_id: claim.owned for claim in claims}, given)
-        except AssignmentFailed:
-            self.result = (After.FATAL, Error.UNKNOWN_SERVER_ERROR)
-            raise PollFailed("IllegalStateException", True) from None
-        now = self.engine.env._now
-        moved = sum(1 for claim in claims for p in claim.owned if p not in given[claim.member_id]) if len(claims) < 200 else -1
-        consumer.tell(AssignmentComputed(now, consumer.name, consumer.group, response.generation, assignor.name, moved))
-        cost = consumer.spec.assignor_cost
-        took = int(cost.fixed_us + cost.per_member_partition_us * len(claims) * sum(counts.values()))
-        if took:
-            consumer.blocked_until_us = now + took
-        return {member_id: tuple(partitions) for member_id, partitions in given.items()}
-
-    def _send_sync(self, assignments: dict[str, Any]) -> None:
-        consumer, member = self.consumer, self.member
-        request = SyncGroupRequest(
-            member.member_id, member.instance_id, member.generation, "consumer", member.protocol, assignments)
-        call = consumer.call("SyncGroup", request, self._synced)
-        if consumer.blocked_until_us > self.engine.env._now:
-            self.engine.at(consumer.blocked_until_us, consumer.rank + 2, consumer.send_late, call)
-        else:
-            consumer.send(call)
-
-    def _synced(self, call: Call, response: Any) -> None:
-        """The SyncGroup answer, read by whichever thread looks first."""
-        consumer, member = self.consumer, self.member
-        now = self.engine.env._now
-        error = response.error
-        before = member.generation
-        after = member.on_sync(error, call.sent_generation, call.sent_member_id)
-        if error is Error.NONE:
-            if after is After.GO_ON:
-                self.given = tuple(sorted(response.assignment or ()))
-                consumer.tell(AssignmentReceived(now, consumer.name, member.generation, self.given))
-            else:
-                error = Error.ILLEGAL_GENERATION
-        elif error is Error.FENCED_INSTANCE_ID:
-            consumer.tell(Fenced(now, consumer.name, "SyncGroup", error.name))
-        elif error is Error.COORDINATOR_NOT_AVAILABLE or error is Error.NOT_COORDINATOR or error is Error.NETWORK_EXCEPTION:
-            consumer.lose_coordinator(f"error response {error.name}")
-        elif before != member.generation:
-            consumer.tell(MemberReset(now, consumer.name, member.rejoin_reason))
-        elif error is Error.REBALANCE_IN_PROGRESS:
-            consumer.heard_by_sync()
-        self.result = (after, error)
-
     # ---------------------------------------------------------------------------------------------- taking the assignment
 
     def _complete(self) -> Generator[Any, Any, None]:
@@ -376,17 +227,3 @@ class Membership:
 
 def _ignore(call: Call, response: Any) -> None:
     """Nobody waits for it."""
-
-
-def found(consumer: Any, call: Call, response: Any) -> None:
-    """The answer to FindCoordinator."""
-    consumer.is_looking_up = False
-    if response.error is Error.NONE:
-        consumer.take_coordinator(response.broker)
-        consumer.tell(CoordinatorFound(consumer.engine.env._now, consumer.name, response.broker))
-        consumer.heartbeat.timers.heard_us = consumer.engine.env._now      # the session timer begins anew (FindCoordinatorResponseHandler)
-
-
-def ask_for_coordinator(consumer: Any) -> Call:
-    call: Call = consumer.call("FindCoordinator", FindCoordinatorRequest(consumer.group), lambda call, response: found(consumer, call, response))
-    return call

@@ -14,8 +14,8 @@ from rebalsim.protocol.member_timers import backoff_us
 from rebalsim.simulation.asynchronous.beats import Beats
 from rebalsim.simulation.asynchronous.events import Assigned, Done, PollEvent, Removed
 from rebalsim.simulation.asynchronous.reconciliation import Reconciliation
+from rebalsim.simulation.discovery import ask_for_coordinator
 from rebalsim.simulation.engine import BEAT, NEVER, Alarm
-from rebalsim.simulation.membership import ask_for_coordinator
 
 
 class Polled:

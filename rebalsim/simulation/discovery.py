@@ -1,0 +1,28 @@
+"""FindCoordinator: the question, and what its answer does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rebalsim.protocol.errors_of_kafka import Error
+from rebalsim.protocol.messages import (
+    FindCoordinatorRequest,
+)
+from rebalsim.simulation.network import Call
+from rebalsim.trace.events import (
+    CoordinatorFound,
+)
+
+
+def found(consumer: Any, call: Call, response: Any) -> None:
+    """The answer to FindCoordinator."""
+    consumer.is_looking_up = False
+    if response.error is Error.NONE:
+        consumer.take_coordinator(response.broker)
+        consumer.tell(CoordinatorFound(consumer.engine.env._now, consumer.name, response.broker))
+        consumer.heartbeat.timers.heard_us = consumer.engine.env._now      # the session timer begins anew (FindCoordinatorResponseHandler)
+
+
+def ask_for_coordinator(consumer: Any) -> Call:
+    call: Call = consumer.call("FindCoordinator", FindCoordinatorRequest(consumer.group), lambda call, response: found(consumer, call, response))
+    return call

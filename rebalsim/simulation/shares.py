@@ -1,0 +1,47 @@
+"""What a consumer reads from: one owned partition, and one Fetch in flight with all that it will bring."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rebalsim.domain.ids import Partition
+from rebalsim.simulation.flow import Flow
+
+INITIAL, RESETTING, VALIDATING, FETCHING = 0, 1, 2, 3
+
+
+class Share:
+    """One owned partition as its owner reads it."""
+
+    __slots__ = ("broker", "call", "counted", "fetched", "flow", "is_behind", "is_new", "offset", "partition", "state", "told")
+
+    def __init__(self, partition: Partition, flow: Flow, broker: int) -> None:
+        self.partition = partition
+        self.flow = flow
+        self.broker = broker
+        self.state = INITIAL
+        self.offset = 0               # the next record to hand over
+        self.fetched = 0              # the next record to fetch
+        self.is_new = True            # nothing was handed over yet
+        self.is_behind = True         # its lag, as last told, is not over
+        self.call: Any = None         # the look-up that is under way
+        self.counted = -1             # up to which record its bytes are told; −1 before it has a position
+        self.told = 0
+
+    @property
+    def is_placed(self) -> bool:
+        """Is it known where to read?"""
+        return self.state >= VALIDATING
+
+
+class Fetch:
+    """A Fetch in flight, with all that its answer will bring."""
+
+    __slots__ = ("broker", "got", "is_parked", "lands_us", "life")
+
+    def __init__(self, broker: int, life: int, got: list[tuple[Share, int, int]], leaves_us: int, lands_us: int) -> None:
+        self.broker = broker
+        self.lands_us = lands_us
+        self.is_parked = all(share.flow.when(first) >= leaves_us for share, first, _ in got)     # nothing was there when it came
+        self.life = life
+        self.got = got                # share, first offset, how many
