@@ -58,7 +58,8 @@ def road_of(raw: bytes, name: str, variant: str = "") -> Road:
     kafka = before.cluster.kafka
     profile = broker_profile(kafka)
     if isinstance(profile, str) or not profile.has_consumer_protocol:
-        steps.append(f"Upgrade the brokers from Kafka {kafka} to 4.0 or later: before, they do not know the consumer protocol. What follows assumes {DEFAULT_KAFKA}.")
+        steps.append(f"Upgrade the brokers from Kafka {kafka} to 4.0 or later: before, they do not know the consumer protocol. "
+                     f"What follows assumes {DEFAULT_KAFKA}.")
         kafka = DEFAULT_KAFKA
     consumers = [c for g in before.groups for c in g.consumers]
     versions = list(dict.fromkeys(c.client_version for c in consumers if c.client == "java" and number_of(c.client_version) < (4, 0)))

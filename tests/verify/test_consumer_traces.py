@@ -24,7 +24,7 @@ NAMES = ("callbacks-next", "crash-next", "rolling-next", "static-next", "storm-n
 
 @lru_cache(maxsize=8)
 def recording(name: str) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(gzip.open(FOLDER / f"{name}.json.gz", "rt").read())
+    document: dict[str, Any] = json.loads(gzip.decompress((FOLDER / f"{name}.json.gz").read_bytes()))
     return document
 
 
