@@ -97,20 +97,16 @@ def render(a: Analysis, at_us: int, form: str, is_verbose: bool, groups: Sequenc
     told = []
     for group in groups or a.groups:
         moment = moment_of(a, group, at_us)
-        note = _note(moment, form)
+        note = _note(moment)
         table = {"offsets": _offsets, "members": _members, "state": _state}[form](a, moment, at_us, is_verbose)
-        told.append(note + table)
+        told.append(note + table + (_OFFSETS_NOTE if form == "offsets" else ""))
     return "\n".join(told)
 
 
-def _note(moment: Moment, form: str) -> str:
-    return _state_note(moment) + (_OFFSETS_NOTE if form == "offsets" else "")
+_OFFSETS_NOTE = "\nNote: CURRENT-OFFSET tells how far records had been handled; a trace does not tell what had been committed, which may be less.\n"
 
 
-_OFFSETS_NOTE = "Note: CURRENT-OFFSET tells how far records had been handled; a trace does not tell what had been committed, which may be less.\n\n"
-
-
-def _state_note(moment: Moment) -> str:
+def _note(moment: Moment) -> str:
     if moment.state == "Empty":
         return f"Consumer group '{safe(moment.group)}' has no active members.\n\n"
     if moment.state in _REBALANCING:
@@ -203,14 +199,14 @@ def assignment_told(partitions: Sequence[Partition] | dict[Partition, None]) -> 
 def _state(a: Analysis, moment: Moment, at_us: int, is_verbose: bool) -> str:
     header = ["GROUP", "COORDINATOR (ID)", "ASSIGNMENT-STRATEGY", "STATE", *(["GROUP-EPOCH", "TARGET-ASSIGNMENT-EPOCH"] if is_verbose else []), "#MEMBERS"]
     coordinator = f"broker-{moment.coordinator}:9092  ({moment.coordinator})" if moment.coordinator >= 0 else MISSING
-    row = [moment.group, coordinator, _strategy(moment), moment.state]
+    row = [moment.group, coordinator, _assignor_told(moment), moment.state]
     if is_verbose:
         epoch, target = (moment.epoch, moment.target_epoch) if moment.is_new_protocol else (-1, -1)
         row += [_or_missing(epoch if epoch >= 0 else None), _or_missing(target if target >= 0 else None)]
     return _table(header, [[*row, str(len(moment.members))]], (15, 25, 20, 20, *([15, 25] if is_verbose else []), 0))
 
 
-def _strategy(moment: Moment) -> str:
+def _assignor_told(moment: Moment) -> str:
     """A classic coordinator tells its assignor of a stable group only."""
     if not moment.is_new_protocol and moment.state != "Stable":
         return ""

@@ -196,8 +196,26 @@ def test_the_exchange_is_filtered(capsys: Said) -> None:
     assert len(concerned) > 10 and all("orders-" in text for text in concerned)
 
 
+@pytest.mark.parametrize("command", ["report", "explain", "trace", "describe"])
+def test_an_empty_name_is_no_folder(command: str, capsys: Said) -> None:
+    assert code_of([command, ""]) == 2
+    assert "empty" in capsys.readouterr().err
+
+
+def test_a_negative_moment_is_advised_on_once(capsys: Said) -> None:
+    assert code_of(["describe", EAGER, "--at", "-1s"]) == 2
+    assert capsys.readouterr().err.count(" — ") == 1
+
+
+def test_a_group_that_rebalances_tells_no_assignor(capsys: Said) -> None:
+    row = out(capsys, "describe", EAGER, "--at", "40s", "--state").strip().split("\n")[-1]
+    assert "PreparingRebalance" in row and "range" not in row
+
+
 def test_describe_shows_kafkas_columns(capsys: Said) -> None:
-    rows = [line.split() for line in out(capsys, "describe", EAGER, "--at", "35s").strip().split("\n")]
+    table, _, note = out(capsys, "describe", EAGER, "--at", "35s").strip().partition("\n\n")
+    assert note.startswith("Note: CURRENT-OFFSET tells how far records had been handled")
+    rows = [line.split() for line in table.split("\n")]
     assert rows[0] == ["GROUP", "TOPIC", "PARTITION", "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG", "CONSUMER-ID", "HOST", "CLIENT-ID"]
     assert [r[2] for r in rows[1:]] == [str(n) for n in range(6)]
     assert all(int(r[4]) - int(r[3]) == int(r[5]) for r in rows[1:])

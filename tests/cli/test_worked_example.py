@@ -70,7 +70,7 @@ FILES = {"pod-restart": RESTART, "scale-out": SCALE_OUT, "deploy": DEPLOY}
 # file → the change, the line that must be named, and what a colleague reads
 HARM = {
     "pod-restart": (("session.timeout.ms: 60s", "session.timeout.ms: 30s"), "rebalances", (
-        "2 rounds because pod-0 joined; 1 round because pod-0's session ran out", "while pod-0 was silent and nobody knew until its session ran out",
+        "2 rounds because pod-0 joined; 1 round because pod-0's session ran out", "while pod-0 was away and nobody knew until its session ran out",
         "a session.timeout.ms (30.0 s here) longer than its restart would have kept its partitions where they are")),
     "scale-out": (("[cooperative-sticky]", "[range, cooperative-sticky]"), "partitions_touched", (
         "partitions_touched <= 3 12", "4 members offer cooperative-sticky, but another assignor of the list was chosen", "name cooperative-sticky alone")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from builders import SECOND, trace
@@ -22,9 +23,9 @@ REFUSED = "InconsistentGroupProtocolException"
 TWO = "c0(@0 c1(@0 c0+p0@1 c1+p1@1"
 
 
-def lived(words: str, *events: TraceEvent, until: float = 100, **options: object) -> Trace:
+def lived(words: str, *events: TraceEvent, until: float = 100, **options: Any) -> Trace:
     """The trace that the words tell, with these events among them."""
-    made = trace(words, until, **options)  # type: ignore[arg-type]
+    made = trace(words, until, **options)
     return Trace(made.header, sorted([*made.events, *events], key=lambda e: e.at_us))
 
 

@@ -106,7 +106,8 @@ def test_a_phase_tells_whom_it_waited_for_and_what_that_one_did(kind: PhaseKind,
 
 
 @pytest.mark.parametrize(("trigger", "after", "words"), [
-    ("replaced", "c1b", "until c1b took its place at 1:05.250"), ("replaced", "c1", "until it was back at 1:05.250"), ("", "c2", "until it was back at 1:05.250"),
+    ("replaced", "c1b", "until c1b took its place at 1:05.250"), ("replaced", "c1", "until it was back at 1:05.250"),
+    ("", "c2", "until it was back at 1:05.250"),
 ])
 def test_a_silence_that_no_timer_ended_blames_none(trigger: str, after: str, words: str) -> None:
     phase = Phase(PhaseKind.DETECTION, 0, AT, Facts("c1", "frozen", 0, AT, "", trigger))
