@@ -86,7 +86,7 @@ def _timed_out(group: str, index: Index, rounds: Sequence[Rebalance], d: Disturb
                 elif sent >= 0 and type(e) is ev.CoordinatorLost and e.why == "request timed out":
                     waits[name] = (e.at_us - sent, n)
                     break
-                elif type(e) in (ev.AssignmentReceived, ev.GenerationJoined) and sent >= 0:
+                elif (type(e) is ev.AssignmentReceived and sent >= 0) or (type(e) is ev.GenerationJoined and e.generation > r.generation):
                     break
         waits.pop(r.leader, None)
         if waits:
