@@ -152,7 +152,7 @@ class ConsumerCoordinator(Coordinator):
             call.response = refusal(call.request, Error.NOT_COORDINATOR)
         else:
             call.response = while_loading(call.request, self.either.rules)
-        call.consumer.coordinator_link.down(call, call.consumer.answered)
+        call.link.down(call, call.consumer.answered)
 
     def move(self, broker: int, load_us: int) -> None:
         group = self.group

@@ -95,7 +95,7 @@ class Coordinator:
             call.response = refusal(call.request, Error.NOT_COORDINATOR)
         else:
             call.response = while_loading(call.request, self.group.rules)
-        call.consumer.coordinator_link.down(call, call.consumer.answered)
+        call.link.down(call, call.consumer.answered)
 
     def make_up(self, call: Call, at_us: int) -> None:
         """A beat or commit that came while nobody had to look: what it did then is done now, and nobody is answered."""

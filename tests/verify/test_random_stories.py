@@ -19,6 +19,13 @@ def test_random_stories_are_safe_and_settle(first: int) -> None:
         assert broken is None, f"rebalsim seeds --from {seed} --count 1\n{broken.why}\n{broken.story}"
 
 
+@pytest.mark.parametrize("seed", [101248])
+def test_what_a_random_story_once_broke_stays_mended(seed: int) -> None:
+    """101248: a coordinator that had moved answered over the connection that its sender's restart was about to make."""
+    broken = seeds.check_seed(seed)
+    assert broken is None, f"{broken.why}\n{broken.story}"
+
+
 def test_a_seed_always_writes_the_same_story_and_another_seed_another() -> None:
     assert random_story(7) == random_story(7) != random_story(8)
 
