@@ -62,7 +62,8 @@ def unsettled(analysis: Analysis, group: str) -> str:
         return "" if state in ("Empty", "Dead") or _only_statics(analysis, group) else f"{group} is {state} though nobody lives"
     if state != "Stable":
         return f"{group} is {state}"
-    last = max(r.generation for r in analysis.rounds_by_group[group] if r.barrier_us >= 0)
+    # the group's own last word: a coordinator that took over may have gone back to an older generation, the last that was written
+    last = [e.generation for e in analysis.trace.events if type(e) is ev.GroupStateChanged and e.group == group][-1]
     for consumer in alive:
         joined = [e.generation for n in analysis.index.by_consumer[consumer] if type(e := analysis.trace.events[n]) is ev.GenerationJoined]
         if not joined or joined[-1] != last:
