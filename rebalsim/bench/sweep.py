@@ -1,7 +1,8 @@
 """What Spark costs a sweep, as ratios in one run: against one plain process doing the same runs, and against a pool of two.
 
-Session start is left out; warm-up is not: workers are asked once before the clock runs. The plain process and the pool play the same
-ranks with the same function and build the same rows, but write nothing; Spark's time includes writing its tables.
+Session start is left out, and all three are warm before the clock runs. The plain process and the pool play the same ranks with the
+same function and build the same rows, but write nothing; Spark's time includes writing its tables. They take turns in rounds, so that
+what else the machine does falls upon all of them.
 """
 
 from __future__ import annotations
@@ -102,10 +103,10 @@ def _base(name: str) -> Base:
     return find_base(name, Path())
 
 
-def throughput_plan(runs: int) -> Plan:
+def throughput_plan(runs: int, first: int = 1) -> Plan:
     """`runs` runs of the small scale-out in one variant."""
     return _plan("scenario: scale-out\naxes: {group.config.heartbeat.interval.ms: {as: heartbeat, values: [1s, 2s, 3s, 4s, 5s]}}\n"
-                 f"variants: eager\nseeds: {runs // 5}\n")
+                 f"variants: eager\nseeds: {{count: {runs // 5}, first: {first}}}\n")
 
 
 def _play_slice(job: tuple[Plan, Order, int, int]) -> int:
@@ -117,31 +118,33 @@ def measure(quick: bool = False) -> SweepFigures:
     """Measure all; takes some four minutes, a quarter of that with `quick`."""
     import os
 
-    runs = 2_000 if quick else 20_000
+    runs, rounds = (2_000, 1) if quick else (20_000, 2)
     load = os.getloadavg()[0]
-    plan = throughput_plan(runs)
-    order = probe(player_for(plan), 3.0).order
-    began = time.perf_counter()
-    sample = runs // 4
-    _play_slice((plan, order, 0, sample))
-    plain_s = (time.perf_counter() - began) * runs / sample
-    jobs = [(plan, order, start, min(start + _BATCH, runs)) for start in range(0, runs, _BATCH)]
-    with multiprocessing.get_context("spawn").Pool(2) as pool:
-        pool.map(_play_slice, [(plan, order, i, i + 1) for i in range(4)], chunksize=1)
-        began = time.perf_counter()
-        pool.map(_play_slice, jobs, chunksize=1)
-        pool_s = time.perf_counter() - began
+    plans = [throughput_plan(runs // rounds, 1 + i * (runs // rounds // 5)) for i in range(rounds)]
+    order = probe(player_for(plans[0]), 3.0).order
+    plain_s = pool_s = spark_s = 0.0
     from rebalsim.spark.session import start_session, stop_session
 
-    spark = start_session("local[2]")
+    spark = start_session("local[2]", is_brief=True)           # as the command starts it for so many runs
     folder = Path(tempfile.mkdtemp(prefix="rebalsim-bench-"))
     try:
-        _sweep(spark, throughput_plan(100), folder / "warm")
-        began = time.perf_counter()
-        _sweep(spark, plan, folder / "timed", order)
-        spark_s = time.perf_counter() - began
+        with multiprocessing.get_context("spawn").Pool(2) as pool:
+            pool.map(_play_slice, [(plans[0], order, i, i + 1) for i in range(4)], chunksize=1)
+            _sweep(spark, throughput_plan(100), folder / "warm")
+            for number, plan in enumerate(plans):
+                size = order.size
+                began = time.perf_counter()
+                _play_slice((plan, order, 0, size // 2))
+                plain_s += (time.perf_counter() - began) * 2
+                began = time.perf_counter()
+                pool.map(_play_slice, [(plan, order, start, min(start + _BATCH, size)) for start in range(0, size, _BATCH)], chunksize=1)
+                pool_s += time.perf_counter() - began
+                began = time.perf_counter()
+                _sweep(spark, plan, folder / f"timed{number}", order)
+                spark_s += time.perf_counter() - began
         few, many = (2_000, 50_000) if quick else (10_000, 1_000_000)
-        few_mb, _ = _dry(spark, few, folder / "few")
+        # The few are over in a moment: as many looks at them as at the many, or the peak of a coin tossed once meets that of one tossed often.
+        few_mb = max(_dry(spark, few, folder / f"few{i}")[0] for i in range(2 if quick else 8))
         many_mb, dry_s = _dry(spark, many, folder / "many")
         idle, as_written = _skew(spark, folder, quick)
     finally:
