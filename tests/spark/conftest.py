@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from real_spark import spark_or_skip
 
-from rebalsim.domain.errors import Missing
 from rebalsim.domain.sweep import Plan
-from rebalsim.spark.java import check_spark
-
-ROOT = Path(__file__).resolve().parents[2]
 
 PLAN = """\
 title: Which session timeout
@@ -30,15 +26,6 @@ budgets:
 minimise: [cost, p95 longest_pause]
 costs: {member_hour: 0.1}
 """
-
-
-def spark_or_skip() -> None:
-    try:
-        check_spark()
-    except Missing as e:
-        if os.environ.get("CI") == "true":
-            pytest.fail(f"CI must have Spark: {e}")
-        pytest.skip(f"SPARK TESTS ARE NOT RUN: {e}")
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import spark_or_skip
+from real_spark import spark_or_skip
 from test_faults import rows_in, run, start
 
 pytestmark = pytest.mark.spark

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, spark_or_skip
+from real_spark import ROOT, spark_or_skip
 
 pytestmark = pytest.mark.spark
 
