@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 from click.shell_completion import CompletionItem
@@ -72,9 +73,19 @@ def scenarios_argument(function: F) -> F:
 
 
 def set_option(function: F) -> F:
-    """--set PATH=VALUE, repeatable: parameter `overrides`."""
-    return click.option("--set", "overrides", multiple=True, type=SettingPath(), metavar="PATH=VALUE",
-                        help="Override a setting, as in group.config.session.timeout.ms=10s. Repeatable.")(function)
+    """--set PATH=VALUE, repeatable, and --replay for the one that is asked for most: parameter `overrides`."""
+    @wraps(function)
+    def with_replay(*args: Any, replayed: str | None, overrides: tuple[str, ...], **options: Any) -> Any:
+        if replayed is not None:
+            listed = replayed.strip()
+            overrides = (*overrides, f"replay={listed if listed.startswith('[') else f'[{listed}]'}")
+        return function(*args, overrides=overrides, **options)
+
+    made = click.option("--replay", "replayed", metavar="LIST",
+                        help="Play these variants instead of the story's, side by side: eager,cooperative,consumer, those that it defines, or versions and "
+                             "clients as in 'cooperative,{kafka: \"3.9\"}'.")(with_replay)
+    return cast(F, click.option("--set", "overrides", multiple=True, type=SettingPath(), metavar="PATH=VALUE",
+                                help="Override a setting, as in group.config.session.timeout.ms=10s. Repeatable.")(made))
 
 
 def seed_option(function: F) -> F:

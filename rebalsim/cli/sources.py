@@ -130,8 +130,9 @@ def only_variant(found: Sequence[VariantReport], name: str) -> VariantReport:
 def report_on(name: str, found: Sequence[VariantReport], command: str) -> Report:
     """The report of one source: its title and facts from the scenario or the trace's header."""
     header = found[0].analysis.header
+    kafka = ", ".join(dict.fromkeys(v.analysis.header.kafka for v in found if v.analysis.header.kafka))
     report = Report(
-        header.title or _stem(name), tuple(found), file=name, digest=header.digest, kafka=header.kafka, seed=header.seed, version=__version__, command=command,
+        header.title or _stem(name), tuple(found), file=name, digest=header.digest, kafka=kafka, seed=header.seed, version=__version__, command=command,
     )
     if kind_of(name) != SCENARIO:
         return report

@@ -490,6 +490,7 @@ class ScriptReader:
         if isinstance(found, str):
             self.out.add(written.at["to"], found)
             return None
+        self.resolver.brokers_now = found
         return build(deeds.BrokerUpgrade, None, kafka=found.version, down=written.get("down"), settle_us=written.get("settle", 0),
                      load=written.get("load", NOTHING))
 

@@ -838,8 +838,23 @@ class SetBlock(Kind):
         return ", ".join(key.text for key, _ in value)
 
 
+class Version(Kind):
+    """A version, quoted or not."""
+
+    says = 'a version such as "4.3"'
+
+    def _read(self, node: Node, out: Problems) -> Any:
+        if isinstance(node, Scalar) and not isinstance(node.value, bool) and re.fullmatch(r"[0-9]{1,3}(\.[0-9x]{1,3}){0,3}", node.text):
+            return node.text
+        return self.wrong(node, out)
+
+    def schema(self, defs: dict[str, Schema]) -> Schema:
+        return {"anyOf": [{"type": "string", "pattern": r"^[0-9]{1,3}(\.[0-9x]{1,3}){0,3}$"}, {"type": "number"}]}
+
+
 OVERLAY = Section("variant", (
-    Field("based_on", Choice(*STOCK_VARIANTS), "A stock variant to begin with.", default="as-written"),
+    Field("based_on", Choice(*STOCK_VARIANTS), "A stock variant to begin with.", default="as-written", aliases=("protocol",)),
+    Field("kafka", Version(), "Brokers of another Kafka version, and Java clients of that version where none is named.", default="the story's"),
     *[f for f in TEMPLATE_FIELDS if f.name not in ("topics", "pattern", "rack")],
     Field("cluster", CLUSTER, "Changes to the cluster."),
     Field("set", SetBlock(), "Any other setting by its path, as in {topics.orders.partitions: 24}."),
@@ -848,22 +863,44 @@ OVERLAY = Section("variant", (
 _OVERLAYS = MapOf(OVERLAY, NAME, "variants", most=32)
 
 
-class Replay(Kind):
-    """[eager, cooperative, {mine: {…}}] or a block: a tuple of (name, overlay or None, node)."""
+# What tells an entry of `replay` apart that has no name: it is then called by them, as in kafka-3.9-eager.
+TELLING = ("kafka", "client", "client_version", "protocol", "based_on")
 
-    says = "a list such as [eager, cooperative], or a block of variants of your own"
+
+def is_unnamed(item: Mapping) -> bool:
+    """Is this `{kafka: "3.9"}`, and not `{mine: {…}}`? Then a value stands where a variant of one's own has its block."""
+    return any(isinstance(value, Scalar) and bool(value.text) for value in map(item.entries.get, TELLING))
+
+
+def name_of(item: Mapping) -> str:
+    """What an entry without a name is called by: kafka-4.3-consumer, librdkafka, librdkafka-2.15."""
+    said = {key: node.text for key, node in item.entries.items() if isinstance(node, Scalar)}
+    client, version = said.get("client", ""), said.get("client_version", "")
+    kafka, protocol = said.get("kafka", ""), said.get("protocol") or said.get("based_on", "")
+    parts = [f"kafka-{kafka}" if kafka else "", client or ("client" if version else ""), version, protocol]
+    name = "-".join(part for part in parts if part)
+    return re.sub(r"[^a-zA-Z0-9._\-]", "-", name)[:120]
+
+
+class Replay(Kind):
+    """[eager, cooperative, {kafka: "3.9"}, {mine: {…}}] or a block: a tuple of (name, overlay or None, node)."""
+
+    says = "a list such as [eager, cooperative] or [{kafka: \"3.9\"}, {client: librdkafka}], or a block of variants of your own"
 
     def _read(self, node: Node, out: Problems) -> Any:
         variants: dict[str, tuple[Any, Node]] = {}
         items: list[tuple[str, Written | None, Node]] = []
-        if isinstance(node, Mapping):
+        if isinstance(node, Mapping) and not is_unnamed(node):
             named = _OVERLAYS.read(node, out)
             if named is BAD:
                 return BAD
             items = [(name, written, node.keys[name]) for name, written in named.values.items()]
         else:
             for item in node.items if isinstance(node, Sequence) else [node]:
-                if isinstance(item, Mapping) and len(item.entries) == 1:
+                if isinstance(item, Mapping) and is_unnamed(item):
+                    written = OVERLAY.read(item, out)
+                    items += [] if written is BAD else [(name_of(item), written, next(iter(item.keys.values())))]
+                elif isinstance(item, Mapping) and len(item.entries) == 1:
                     named = _OVERLAYS.read(item, out)
                     items += [] if named is BAD else [(name, written, item.keys[name]) for name, written in named.values.items()]
                 elif isinstance(item, Scalar) and isinstance(item.value, str) and not item.trap:
@@ -892,10 +929,16 @@ class Replay(Kind):
     def schema(self, defs: dict[str, Schema]) -> Schema:
         stock: Schema = {"enum": list(STOCK_VARIANTS)}
         own = {**_OVERLAYS.schema(defs), "minProperties": 1}
-        return {"anyOf": [stock, {"type": "array", "minItems": 1, "maxItems": 32, "items": {"anyOf": [stock, {**own, "maxProperties": 1}]}}, own]}
+        text: Schema = {"type": ["string", "number"], "minLength": 1}
+        unnamed: Schema = {"allOf": [OVERLAY.schema(defs)], "type": "object", "anyOf": [{"properties": {key: text}, "required": [key]} for key in TELLING]}
+        listed: Schema = {"anyOf": [stock, unnamed, {**own, "maxProperties": 1}]}
+        return {"anyOf": [stock, unnamed, {"type": "array", "minItems": 1, "maxItems": 32, "items": listed}, own]}
 
     def say(self, value: Any) -> str:
         return "[" + ", ".join(name for name, _, _ in value) + "]"
+
+
+REPLAY = Replay()
 
 
 class Raw(Kind):
@@ -915,20 +958,6 @@ class Raw(Kind):
 # ------------------------------------------------------------------------------------------------------------------ the whole file
 
 
-class Version(Kind):
-    """A version, quoted or not."""
-
-    says = 'a version such as "4.3"'
-
-    def _read(self, node: Node, out: Problems) -> Any:
-        if isinstance(node, Scalar) and not isinstance(node.value, bool) and re.fullmatch(r"[0-9]{1,3}(\.[0-9x]{1,3}){0,3}", node.text):
-            return node.text
-        return self.wrong(node, out)
-
-    def schema(self, defs: dict[str, Schema]) -> Schema:
-        return {"anyOf": [{"type": "string", "pattern": r"^[0-9]{1,3}(\.[0-9x]{1,3}){0,3}$"}, {"type": "number"}]}
-
-
 BUDGET_SHAPE: Schema = {"type": ["object", "array"]}
 SCENARIO = Section("scenario", (
     Field("title", ANY_TEXT, "What the story is called.", target="title"),
@@ -943,7 +972,7 @@ SCENARIO = Section("scenario", (
           "What is done to the world, in order of time."),
     Field("random_faults", ListOf(RANDOM_FAULT, most=200, goes_on=True, says="a list of faults, each beginning with a dash"),
           "Faults at random, drawn from the seed."),
-    Field("replay", Replay(), "The variants to play side by side.", default="[eager, cooperative]"),
+    Field("replay", REPLAY, "The variants to play side by side.", default="[eager, cooperative]"),
     Field("horizon", POSITIVE, "When the story ends.", target="horizon_us"),
     Field("seed", Whole(0, 2**53), "Decides every random draw.", target="seed"),
     Field("runs", Whole(1, 1_000_000), "Over how many seeds it is played.", target="runs"),

@@ -10,7 +10,7 @@ from typing import Any
 
 from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence, Source, parse, shorten
 from rebalsim.scenario.kinds import Kind, ListOf, MapOf, Section
-from rebalsim.scenario.language import ACTION, LISTED_MEMBER, MEMBER, OVERLAY, SCENARIO, Members, RateKind, Replay
+from rebalsim.scenario.language import ACTION, LISTED_MEMBER, MEMBER, OVERLAY, SCENARIO, Members, RateKind, Replay, is_unnamed, name_of
 from rebalsim.scenario.problems import Problems, nearest, or_nearest
 
 Value = str | int | float | bool | None | list[Any] | tuple[Any, ...] | dict[str, Any]
@@ -37,9 +37,28 @@ def override(root: Mapping, one: Override, out: Problems) -> Mapping:
 
 
 def put(root: Mapping, path: str, value: Node, source: Source, out: Problems) -> Mapping:
+    if path == "replay":
+        value = _with_own(root.entries.get("replay"), value)
     walker = _Walker(path, value, source, out)
     made = walker.into(root, SCENARIO, path)
     return made if isinstance(made, Mapping) else root
+
+
+def _with_own(written: Node | None, wanted: Node) -> Node:
+    """A list of variants in which those that the file defines may stand by their names alone."""
+    own: dict[str, Node] = {}
+    for block in written.items if isinstance(written, Sequence) else [written]:
+        if isinstance(block, Mapping) and is_unnamed(block):
+            own[name_of(block)] = block
+        elif isinstance(block, Mapping):
+            for name, key in block.keys.items():
+                own[name] = one = Mapping(block.source, key.line, key.column, key.width)
+                one.put(key, block.entries[name])
+    items = wanted.items if isinstance(wanted, Sequence) else [wanted]
+    if isinstance(wanted, Mapping) or not any(isinstance(item, Scalar) and item.text in own for item in items):
+        return wanted
+    found = [own.get(item.text, item) if isinstance(item, Scalar) else item for item in items]
+    return Sequence(wanted.source, wanted.line, wanted.column, wanted.width, found)
 
 
 def _parsed(text: str, source: Source, column: int) -> tuple[Node | None, list[Any]]:
@@ -110,6 +129,11 @@ class _Walker:
         if isinstance(kind, Replay):
             if isinstance(node, Sequence):
                 for place, item in enumerate(node.items):
+                    if isinstance(item, Mapping) and is_unnamed(item):
+                        if _longest(rest, {name_of(item): None}):
+                            changed = self._named(_as_named(item), OVERLAY, rest, "variants")
+                            return None if changed is None else self._with_item(node, place, changed)
+                        continue
                     if isinstance(item, Mapping) and (name := _longest(rest, item.entries)):
                         changed = self._named(item, OVERLAY, rest, "variants")
                         return None if changed is None or not name else self._with_item(node, place, changed)
@@ -211,6 +235,13 @@ class _Anything(Kind):
 
 
 _ANYTHING = _Anything()
+
+
+def _as_named(item: Mapping) -> Mapping:
+    """An entry of `replay` without a name, under the one that it is called by."""
+    made = Mapping(item.source, item.line, item.column, item.width)
+    made.put(Scalar(item.source, item.line, item.column, item.width, name_of(item), True), item)
+    return made
 
 
 def _longest(rest: str, known: Any) -> str:

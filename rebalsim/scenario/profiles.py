@@ -121,12 +121,14 @@ def broker_profile(version: str) -> BrokerProfile | str:
     return found or f"Kafka {version} is not modelled: the profiles go from {next(iter(BROKERS))} to {list(BROKERS)[-1]} — write \"{DEFAULT_KAFKA}\""
 
 
-def client_profile(client: str, version: str) -> ClientProfile | str:
-    """The client's profile, or why there is none. `version` may be empty: the newest that is known."""
+def client_profile(client: str, version: str, brokers: str = "") -> ClientProfile | str:
+    """The client's profile, or why there is none. `version` may be empty: Java's is then the brokers' own, any other's the newest that is known."""
     versions = [v for c, v in CLIENTS if c == client]
     if not versions:
         known = one_of(dict.fromkeys(c for c, _ in CLIENTS))
         return f"The client {client} is not modelled: nothing sourced says how it differs — write {known}"
+    if not version and (client, brokers) in CLIENTS:
+        version = brokers
     wanted = ".".join(version.split(".")[:2]) if version else versions[-1]
     found = CLIENTS.get((client, wanted))
     return found or f"Version {version} of the client {client} is not modelled — write \"{versions[-1]}\""

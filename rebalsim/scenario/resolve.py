@@ -76,7 +76,7 @@ class Resolver:
         self.seats: dict[str, Seat] = {}
         self.topics: dict[str, Topic] = {}
         self.templates: dict[str, Written] = story.get("templates").values if "templates" in story else {}
-        self.broker_profile = self._kafka()
+        self.broker_profile = self.brokers_now = self._kafka()      # the latter follows the script's upgrades
         self.cluster = Cluster()
 
     # -------------------------------------------------------------------------------------------------------------- the whole
@@ -114,11 +114,16 @@ class Resolver:
     # -------------------------------------------------------------------------------------------------------------- the cluster
 
     def _kafka(self) -> BrokerProfile:
-        found = broker_profile(self.story.get("kafka", DEFAULT_KAFKA))
+        found = broker_profile(self.variant.kafka or self.story.get("kafka", DEFAULT_KAFKA))
         if isinstance(found, str):
-            self.out.add(self.story.at["kafka"], found)
+            self.out.add(self._kafka_at() or self.story.node, found)
             return BrokerProfile(DEFAULT_KAFKA)
         return found
+
+    def _kafka_at(self) -> Node | None:
+        """Where the brokers' version is written."""
+        layer = self.variant.layer
+        return layer.at.get("kafka") if layer is not None and self.variant.kafka else self.story.at.get("kafka")
 
     def _cluster(self) -> Cluster:
         written: Written | None = self.story.get("cluster")
@@ -424,17 +429,19 @@ class Resolver:
 
     def _check_new_enough(self, profile: ClientProfile, settings: Written | None, written: Written) -> None:
         """group.protocol: consumer needs brokers and a client that have it."""
-        if not self.broker_profile.has_consumer_protocol:
-            place = self.story.at.get("kafka") or _place(settings if settings is not None else written, "group.protocol")
-            self.out.add(place, f"Kafka {self.broker_profile.version} has no group.protocol: consumer, which brokers have since 4.0 — write kafka: "
+        is_too_old = not self.brokers_now.has_consumer_protocol
+        if is_too_old:
+            place = self._kafka_at() or _place(settings if settings is not None else written, "group.protocol")
+            self.out.add(place, f"Kafka {self.brokers_now.version} has no group.protocol: consumer, which brokers have since 4.0 — write kafka: "
                          f"\"{DEFAULT_KAFKA}\", or leave consumer out of replay")
-        if not profile.has_consumer_protocol:
-            self.out.add(_place(written, "client_version", "client"), f"The client {profile.client} {profile.version} does not speak the consumer protocol"
+        if not profile.has_consumer_protocol and not (is_too_old and "client_version" not in written and profile.client == DEFAULT_CLIENT):
+            self.out.add(_place(settings if settings is not None and not {"client_version", "client"} & {*written.at} else written, "client_version", "client",
+                                "group.protocol"), f"The client {profile.client} {profile.version} does not speak the consumer protocol"
                          " — Java does since 4.0, librdkafka since 2.12; or leave consumer out of replay")
 
     def _client(self, written: Written) -> ClientProfile:
         name, version = written.get("client", DEFAULT_CLIENT), written.get("client_version", "")
-        found = client_profile(name, version)
+        found = client_profile(name, version, self.broker_profile.version)
         if isinstance(found, str):
             self.out.add(_place(written, "client_version" if "version" in found.split("—")[0].lower() and "client_version" in written.at else "client"), found)
             return ClientProfile(DEFAULT_CLIENT, DEFAULT_KAFKA)

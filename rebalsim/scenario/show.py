@@ -124,7 +124,7 @@ def _cluster_rows(resolver: Resolver, scenario: Scenario) -> list[Row]:
     source = written if over is None else over if written is None else _merged(written, over)
     racks = ", ".join(f"{b.id} in {b.rack}" for b in cluster.brokers if b.rack)
     default = f"Kafka {cluster.kafka}"
-    rows = [Row("kafka", cluster.kafka, _origin(resolver.story, "kafka", "default")),
+    rows = [Row("kafka", cluster.kafka, _origin(resolver.variant.layer if resolver.variant.kafka else resolver.story, "kafka", "default")),
             Row("brokers", f"{len(cluster.brokers)}" + (f": {racks}" if racks else ""), _origin(source, "brokers", "default")),
             Row("latency (one way)", DRAW.say(cluster.network.latency), _origin(source, "latency", "default")),
             Row("cross_rack", DRAW.say(cluster.network.cross_rack) if cluster.network.cross_rack is not None else "no difference",
@@ -133,7 +133,8 @@ def _cluster_rows(resolver: Resolver, scenario: Scenario) -> list[Row]:
     rows += [Row("log_append", DRAW.say(cluster.log_append), _origin(source, "log_append", "default")),
              Row("replication", DRAW.say(cluster.replication), _origin(source, "replication", "default"))]
     config = source.get("config") if source is not None else None
-    return rows + _rows(BROKER_CONFIG, cluster.config, config, default)
+    unknown = () if resolver.broker_profile.has_consumer_protocol else tuple(k for k in BROKER_CONFIG.fields if k.startswith("group.consumer."))
+    return rows + _rows(BROKER_CONFIG, cluster.config, config, default, leave_out=unknown)
 
 
 def _merged(one: Written, other: Written) -> Written:
@@ -173,7 +174,8 @@ def _consumers(scenario: Scenario) -> dict[str, Consumer]:
     return {c.name: c for g in scenario.groups for c in g.consumers}
 
 
-def _member_rows(parts: Parts, consumer: Consumer, default: str, variant: str) -> list[Row]:
+def _member_rows(parts: Parts, consumer: Consumer, variant: str) -> list[Row]:
+    default = f"{'Java' if consumer.client == 'java' else consumer.client} {consumer.client_version}"
     written = parts.written
     settings: Written | None = written.get("config")
     is_consumer = consumer.config.group_protocol == "consumer"
@@ -197,7 +199,6 @@ def _member_rows(parts: Parts, consumer: Consumer, default: str, variant: str) -
 
 def _group_lines(resolver: Resolver, roster: Roster, scenario: Scenario, width: int) -> list[str]:
     """What all members share, then for each kind of member what it has otherwise."""
-    default = f"Java {scenario.cluster.kafka}"
     consumers = _consumers(scenario)
     kinds: dict[Parts, list[Seat]] = {}
     present = [s for s in roster.seats.values() if s.name in consumers]
@@ -209,12 +210,12 @@ def _group_lines(resolver: Resolver, roster: Roster, scenario: Scenario, width: 
         return [title]
     ordered = sorted(kinds.items(), key=lambda kind: -len(kind[1]))
     lines = [*_wrapped(title, width, "")]
-    common = _member_rows(ordered[0][0], consumers[ordered[0][1][0].name], default, scenario.variant)
+    common = _member_rows(ordered[0][0], consumers[ordered[0][1][0].name], scenario.variant)
     lines += _table(common, width)
     lines += _start_lines(present, consumers, width)
     shared = {(r.name, r.value) for r in common}
     for parts, seats in ordered[1:]:
-        rows = [r for r in _member_rows(parts, consumers[seats[0].name], default, scenario.variant) if (r.name, r.value) not in shared]
+        rows = [r for r in _member_rows(parts, consumers[seats[0].name], scenario.variant) if (r.name, r.value) not in shared]
         lines += [*_wrapped(f"otherwise for {say_names([s.name for s in seats])}:", width, "  "), *_table(rows, width, "    ")]
     return lines
 
@@ -296,7 +297,6 @@ def _judged(scenario: Scenario, width: int) -> list[str]:
 
 def _difference(story: Story, base: str, other: str, width: int) -> list[str]:
     one, two = story.scenario(base), story.scenario(other)
-    default = f"Java {two.cluster.kafka}"
     first, second = story.resolver(base), story.resolver(other)
     rows: dict[tuple[str, str], Row] = {}
     before, after = _consumers(one), _consumers(two)
@@ -305,8 +305,8 @@ def _difference(story: Story, base: str, other: str, width: int) -> list[str]:
             if seat.name not in before or seat.name not in after:
                 continue
             old_roster = first.rosters[roster.group]
-            old = {(r.name, r.value) for r in _member_rows(_parts_at_start(first, old_roster, old_roster.seats[seat.name]), before[seat.name], default, base)}
-            for row in _member_rows(_parts_at_start(second, roster, seat), after[seat.name], default, other):
+            old = {(r.name, r.value) for r in _member_rows(_parts_at_start(first, old_roster, old_roster.seats[seat.name]), before[seat.name], base)}
+            for row in _member_rows(_parts_at_start(second, roster, seat), after[seat.name], other):
                 if (row.name, row.value) not in old:
                     rows.setdefault((row.name, row.value), row)
     if one.cluster != two.cluster:

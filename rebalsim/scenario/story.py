@@ -16,11 +16,11 @@ from rebalsim.domain.scenario import Scenario
 from rebalsim.scenario.budgets import read_budgets, read_expectations
 from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence, Source, parse
 from rebalsim.scenario.kinds import BAD, Written
-from rebalsim.scenario.language import SCENARIO
+from rebalsim.scenario.language import REPLAY, SCENARIO
 from rebalsim.scenario.overrides import Override, override, put
 from rebalsim.scenario.problems import MOST, Problems, TooMany, enough, in_order, or_nearest
 from rebalsim.scenario.resolve import Resolver
-from rebalsim.scenario.variants import Variant, variants_of
+from rebalsim.scenario.variants import DEFAULT_REPLAY, Variant, variants_of
 
 MAX_RESOLVED = 100_000      # members × variants, above which a story is a mistake
 
@@ -55,8 +55,19 @@ class Story:
         self._written: Written = SCENARIO.read(changed, self._problems)
         self._all: tuple[Variant, ...] = variants_of(self._written)
         self.variants: tuple[str, ...] = tuple(v.name for v in self._all)
-        self.budgets: tuple[Budget, ...] = self._fitted(read_budgets(self._written.get("budgets"), self.variants, self._problems))
-        self.expectations: tuple[Expectation, ...] = read_expectations(self._written.get("expect"), self.variants, self._problems)
+        known = tuple(dict.fromkeys((*self.variants, *self._named_by_file())))
+        self.budgets: tuple[Budget, ...] = self._fitted(read_budgets(self._written.get("budgets"), known, self._problems))
+        self.expectations: tuple[Expectation, ...] = read_expectations(self._written.get("expect"), known, self._problems)
+
+    def _named_by_file(self) -> tuple[str, ...]:
+        """The variants of the file itself: budgets may be on those that an override leaves out, and are then not asked."""
+        if self._root is self._changed or self._root.entries.get("replay") is self._changed.entries.get("replay"):
+            return ()
+        node = self._root.entries.get("replay")
+        if node is None:
+            return DEFAULT_REPLAY
+        found = REPLAY.read(node, Problems())
+        return () if found is BAD else tuple(name for name, _, _ in found)
 
     def _fitted(self, budgets: tuple[Budget, ...]) -> tuple[Budget, ...]:
         """The budgets on metrics that exist; what is wrong with the others is a problem."""

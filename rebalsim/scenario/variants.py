@@ -55,6 +55,7 @@ class Variant:
     name: str
     base: str
     layer: Written | None = None
+    kafka: str = ""                                  # the brokers' version, where it is this variant's own
     sets: tuple[tuple[Any, Node], ...] = ()
     node: Node | None = None
 
@@ -87,7 +88,8 @@ def variant_named(name: str, written: Written | None = None, node: Node | None =
     layer = stock_layer(based_on)
     if written is not None:
         layer = written if layer is None else merge(layer, written)
-    return Variant(name, based_on if based_on in BASES else "as-written", layer, written.get("set", ()) if written is not None else (), node)
+    kafka, sets = (written.get("kafka", ""), written.get("set", ())) if written is not None else ("", ())
+    return Variant(name, based_on if based_on in BASES else "as-written", layer, kafka, sets, node)
 
 
 def is_played_as_written(story: Written) -> bool:

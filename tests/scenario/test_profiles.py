@@ -55,10 +55,26 @@ def test_a_patch_release_has_its_minors_profile() -> None:
     assert found.version == "4.2"
 
 
-def test_a_client_without_a_version_is_the_newest_that_was_measured() -> None:
-    found = client_profile("java", "")
+@pytest.mark.parametrize(("client", "brokers", "version"), [
+    ("java", "", "4.3"), ("java", "2.8", "2.8"), ("java", "4.4", "4.4"), ("librdkafka", "3.9", "2.15"),
+])
+def test_a_client_without_a_version_is_the_brokers_where_it_is_java_else_the_newest_that_is_known(client: str, brokers: str, version: str) -> None:
+    found = client_profile(client, "", brokers)
     assert not isinstance(found, str)
-    assert found.version == "4.3"
+    assert found.version == version
+
+
+def test_old_brokers_come_with_the_java_client_of_their_time() -> None:
+    config = scenario('kafka: "2.8"\ngroup: {members: 1}').groups[0].consumers[0].config
+    assert (config.session_timeout_us, config.partition_assignment_strategy) == (10 * SECOND, ("range",))
+
+
+def test_a_script_that_upgrades_the_brokers_may_go_on_with_what_they_can_then() -> None:
+    road = 'kafka: "3.9"\ngroup: {members: 1}\nreplay: as-written\nscript:\n'
+    deploy = '- {at: 2m, deploy: {client_version: "4.3", config: {group.protocol: consumer}}}'
+    assert scenario(road + '- {at: 1m, broker_upgrade: {to: "4.3", down: 5s}}\n' + deploy, "as-written").script
+    with pytest.raises(ProblemsError, match=r"Kafka 3\.9 has no group\.protocol"):
+        scenario(road + deploy, "as-written")
 
 
 @pytest.mark.parametrize(("text", "words"), [
