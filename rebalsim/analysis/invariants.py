@@ -11,6 +11,7 @@ from rebalsim.analysis.values import Rebalance, Violation
 from rebalsim.domain.ids import Partition
 from rebalsim.trace import events as ev
 
+NOWHERE = (-1, -1)
 _ACTS = frozenset(("SyncGroup", "Heartbeat", "OffsetCommit"))
 
 
@@ -41,12 +42,16 @@ class _Check:
         self.slack_us = 0 if is_exact else 2_000
         self.found: list[Violation] = []
         self.joined: dict[str, dict[int, None]] = {}           # consumer → generations of this life
-        self.most: dict[str, int] = {}                         # the highest of them
-        self.generation: dict[str, int] = {}
+        self.most: dict[str, tuple[int, int]] = {}             # the highest of them: (term, generation)
+        self.generation: dict[str, tuple[int, int]] = {}       # … and the last
         self.highest = -1
+        self.term = 0                                          # how often another coordinator took over
+        self.term_of: dict[int, int] = {}                      # generation → under which of them it began, or was restored
+        self.alive: dict[str, None] = {}
         self.held: dict[str, dict[Partition, int]] = {}        # consumer → partition → the event that brought it
         self.holders: dict[Partition, dict[str, int]] = {}     # partition → consumers that hold it, since when
-        self.ever: dict[Partition, int] = {}                   # when it was last assigned to anybody
+        self.ever: dict[Partition, None] = {}                  # assigned to anybody at any time
+        self.had: dict[str, dict[str, int]] = {}               # topic → who had any of it, and when last
         self.valid: dict[str, None] = {}                       # who is a member in good standing
         self.troubled_us = -1
 
@@ -61,20 +66,33 @@ class _Check:
     def _barrier(self, n: int, e: ev.BarrierCompleted) -> None:
         if e.generation <= self.highest:
             self.found.append(Violation("generation-shrank", e.at_us, f"{self.group} began generation {e.generation} after {self.highest}", (n,)))
-        self.highest = e.generation
+        self._begins(e.generation)
+
+    def _begins(self, generation: int) -> None:
+        self.highest = generation
+        self.term_of[generation] = self.term
 
     def _moved(self, n: int, e: ev.CoordinatorMoved) -> None:
-        self.highest = -1                                      # what was not written is forgotten, its number is given again
-        self.most.clear()
+        """What was not written is forgotten, its number is given again; and members may read old answers for long."""
+        self.highest = -1
+        self.term += 1
+
+    def _restored(self, n: int, e: ev.GroupStateChanged) -> None:
+        if e.before == "Dead":
+            self._begins(e.generation)
+
+    def _started(self, n: int, e: ev.ConsumerStarted) -> None:
+        self.alive[e.consumer] = None
 
     def _joined(self, n: int, e: ev.GenerationJoined) -> None:
-        mine = self.joined.setdefault(e.consumer, {})
-        most = self.most.get(e.consumer, -1)
-        if e.generation < most and self.highest >= 0:
+        self.alive[e.consumer] = None
+        joined = self.term_of.get(e.generation, self.term), e.generation
+        term, most = self.most.get(e.consumer, joined)
+        if e.generation < most and term == joined[0] and self.highest >= 0:
             self.found.append(Violation("generation-shrank", e.at_us, f"{e.consumer} joined generation {e.generation} after {most}", (n,)))
-        self.most[e.consumer] = max(most, e.generation)
-        mine[e.generation] = None
-        self.generation[e.consumer] = e.generation
+        self.most[e.consumer] = joined if term != joined[0] else max(self.most.get(e.consumer, joined), joined)
+        self.joined.setdefault(e.consumer, {})[e.generation] = None
+        self.generation[e.consumer] = joined
         self.valid[e.consumer] = None
 
     def _sent(self, n: int, e: ev.RequestSent) -> None:
@@ -93,11 +111,13 @@ class _Check:
         mine = self.held.setdefault(e.consumer, {})
         if e.callback != "assigned":
             return
+        self.alive[e.consumer] = None
         for p in e.partitions:
-            self.ever[p] = e.at_us
+            self.ever[p] = None
+            self.had.setdefault(p.topic, {})[e.consumer] = e.at_us
             for other, since in self.holders.get(p, {}).items():
                 if other != e.consumer and self._both_commit(other, e.consumer, e.at_us, since):
-                    text = f"{p} is held by {other} and {e.consumer} in generation {self.generation.get(e.consumer, -1)}"
+                    text = f"{p} is held by {other} and {e.consumer} in generation {self.generation.get(e.consumer, NOWHERE)[1]}"
                     self.found.append(Violation("two-owners", e.at_us, text, (self.held[other][p], n)))
             mine[p] = n
             self.holders.setdefault(p, {})[e.consumer] = e.at_us
@@ -105,7 +125,7 @@ class _Check:
     def _both_commit(self, other: str, one: str, at: int, since: int) -> bool:
         if other not in self.valid or one not in self.valid or at - since <= self.slack_us:
             return False
-        return self.generation.get(other, -1) == self.generation.get(one, -1)
+        return self.generation.get(other, NOWHERE) == self.generation.get(one, NOWHERE)
 
     def _gave(self, n: int, e: ev.CallbackEnded) -> None:
         if e.callback != "assigned":
@@ -120,6 +140,7 @@ class _Check:
         for p in list(self.held.get(e.consumer, {})):
             self._drop(e.consumer, p)
         self._out(n, e)
+        self.alive.pop(e.consumer, None)
         self.joined.pop(e.consumer, None)
         self.most.pop(e.consumer, None)
         self.generation.pop(e.consumer, None)
@@ -150,20 +171,23 @@ class _Check:
         at = max(last.settled_us, last.stable_us)
         return [Violation("no-owner", at, f"nobody holds {p} though {self.group} has settled", last.evidence) for p in alone]
 
-
     def _is_wanted(self, p: Partition) -> bool:
-        """Whether it is still there, and subscriptions did not change since somebody had it (who asks for what now is not told)."""
+        """Whether it is still there, and somebody lives who asks for it. Subscriptions are not told: who had its topic, and did not subscribe since."""
+        had = {consumer: at for consumer, at in self.had.get(p.topic, {}).items() if consumer in self.alive}
         for n in self.index.world:
             e = self.index.events[n]
             if type(e) is ev.TopicChanged and e.topic == p.topic and e.partitions <= p.number:
                 return False
-            if type(e) is ev.ScriptActed and e.kind == "Subscribe" and e.at_us >= self.ever[p]:
-                return False
-        return True
+            if type(e) is ev.ScriptActed and e.kind == "Subscribe":
+                for consumer in e.targets:
+                    if had.get(consumer, e.at_us + 1) <= e.at_us:
+                        del had[consumer]
+        return bool(had)
 
 
 _HANDLERS: dict[type, str] = {
-    ev.BarrierCompleted: "_barrier", ev.CoordinatorMoved: "_moved", ev.GenerationJoined: "_joined", ev.RequestSent: "_sent",
+    ev.BarrierCompleted: "_barrier", ev.GroupStateChanged: "_restored", ev.CoordinatorMoved: "_moved", ev.ConsumerStarted: "_started",
+    ev.GenerationJoined: "_joined", ev.RequestSent: "_sent",
     ev.AssignmentReceived: "_received", ev.CallbackBegan: "_took", ev.CallbackEnded: "_gave", ev.ConsumerExited: "_gone",
     ev.ConsumerFroze: "_out", ev.MemberReset: "_out", ev.LeaveSent: "_out", ev.PollExpired: "_out", ev.MemberRemoved: "_out",
     ev.MemberStateChanged: "_member_state", ev.Fenced: "_out",

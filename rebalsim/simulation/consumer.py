@@ -231,9 +231,7 @@ class Consumer(Handling):
         self.read()
 
     def _rung(self) -> None:
-        if self.is_frozen:
-            self.is_owed = True
-        else:
+        if not self.is_frozen:                         # else the thaw has it look
             self.nudge.give()
 
     def _wake(self) -> None:

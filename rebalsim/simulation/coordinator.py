@@ -72,15 +72,17 @@ class Coordinator:
     def receive(self, event: Once) -> None:
         """A request arrived (the event's value is the call)."""
         call: Call = event.value
+        link = call.link
+        if link.at_work is not call:                   # else its turn has come
+            if link.at_work is not None:
+                link.waiting.append(call)
+                return
+            if not call.is_quiet:
+                link.at_work = call
         if not self.is_up or call.broker != self.broker:
             self._turn_away(call)
+            self._take_next(call, self.engine.env._now)
             return
-        link = call.link
-        if link.at_work is not None:
-            link.waiting.append(call)
-            return
-        if not call.is_quiet:
-            link.at_work = call
         self._asker = call.consumer
         self.engine.rank = call.consumer.rank
         self.waiting[call.number] = call
@@ -230,12 +232,16 @@ class Coordinator:
         self._send(event.value, self.engine.env._now)
 
     def _send(self, call: Call, now: int) -> None:
+        call.link.down(call, call.consumer.answered)
+        self._take_next(call, now)
+
+    def _take_next(self, call: Call, now: int) -> None:
+        """This one is answered: the broker turns to what came behind it over the same connection, in order."""
         link = call.link
-        link.down(call, call.consumer.answered)
         if link.at_work is call:
-            link.at_work = None
-            if link.waiting:
-                self.engine.at(now + self.world.machine.service_us, link.rank + ARRIVES, self.receive, link.waiting.pop(0))
+            link.at_work = link.waiting.pop(0) if link.waiting else None
+            if link.at_work is not None:
+                self.engine.at(now + self.world.machine.service_us, link.rank + ARRIVES, self.receive, link.at_work)
 
     def _write(self, effect: Append, now: int, is_quiet: bool) -> None:
         stream = self._stream

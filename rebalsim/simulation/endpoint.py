@@ -81,8 +81,8 @@ class Endpoint(Process):
 
     def _incoming(self) -> None:
         if self.is_frozen:
-            self.is_owed = True
-        elif self.is_polling:
+            return                                     # read at the thaw
+        if self.is_polling:
             self._wake()
         elif self.heartbeat.is_enabled:
             self.heartbeat.plan()
@@ -122,7 +122,7 @@ class Endpoint(Process):
     def _expire(self) -> None:
         """A request without an answer for too long: the connection is given up, and everything on it with it."""
         now = self.engine.env._now
-        if not self.is_alive or self.is_frozen:
+        if not self.is_alive or self.is_frozen:        # looked after at the thaw
             return
         late = [call for call in self.calls.values() if call.expires_us <= now]
         if late:
@@ -131,7 +131,11 @@ class Endpoint(Process):
                 if self.calls.pop(call.number, None) is not None:
                     self.inbox.append((call, DISCONNECTED))
             self._incoming()
-        elif self.calls and self.expiry is not None:
+        self.mind_expiries()
+
+    def mind_expiries(self) -> None:
+        """When the next of all requests under way has waited too long."""
+        if self.calls and self.expiry is not None:
             self.expiry.set(min(call.expires_us for call in self.calls.values()))
 
     # ---------------------------------------------------------------------------------------------- the coordinator

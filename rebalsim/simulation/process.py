@@ -77,7 +77,6 @@ class Process(Sleeper):
         self.group_topics: tuple[str, ...] = self.topics
         self.is_polling = False
         self.is_called = False                         # in steady times: something wants the application
-        self.is_owed = False                           # something rang while the process was frozen
         self.busy_until_us = 0
         self.blocked_until_us = 0
         self.deadline_us = 0
@@ -157,6 +156,11 @@ class Process(Sleeper):
             self.nudge.give()
         else:
             self.alarm.set(self.busy_until_us)
+        self.mind_expiries()                           # what had come meanwhile was read before
+
+    def mind_expiries(self) -> None:
+        """Requests that waited too long for an answer are given up."""
+        raise NotImplementedError
 
     def hang(self, us: int, why: str = "hang", is_seen: bool = False) -> None:
         """The handler will be stuck for so long after the batch at hand. `is_seen`: it was seen to, just now, when poll() had returned the

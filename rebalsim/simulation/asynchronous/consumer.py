@@ -464,9 +464,7 @@ class AsyncConsumer(Consumer):
         self.engine.at(self.engine.env._now + self.world.machine.async_lookup_us, self.rank + ANSWERED, super().looked_up, event.value)
 
     def _incoming(self) -> None:
-        if self.is_frozen:
-            self.is_owed = True
-        else:
+        if not self.is_frozen:                         # else read at the thaw
             self.heartbeat.turn()
 
     def _wake(self) -> None:
