@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rebalsim.analysis.index import Index
+from rebalsim.analysis.index import NOTHING, Index
 from rebalsim.analysis.values import Alarm, Disturbance, Rebalance
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TraceHeader
@@ -77,7 +77,7 @@ def _timed_out(group: str, index: Index, rounds: Sequence[Rebalance], d: Disturb
             continue
         waits: dict[str, tuple[int, int]] = {}
         for name in index.members_of(group):
-            numbers = index.by_consumer.get(name, [])
+            numbers = index.by_consumer.get(name, NOTHING)
             sent = -1
             for n in index.since(numbers, r.barrier_us):
                 e = index.events[n]
@@ -98,7 +98,7 @@ def _timed_out(group: str, index: Index, rounds: Sequence[Rebalance], d: Disturb
 
 def _computed(r: Rebalance, index: Index) -> int:
     """How long the leader took from its JoinGroup's answer to its SyncGroup; −1 if it never sent one."""
-    numbers, led = index.by_consumer.get(r.leader, []), -1
+    numbers, led = index.by_consumer.get(r.leader, NOTHING), -1
     for n in index.since(numbers, r.barrier_us):
         e = index.events[n]
         if type(e) is ev.GenerationJoined and led < 0:

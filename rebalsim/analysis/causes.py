@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rebalsim.analysis.doing import Doings
-from rebalsim.analysis.index import Index
+from rebalsim.analysis.index import NOTHING, Index
 from rebalsim.analysis.values import Cause, Disturbance, Pause, Phase, PhaseKind, Rebalance
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TraceHeader
@@ -91,7 +91,7 @@ class Causes:
 
     def _life(self, consumer: str, at: int) -> tuple[int, bool]:
         """Which life of its process that was, and whether it had been a member in it before."""
-        numbers, was_member = self.index.by_consumer.get(consumer, []), False
+        numbers, was_member = self.index.by_consumer.get(consumer, NOTHING), False
         for place in range(self.index.first_at(numbers, at) - 1, -1, -1):
             e = self.index.events[numbers[place]]
             if type(e) is ev.ConsumerStarted:

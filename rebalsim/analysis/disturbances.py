@@ -40,9 +40,8 @@ def _count_moves(found: list[Disturbance], rounds: Sequence[Rebalance], index: I
     events, group = index.events, found[0].group
     owner: dict[Partition, str] = {}
     before: dict[Partition, str] = {}                         # owners when the window began, of what was touched since
-    numbers = sorted(n for c in index.members_of(group) for n in index.by_consumer.get(c, ()))
     at, current = 0, -1
-    for number in numbers:
+    for number in index.of_consumers(index.members_of(group)):
         e = events[number]
         while current + 1 < len(found) and e.at_us >= found[current + 1].started_us:
             _weigh(found, current, owner, before, rounds)

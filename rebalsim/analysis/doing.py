@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from rebalsim.analysis.index import Index
+from rebalsim.analysis.index import NOTHING, Index
 from rebalsim.analysis.values import Facts, Rebalance
 from rebalsim.trace import events as ev
 
@@ -118,7 +118,7 @@ class Doings:
     def between(self, consumer: str, from_us: int, until_us: int) -> str:
         """In a callback for most of that time, or busy with its batch; only joining where it was quick."""
         spent, entered = 0, from_us if self.at(consumer, from_us)[0] == "in-callback" else -1
-        numbers = self.index.by_consumer.get(consumer, [])
+        numbers = self.index.by_consumer.get(consumer, NOTHING)
         for number in self.index.since(numbers, from_us):
             event = self.index.events[number]
             if event.at_us > until_us:

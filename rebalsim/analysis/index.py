@@ -1,13 +1,16 @@
 """Where in the trace to look: the numbers of the events that concern each consumer and each group, so that no later part walks the whole again.
 
-Deliveries, positions, lag and handled batches are left out: they are many, and only a few parts want them.
+Deliveries, positions, lag and handled batches are left out: they are many, and only a few parts want them. Numbers are kept as machine words:
+a trace of millions of events has as many of them as it has events.
 """
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress
+from typing import TypeAlias, TypeVar
 
 from rebalsim.trace import events as ev
 from rebalsim.trace.events import TraceEvent
@@ -22,6 +25,19 @@ _OF_GROUP = frozenset((
 ))
 
 T = TypeVar("T")
+Numbers: TypeAlias = "array[int]"
+NOTHING: Numbers = array("q")
+
+
+def merged(lists: Sequence[Numbers]) -> Numbers:
+    """All the numbers of several ascending lists, each once, in order. Ticked off, not sorted: that would need many times the memory."""
+    if len(lists) == 1:
+        return lists[0]
+    ticks = bytearray(1 + max((numbers[-1] for numbers in lists if numbers), default=-1))
+    for numbers in lists:
+        for number in numbers:
+            ticks[number] = 1
+    return array("q", compress(range(len(ticks)), ticks))
 
 
 def starting(values: Sequence[T], place: int) -> Iterator[T]:
@@ -32,14 +48,15 @@ def starting(values: Sequence[T], place: int) -> Iterator[T]:
 class Index:
     """Event numbers by consumer, by group, and of the world; each list ascending."""
 
-    __slots__ = ("by_consumer", "by_group", "events", "group_of", "horizon_us", "new_protocol", "world")
+    __slots__ = ("_of_group", "by_consumer", "by_group", "events", "group_of", "horizon_us", "new_protocol", "world")
 
     def __init__(self, trace: Trace, horizon_us: int) -> None:
         self.events: list[TraceEvent] = trace.events
         self.horizon_us = horizon_us
         self.new_protocol: dict[str, None] = {}                # who speaks the consumer protocol; empty name: the coordinator told of epochs
-        self.by_consumer: dict[str, list[int]] = {}
-        self.by_group: dict[str, list[int]] = {}
+        self.by_consumer: dict[str, Numbers] = {}
+        self.by_group: dict[str, Numbers] = {}
+        self._of_group: dict[str, Numbers] | None = None
         self.world: list[int] = []
         self.group_of = {name: facts.group for name, facts in trace.header.consumers.items()}
         by_consumer, by_group, world, group_of = self.by_consumer, self.by_group, self.world, self.group_of
@@ -56,7 +73,10 @@ class Index:
                 world.append(number)
                 continue
             if kind in _OF_GROUP:
-                by_group.setdefault(event.group, []).append(number)
+                found = by_group.get(event.group)
+                if found is None:
+                    found = by_group[event.group] = array("q")
+                found.append(number)
                 if kind is ev.AssignmentComputed or kind is ev.GroupStateChanged:
                     continue
                 if kind is ev.EpochBumped:
@@ -67,7 +87,7 @@ class Index:
             if consumer:
                 found = by_consumer.get(consumer)
                 if found is None:
-                    found = by_consumer[consumer] = []
+                    found = by_consumer[consumer] = array("q")
                     group_of.setdefault(consumer, getattr(event, "group", only_group))
                 found.append(number)
 
@@ -79,17 +99,26 @@ class Index:
         """The group's consumers, by name."""
         return sorted(name for name, of in self.group_of.items() if of == group)
 
-    def of_group(self, group: str) -> list[int]:
+    def of_group(self, group: str) -> Numbers:
         """The events of the coordinator and of all the group's consumers, in order."""
-        numbers: list[int] = list(self.by_group.get(group, ()))
-        for consumer in self.members_of(group):
-            numbers += self.by_consumer.get(consumer, ())
-        return sorted(dict.fromkeys(numbers))
+        if self._of_group is None:
+            self._of_group = self._by_whole_group()
+        return self._of_group.get(group, NOTHING)
 
-    def since(self, numbers: list[int], at_us: int) -> Iterator[int]:
+    def _by_whole_group(self) -> dict[str, Numbers]:
+        several = {group: [numbers] for group, numbers in self.by_group.items()}
+        for consumer, numbers in self.by_consumer.items():
+            several.setdefault(self.group_of[consumer], []).append(numbers)
+        return {group: merged(lists) for group, lists in several.items()}
+
+    def of_consumers(self, consumers: Iterable[str]) -> Numbers:
+        """The events of all of these, in order."""
+        return merged([numbers for consumer in consumers if (numbers := self.by_consumer.get(consumer)) is not None])
+
+    def since(self, numbers: Sequence[int], at_us: int) -> Iterator[int]:
         """Those of `numbers` whose events were at or after that instant. No slice: one for each pause of a long trace would cost its square."""
         return starting(numbers, self.first_at(numbers, at_us))
 
-    def first_at(self, numbers: list[int], at_us: int) -> int:
+    def first_at(self, numbers: Sequence[int], at_us: int) -> int:
         """The place in `numbers` of the first event at or after that instant."""
         return bisect_left(numbers, at_us, key=lambda n: self.events[n].at_us)

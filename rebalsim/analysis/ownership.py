@@ -16,7 +16,7 @@ def find_holdings(index: Index) -> Holdings:
     held: dict[str, dict[Partition, Holding]] = {}
     generation: dict[str, int] = {}
     events = index.events
-    for number in sorted(n for numbers in index.by_consumer.values() for n in numbers):
+    for number in index.of_consumers(index.by_consumer):
         event = events[number]
         kind = type(event)
         if kind is ev.CallbackBegan and event.callback == "assigned":

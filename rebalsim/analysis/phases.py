@@ -9,7 +9,7 @@ from functools import partial
 
 from rebalsim.analysis.causes import Causes
 from rebalsim.analysis.doing import HEARTBEAT, METADATA, POLL, QUICK_US, TIMERS, Doings
-from rebalsim.analysis.index import Index, starting
+from rebalsim.analysis.index import NOTHING, Index, starting
 from rebalsim.analysis.phases_classic import ClassicWalk, Cut, notice_of
 from rebalsim.analysis.phases_consumer import ConsumerWalk
 from rebalsim.analysis.values import Disturbance, Facts, Pause, Phase, PhaseKind, Rebalance, Story
@@ -88,7 +88,7 @@ class Storyteller:
         if who not in self.index.new_protocol:
             facts = self.header.consumers.get(who)
             return facts is not None and facts.protocol == "consumer"
-        numbers = self.index.by_consumer.get(who, [])
+        numbers = self.index.by_consumer.get(who, NOTHING)
         for place in range(bisect_right(numbers, p.start_event) - 1, -1, -1):
             e = self.index.events[numbers[place]]
             if type(e) is ev.GenerationJoined:
@@ -177,7 +177,7 @@ class Storyteller:
 
     def _read_by(self, leader: str, r: Rebalance, until: int) -> tuple[int, int]:
         """When the leader read the answer to its JoinGroup, and the event; it does so within poll() only."""
-        numbers = self.index.by_consumer.get(leader, [])
+        numbers = self.index.by_consumer.get(leader, NOTHING)
         for n in self.index.since(numbers, r.barrier_us):
             e = self.index.events[n]
             if e.at_us > until:
@@ -213,7 +213,7 @@ class Storyteller:
         return Facts(who, doing or "unknown", since, ended, timer, trigger), tuple(n for n in (event, *removed) if n >= 0)
 
     def _between(self, consumer: str, from_us: int, until_us: int, kind: type) -> tuple[int, ...]:
-        numbers = self.index.by_consumer.get(consumer, [])
+        numbers = self.index.by_consumer.get(consumer, NOTHING)
         found = []
         for n in self.index.since(numbers, from_us):
             if self.index.events[n].at_us > until_us:

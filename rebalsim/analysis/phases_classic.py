@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from rebalsim.analysis.index import Index, starting
+from rebalsim.analysis.index import NOTHING, Index, starting
 from rebalsim.analysis.values import Pause, PhaseKind, Rebalance
 from rebalsim.domain.ids import Partition
 from rebalsim.trace import events as ev
@@ -79,7 +79,7 @@ class ClassicWalk:
         found: list[tuple[int, int, Rebalance | None]] = []
         concerned = dict.fromkeys((p.owner_before, *(events[n].consumer for n in p.path)))
         for consumer in concerned:
-            numbers = self.index.by_consumer.get(consumer, [])
+            numbers = self.index.by_consumer.get(consumer, NOTHING)
             for number in self.index.since(numbers, p.started_us):
                 if events[number].at_us >= p.ended_us:
                     break
@@ -106,7 +106,7 @@ class ClassicWalk:
 
     def _is_after_round(self, number: int) -> bool:
         """Whether a revocation came with a round's result (its next one hands on) and not before joining one."""
-        numbers = self.index.by_consumer.get(self.holder, [])
+        numbers = self.index.by_consumer.get(self.holder, NOTHING)
         place = bisect_right(numbers, number) - 1
         while place >= 0:
             kind = type(self.index.events[numbers[place]])

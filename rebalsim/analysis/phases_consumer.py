@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from rebalsim.analysis.index import Index, starting
+from rebalsim.analysis.index import NOTHING, Index, starting
 from rebalsim.analysis.phases_classic import STARTS, Cut
 from rebalsim.analysis.values import Pause, PhaseKind, Rebalance
 from rebalsim.trace import events as ev
@@ -50,7 +50,7 @@ class ConsumerWalk:
 
     def _next(self, consumer: str, number: int, kinds: tuple[type, ...], until_us: int | None = None) -> int:
         """The consumer's next event of one of these kinds, within the pause; −1 if none."""
-        numbers = self.index.by_consumer.get(consumer, [])
+        numbers = self.index.by_consumer.get(consumer, NOTHING)
         limit = self.pause.ended_us if until_us is None else until_us
         for n in starting(numbers, bisect_right(numbers, number)):
             if self.index.events[n].at_us > limit:
@@ -120,7 +120,7 @@ class ConsumerWalk:
     def _acknowledged(self, holder: str, number: int) -> int:
         """The event that tells that the coordinator knows: its own word, else the answer to the member's next heartbeat, else the client's state."""
         events, n = self.index.events, number
-        group = self.index.by_group.get(self.pause.group, [])
+        group = self.index.by_group.get(self.pause.group, NOTHING)
         for m in group[bisect_right(group, number):]:
             e = events[m]
             if e.at_us > self.pause.ended_us:
@@ -176,7 +176,7 @@ class ConsumerWalk:
 
     def _free(self, holder: str, at: int, number: int) -> int:
         """Nobody holds it; the broker may have to wait before it computes, then somebody's heartbeat must come."""
-        group = self.index.by_group.get(self.pause.group, [])
+        group = self.index.by_group.get(self.pause.group, NOTHING)
         for n in self.index.since(group, at):
             e = self.index.events[n]
             if e.at_us >= self.pause.ended_us or type(e) is ev.AssignmentComputed:
@@ -197,7 +197,7 @@ class ConsumerWalk:
 
     def _brought(self, owner: str, at: int, number: int) -> None:
         """The owner heard of it at a heartbeat, and then reconciled until its callback was entered."""
-        events, numbers = self.index.events, self.index.by_consumer.get(owner, [])
+        events, numbers = self.index.events, self.index.by_consumer.get(owner, NOTHING)
         place = bisect_right(numbers, number) - 2
         while place >= 0 and events[numbers[place]].at_us >= at:
             e = events[numbers[place]]

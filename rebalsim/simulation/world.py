@@ -9,6 +9,7 @@ from typing import Any
 
 from rebalsim import __version__
 from rebalsim.assignors.registry import ClientAssignor, client_assignor, rebalance_protocol
+from rebalsim.domain.collector import seldom_collecting
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.java_hash import string_hash
 from rebalsim.domain.machine import Machine
@@ -405,7 +406,8 @@ def play(
     `dense`: no tick is skipped, however quiet (the trace is the same). `wire`: the trace holds every request, answer and batch too.
     `drive`: what a recording dictates, in place of the scenario's starts and script.
     """
-    return World(scenario, scenario.seed if seed is None else seed, is_dense=dense, is_wire=wire, drive=drive).play()
+    with seldom_collecting():
+        return World(scenario, scenario.seed if seed is None else seed, is_dense=dense, is_wire=wire, drive=drive).play()
 
 
 __all__ = ["NEVER", "World", "play"]
