@@ -87,17 +87,35 @@ class Endpoint(Process):
         elif self.heartbeat.is_enabled:
             self.heartbeat.plan()
 
-    def read(self, is_app: bool = True) -> None:
-        """One network pass: everything that has come is handled, in order."""
+    def read(self) -> None:
+        """Passes one after the other until everything that has come is handled, in order."""
         while self.inbox:
             inbox, self.inbox = self.inbox, []
             for call, response in inbox:
-                if call is None:
-                    self.feed.landed(response)
-                elif call is self.positions:
-                    self.positions.landed(response)
-                elif call.number in self.calls or response is DISCONNECTED:
-                    self._pop(call, response)
+                self._take_up(call, response)
+
+    def read_once(self) -> None:
+        """One network pass, of a thread that then waits: it takes one answer from each connection (Selector), however many have come."""
+        inbox, self.inbox = self.inbox, []
+        heard: set[Any] = set()
+        left: list[Any] = []
+        for call, response in inbox:
+            connection = _connection_of(call, response)
+            if connection in heard:
+                left.append((call, response))
+            else:
+                if connection is not None:
+                    heard.add(connection)
+                self._take_up(call, response)
+        self.inbox = [*left, *self.inbox]
+
+    def _take_up(self, call: Any, response: Any) -> None:
+        if call is None:
+            self.feed.landed(response)
+        elif call is self.positions:
+            self.positions.landed(response)
+        elif call.number in self.calls or response is DISCONNECTED:
+            self._pop(call, response)
 
     def _pop(self, call: Call, response: Any) -> None:
         self.calls.pop(call.number, None)
@@ -204,3 +222,12 @@ class Endpoint(Process):
     def data_links(self) -> list[Link]:
         """All connections for data that were made so far."""
         return list(self._links.values())
+
+
+def _connection_of(call: Any, response: Any) -> Any:
+    """On which connection this came; None for what no network brought."""
+    if response is DISCONNECTED:
+        return None
+    if isinstance(call, Call):
+        return call.link
+    return response.broker

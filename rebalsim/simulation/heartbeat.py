@@ -67,10 +67,15 @@ class HeartbeatThread:
             if consumer.busy_until_us > timers.poll_ends_us():
                 at = min(at, timers.look_after(timers.poll_ends_us()))
             if consumer.inbox:
-                at = min(at, timers.look_after(self.engine.env._now))
+                at = min(at, self._next_look_us())
         elif consumer.inbox:
-            at = min(at, timers.look_after(self.engine.env._now))       # its batch is not done yet
+            at = min(at, self._next_look_us())                          # its batch is not done yet
         self.alarm.set(max(at, self.engine.env._now))
+
+    def _next_look_us(self) -> int:
+        """When it looks at the network again; never twice at one instant."""
+        timers = self.timers
+        return timers.look_after(max(self.engine.env._now, timers.looked_us + 1))
 
     def next_us(self) -> int:
         """When the next beat leaves if nothing comes in between: told by poll() that it is due, or seen at a look of its own."""
@@ -149,7 +154,7 @@ class HeartbeatThread:
             return
         timers.looked_us = now
         if consumer.inbox:
-            consumer.read(is_app=False)
+            consumer.read_once()
             if not member.has_joined() or not self.is_enabled:
                 self.stop()
                 return
@@ -166,6 +171,9 @@ class HeartbeatThread:
             return
         elif now >= (timers.due_us if consumer.feed.cycle is None else self.next_us()):
             self.beat()
+            if consumer.inbox and consumer.feed.cycle is None:          # after a beat the next turn comes at once
+                consumer.read_once()
+                self.plan()
             return
         self.plan()
 

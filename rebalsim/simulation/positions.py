@@ -140,7 +140,7 @@ class Positions:
             taken = link.turn(now)
             link.busy_us = taken + consumer.world.machine.service_us
             number = consumer.world.next_told() if consumer.world.is_wire else 0
-            lookup = Lookup(api, number, consumer.life, asked, now, taken)
+            lookup = Lookup(api, broker, number, consumer.life, asked, now, taken)
             for share in asked:
                 share.call = lookup
             if consumer.world.is_wire:
@@ -173,10 +173,11 @@ class Positions:
 class Lookup:
     """A ListOffsets or OffsetsForLeaderEpoch under way."""
 
-    __slots__ = ("api", "arrived_us", "life", "number", "sent_us", "shares")
+    __slots__ = ("api", "arrived_us", "broker", "life", "number", "sent_us", "shares")
 
-    def __init__(self, api: str, number: int, life: int, shares: list[Share], sent_us: int, arrived_us: int) -> None:
+    def __init__(self, api: str, broker: int, number: int, life: int, shares: list[Share], sent_us: int, arrived_us: int) -> None:
         self.api = api
+        self.broker = broker
         self.number = number
         self.life = life
         self.shares = shares

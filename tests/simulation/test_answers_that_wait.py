@@ -1,0 +1,39 @@
+"""What waits on a connection: requests behind a parked one at the broker, and answers that nobody has read at the client."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+from simulated_groups import Told, member, play_group, settled
+
+from rebalsim.domain.instants import SECOND
+from rebalsim.domain.scenario import AssignorCost
+from rebalsim.trace import events as ev
+
+
+def slow_leader(*deeds: tuple[float, str, str, int]) -> Told:
+    """X joins at 10 s, and the leader M1 computes for 4.5 s: the others' SyncGroups are parked, and their beats queue up behind them."""
+    members = tuple(
+        replace(member(name, heartbeat_interval_us=SECOND), assignor_cost=AssignorCost(fixed_us=4_500_000.0)) for name in ("M1", "M2"))
+    return play_group(members, settled(*members), 30.0, later=((replace(members[0], name="X"), 10.0),), wire=True, deeds=deeds)
+
+
+def test_beats_that_waited_behind_a_parked_sync_group_are_all_answered_when_it_is() -> None:
+    told = slow_leader()
+    sent = [at for at in told.times(ev.RequestSent, consumer="M2", api="Heartbeat") if 11.5 < at < 15.6]
+    synced = told.after(11, ev.ResponseReceived, consumer="M2", api="SyncGroup")
+    answered = [at for at in told.times(ev.ResponseReceived, consumer="M2", api="Heartbeat") if 11.5 < at < 15.6]
+    assert len(sent) == 4                                   # nobody waits for an answer before it beats again
+    assert sent[-1] < synced == 15.512
+    assert answered == [synced] * 4
+
+
+def test_a_thread_that_looks_now_and_then_takes_one_answer_of_a_connection_at_a_time() -> None:
+    """M2's handler is at work when the answers come: its heartbeat thread reads the SyncGroup's at one look, and a beat's at each that follows."""
+    told = slow_leader((12.2, "hang", "M2", 6 * SECOND))
+    synced = told.after(11, ev.ResponseReceived, consumer="M2", api="SyncGroup")
+    answered = [at for at in told.times(ev.ResponseReceived, consumer="M2", api="Heartbeat") if 11.5 < at < 17]
+    looks = [synced, *answered[:4]]
+    assert len(looks) == 5
+    assert all(0.09 < later - before < 0.11 for before, later in pairwise(looks))
