@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rebalsim.analysis.over_seeds import OverSeeds
 
 SPREAD_SEEDS = 20             # over so many a group is told that chance decides …
+NEARLY = 0.02                  # values over seeds closer than this share are told as nearly the same
 SPREAD_SEEDS_OF_MANY = 5      # … and over so many one of more than fifty members, each run of which takes seconds
 
 
@@ -52,9 +53,14 @@ def spread(scenario: Scenario, seeds: int | None = None) -> OverSeeds:
 def said_of_chance(over: OverSeeds, metrics: tuple[str, ...] = ("longest_pause", "partition_seconds", "partitions_touched", "rebalances")) -> str:
     """Which of these metrics chance decides, as a sentence."""
     known = {metric: over.known(metric) for metric in metrics}
-    names = {metric: metric.replace("_", " ") for metric in metrics}
-    same = [names[m] for m, values in known.items() if values and values[0] == values[-1]]
-    varied = [names[m] for m, values in known.items() if values and values[0] != values[-1]]
-    parts = [f"{', '.join(varied)} {'differ' if len(varied) > 1 else 'differs'} by chance (member ids, races of 100 ms)"] if varied else []
-    parts += [f"{', '.join(same)} {'are' if len(same) > 1 else 'is'} the same under every seed"] if same else []
+    names = {metric: metric.replace("partition_seconds", "partition-seconds").replace("_", " ") for metric in metrics}
+    same = [names[m] for m, values in known.items() if values and values[-1] - values[0] <= NEARLY * values[-1]]
+    varied = [names[m] for m, values in known.items() if values and values[-1] - values[0] > NEARLY * values[-1]]
+    nearly = "" if all(values[0] == values[-1] for m, values in known.items() if names[m] in same) else "nearly "
+    parts = [f"{_listed(varied)} {'differs' if varied == ['longest pause'] else 'differ'} by chance (member ids, races of 100 ms)"] if varied else []
+    parts += [f"{_listed(same)} {'is' if same == ['longest pause'] else 'are'} {nearly}the same under every seed"] if same else []
     return f"Over {len(over.seeds)} seeds {'; '.join(parts)}." if parts else ""
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

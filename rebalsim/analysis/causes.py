@@ -64,6 +64,8 @@ class Causes:
             return OF_OWNER[p.why], p.owner_before, p.started_us
         if first is None:
             return "rebalance", p.owner_before, p.started_us
+        if first.is_formation:
+            return "start", "", -1
         return self._of_disturbance(first)
 
     def _of_disturbance(self, first: Rebalance) -> tuple[str, str, int]:

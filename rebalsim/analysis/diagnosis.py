@@ -80,6 +80,7 @@ def _shared(index: Index, header: TraceHeader) -> Answer:
 
 def _cooperative(index: Index, header: TraceHeader) -> Answer:
     latest: dict[str, tuple[int, str, int]] = {}
+    chosen: dict[str, dict[int, tuple[int, bool]]] = {}            # group → generation → when its first member read it, and whether it is that one
     is_new = any(facts.protocol == "consumer" for facts in header.consumers.values())
     joined: dict[str, None] = {}                     # who was refused has nothing to say in the choice
     for name in sorted(index.by_consumer):
@@ -88,6 +89,8 @@ def _cooperative(index: Index, header: TraceHeader) -> Answer:
             if type(e) is ev.GenerationJoined and e.assignor:
                 joined[name] = None
                 group = index.group_of.get(name, "")
+                at_us, _ = chosen.setdefault(group, {}).get(e.generation, (e.at_us, False))
+                chosen[group][e.generation] = min(at_us, e.at_us), "cooperative" in e.assignor
                 if e.generation >= latest.get(group, (-1, "", -1))[0]:
                     latest[group] = (e.generation, e.assignor, n)
     offered = tuple(name for name, facts in sorted(header.consumers.items()) if name in joined and any("cooperative" in a for a in facts.assignors))
@@ -96,4 +99,16 @@ def _cooperative(index: Index, header: TraceHeader) -> Answer:
         return Answer("cooperative-in-use", None, offered, {"consumer_protocol": int(is_new)}, evidence)
     protocols = {header.consumers[name].protocol for name in offered if header.consumers[name].protocol}
     in_use = all("cooperative" in assignor for _, assignor, _ in latest.values()) and "eager" not in protocols
-    return Answer("cooperative-in-use", in_use, offered, {"offered": len(offered), "groups": len(latest)}, evidence)
+    figures = {"offered": len(offered), "groups": len(latest), "since_us": _changed(next(iter(chosen.values()))) if len(chosen) == 1 else -1}
+    return Answer("cooperative-in-use", in_use, offered, figures, evidence)
+
+
+def _changed(chosen: dict[int, tuple[int, bool]]) -> int:
+    """When the group's assignor became a cooperative one, or ceased to be; the last time, −1 if never."""
+    since = -1
+    last: bool | None = None
+    for _, (at_us, is_cooperative) in sorted(chosen.items()):
+        if last is not None and is_cooperative != last:
+            since = at_us
+        last = is_cooperative
+    return since

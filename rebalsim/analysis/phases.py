@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from rebalsim.analysis.causes import Causes
-from rebalsim.analysis.doing import HEARTBEAT, METADATA, POLL, QUICK_US, TIMERS, Doings
+from rebalsim.analysis.doing import HEARTBEAT, METADATA, POLL, QUICK_US, SESSION, TIMERS, Doings
 from rebalsim.analysis.index import NOTHING, Index, starting
 from rebalsim.analysis.phases_classic import ClassicWalk, Cut, notice_of
 from rebalsim.analysis.phases_consumer import ConsumerWalk
@@ -139,8 +139,7 @@ class Storyteller:
             expired = self._between(who, cut.at_us, ended, ev.PollExpired)
             return Facts(who, "stuck", cut.at_us, ended, POLL if expired else ""), expired
         if kind is PhaseKind.AWAY:
-            doing, since, event = self.doings.at(who, cut.at_us) if who else ("away", -1, -1)
-            return Facts(who, "away" if doing in ("", "dead") else doing, since, ended), (event,) if event >= 0 else ()
+            return self._of_away(who, cut.at_us, ended)
         if kind is PhaseKind.REVOKE:
             how = "closing" if p.why == "closed" and cut.at_us == p.started_us else self.doings.between(who, cut.at_us, ended)
             return Facts(who, "committing" if how in ("busy", "joining") else how, cut.at_us, ended), ()
@@ -155,6 +154,14 @@ class Storyteller:
                 and not self.doings.at(who, cut.at_us)[0] else "fetching"
             return Facts(who, doing, cut.at_us, ended), ()
         return Facts(who, "restoring" if kind is PhaseKind.RESTORE else "unknown", cut.at_us, ended), ()
+
+    def _of_away(self, who: str, at: int, ended: int) -> tuple[Facts, tuple[int, ...]]:
+        """Who was waited for, and whether it was away at all: one that left because its batch outlasted the limit is there, and busy."""
+        doing, since, event = self.doings.at(who, at) if who else ("away", -1, -1)
+        if doing == "" and (expired := self.index.last_of(who, at, ev.PollExpired)) > self.index.last_of(who, at, ev.PollingBegan):
+            return Facts(who, "busy", self.index.events[expired].at_us, ended), (expired,)
+        is_new = bool(who) and not self.index.first_at(self.index.by_consumer.get(who, NOTHING), at)
+        return Facts(who, "new" if is_new else "away" if doing in ("", "dead") else doing, since, ended), (event,) if event >= 0 else ()
 
     def _of_assignment(self, assignee: str, r: Rebalance | None, began: int, ended: int) -> tuple[Facts, tuple[int, ...]]:
         """What most of the time went to: until the leader read that it leads, until the assignment was stored, until the new owner took it up."""
@@ -210,7 +217,8 @@ class Storyteller:
         whys += [gone[2] for r in self.rounds.get(p.group, ()) if (gone := r.removed.get(who)) is not None and at < gone[0] <= ended]
         timer = next((TIMERS[why] for why in whys if why in TIMERS), "")         # else it came back, or was replaced, before any timer fired
         trigger = "replaced" if not timer and "replaced" in whys else ""
-        return Facts(who, doing or "unknown", since, ended, timer, trigger), tuple(n for n in (event, *removed) if n >= 0)
+        heard = next((self.index.events[n].last_heard_us for n in reversed(removed)), -1) if timer == SESSION else -1
+        return Facts(who, doing or "unknown", since, ended, timer, trigger, heard), tuple(n for n in (event, *removed) if n >= 0)
 
     def _between(self, consumer: str, from_us: int, until_us: int, kind: type) -> tuple[int, ...]:
         numbers = self.index.by_consumer.get(consumer, NOTHING)

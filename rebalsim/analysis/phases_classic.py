@@ -135,7 +135,8 @@ class ClassicWalk:
         if e.consumer != self.holder:
             return
         if kind is ev.ConsumerExited:
-            if mode != "left" and not self.has_left:
+            is_handed_on = mode == "given" and self.is_handover                # it let go of it for somebody else: that it ends now changes nothing
+            if mode != "left" and not self.has_left and not is_handed_on:
                 self.mode = "gone"
             self.has_left = False
         elif kind is ev.CallbackBegan and e.callback != "assigned":
@@ -219,7 +220,8 @@ class ClassicWalk:
         is_over = r is not None and r.barrier_us >= 0 and r.barrier_us <= at
         coming = following.last if following is not None else ""
         if mode == "left" and self.is_empty(r, following, at):
-            return PhaseKind.AWAY, self.holder if self.pause.owner_after in ("", self.holder) else "", following
+            returns = following.trigger_consumer if following is not None else ""          # whoever came first ended it
+            return PhaseKind.AWAY, returns or (self.holder if self.pause.owner_after in ("", self.holder) else ""), following
         if r is not None and is_over and (r.barrier_us > self.pause.started_us or mode == "returning"):
             return PhaseKind.ASSIGNMENT, self._assignee(r, at), r
         if self.is_handover:

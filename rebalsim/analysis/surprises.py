@@ -2,46 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from rebalsim.trace import events as ev
-from rebalsim.trace.trace import Trace
+from rebalsim.trace.trace import ConsumerFacts, Trace
 
 SECOND = 1_000_000
 
 
 def surprises(trace: Trace) -> tuple[str, ...]:
-    """Each kind once, at its first place in the trace; nothing where no member speaks the consumer protocol."""
+    """Each kind once, at its first place after the script began (or else at its very first); nothing where no member speaks the consumer protocol."""
     facts = trace.header.consumers
     found: dict[str, str] = {}
+    before: dict[str, str] = {}
     for e in trace.events:
-        kind = type(e)
-        if kind is ev.MemberRemoved and e.why == "session-expired" and _is_new(facts, e.consumer) and "detection" not in found:
-            session = facts[e.consumer].session_timeout_us
-            found["detection"] = (
-                f"{e.consumer} was missed at {_at(e.at_us)}, {_span(session)} after its last heartbeat: the brokers' group.consumer.session.timeout.ms "
-                "decides that, a client cannot ask for less, and 45 s is the least unless the brokers' minimum is lowered."
-            )
-        elif kind is ev.ReleaseAwaited and _is_new(facts, e.consumer) and "pickup" not in found:
-            beat = facts[e.consumer].heartbeat_interval_us
-            found["pickup"] = (
-                f"{e.consumer} had to wait at {_at(e.at_us)} for partitions that {_listed(e.owners)} still held. Nobody tells it when they are free: it "
-                f"gets them with its own next heartbeat, up to {_span(beat)} later (group.consumer.heartbeat.interval.ms)."
-            )
-        elif kind is ev.IntervalWaited and "interval" not in found:
-            found["interval"] = (
-                f"A new target was due at {_at(e.at_us)} and could not be worked out before {_at(e.until_us)}: the brokers wait "
-                "group.consumer.assignment.interval.ms between two (since Kafka 4.3), and then for anybody's heartbeat."
-            )
-        elif kind is ev.ConsumerExited and e.error.startswith("UnreleasedInstanceId") and "unreleased" not in found:
-            found["unreleased"] = (
-                f"{e.consumer} came back at {_at(e.at_us)} and was refused: the consumer protocol keeps a static id until the session of the one that "
-                "was killed is over, where the classic protocol would have put the newcomer in its place."
-            )
-    return tuple(found.values())
+        if type(e) is ev.ScriptActed and not before:
+            before, found = found, {}
+        _look(e, facts, found)
+    return tuple({**before, **found}.values())
 
 
-def _is_new(facts: dict[str, object] | object, consumer: str) -> bool:
-    known = facts.get(consumer) if isinstance(facts, dict) else None
-    return known is not None and getattr(known, "protocol", "") == "consumer"
+def _look(e: ev.TraceEvent, facts: Mapping[str, ConsumerFacts], found: dict[str, str]) -> None:
+    kind = type(e)
+    if kind is ev.MemberRemoved and e.why == "session-expired" and _is_new(facts, e.consumer) and "detection" not in found:
+        session = facts[e.consumer].session_timeout_us
+        found["detection"] = (
+            f"{e.consumer} was missed at {_at(e.at_us)}, {_span(session)} after its last heartbeat: the brokers' group.consumer.session.timeout.ms "
+            "decides that, a client cannot ask for less, and 45 s is the least unless the brokers' minimum is lowered."
+        )
+    elif kind is ev.ReleaseAwaited and _is_new(facts, e.consumer) and "pickup" not in found:
+        beat = facts[e.consumer].heartbeat_interval_us
+        found["pickup"] = (
+            f"{e.consumer} had to wait at {_at(e.at_us)} for partitions that {_listed(e.owners)} still held. Nobody tells it when they are free: it "
+            f"gets them with its own next heartbeat, up to {_span(beat)} later (group.consumer.heartbeat.interval.ms)."
+        )
+    elif kind is ev.IntervalWaited and "interval" not in found:
+        found["interval"] = (
+            f"A new target was due at {_at(e.at_us)} and could not be worked out before {_at(e.until_us)}: the brokers wait "
+            "group.consumer.assignment.interval.ms between two (since Kafka 4.3), and then for anybody's heartbeat."
+        )
+    elif kind is ev.ConsumerExited and e.error.startswith("UnreleasedInstanceId") and "unreleased" not in found:
+        found["unreleased"] = (
+            f"{e.consumer} came back at {_at(e.at_us)} and was refused: the consumer protocol keeps a static id until the session of the one that "
+            "was killed is over, where the classic protocol would have put the newcomer in its place."
+        )
+
+
+def _is_new(facts: Mapping[str, ConsumerFacts], consumer: str) -> bool:
+    return consumer in facts and facts[consumer].protocol == "consumer"
 
 
 def _listed(names: tuple[str, ...]) -> str:
@@ -53,7 +61,7 @@ def _listed(names: tuple[str, ...]) -> str:
 
 def _at(us: int) -> str:
     minutes, rest = divmod(us, 60 * SECOND)
-    return f"{minutes}:{rest / SECOND:06.3f}"
+    return f"{minutes}:{rest / SECOND:06.3f}" if minutes else f"{rest / SECOND:.3f} s"
 
 
 def _span(us: int) -> str:

@@ -40,7 +40,7 @@ class Facts:
     """What is known of a phase beyond its length. Empty and −1 where it does not apply.
 
     `doing` says what `consumer` did meanwhile: dead | frozen | cut-off | stuck | busy | in-callback | unaware (its heartbeat was not due) | away |
-    starting | joining | committing | restoring | initial-delay | assigning | fetching | unknown.
+    new (it had never been there) | starting | joining | committing | restoring | initial-delay | assigning | fetching | unknown.
     """
 
     consumer: str = ""             # whom it was waiting for (barrier: the last to join; follow-up: whose heartbeat; detection: who vanished)
@@ -49,6 +49,7 @@ class Facts:
     until_us: int = -1             # the instant that ended the wait: the timer's firing, the heartbeat, the join
     timer: str = ""                # the setting whose timer ended the wait, by Kafka's key
     trigger: str = ""              # the rebalance's trigger, where one follows; detection: replaced, where one with its static id took its place
+    heard_us: int = -1             # detection that a session ended: when it began anew for the last time
 
 
 @dataclass(slots=True)

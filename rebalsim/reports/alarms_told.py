@@ -53,6 +53,11 @@ def alarms_of(variants: Iterable[VariantReport], join: Callable[[list[str]], str
     return [(join(names) if count > 1 else "", alarm) for alarm, names in found.items()]
 
 
+def uncapital(text: str) -> str:
+    """The sentence as it goes on behind a name and a colon; consumers' own names stay as they are."""
+    return f"the {text.removeprefix('The ')}" if text.startswith("The group") else text
+
+
 def tell_alarm(alarm: Alarm, a: Analysis) -> str:
     """One of them by itself."""
     return _death(alarm) if alarm.kind == "died" else _of_group(alarm, a, len(a.groups) > 1)

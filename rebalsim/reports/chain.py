@@ -30,7 +30,7 @@ def render(analysis: Analysis, pause: Pause, view: View) -> str:
     lines += _until(analysis, left, analysis.horizon_us + 1, view)
     if pause.is_open:
         lines += _wrap("It had not ended when the observation did.", view, 11)
-    hint = hint_on(pause, analysis.header)
+    hint = hint_on(pause, analysis)
     if hint:
         lines += ["", *_wrap(f"What would have helped: {hint}", view, 0)]
     more = f"#N is an event's number (`rebalsim trace FILE --event-number N`); `rebalsim explain {longest_kind(pause)}` says more of the longest phase."

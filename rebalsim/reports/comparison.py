@@ -9,7 +9,7 @@ from rebalsim.analysis.values import PhaseKind
 from rebalsim.domain.instants import say_duration
 from rebalsim.domain.metrics import ALERT_PER_HOUR, HEADLINES, METRICS
 from rebalsim.reports import figures
-from rebalsim.reports.names import listed, plural
+from rebalsim.reports.names import listed, plural, safe
 from rebalsim.reports.report import Report, VariantReport
 from rebalsim.reports.sentences import tell_none
 
@@ -62,7 +62,10 @@ def _text(name: str, value: float | None, variant: VariantReport) -> str:
     elif name == "rebalances_per_hour" and variant.analysis.rebalances_too_often:
         text += f" (alert: {ALERT_PER_HOUR})"
     spread = variant.spread.get(name)
-    return text if spread is None else f"{figures.say(name, spread.median)} (p95 {figures.say(name, spread.p95)}, max {figures.say(name, spread.most)})"
+    if spread is None:
+        return text
+    median, p95, most = (figures.say(name, value) for value in (spread.median, spread.p95, spread.most))
+    return median if median == p95 == most == figures.say(name, spread.least) else f"{median} (p95 {p95}, max {most})"
 
 
 def bests_of(name: str, values: Sequence[float | None]) -> tuple[int, ...]:
@@ -101,7 +104,9 @@ def tell_trade(report: Report) -> str:
         return ""
     by_length, by_sum = best_of("longest_pause", longest), best_of("partition_seconds", total)
     if by_length < 0 and by_sum < 0:
-        return f"{one.name} and {other.name} stand still alike: {_length(longest[0])} at the longest, {_sum(total[0])} in sum{_spread_over(report)}."
+        sums = _both(*(_sum(value).removesuffix(" partition-seconds") for value in total))
+        return (f"{one.name} and {other.name} stand still alike: {_both(*map(_length, longest))} at the longest, "
+                f"{sums} partition-seconds in sum{_spread_over(report)}.")
     if by_length >= 0 and by_sum >= 0 and by_length != by_sum:
         return _torn(report, by_sum, longest, total)
     better = by_sum if by_sum >= 0 else by_length
@@ -144,15 +149,22 @@ def _torn(report: Report, by_sum: int, longest: tuple[float, float], total: tupl
     return f"{told}{_reason(less)}."
 
 
+_FREED = {"busy": "its batch is done", "in-callback": "its callback is over", "stuck": "its handler returns", "frozen": "it thaws"}
+
+
 def _reason(variant: VariantReport) -> str:
     """Why the longest pause is as long as it is, where a cooperative hand-over's second round makes it so."""
     pause = max(variant.analysis.pauses, key=lambda p: p.length_us, default=None)
     if pause is None:
         return ""
-    follow_up = sum(phase.length_us for phase in pause.phases if phase.kind is PhaseKind.FOLLOW_UP)
-    if 2 * follow_up < pause.length_us:
+    waits = [phase for phase in pause.phases if phase.kind is PhaseKind.FOLLOW_UP]
+    waited = sum(phase.length_us for phase in waits)
+    if not waits or 2 * waited < pause.length_us:
         return ""
-    return f", because a moved partition waits {say_duration(follow_up)} for a second rebalance, which the others hear of at their next heartbeat"
+    heard = max(waits, key=lambda phase: phase.length_us).facts
+    by_heartbeat = heard.timer or not heard.consumer
+    how = "the others hear at their next heartbeat" if by_heartbeat else f"{safe(heard.consumer)} hears only when {_FREED.get(heard.doing, 'it polls again')}"
+    return f", because under {safe(variant.name)} a moved partition waits {say_duration(waited)} for a second rebalance, of which {how}"
 
 
 def _clear(report: Report, better: int, longest: tuple[float, float], total: tuple[float, float], bests: tuple[int, int]) -> str:
@@ -165,11 +177,11 @@ def _clear(report: Report, better: int, longest: tuple[float, float], total: tup
     if bests[0] >= 0:
         parts.append(f"{_length(longest[better])} instead of {_length(longest[1 - better])} at the longest")
     else:
-        parts.append(f"the longest pause is the same, {_length(longest[0])}")
-    told = f"{good.name} stands still less than {bad.name}: {', '.join(parts)}"
+        parts.append(f"and alike at the longest, {_both(*map(_length, longest))}")
+    told = f"{good.name} stands still less than {bad.name}: {', '.join(parts)}{_reason(bad) if bests[0] >= 0 else ''}"
     touched = _pair(report, "partitions_touched")
     if touched and best_of("partitions_touched", touched) == 1 - better:
-        told += f"; yet it stops {touched[better]:.0f} partitions, and {bad.name} only {touched[1 - better]:.0f}{_reason(bad)}"
+        told += f"; yet {good.name} stops {touched[better]:.0f} partitions, and {bad.name} only {touched[1 - better]:.0f}"
     rounds = _pair(report, "rebalances")
     if rounds and rounds[better] > rounds[1 - better]:
         told += f"; it needs {plural(round(rounds[better]), 'rebalance')} instead of {rounds[1 - better]:.0f} for it"
@@ -177,21 +189,41 @@ def _clear(report: Report, better: int, longest: tuple[float, float], total: tup
 
 
 def _among_many(variants: Sequence[VariantReport]) -> str:
-    """Who does best, in sum and at the longest; in one sentence where that is the same one."""
-    found: dict[tuple[int, ...], list[str]] = {}
-    for name, text in (("partition_seconds", "{} partition-seconds in sum"), ("longest_pause", "{} at the longest")):
+    """Who does best, in sum and at the longest, and who does with the fewest rebalances what others do faster."""
+    bests, texts = {}, {}
+    for name in ("partition_seconds", "longest_pause", "rebalances"):
         values = tuple(v.analysis.measure(name) for v in variants)
-        bests = bests_of(name, values)
-        if bests:
-            found.setdefault(bests, []).append(text.format(figures.say(name, values[bests[0]]).removesuffix(" s" if name == "partition_seconds" else "")))
+        bests[name] = bests_of(name, values)
+        texts[name] = figures.say(name, values[bests[name][0]]) if bests[name] else ""
+    in_sum, at_most = bests["partition_seconds"], bests["longest_pause"]
     told = []
-    for bests, said in found.items():
-        names = listed([variants[i].name for i in bests], 9)
-        if not any(variants[i].analysis.measure("longest_pause") for i in bests):
-            told.append(f"Under {names} nothing stood still")
-        else:
-            told.append(f"{names} {'stands' if len(bests) == 1 else 'stand'} still least: {' and '.join(said)}")
+    if in_sum and not any(variants[i].analysis.measure("longest_pause") for i in in_sum):
+        told.append(f"Under {_names(variants, in_sum)} nothing stood still")
+    else:
+        sums = f"{texts['partition_seconds'].removesuffix(' s')} partition-seconds"
+        stands = "stands" if len(in_sum or at_most) == 1 else "stand"
+        if in_sum and in_sum == at_most:
+            told.append(f"{_names(variants, in_sum)} {stands} still least: {sums} in sum, {texts['longest_pause']} at the longest")
+        elif in_sum:
+            told.append(f"{_names(variants, in_sum)} {stands} still least in sum, {sums}")
+            if at_most:
+                told.append(f"at the longest {_names(variants, at_most)} {'does' if len(at_most) == 1 else 'do'}, {texts['longest_pause']}")
+        elif at_most:
+            told.append(f"{_names(variants, at_most)} {stands} still least at the longest, {texts['longest_pause']}")
+    quiet = bests["rebalances"]
+    if quiet and told and not {*quiet} & {*in_sum, *at_most}:
+        worst = max(variants[i].analysis.measure("longest_pause") or 0 for i in quiet)
+        has = "has" if len(quiet) == 1 else "have"
+        told.append(f"{_names(variants, quiet)} {has} the fewest rebalances, {texts['rebalances']}, and a longest pause of {_length(worst)}")
     return "; ".join(told) + "." if told else ""
+
+
+def _names(variants: Sequence[VariantReport], places: Sequence[int]) -> str:
+    return listed([variants[i].name for i in places], 9)
+
+
+def _both(one: str, other: str) -> str:
+    return one if one == other else f"{one} and {other}"
 
 
 def _length(us: float) -> str:

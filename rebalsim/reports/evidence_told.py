@@ -36,7 +36,7 @@ def tell_evidence(analysis: Analysis, budget: Budget) -> tuple[str, str]:
     groups = together(still or pauses_behind(analysis, budget))
     if not groups:
         return " ".join(said), ""
-    return " ".join([*said, tell(groups[0])]), _on_list(analysis, budget) or hint_on(groups[0].first, analysis.header)
+    return " ".join([*said, tell(groups[0])]), _on_list(analysis, budget) or hint_on(groups[0].first, analysis)
 
 
 _OF_ALL = ("partitions_touched", "pauses", "partition_seconds", "moved_partitions", "moved_over_least")

@@ -113,7 +113,7 @@ def _pause(p: Doc) -> Pause:
     cause = p["cause"]
     phases = tuple(
         Phase(PhaseKind(x["kind"]), x["started_us"], x["ended_us"],
-              Facts(x["consumer"], x["doing"], _or(x["since_us"]), _or(x["until_us"]), x["timer"], x["trigger"]), tuple(x["evidence"]))
+              Facts(x["consumer"], x["doing"], _or(x["since_us"]), _or(x["until_us"]), x["timer"], x["trigger"], _or(x.get("heard_us"))), tuple(x["evidence"]))
         for x in p["phases"]
     )
     story = Story(phases, Cause(cause["kind"], cause["consumer"], cause["action"], _or(cause["disturbance"]), tuple(cause["evidence"])))

@@ -2,39 +2,64 @@
 
 from __future__ import annotations
 
+from rebalsim.analysis import Analysis
 from rebalsim.analysis.values import Pause, PhaseKind
 from rebalsim.domain.instants import say_duration
 from rebalsim.reports.names import safe
-from rebalsim.trace.trace import ConsumerFacts, TraceHeader
+from rebalsim.trace.trace import ConsumerFacts
 
 LONG_ASSIGNMENT_US = 500_000        # a shorter one is made of messages, which no assignor saves
 
 
-def hint_on(pause: Pause, header: TraceHeader) -> str:
+def hint_on(pause: Pause, analysis: Analysis) -> str:
     """Which setting the longest phase hangs on, and its value here; empty where there is nothing to turn."""
-    phase = max(pause.phases, key=lambda p: p.length_us)
+    phase, header = max(pause.phases, key=lambda p: p.length_us), analysis.header
     facts = header.consumers.get(phase.facts.consumer) or header.consumers.get(pause.owner_before) or header.consumers.get(pause.owner_after)
-    who = safe(phase.facts.consumer) or "the member"
+    if pause.cause.kind == "poll-interval-exceeded" and phase.kind is not PhaseKind.STUCK and phase.facts.doing not in ("stuck", "frozen"):
+        return _outlasted(header.consumers.get(pause.cause.consumer))
     if phase.kind is PhaseKind.BARRIER:
-        return _barrier(phase.facts.doing, who, facts)
+        return _waited_for(phase.facts.doing, facts)
     if phase.kind is PhaseKind.DETECTION and pause.why == "closed" and facts is not None and facts.instance_id is not None:
-        return (f"{who} is static, and a static member does not leave when it stops: a session.timeout.ms{_value(facts, 'session_timeout_us')} "
-                "longer than its restart would have kept its partitions where they are.")
+        return _stopped(facts, _is_back(analysis, facts.instance_id, pause.started_us))
     if phase.kind is PhaseKind.DETECTION and phase.facts.consumer and not phase.facts.timer and pause.owner_after:
         return ""                                  # no timer ended it: somebody took its place, the sooner the better
     if phase.kind is PhaseKind.DETECTION:
         return _session(facts) if phase.facts.consumer else "metadata.max.age.ms is how long a new partition may go unseen; 5 minutes by default."
     if phase.kind is PhaseKind.STUCK or phase.facts.doing == "stuck":
-        return _stuck(who, facts)
+        return _stuck(safe(phase.facts.consumer) or "the member", facts)
     if phase.kind in (PhaseKind.NOTICE, PhaseKind.FOLLOW_UP) and phase.facts.consumer and not phase.facts.timer:
-        return _barrier(phase.facts.doing, who, facts)
-    if phase.kind in (PhaseKind.ASSIGNMENT, PhaseKind.FETCH) and phase.facts.doing != "assigning":
-        return _barrier(phase.facts.doing, who, facts)
+        return _waited_for(phase.facts.doing, facts)
+    if (phase.kind in (PhaseKind.ASSIGNMENT, PhaseKind.FETCH) and phase.facts.doing != "assigning") or phase.facts.doing == "busy":
+        return _waited_for(phase.facts.doing, facts)
     if phase.kind is PhaseKind.ASSIGNMENT and phase.length_us < LONG_ASSIGNMENT_US:
         return ""
     if phase.kind in (PhaseKind.NOTICE, PhaseKind.FOLLOW_UP):
-        return f"heartbeat.interval.ms{_value(facts, 'heartbeat_interval_us')} is how long members may take to hear of a rebalance; a shorter one costs little."
+        return _heartbeat(facts)
     return _OTHERS.get(phase.kind, "")
+
+
+def _is_back(analysis: Analysis, instance_id: str, after_us: int) -> bool:
+    """Whether a process with that static id began to poll after that instant."""
+    mine = [m for m in analysis.members if m.instance_id == instance_id]
+    return any(span.what == "polling" and span.started_us > after_us for m in mine for span in m.spans)
+
+
+def _stopped(facts: ConsumerFacts, is_back: bool) -> str:
+    setting = "group.consumer.session.timeout.ms on the brokers" if facts.protocol == "consumer" else "session.timeout.ms"
+    limit = f"{setting}{_value(facts, 'session_timeout_us')}"
+    said = "A static member does not leave when it stops"
+    if is_back:
+        return f"{said}: a {limit} longer than its restart would have kept its partitions where they are."
+    return (f"{said}, and if it never comes back, its partitions wait for {limit}. An instance id has to outlive its pod; an administrator can remove "
+            "one that is gone for good (Admin.removeMembersFromConsumerGroup).")
+
+
+def _outlasted(facts: ConsumerFacts | None) -> str:
+    return f"Shorter batches (max.poll.records) or a longer max.poll.interval.ms{_value(facts, 'max_poll_interval_us')} would have kept it in the group."
+
+
+def _heartbeat(facts: ConsumerFacts | None) -> str:
+    return f"heartbeat.interval.ms{_value(facts, 'heartbeat_interval_us')} is how long members may take to hear of a rebalance; a shorter one costs little."
 
 
 def _value(facts: ConsumerFacts | None, name: str) -> str:
@@ -55,18 +80,18 @@ def _stuck(who: str, facts: ConsumerFacts | None) -> str:
     return said
 
 
-def _barrier(doing: str, who: str, facts: ConsumerFacts | None) -> str:
+def _waited_for(doing: str, facts: ConsumerFacts | None) -> str:
     if doing in ("dead", "frozen", "cut-off"):
         return _session(facts)
     if doing in ("stuck", "busy"):
         limit = _value(facts, "max_poll_interval_us")
-        return f"Shorter batches (max.poll.records) or a shorter max.poll.interval.ms{limit} bound how long {who} keeps the others waiting."
+        return f"Shorter batches (max.poll.records) or a shorter max.poll.interval.ms{limit} bound how long one member keeps the others waiting."
     if doing == "unaware":
-        return f"heartbeat.interval.ms{_value(facts, 'heartbeat_interval_us')} is how long {who} may take to hear of a rebalance."
+        return _heartbeat(facts)
     if doing == "initial-delay":
         return "group.initial.rebalance.delay.ms on the brokers collects the members of a cold start; it costs that long, once."
     if doing == "in-callback":
-        return f"A quicker rebalance listener in {who} would let the others go on sooner."
+        return "A quicker rebalance listener would let the others go on sooner."
     return ""
 
 

@@ -112,7 +112,7 @@ def _pause(p: Pause, a: Analysis, texts: Once, pauses: Once, shapes: Once) -> in
     [owner before, owner after, cause, hint, [kind, text, …] of its phases, events]."""
     kinds = tuple(x for phase in p.phases for x in (KINDS.index(phase.kind), texts.place(tell_phase(phase, p.owner_after))))
     proof = tuple(n for n in p.cause.evidence if n != p.end_event)[:EVIDENCE]
-    words = (safe(p.owner_before), safe(p.owner_after), tell_cause(p.cause), hint_on(p, a.header))
+    words = (safe(p.owner_before), safe(p.owner_after), tell_cause(p.cause), hint_on(p, a))
     shape = (*map(texts.place, words), kinds, proof)
     place = shapes.place(shape, [*shape[:4], list(kinds), list(proof)])
     told = (place, p.started_us, int(p.is_open), p.end_event, *(phase.length_us for phase in p.phases))

@@ -14,7 +14,7 @@ from rebalsim.reports.difference import Difference, difference
 from rebalsim.reports.hints import hint_on
 from rebalsim.reports.names import listed, plural, safe
 from rebalsim.reports.questions import tell_answer
-from rebalsim.reports.report import Report, VariantReport
+from rebalsim.reports.report import Report, VariantReport, notes_of
 from rebalsim.reports.ruler import say_instant
 from rebalsim.reports.sentences import recurring, tell_none, tell_recurring, tell_trigger, together
 
@@ -106,7 +106,7 @@ def longest(report: Report) -> str:
         groups = recurring(together(v.analysis.pauses))
         total += len(groups)
         for group, more in groups[:MOST_SENTENCES]:
-            hint = hint_on(group.first, v.analysis.header)
+            hint = hint_on(group.first, v.analysis)
             found.setdefault(tell_recurring(group, more), (group.length_us, hint, []))[2].append(safe(v.name))
     if not found:
         return f"<p>{tell_none(v.analysis for v in report.variants)}</p>"
@@ -192,7 +192,7 @@ def again(report: Report) -> str:
     facts += [f"Kafka {text(report.kafka)}"] if report.kafka else []
     facts += [f"scenario {text(report.digest)}"] if report.digest else []
     command = f'<p><code id="command" data-file="{text(report.file)}">{text(report.command)}</code></p>'
-    notes = "".join(f"<p>{text(note)}</p>" for note in (*report.notes, *(f"{v.title}: {note}" for v in report.variants for note in v.notes)))
+    notes = "".join(f"<p>{text(note)}</p>" for note in (*report.notes, *notes_of(report)))
     shown = "".join(c if c in "\n\t" else safe(c) for c in report.scenario)
     scenario = f"<details><summary>The scenario</summary><pre>{html.escape(shown)}</pre></details>" if report.scenario else ""
     same = " The same scenario, seed and version give the same run, byte by byte." if report.seed is not None else ""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from rebalsim.analysis.values import Answer
 from rebalsim.domain.instants import say_duration
 from rebalsim.reports.names import listed, plural, safe
+from rebalsim.reports.ruler import say_instant
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +67,12 @@ def _shared(a: Answer) -> str:
 def _cooperative(a: Answer) -> str:
     if a.is_yes is None:
         return "It runs the consumer protocol, where the broker assigns." if a.figures.get("consumer_protocol") else "This trace does not tell."
+    since = a.figures.get("since_us", -1)
     if a.is_yes:
-        return ""
+        return f"It has been the group's assignor since {say_instant(since)}, and another before." if since >= 0 else ""
     offered = a.figures["offered"]
     if not offered:
-        return "No member offers it."
+        return f"No member offers it any more; it was the group's assignor until {say_instant(since)}." if since >= 0 else "No member offers it."
     return f"{plural(offered, 'member')} offer{'s' if offered == 1 else ''} it, and another assignor of the list was chosen."
 
 

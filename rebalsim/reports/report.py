@@ -85,3 +85,12 @@ class Report:
     def horizon_us(self) -> int:
         """Where the longest of its runs ends."""
         return max((v.analysis.horizon_us for v in self.variants), default=0)
+
+
+def notes_of(report: Report) -> list[str]:
+    """The variants' notes, each with its variants' names where there are several; a note that several share stands once."""
+    shared: dict[str, list[str]] = {}
+    for v in report.variants:
+        for note in v.notes:
+            shared.setdefault(note, []).append(v.name)
+    return [note if len(report.variants) == 1 else f"{', '.join(names)}: {note}" for note, names in shared.items()]

@@ -45,7 +45,7 @@ SPREAD = _object(
 PHASE = _object(
     "A part of a pause; the phases of a pause are consecutive and add up to it exactly.",
     kind={"enum": [kind.value for kind in PhaseKind]}, started_us=US, ended_us=US, length_us=US, consumer=TEXT, doing=TEXT, since_us=MAYBE_US,
-    until_us=MAYBE_US, timer=TEXT, trigger=TEXT, evidence=EVIDENCE,
+    until_us=MAYBE_US, timer=TEXT, trigger=TEXT, heard_us=MAYBE_US, evidence=EVIDENCE,
 )
 PAUSE = _object(
     "A partition stood still in [started_us, ended_us); an open one had not ended when the observation did.",

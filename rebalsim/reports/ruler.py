@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rebalsim.domain.instants import HOUR, MINUTE, MS, SECOND
+from rebalsim.reports.names import clip
 from rebalsim.reports.timeline import Window
 
 _STEPS = (
@@ -46,9 +47,19 @@ def place(labels: Sequence[tuple[int, str]], columns: int, most_rows: int = 3, f
 
     At the right edge a label is cut, or, with `flips`, written to the left of its first sign.
     """
+    return _placed(labels, columns, most_rows, flips, ranks)[0]
+
+
+def place_clipped(labels: Sequence[tuple[int, str]], columns: int, ranks: Sequence[int], widths: Sequence[int], is_ascii: bool) -> list[str]:
+    """The same, with labels as long as all of the first rank fit: clipped to the first of `widths` that leaves none of these out, or else the fewest."""
+    tried = [_placed([(at, clip(text, width, is_ascii)) for at, text in labels], columns, 3, True, ranks) for width in widths]
+    return min(tried, key=lambda found: found[1])[0]
+
+
+def _placed(labels: Sequence[tuple[int, str]], columns: int, most_rows: int, flips: bool, ranks: Sequence[int]) -> tuple[list[str], int]:
     rows: list[list[str]] = []
-    dropped = 0
-    for _, column, text in sorted((ranks[i] if ranks else 0, column, text) for i, (column, text) in enumerate(labels)):
+    dropped = first = 0
+    for rank, column, text in sorted((ranks[i] if ranks else 0, column, text) for i, (column, text) in enumerate(labels)):
         at, shown = column, text
         if column + len(text) > columns:
             if flips and column + 1 >= len(text):
@@ -58,13 +69,14 @@ def place(labels: Sequence[tuple[int, str]], columns: int, most_rows: int = 3, f
         if _write(rows, most_rows, at, shown, columns):
             continue
         dropped += 1
+        first += not rank
         if flips:
             _write(rows, most_rows, column, text[:1], columns)
     if dropped and rows:
         more = f" +{dropped} more"
         row = next((row for row in reversed(rows) if not "".join(row[columns - len(more):]).strip()), rows[-1])
         row[columns - len(more):] = list(more)
-    return ["".join(row).rstrip() for row in rows]
+    return ["".join(row).rstrip() for row in rows], first
 
 
 def _write(rows: list[list[str]], most_rows: int, at: int, text: str, columns: int) -> bool:

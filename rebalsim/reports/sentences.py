@@ -33,11 +33,32 @@ def together(pauses: Iterable[Pause]) -> list[Together]:
     """Pauses of partitions that stood still at the same time for the same reason, longest first."""
     found: dict[tuple[object, ...], list[Pause]] = {}
     for p in pauses:
-        main = [(phase.kind, phase.facts.consumer, phase.facts.doing) for phase in _large(p.phases, p.length_us)]
-        key = (p.group, p.is_open, p.cause.kind, p.cause.consumer, p.cause.action, p.cause.disturbance, tuple(main), rough(p.length_us))
+        key = (p.group, p.is_open, p.cause.kind, p.cause.consumer, p.cause.action, p.cause.disturbance, _shape(p))
         found.setdefault(key, []).append(p)
-    groups = [Together(tuple(sorted(part, key=lambda p: (-p.length_us, p.partition)))) for each in found.values() for part in _at_once(each)]
-    return sorted(groups, key=lambda t: (-t.length_us, t.first.started_us, t.first.partition))
+    parts = [part for each in found.values() for once in _at_once(each) for part in _about_as_long(once)]
+    return sorted(map(Together, parts), key=lambda t: (-t.length_us, t.first.started_us, t.first.partition))
+
+
+def _shape(p: Pause) -> tuple[tuple[PhaseKind, str, str], ...]:
+    """What the time went to, and for whom; who the partition's own owners were makes no other story of it."""
+    return tuple(
+        (phase.kind, "" if _is_own(phase, p) else phase.facts.consumer, phase.facts.doing) for phase in _large(p.phases, p.length_us)
+    )
+
+
+def _is_own(phase: Phase, p: Pause) -> bool:
+    who = phase.facts.consumer
+    return (phase.kind in _OF_NEXT_OWNER and who == p.owner_after) or (phase.kind is PhaseKind.REVOKE and who == p.owner_before)
+
+
+def _about_as_long(pauses: list[Pause]) -> list[tuple[Pause, ...]]:
+    """Longest first, parted where one is less than half as long as the first of its part."""
+    parts: list[list[Pause]] = []
+    for p in sorted(pauses, key=lambda p: (-p.length_us, p.partition)):
+        if not parts or 2 * p.length_us < parts[-1][0].length_us:
+            parts.append([])
+        parts[-1].append(p)
+    return [tuple(part) for part in parts]
 
 
 def _at_once(pauses: list[Pause]) -> list[list[Pause]]:
@@ -57,21 +78,21 @@ def recurring(groups: Iterable[Together]) -> list[tuple[Together, int]]:
     found: dict[tuple[object, ...], list[Together]] = {}
     for group in groups:
         p = group.first
-        main = tuple((phase.kind, phase.facts.consumer, phase.facts.doing) for phase in _large(p.phases, p.length_us))
-        found.setdefault((p.group, p.is_open, p.cause.kind, p.cause.consumer, main), []).append(group)
+        key: tuple[object, ...] = (p.group, p.is_open, p.cause.kind, p.cause.consumer, _shape(p))
+        if key in found and any(_meet(p, other.first) for other in found[key]):
+            key = (*key, p.started_us, p.partition)              # at the same time, and shorter: that is not "again"
+        found.setdefault(key, []).append(group)
     return [(each[0], len(each) - 1) for each in found.values()]
+
+
+def _meet(one: Pause, other: Pause) -> bool:
+    return one.started_us < other.ended_us and other.started_us < one.ended_us
 
 
 def tell_recurring(group: Together, more: int) -> str:
     """The sentence, and how often that happened besides."""
-    again = "once more, not for longer" if more == 1 else f"{more:,} more times, never for longer"
-    return f"{tell(group)} The same {again}." if more else tell(group)
-
-
-def rough(us: int) -> int:
-    """A length on a scale of steps of about a tenth, so that nearly equal pauses are told in one sentence."""
-    bits = us.bit_length()
-    return bits * 16 + (us >> max(0, bits - 5))
+    again = "once more, for no longer" if more == 1 else f"{more:,} more times, never for longer"
+    return f"{tell(group)} That happened {again}." if more else tell(group)
 
 
 def tell(group: Together) -> str:
@@ -85,18 +106,42 @@ def tell(group: Together) -> str:
         length = f"up to {length}"
     is_one = len(group.pauses) == 1
     open_ = f"{'has' if is_one else 'have'} stood still for {length} when the observation ends, and still {'does' if is_one else 'do'},"
-    return f"{who}{count} {open_ if p.is_open else f'stood still for {length}'} {tell_cause(p.cause)}: {tell_phases(p.phases, p.length_us, p.owner_after)}."
+    stood = f"{who}{count} {open_ if p.is_open else f'stood still for {length}'}"
+    if p.why == "callback":
+        return f"{stood} {tell_phase(p.phases[0])} for other partitions{f' ({safe(p.cause.action)})' if p.cause.action else ''}."
+    owners = len({x.owner_after for x in group.pauses}), len({x.owner_before for x in group.pauses})
+    return f"{stood} {tell_cause(p.cause)}: {tell_phases(p.phases, p.length_us, p.owner_after, p.owner_before, owners)}."
 
 
-def tell_phases(phases: Sequence[Phase], length_us: int, owner_after: str = "") -> str:
-    """What the time went to, in order; what is small stands together at the end, so that all of it adds up."""
+def tell_phases(phases: Sequence[Phase], length_us: int, owner_after: str = "", owner_before: str = "", owners: tuple[int, int] = (1, 1)) -> str:
+    """What the time went to, in order; what is small stands together at the end, so that all of it adds up. `owners`: how many took such partitions
+    over, and how many gave them up, for what each of them did with its own."""
     large = _large(phases, length_us)
-    told = [f"{say_duration(phase.length_us)} {tell_phase(phase, owner_after)}" for phase in large]
+    told = [f"{say_duration(phase.length_us)} {_tell_of(phase, owner_after, owner_before, owners)}" for phase in large]
     small = [phase for phase in phases if not any(phase is other for other in large)]
     if small:
         names = list(dict.fromkeys(phase.kind.value for phase in small))
         told.append(f"{say_duration(sum(phase.length_us for phase in small))} for {_and(names)}")
     return ", ".join(told)
+
+
+def _tell_of(phase: Phase, owner_after: str, owner_before: str, owners: tuple[int, int]) -> str:
+    who = phase.facts.consumer
+    if owners[0] > 1 and phase.kind in _OF_NEXT_OWNER and who == owner_after:
+        return _OF_NEXT_OWNER[phase.kind]
+    if owners[1] > 1 and phase.kind is PhaseKind.REVOKE and who == owner_before:
+        return _OF_LAST_OWNER.get(phase.facts.doing, "while their owners gave them up")
+    return tell_phase(phase, owner_after)
+
+
+_OF_NEXT_OWNER = {               # of several partitions that went to several members
+    PhaseKind.FETCH: "until their owners had found the positions and the first records",
+    PhaseKind.RESTORE: "while their owners prepared them (callback, state)",
+    PhaseKind.PICKUP: "until their owners were told at their heartbeats",
+}
+_OF_LAST_OWNER = {
+    "closing": "while their owners closed", "in-callback": "while their owners ran their revocation callbacks", "committing": "while their owners committed",
+}
 
 
 def _large(phases: Sequence[Phase], length_us: int) -> list[Phase]:
@@ -153,7 +198,12 @@ def _stuck(f: Facts, who: str) -> str:
 def _detection(f: Facts, who: str) -> str:
     if not f.consumer:
         return "until a metadata refresh told that it exists" if f.timer == "metadata.max.age.ms" else "until anybody knew of it"
-    return f"while {_silent(f, who)} and nobody knew" + (_until(f) if f.timer else "")
+    return f"while {_silent(f, who)} and nobody knew" + (_until(f) + _renewed(f) if f.timer else "")
+
+
+def _renewed(f: Facts) -> str:
+    """A session of somebody who is not there may still begin anew: its last requests are answered, and a round that completes counts as heard of."""
+    return f" (it had begun anew at {say_instant(f.heard_us)})" if f.heard_us > f.since_us >= 0 else ""
 
 
 def _silent(f: Facts, who: str) -> str:
@@ -164,7 +214,13 @@ def _silent(f: Facts, who: str) -> str:
 def _away(f: Facts, who: str) -> str:
     if not f.consumer:
         return "while nobody was there to take it"
-    return f"until {who} {_DONE[f.doing]}" if f.doing in _DONE else f"until {who} was back"
+    if f.doing in ("new", "starting"):
+        return f"until {who} {'came' if f.doing == 'new' else 'had started'}"
+    return f"until {who} {_DONE[f.doing]}{_at(f)}" if f.doing in _DONE else f"until {who} was back"
+
+
+def _at(f: Facts) -> str:
+    return f" at {say_instant(f.until_us)}" if f.until_us >= 0 else ""
 
 
 def _barrier(f: Facts, who: str) -> str:
@@ -246,7 +302,8 @@ _CAUSES = {
     "session-expired": "when {c}'s session ran out", "cut-off": "after {c} was cut off",
     "static-restart": "when {c} restarted under its static id", "topic-changed": "when the topic changed",
     "subscription-changed": "when {c} changed its subscription",
-    "coordinator-moved": "when the coordinator moved", "callback": "while {c} was in a callback", "rebalance": "in a rebalance", "start": "at the start",
+    "coordinator-moved": "when the coordinator moved", "callback": "while {c} was in a callback", "rebalance": "in a rebalance",
+    "start": "while the group formed",
 }
 
 

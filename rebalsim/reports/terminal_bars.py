@@ -10,7 +10,7 @@ from rebalsim.reports.ink import Line
 from rebalsim.reports.names import ascii_of, clip, clip_middle, partitions_told, plural, safe
 from rebalsim.reports.palette import BRIEF, BY_LETTER, CONSUMING, LOOKS, STATE_LOOKS, UNOWNED
 from rebalsim.reports.report import VariantReport
-from rebalsim.reports.ruler import place, ticks
+from rebalsim.reports.ruler import place, place_clipped, ticks
 from rebalsim.reports.timeline import Row, Window, choose, codes_of_states, fold, lay_out, runs
 from rebalsim.reports.view import View
 
@@ -40,20 +40,20 @@ class Canvas:
 
     def ruler(self) -> list[Line]:
         """Round instants above the bars."""
-        return [self._line("", Line(row, "dim"), "") for row in place(ticks(self.window, 10), self.window.columns, 1)]
+        return [self._line("", Line(row, "dim"), "") for row in place(ticks(self.window, 10), self.view.width - 3 - self.label, 1)]
 
     def script(self, marks: Sequence[Mark]) -> list[Line]:
         """What was done to the world, at its instants."""
         acted = {m.at_us for m in marks if m.kind == "action"}          # a topic that grew, a broker that fell: the action says so already
         told = [m for m in marks if (m.kind == "action" or (m.kind != "rebalance" and m.at_us not in acted)) and self.window.holds(m.at_us)]
-        labels = [(self.window.column(m.at_us), "▼" + clip(safe(m.text or m.action), 24)) for m in told]
+        labels = [(self.window.column(m.at_us), "▼" + safe(m.text or m.action)) for m in told]
         seen: dict[str, int] = {}
         ranks = []
-        for m in told:                                   # a deploy's second restart says less than whatever else was done
-            what = m.action or f"{m.kind} {m.text}"
-            ranks.append(seen.get(what, 0))
+        for m in told:                                   # a deploy's second restart says less than whatever else was done; brokers least
+            what = m.action or m.kind
+            ranks.append(seen.get(what, 0 if m.action else 1))
             seen[what] = ranks[-1] + 1
-        rows = place(labels, self.window.columns, flips=True, ranks=ranks)
+        rows = place_clipped(labels, self.view.width - 3 - self.label, ranks, (40, 24, 16), self.view.is_ascii)
         return [self._line("script" if i == 0 else "", Line(row, "bold"), "") for i, row in enumerate(rows)]
 
     def group(self, variant: VariantReport, group: str, is_named: bool) -> Line:
@@ -137,6 +137,7 @@ class Canvas:
                     names[start] = name
                     break
         bar = Line()
+        begins = {self.window.column(p.started_us) for p in row.pauses if p.started_us >= self.window.from_us}
         for column, length, code in runs(row.codes):
             if code == CONSUMING:
                 self._consuming(bar, column, length, names)
@@ -148,7 +149,8 @@ class Canvas:
             else:
                 kind = BY_LETTER[code]
                 self.kinds[kind] = None
-                bar.add(code + LOOKS[kind].fill * (length - 1), LOOKS[kind].style)
+                rest = "".join(code if at in begins else LOOKS[kind].fill for at in range(column + 1, column + length))     # the next pause's letter
+                bar.add(code + rest, LOOKS[kind].style)
         return bar
 
     def _consuming(self, bar: Line, column: int, length: int, names: dict[int, str]) -> None:

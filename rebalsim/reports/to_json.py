@@ -179,7 +179,7 @@ def _phase(phase: Phase) -> Json:
     return {
         "kind": phase.kind.value, "started_us": phase.started_us, "ended_us": phase.ended_us, "length_us": phase.length_us, "consumer": f.consumer,
         "doing": f.doing, "since_us": _known(f.since_us), "until_us": _known(f.until_us), "timer": f.timer, "trigger": f.trigger,
-        "evidence": list(phase.evidence),
+        "heard_us": _known(f.heard_us), "evidence": list(phase.evidence),
     }
 
 

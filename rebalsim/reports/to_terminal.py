@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rebalsim.domain.instants import say_duration
-from rebalsim.reports.alarms_told import alarms_of
+from rebalsim.reports.alarms_told import alarms_of, uncapital
 from rebalsim.reports.comparison import LOSSES, lines_of, tell_trade
 from rebalsim.reports.comparison import Line as Figures
 from rebalsim.reports.hints import hint_on
 from rebalsim.reports.ink import Line, table
-from rebalsim.reports.names import clip, plural, safe
+from rebalsim.reports.names import clip, listed, plural, safe
 from rebalsim.reports.questions import Answered, tell_answer
-from rebalsim.reports.report import BudgetResult, Report, VariantReport
+from rebalsim.reports.report import BudgetResult, Report, VariantReport, notes_of
 from rebalsim.reports.ruler import say_instant
 from rebalsim.reports.sentences import Together, recurring, tell_none, tell_recurring, together
 from rebalsim.reports.terminal_bars import Canvas
@@ -101,7 +101,7 @@ def _alarms(page: Page, report: Report) -> None:
     for i, (whose, alarm) in enumerate(alarms_of(report.variants, _alike)):
         if i == 0:
             page.line()
-        text = f"{whose}: {alarm.text}" if whose else alarm.text
+        text = f"{whose}: {uncapital(alarm.text)}" if whose else alarm.text
         page.wrapped(f"! {text}", 0, "bold red" if alarm.is_bad else "yellow", 2)
 
 
@@ -124,7 +124,7 @@ def _sentences(page: Page, report: Report) -> None:
     for sentence, (group, variant, names) in ordered:
         whose = "" if len(report.variants) == 1 else f"{_alike(names)}: "
         page.wrapped(whose + sentence, hanging=2)
-        hint = hint_on(group.first, variant.analysis.header)
+        hint = hint_on(group.first, variant.analysis)
         if hint and hint not in hinted:
             hinted[hint] = None
             page.wrapped("→ " + hint, 4, "dim", 2)
@@ -218,7 +218,7 @@ def _questions(page: Page, report: Report) -> None:
             continue
         _answer(page, "differs", question, "", any(answered[0][1].is_bad for _, _, answered in found))
         for said, text, answered in found:
-            names = " and ".join(safe(name) for name, _ in answered)
+            names = listed([safe(name) for name, _ in answered], 9)
             page.wrapped(f"{names}: {said}. {text}".rstrip(), 11, "yellow" if answered[0][1].is_bad else "dim", 2)
 
 
@@ -230,7 +230,7 @@ def _answer(page: Page, said: str, whom: str, text: str, is_bad: bool) -> None:
 
 
 def _foot(page: Page, report: Report) -> None:
-    for note in (*report.notes, *(f"{safe(v.title)}: {note}" for v in report.variants for note in v.notes)):
+    for note in (*report.notes, *notes_of(report)):
         page.line()
         page.wrapped(safe(note), 0, "dim")
     for variant in report.variants:

@@ -424,7 +424,7 @@ class Resolver:
                 self.out.add(over.at[key], f"{key} does not exist under the consumer protocol, on which this variant is based — {_INSTEAD[key]}")
             else:
                 kind = settings.section.fields[key].kind
-                self.notes[f"{key}: {kind.say(settings.values[key])} is dropped: the consumer protocol refuses it ({_INSTEAD_SAID[key]})"] = None
+                self.notes[f"{key}: {kind.say(settings.values[key])} is dropped: the consumer protocol refuses it ({_INSTEAD_SAID[key]})."] = None
         return _with_config(written, {k: v for k, v in settings.values.items() if k not in dropped})
 
     def _check_new_enough(self, profile: ClientProfile, settings: Written | None, written: Written) -> None:

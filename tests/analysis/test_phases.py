@@ -145,7 +145,23 @@ def test_nobody_is_said_to_be_back_who_never_came() -> None:
     told.events.insert(next(n for n, e in enumerate(told.events) if type(e) is ev.GroupStateChanged) + 1,
                        ev.GroupStateChanged(10_000_000, "group", "PreparingRebalance", "Empty", 2))
     away = next(phase for phase in analyse(told).pauses[0].phases if phase.kind == "away")
-    assert (away.facts.consumer, seconds(away.length_us)) == ("", 31)
+    assert (away.facts.consumer, away.facts.doing, seconds(away.length_us)) == ("c2", "new", 31)
+
+
+def test_who_gave_it_up_for_another_may_vanish_unnoticed() -> None:
+    """c1 let p1 go for c3, then its process ended: the group waits for c1 at the barrier, and p1 waits for the group."""
+    gone = COOPERATIVE.replace("c2?@15 c2j@15", "c1)@14 c2?@15 c2j@15")
+    pause = next(p for p in analyse(trace(gone, protocol="cooperative", statics=("c1",))).pauses if p.partition.number == 1)
+    assert phases(pause)[0][0] == "revoke" and "detection" not in [kind for kind, _ in phases(pause)]
+
+
+def test_one_that_left_because_of_its_batch_is_busy_and_not_away() -> None:
+    """The only member outlasted max.poll.interval.ms while nothing else kept it: the group waits for its batch."""
+    told = trace("c1(@0 c1+p0@0 c1=1@0 c1e@10 c1l@10 c1/p0@10 g{poll-expired.c1@10 g{joined.c1@20 c1j@20 g|3.c1@23 c1=3@23 g}3@23 c1:3@23 c1+p0@23")
+    told.events.insert(next(n for n, e in enumerate(told.events) if type(e) is ev.GroupStateChanged) + 1,
+                       ev.GroupStateChanged(10_000_000, "group", "PreparingRebalance", "Empty", 2))
+    away = next(phase for p in analyse(told).pauses for phase in p.phases if phase.kind == "away")
+    assert (away.facts.consumer, away.facts.doing, seconds(away.length_us)) == ("c1", "busy", 10)
 
 
 def test_a_follow_up_of_which_an_answer_told_has_no_heartbeat_to_blame() -> None:

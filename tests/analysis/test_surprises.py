@@ -21,10 +21,10 @@ def trace(*events: ev.TraceEvent, protocol: str = "consumer") -> Trace:
 
 
 @pytest.mark.parametrize(("event", "words"), [
-    (REMOVED, ("c0 was missed at 0:50.000", "45 s", "group.consumer.session.timeout.ms")),
+    (REMOVED, ("c0 was missed at 50.000 s", "45 s", "group.consumer.session.timeout.ms")),
     (AWAITED, ("c1 had to wait at 1:00.000", "c0 still held", "its own next heartbeat", "up to 5 s later")),
-    (ev.IntervalWaited(SECOND, "g", 3, 2 * SECOND), ("could not be worked out before 0:02.000", "assignment.interval")),
-    (ev.ConsumerExited(9 * SECOND, "c0", 2, "fatal", "UnreleasedInstanceIdException"), ("c0 came back at 0:09.000 and was refused", "static id")),
+    (ev.IntervalWaited(SECOND, "g", 3, 2 * SECOND), ("could not be worked out before 2.000 s", "assignment.interval")),
+    (ev.ConsumerExited(9 * SECOND, "c0", 2, "fatal", "UnreleasedInstanceIdException"), ("c0 came back at 9.000 s and was refused", "static id")),
 ])
 def test_each_is_told_with_its_instant_and_who_it_was(event: ev.TraceEvent, words: tuple[str, ...]) -> None:
     told = surprises(trace(event))
@@ -35,6 +35,13 @@ def test_each_is_told_with_its_instant_and_who_it_was(event: ev.TraceEvent, word
 def test_each_kind_is_told_once() -> None:
     later = ev.ReleaseAwaited(70 * SECOND, "g", "c0", (P,), ("c1",))
     assert len(surprises(trace(AWAITED, later))) == 1
+
+
+def test_what_the_script_brought_about_is_told_rather_than_the_start() -> None:
+    early = ev.ReleaseAwaited(5 * SECOND, "g", "c0", (P,), ("c1",))
+    acted = ev.ScriptActed(55 * SECOND, "scale-1", "scale to 3", "Scale", ())
+    assert surprises(trace(early, acted, AWAITED))[0].startswith("c1 had to wait at 1:00.000")
+    assert surprises(trace(early, acted))[0].startswith("c0 had to wait at 5.000 s")
 
 
 def test_the_classic_protocol_has_none_of_these() -> None:

@@ -29,4 +29,4 @@ def test_what_differs_between_seeds_is_called_chance_and_the_rest_rule() -> None
     values = over.known("longest_pause")
     assert values[0] != values[-1]
     assert "longest pause differs by chance" in told
-    assert "rebalances is the same under every seed" in told
+    assert "rebalances are the same under every seed" in told

@@ -8,9 +8,10 @@ import pytest
 from builders import trace
 from told import one, story
 
-from rebalsim.analysis import analyse
+from rebalsim.analysis import Analysis, analyse
 from rebalsim.analysis.values import Answer, Cause, Facts, Pause, Phase, PhaseKind, Story
 from rebalsim.domain.ids import Partition
+from rebalsim.one_run import run_once
 from rebalsim.reports.comparison import bests_of, lines_of, tell_one, tell_trade
 from rebalsim.reports.difference import difference, verdict_of
 from rebalsim.reports.figures import say
@@ -19,7 +20,7 @@ from rebalsim.reports.names import clip, clip_middle, listed, partitions_told, p
 from rebalsim.reports.questions import tell_answer
 from rebalsim.reports.report import Report, VariantReport
 from rebalsim.reports.sentences import recurring, tell, tell_cause, tell_phase, tell_phases, tell_recurring, tell_trigger, together
-from rebalsim.trace.trace import TraceHeader
+from rebalsim.scenario.load import load_scenario
 
 STUCK = "c0+p0@0 c0#@20 c0.@50 c0*p0@50"
 CRASH = "c0+p0@0 c1+p1@0 c0!@10 g%c0@52 g{session-expired.c0@52 c1?@53 c1-p1@54 c1j@54 g|2.c1@54 g}2@54 c1:2@54 c1+p0,p1@54"
@@ -47,7 +48,7 @@ def test_the_same_at_another_time_is_told_as_that() -> None:
     groups = together(analyse(trace(twice)).pauses)
     assert [[str(p.partition) for p in g.pauses] for g in groups] == [["t-0", "t-1"], ["t-0", "t-1"]]
     (group, more), = recurring(groups)
-    assert tell_recurring(group, more).endswith("stuck. The same once more, not for longer.")
+    assert tell_recurring(group, more).endswith("stuck. That happened once more, for no longer.")
 
 
 def test_an_open_pause() -> None:
@@ -67,14 +68,29 @@ def test_what_is_told_adds_up(name: str) -> None:
 
 def test_hints_name_the_setting_in_force() -> None:
     for variant in story("troubles").variants:
-        hints = [hint_on(p, variant.analysis.header) for p in variant.analysis.pauses]
+        hints = [hint_on(p, variant.analysis) for p in variant.analysis.pauses]
         assert any("session.timeout.ms (10.0 s here)" in h for h in hints)
         assert any("max.poll.interval.ms (20.0 s here)" in h for h in hints)
 
 
 def test_a_static_member_is_warned_of() -> None:
     analysis = analyse(trace(STUCK, statics=("c0",)))
-    assert "c0 is static" in hint_on(analysis.pauses[0], analysis.header)
+    assert "c0 is static" in hint_on(analysis.pauses[0], analysis)
+
+
+def test_what_moves_while_the_group_forms_blames_nobody() -> None:
+    """Under the consumer protocol the first member has everything for a moment."""
+    run = run_once(load_scenario("scale-out", ["replay=[eager, cooperative, consumer]"]).scenario("consumer"))
+    first = together(run.analysis.pauses)[0]
+    assert "stood still for" in tell(first) and "while the group formed: " in tell(first)
+    assert (first.first.cause.kind, first.first.cause.action) == ("start", "")
+
+
+def test_a_static_member_that_never_comes_back_is_told_otherwise_than_one_that_restarts() -> None:
+    gone = "c0+p0@0 c1+p1@0 c0x@10 c0)@10 g%c0@55 g{session-expired.c0@55 c1?@56 c1j@56 g|2.c1@56 c1=2@56 g}2@56 c1:2@56 c1+p0@56"
+    for words, told in ((gone, "if it never comes back"), (f"{gone} c0(2@70", "longer than its restart")):
+        analysis = analyse(trace(words, statics=("c0",)))
+        assert told in hint_on(analysis.pauses[0], analysis)
 
 
 # ------------------------------------------------------------------------------------------------ what somebody did meanwhile
@@ -94,8 +110,12 @@ AT = 65_250_000
     (PhaseKind.FOLLOW_UP, Facts("c1", "unaware", 0, AT, "heartbeat.interval.ms"),
      "waiting for the second rebalance, of which c1 heard at its heartbeat at 1:05.250"),
     (PhaseKind.NOTICE, Facts("c1", "in-callback", 0, AT), "until c1 heard of the rebalance, when it had come out of its callback at 1:05.250"),
-    (PhaseKind.AWAY, Facts("c1", "stuck", 0, AT), "until c1 had come out of its handler"),
+    (PhaseKind.AWAY, Facts("c1", "stuck", 0, AT), "until c1 had come out of its handler at 1:05.250"),
     (PhaseKind.AWAY, Facts("c1", "away", 0, AT), "until c1 was back"),
+    (PhaseKind.AWAY, Facts("c1", "busy", 0, AT), "until c1 had done with its batch at 1:05.250"),
+    (PhaseKind.AWAY, Facts("c1", "new", -1, AT), "until c1 came"),
+    (PhaseKind.DETECTION, Facts("c0", "away", 5, AT, "session.timeout.ms", "", 20_000_000),
+     "while c0 was away and nobody knew until its session ran out at 1:05.250 (it had begun anew at 20.000 s)"),
     (PhaseKind.AWAY, Facts("", "away", -1, AT), "while nobody was there to take it"),
     (PhaseKind.DETECTION, Facts("c0", "away", 0, AT, "session.timeout.ms"), "while c0 was away and nobody knew until its session ran out at 1:05.250"),
     (PhaseKind.BARRIER, Facts("c1", "dead", 0, AT, "session.timeout.ms"),
@@ -112,11 +132,11 @@ def test_a_phase_tells_whom_it_waited_for_and_what_that_one_did(kind: PhaseKind,
 def test_a_silence_that_no_timer_ended_blames_none(trigger: str, after: str, words: str) -> None:
     phase = Phase(PhaseKind.DETECTION, 0, AT, Facts("c1", "frozen", 0, AT, "", trigger))
     assert tell_phase(phase, after) == f"while c1 was frozen and nobody knew {words}"
-    assert hint_on(paused(phase, after), header()) == ""
+    assert hint_on(paused(phase, after), stuck()) == ""
 
 
-def header() -> TraceHeader:
-    return trace(STUCK).header
+def stuck() -> Analysis:
+    return analyse(trace(STUCK))
 
 
 def paused(phase: Phase, after: str = "c0") -> Pause:
@@ -131,12 +151,12 @@ def paused(phase: Phase, after: str = "c0") -> Pause:
     (PhaseKind.FOLLOW_UP, Facts("c0", "unaware", 0, AT, "heartbeat.interval.ms"), "heartbeat.interval.ms (3.00 s here)"),
 ])
 def test_a_hint_turns_what_the_phase_hung_on(kind: PhaseKind, facts: Facts, begins: str) -> None:
-    assert hint_on(paused(Phase(kind, 0, AT, facts)), header()).startswith(begins)
+    assert hint_on(paused(Phase(kind, 0, AT, facts)), stuck()).startswith(begins)
 
 
 def test_a_short_assignment_blames_no_assignor() -> None:
     short = Phase(PhaseKind.ASSIGNMENT, 0, 10_000, Facts("c0", "assigning", 0, 10_000))
-    assert hint_on(paused(short), header()) == ""
+    assert hint_on(paused(short), stuck()) == ""
 
 
 def test_causes_and_triggers_in_words() -> None:
@@ -179,7 +199,15 @@ def test_alike_is_called_alike() -> None:
 
 def test_fewer_pauses_are_told_against_a_shorter_one() -> None:
     told = tell_trade(story("scale-out"))
-    assert "yet it stops 4 partitions, and cooperative only 1, because a moved partition waits 3.00 s for a second rebalance" in told
+    assert "because under cooperative a moved partition waits 3.00 s for a second rebalance, of which the others hear at their next heartbeat" in told
+    assert told.endswith("; yet eager stops 4 partitions, and cooperative only 1.")
+
+
+def test_among_many_the_quietest_is_told_with_its_price() -> None:
+    calm, quick = "c0+p0@0 c0!@50 c0(2@80 c0+p0@80", "c0+p0@0 g{joined.c1@50 c0-p0@50 g|2.c0@50 g}2@50 c0+p0@51"
+    many = Report("t", tuple(VariantReport(name, analyse(trace(words))) for name, words in (("a", quick), ("b", quick), ("static", calm))))
+    assert tell_trade(many) == ("a and b stand still least: 1.00 partition-seconds in sum, 1.00 s at the longest; "
+                                "static has the fewest rebalances, 0, and a longest pause of 30.0 s.")
 
 
 def test_one_run_is_summed_up() -> None:
@@ -232,6 +260,13 @@ def test_questions() -> None:
     unused = Answer("cooperative-in-use", False, ("c0", "c1"), {"offered": 2, "groups": 1}, ())
     assert tell_answer(unused).is_bad and "2 members offer it" in tell_answer(unused).text
     assert not tell_answer(replace(unused, is_yes=True)).is_bad
+
+
+def test_since_when_the_cooperative_assignor_is_in_use_is_told() -> None:
+    used = Answer("cooperative-in-use", True, ("c0",), {"offered": 1, "groups": 1, "since_us": 75_000_000}, ())
+    assert tell_answer(used).text == "It has been the group's assignor since 1:15.000, and another before."
+    back = replace(used, is_yes=False, consumers=(), figures={"offered": 0, "groups": 1, "since_us": 75_000_000})
+    assert tell_answer(back).text == "No member offers it any more; it was the group's assignor until 1:15.000."
 
 
 def test_figures() -> None:

@@ -10,7 +10,7 @@ from told import bounced, one, story
 
 from rebalsim.analysis import analyse
 from rebalsim.reports.palette import BRIEF, CONSUMING, LOOKS, UNOWNED
-from rebalsim.reports.ruler import place, say_instant, step_of, ticks
+from rebalsim.reports.ruler import place, place_clipped, say_instant, step_of, ticks
 from rebalsim.reports.timeline import Window, choose, fill, fold, lay_out, runs
 
 QUIET = (UNOWNED, CONSUMING)
@@ -134,3 +134,11 @@ def test_labels_never_overlap() -> None:
     assert place([(0, "aa1"), (1, "aa2"), (9, "bb")], 12, most_rows=1, ranks=[0, 1, 0]) == ["aa1  +1 more"]
     assert place([(0, "aaaa"), (2, "aaab"), (6, "cc")], 20, most_rows=1, ranks=[0, 1, 0], flips=True) == ["aaaa  cc     +1 more"]
     assert place([(0, "aaaa")] * 5, 20, most_rows=2) == ["aaaa", "aaaa         +3 more"]
+
+
+def test_labels_are_clipped_for_the_sake_of_other_deeds_and_not_of_repeats() -> None:
+    bounces = [(4 * i, f"▼restart processor-{i}") for i in range(6)]
+    rows = place_clipped([*bounces, (30, "▼the handler hangs for 2m")], 60, [0, 1, 2, 3, 4, 5, 0], (40, 24, 16), False)
+    assert "".join(rows).count("▼the handler hangs for 2m") == 1 and "▼restart processor-0" in rows[0] and rows[-1].endswith("more")
+    tight = place_clipped([(0, "▼" + "a" * 30), (1, "▼" + "b" * 30), (2, "▼" + "c" * 30), (26, "▼later")], 50, [0] * 4, (40, 24, 16), False)
+    assert tight[0] == "▼" + "a" * 22 + "…" + "  ▼later"
