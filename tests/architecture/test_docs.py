@@ -89,3 +89,12 @@ def test_every_stock_story_loads_and_says_what_it_tells() -> None:
     for path in stories:
         story = load_scenario(path)
         assert story.title and story.description, f"{path.name}: give it a title and a description, they are printed"
+
+
+def test_every_edge_case_of_the_catalogue_has_a_test_named_after_it() -> None:
+    """The classic protocol's 52 places where a naive simulator goes wrong: a test's name begins with the numbers of those it holds."""
+    held: set[int] = set()
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        for numbers in re.findall(r"^def test_(\d\d(?:_and_\d\d)*)_", path.read_text(encoding="utf-8"), re.MULTILINE):
+            held |= {int(number) for number in numbers.split("_and_")}
+    assert held == set(range(1, 53))

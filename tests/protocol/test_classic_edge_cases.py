@@ -1,4 +1,4 @@
-"""What a naive coordinator gets wrong: the catalogue's cases that the coordinator decides, one test each, and what surprised us."""
+"""What a naive coordinator gets wrong: the catalogue's cases that the coordinator decides, by their numbers, and what surprised us."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_a_lone_member_starts_after_one_initial_delay():
     assert (joined.answered_at, joined.response.generation, joined.response.leader) == (3, 1, "a-1")
 
 
-def test_a_member_added_during_the_initial_delay_buys_a_whole_further_window():
+def test_01_a_member_added_during_the_initial_delay_buys_a_whole_further_window():
     world = World()
     first = world.enter("a")
     world.at(0.1)
@@ -63,7 +63,7 @@ def test_without_an_initial_delay_a_group_starts_one_event_later_with_whoever_is
     assert world.at(0) and joined.error == "NONE"
 
 
-def test_every_start_from_empty_has_an_initial_delay_that_can_be_extended():
+def test_02_every_start_from_empty_has_an_initial_delay_that_can_be_extended():
     world = World()
     (member,) = world.stable("a")
     world.at(10).leave(member)
@@ -114,7 +114,7 @@ def test_the_last_expiry_during_the_initial_delay_ends_it_at_once():
 # ---------------------------------------------------------------------------------------------------- pending ids
 
 
-def test_only_the_second_join_of_a_dynamic_member_starts_a_rebalance():
+def test_03_only_the_second_join_of_a_dynamic_member_starts_a_rebalance():
     world = World(initial_rebalance_delay=0)
     world.stable("a")
     first = world.at(5).join(client="b")
@@ -131,7 +131,7 @@ def test_an_old_client_is_added_by_its_first_join():
 
 
 @pytest.mark.parametrize("end", ["joins", "leaves", "expires"])
-def test_a_pending_id_holds_the_barrier_until_it(end):
+def test_04_a_pending_id_holds_the_barrier_until_it(end):
     world = World(initial_rebalance_delay=0)
     leader, _ = world.stable("a", "b")
     pending = world.at(10).join(client="p", session=20)
@@ -173,7 +173,7 @@ def test_a_pending_id_with_an_instance_id_is_an_internal_error():
 # ---------------------------------------------------------------------------------------------------- the barrier and who waits in it
 
 
-def test_a_heartbeat_learns_of_a_rebalance_while_it_prepares_but_not_while_it_completes():
+def test_10_a_heartbeat_learns_of_a_rebalance_while_it_prepares_but_not_while_it_completes():
     world = World(initial_rebalance_delay=0)
     leader, follower = world.stable("a", "b")
     world.enter("c")
@@ -182,7 +182,7 @@ def test_a_heartbeat_learns_of_a_rebalance_while_it_prepares_but_not_while_it_co
     assert (world.state, world.heartbeat(leader).error) == ("CompletingRebalance", "NONE")
 
 
-def test_a_parked_member_never_expires_and_its_timer_is_set_anew_by_the_barrier():
+def test_11_a_parked_member_never_expires_and_its_timer_is_set_anew_by_the_barrier():
     world = World(initial_rebalance_delay=0)
     leader, follower = world.stable("a", "b")
     parked = world.at(10).join(leader)
@@ -193,7 +193,7 @@ def test_a_parked_member_never_expires_and_its_timer_is_set_anew_by_the_barrier(
     assert (parked.answered_at, world.session(leader)) == (200, 245)
 
 
-def test_a_member_that_died_while_parked_is_in_the_generation_and_found_a_session_later():
+def test_12_a_member_that_died_while_parked_is_in_the_generation_and_found_a_session_later():
     world = World(initial_rebalance_delay=0)
     dead, other = world.stable("a", "b")
     world.at(10).join(dead)
@@ -225,7 +225,7 @@ def test_with_the_default_rebalance_timeout_the_newcomer_goes_just_before_the_ba
     assert (new.error, new.answered_at, world.state) == ("UNKNOWN_MEMBER_ID", 301, "Empty")
 
 
-def test_the_barrier_timer_is_fixed_when_it_opens():
+def test_13_the_barrier_timer_is_fixed_when_it_opens():
     world = World(initial_rebalance_delay=0)
     leader, follower = world.stable("a", "b", rebalance=60)
     world.at(10).join(leader, rebalance=60)
@@ -237,14 +237,14 @@ def test_the_barrier_timer_is_fixed_when_it_opens():
     assert world.state == "CompletingRebalance" and follower not in world.group.members
 
 
-def test_the_barrier_timer_is_the_longest_rebalance_timeout_including_the_newcomers():
+def test_14_the_barrier_timer_is_the_longest_rebalance_timeout_including_the_newcomers():
     world = World(initial_rebalance_delay=0)
     world.stable("a", "b", rebalance=60)
     world.at(10).enter("c", rebalance=100)
     assert world.timer("join-g") == 110
 
 
-def test_the_barrier_timer_kicks_dynamic_members_but_keeps_static_ones():
+def test_15_the_barrier_timer_kicks_dynamic_members_but_keeps_static_ones():
     world = World(initial_rebalance_delay=0)
     leader, late, static = world.stable("a", "b", "i:s", rebalance=30, session=100)
     rejoined = world.at(10).join(leader, rebalance=30)
@@ -255,7 +255,7 @@ def test_the_barrier_timer_kicks_dynamic_members_but_keeps_static_ones():
     assert world.session(late) is None and world.session(static) == 140
 
 
-def test_members_left_behind_hear_it_from_their_next_request_only():
+def test_26_members_left_behind_hear_it_from_their_next_request_only():
     world = World(initial_rebalance_delay=0)
     leader, late, static = world.stable("a", "b", "i:s", rebalance=30, session=100)
     world.at(10).join(leader, rebalance=30)
@@ -264,7 +264,7 @@ def test_members_left_behind_hear_it_from_their_next_request_only():
     assert (world.heartbeat(static, 1, "s").error, world.commit(static, 1, "s").error) == ("ILLEGAL_GENERATION",) * 2
 
 
-def test_a_barrier_that_only_static_members_missed_is_put_off():
+def test_16_a_barrier_that_only_static_members_missed_is_put_off():
     world = World(initial_rebalance_delay=0)
     static, dynamic = world.stable("i:s", "a", rebalance=30, session=100)
     world.at(10).leave(dynamic)
@@ -283,7 +283,7 @@ def test_a_member_that_repeats_its_join_is_answered_once():
     assert (first.error, second.error) == (None, "NONE")
 
 
-def test_a_hung_member_whose_heartbeats_go_on_holds_the_barrier_until_its_timer():
+def test_17_a_hung_member_whose_heartbeats_go_on_holds_the_barrier_until_its_timer():
     world = World(initial_rebalance_delay=0)
     leader, hung = world.stable("a", "b", rebalance=120)
     rejoined = world.at(1).join(leader, rebalance=120)
@@ -293,7 +293,7 @@ def test_a_hung_member_whose_heartbeats_go_on_holds_the_barrier_until_its_timer(
     assert (rejoined.answered_at, world.told("BarrierCompleted")[-1]["by"]) == (121, "timer")
 
 
-def test_an_early_replacement_waits_for_the_dead_members_session():
+def test_18_an_early_replacement_waits_for_the_dead_members_session():
     world = World(initial_rebalance_delay=0)
     leader, dead = world.stable("a", "b")
     world.at(9.302).heartbeat(dead)
@@ -311,7 +311,7 @@ def test_an_early_replacement_waits_for_the_dead_members_session():
 
 
 @pytest.mark.parametrize(("metadata", "rebalances"), [("t", False), ("t+generation", True)])
-def test_a_followers_rejoin_in_stable_rebalances_only_with_other_metadata(metadata, rebalances):
+def test_19_a_followers_rejoin_in_stable_rebalances_only_with_other_metadata(metadata, rebalances):
     world = World(initial_rebalance_delay=0)
     _, follower = world.stable("a", "b")
     asked = world.join(follower, offers=f"range:{metadata}")
@@ -410,7 +410,7 @@ def test_an_absent_static_leader_is_replaced_by_a_member_that_joined():
 # ---------------------------------------------------------------------------------------------------- static members
 
 
-def test_a_static_members_restart_in_stable_compares_the_selected_protocol_only():
+def test_20_a_static_members_restart_in_stable_compares_the_selected_protocol_only():
     world = World(initial_rebalance_delay=0)
     _, static = world.stable("a", "i:s")
     back = world.at(5).join(instance="s", offers="range:quite-another-topic")
@@ -427,7 +427,7 @@ def test_a_static_members_restart_that_changes_the_selected_protocol_rebalances(
     assert "static-protocol-changed" in [note["trigger"] for note in world.told("GroupStateChanged") if "trigger" in note]
 
 
-def test_a_returning_static_leader_is_told_to_skip_the_assignment():
+def test_21_a_returning_static_leader_is_told_to_skip_the_assignment():
     world = World(initial_rebalance_delay=0)
     old, other = world.stable("i:s", "a")
     back = world.join(instance="s")
@@ -443,7 +443,7 @@ def test_an_old_client_that_returns_as_static_leader_is_not_told_that_it_leads()
     assert world.group.leader_id == back.id
 
 
-def test_a_static_join_in_completing_forces_a_rebalance():
+def test_22_a_static_join_in_completing_forces_a_rebalance():
     world = World(initial_rebalance_delay=0)
     leader, static = world.stable("a", "i:s")
     world.join(leader), world.join(static, instance="s")
@@ -463,7 +463,7 @@ def test_a_static_join_in_preparing_counts_as_its_rejoin_and_fences_the_old_one(
     assert (old.error, old.id, back.error, rejoined.error) == ("FENCED_INSTANCE_ID", static, "NONE", "NONE")
 
 
-def test_a_static_members_session_runs_since_its_last_heartbeat_and_its_return_within_it_disturbs_nobody():
+def test_23_a_static_members_session_runs_since_its_last_heartbeat_and_its_return_within_it_disturbs_nobody():
     world = World(initial_rebalance_delay=0)
     leader, static = world.stable("a", "i:s")
     world.at(9.002).heartbeat(static, instance="s")
@@ -526,7 +526,7 @@ def test_a_static_member_replaced_before_its_sync_leaves_an_id_that_rebalances_a
 # ---------------------------------------------------------------------------------------------------- commits
 
 
-def test_a_commit_with_the_old_generation_succeeds_while_preparing_and_renews_the_session():
+def test_25_a_commit_with_the_old_generation_succeeds_while_preparing_and_renews_the_session():
     world = World(initial_rebalance_delay=0)
     leader, other = world.stable("a", "b")
     world.at(10).enter("c")
@@ -570,7 +570,7 @@ def test_committed_positions_are_found_again():
 # ---------------------------------------------------------------------------------------------------- leaving and being removed
 
 
-def test_a_batch_leave_is_one_rebalance():
+def test_41_a_batch_leave_is_one_rebalance():
     world = World(initial_rebalance_delay=0)
     leader, other, static, *_ = world.stable("a", "b", "i:s", "c")
     left = world.leave(other, ("", "s"), "nobody-1", ("", "unheard"))
@@ -597,7 +597,7 @@ def test_a_leave_of_nobody_known_rebalances_nothing():
     assert world.state == "Stable"
 
 
-def test_a_parked_sync_of_a_member_that_leaves_is_never_answered_but_its_parked_join_is():
+def test_48_a_parked_sync_of_a_member_that_leaves_is_never_answered_but_its_parked_join_is():
     world = World(initial_rebalance_delay=0)
     leader, other = world.stable("a", "b")
     joined = world.join(other, offers="range:u")
@@ -621,7 +621,7 @@ def test_a_session_that_expires_in_stable_rebalances():
         "PreparingRebalance", [{"member_id": other, "why": "session-expired", "last_heard_us": 0}])
 
 
-def test_the_generation_grows_when_the_group_becomes_empty_too():
+def test_50_the_generation_grows_when_the_group_becomes_empty_too():
     world = World(initial_rebalance_delay=0)
     (member,) = world.stable("a")
     world.leave(member)
@@ -650,7 +650,7 @@ def test_a_member_the_leader_forgot_gets_nothing():
 
 
 @pytest.mark.parametrize("leader_synced", [True, False])
-def test_members_without_a_sync_are_removed_a_rebalance_timeout_after_the_barrier_static_ones_too(leader_synced):
+def test_47_members_without_a_sync_are_removed_a_rebalance_timeout_after_the_barrier_static_ones_too(leader_synced):
     world = World(initial_rebalance_delay=0)
     leader, other, static = world.stable("a", "b", "i:s", rebalance=60, session=100)
     for member, instance in ((leader, None), (other, None), (static, "s")):
@@ -690,7 +690,7 @@ def test_a_rebalance_renews_the_sessions_of_those_whose_sync_it_refuses():
 # ---------------------------------------------------------------------------------------------------- group.max.size
 
 
-def test_the_size_is_checked_at_both_joins_and_does_not_count_pending_ids():
+def test_49_the_size_is_checked_at_both_joins_and_does_not_count_pending_ids():
     world = World(initial_rebalance_delay=0, max_size=2)
     world.stable("a")
     first, second = world.join(client="b"), world.join(client="c")

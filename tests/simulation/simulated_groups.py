@@ -20,6 +20,7 @@ from rebalsim.simulation.drive import Deed, Drive, Life
 from rebalsim.simulation.world import World
 from rebalsim.trace import events as ev
 from rebalsim.trace.events import TraceEvent
+from rebalsim.trace.trace import Trace
 
 ZERO_US = 10 * SECOND
 DELAY_US = 3 * SECOND
@@ -37,8 +38,12 @@ def member(name: str, topics: tuple[str, ...] = ("t",), handler: Handler = IDLE,
 class Told:
     """A trace with the questions that tests ask it. Times in seconds of the test's own zero, to the millisecond."""
 
-    events: list[TraceEvent]
+    trace: Trace
     world: World
+
+    @property
+    def events(self) -> list[TraceEvent]:
+        return self.trace.events
 
     def of(self, kind: type, **facts: Any) -> Iterator[Any]:
         return (e for e in self.events if type(e) is kind and all(getattr(e, name) == value for name, value in facts.items()))
@@ -97,7 +102,7 @@ def play_group(
         for number in range(partitions):
             for topic in ("t", "u"):
                 group.offsets[Partition(topic, number)] = group.persisted_offsets[Partition(topic, number)] = 0
-    return Told(world.play().events, world)
+    return Told(world.play(), world)
 
 
 def us(at: float) -> int:

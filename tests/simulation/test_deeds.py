@@ -183,7 +183,7 @@ def test_added_latency_makes_a_round_slower_and_goes_away() -> None:
     assert slow > plain + 200_000 and after < plain + 200_000
 
 
-def test_a_coordinator_that_moves_revokes_nothing() -> None:
+def test_42_a_coordinator_that_moves_revokes_nothing() -> None:
     a = told("  - {at: 1m, coordinator_failover: {load: 2s}}\n", more="cluster: {brokers: 3}\n")
     moved = of(a, ev.CoordinatorMoved)
     assert [(e.is_loaded, seconds(e.at_us)) for e in moved] == [(False, 60.0), (True, 62.0)]

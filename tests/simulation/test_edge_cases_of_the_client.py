@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 from simulated_groups import IDLE, Told, member, play_group, settled
 
+from rebalsim.analysis import analyse
 from rebalsim.domain.draws import constantly
 from rebalsim.domain.instants import MS, SECOND
 from rebalsim.domain.scenario import AssignorCost, Consumer, Cost, Link, Listener
@@ -192,6 +193,16 @@ def test_35_cooperative_keeps_its_positions() -> None:
     assert [e for e in told.of(ev.PositionFound, consumer="M1") if e.at_us > 22_000_000] == []
 
 
+def test_36_what_a_revoker_was_given_waits_for_the_second_round() -> None:
+    """M2 leaves its t to M1 when X comes for u, which M1 has: M1 has lost and won in one round, and its pending join comes before positions."""
+    both, other, x = member("M1", ("t", "u"), **COOP), member("M2", **COOP), member("X", ("u",), **COOP)
+    told = play_group((both, other), settled(both, other), 30.0, later=((x, 10.0),), deeds=((10.0, "close", "M2", 0),))
+    assert told.callbacks("M1", since=9) == [(12.012, "revoked", "0,1,2,3,4,5"), (12.012, "assigned", "0,1,2,3,4,5")]
+    second = told.barriers(since=9)[1][0]
+    assert second == 15.008                                     # X's beat
+    assert second < told.after(12, ev.PositionFound, consumer="M1") < told.first_records("M1", second) < second + 0.1
+
+
 def test_37_the_first_fetch_waits_for_the_one_that_is_parked() -> None:
     """An eager member's old Fetch lies at the broker for up to fetch.max.wait.ms; the look-ups on that connection wait behind it."""
     told = scale_out(tuple(replace(m, config=replace(m.config, fetch_max_wait_us=500 * MS)) for m in EAGER_TWO))
@@ -237,6 +248,13 @@ def test_43_the_clients_session_timeout_costs_it_the_coordinator_only() -> None:
     two = tuple(member(name, session_timeout_us=5 * SECOND, heartbeat_interval_us=1 * SECOND) for name in ("M1", "M2"))
     told = play_group(two, settled(*two), 30.0, deeds=((8.9, "freeze", "M2", 0), (13.95, "thaw", "M2", 0)))
     assert [e.why for e in told.of(ev.CoordinatorLost, consumer="M2")][:1] == ["session timed out without receiving a heartbeat response"]
+
+
+def test_44_rebalance_latency_leaves_out_the_notice_and_the_revocation() -> None:
+    quick, slow = scale_out(), scale_out(tuple(replace(m, listener=Listener(revoked=Cost(constantly(700 * MS)))) for m in EAGER_TWO))
+    assert slow.first_records("M1", 12.5) - slow.callbacks("M1", since=9)[0][0] > 0.7
+    latencies = [analyse(told.trace).client_metrics["M1"]["rebalance-latency-total"] for told in (quick, slow)]
+    assert latencies[0] == latencies[1]
 
 
 def test_46_an_exception_in_assigned_leaves_the_assignment() -> None:
