@@ -206,9 +206,16 @@ class Endpoint(Process):
 
     def metadata_came(self) -> None:
         """The topics look different now; a thread in poll() notices at once."""
+        self.resolve_pattern()
         if self.is_polling and not self.is_frozen and self.membership.must_join():
             self.settle_accounts()
             self._wake()
+
+    def resolve_pattern(self) -> None:
+        """updatePatternSubscription: the topics that match, as the client knows them now."""
+        if self.pattern is not None:
+            self.topics = self.world.topics_matching(self.pattern)
+            self.metadata.watch(self.topics)
 
     # ---------------------------------------------------------------------------------------------- connections for data
 

@@ -44,6 +44,8 @@ class Membership(Joining):
             if consumer.coordinator is None:
                 return False
             if member.needs_prepare:
+                if consumer.pattern is not None and not self.prepare_ends_us:
+                    yield from self._look_for_topics()
                 if not (yield from self._prepare()):
                     return False
                 member.needs_prepare = False
@@ -73,6 +75,19 @@ class Membership(Joining):
         if now >= consumer.commits.due_us + (beats.late_us if is_steady else 0):
             consumer.commits.maybe_auto()
         return True
+
+    def _look_for_topics(self) -> Generator[Any, Any, None]:
+        """A pattern subscriber asks for fresh metadata before it joins, so that a new topic costs one rebalance and not one for each member.
+
+        Not where the last answer is younger than retry.backoff.ms (Metadata.timeToAllowUpdate).
+        """
+        consumer = self.consumer
+        now = self.engine.env._now
+        if now - consumer.metadata.refreshed_us < consumer.config.retry_backoff_us:
+            return
+        yield from consumer.sleep(now + 2 * consumer.link(consumer.world.bootstrap).latency_us(now))
+        consumer.metadata.refresh()
+        consumer.resolve_pattern()
 
     def has_to_try_again(self) -> bool:
         """Will the next pass do what this one could not: find the coordinator, or join?"""

@@ -183,6 +183,40 @@ def test_added_latency_makes_a_round_slower_and_goes_away() -> None:
     assert slow > plain + 200_000 and after < plain + 200_000
 
 
+BY_PATTERN = (
+    "topics: {logs.a: {partitions: 3, rate: 30/s}, logs.b: {partitions: 4, rate: 40/s}, logs.c: {partitions: 5, rate: 50/s, exists: false}}\n"
+    "group:\n  members: 3\n  pattern: logs[.].*\n  handler: 1ms\n  config: {metadata.max.age.ms: 30s}\n"
+)
+
+
+def test_40_pattern_subscribers_look_for_topics_themselves_and_a_new_one_costs_one_rebalance() -> None:
+    a = told("  - {at: 65s, create_topic: {topic: logs.c}}\n", BY_PATTERN)
+    found = [(e.consumer, e.reason, seconds(e.at_us)) for e in of(a, ev.RejoinRequested) if e.at_us > 65 * SECOND]
+    first = found[0]
+    assert first[1] in ("subscription has changed", "cached metadata has changed") and 89 < first[2] < 92     # metadata are looked at each 30 s
+    assert a.measure("rebalances") == 1
+    owned = {p.topic for e in of(a, ev.CallbackBegan) if e.callback == "assigned" and e.at_us > 65 * SECOND for p in e.partitions}
+    assert "logs.c" in owned
+
+
+def test_a_deleted_topic_drops_out_of_a_pattern_at_the_next_look() -> None:
+    a = told("  - {at: 65s, delete_topic: {topic: logs.b}}\n", BY_PATTERN)
+    rejoined = [e for e in of(a, ev.RejoinRequested) if e.at_us > 65 * SECOND]
+    assert rejoined and 89 < seconds(rejoined[0].at_us) < 92
+    kept = {e.consumer: {p.topic for p in e.partitions} for e in of(a, ev.AssignmentReceived) if e.at_us > 65 * SECOND}
+    assert set(kept) == {"c0", "c1", "c2"} and set.union(*kept.values()) == {"logs.a"}
+
+
+def test_a_pattern_subscriber_looks_before_it_joins() -> None:
+    """A fourth comes between two looks of the others: they find the new topic in its rebalance, not in one of their own afterwards."""
+    script = "  - {at: 65s, create_topic: {topic: logs.c}}\n  - {at: 70s, join: {count: 1}}\n"
+    a = told(script, BY_PATTERN)
+    scenario = story_of(f"{BY_PATTERN}replay: as-written\nhorizon: 4m\nscript:\n{script}".encode(), "deed").check().scenario()
+    assert play(scenario, dense=True).events == a.trace.events
+    rounds = [r for r in a.rebalances if not r.is_formation]
+    assert len(rounds) == 1 and 70 < seconds(rounds[0].barrier_us) < 74
+
+
 def test_42_a_coordinator_that_moves_revokes_nothing() -> None:
     a = told("  - {at: 1m, coordinator_failover: {load: 2s}}\n", more="cluster: {brokers: 3}\n")
     moved = of(a, ev.CoordinatorMoved)
