@@ -87,8 +87,9 @@ class Consumer(Handling):
         records: int
         self.deadline_us = self.engine.env._now + self.spec.handler.poll_timeout_us
         while True:
-            self.read()
-            if (yield from membership.poll()):
+            if self.inbox:
+                self.read()
+            if (membership.begin_turn() or (yield from membership.poll())) and not positions.begin_update():
                 yield from positions.update()
             if self.stop_option or self.hang_us:
                 return 0
@@ -97,11 +98,10 @@ class Consumer(Handling):
                 if self.stop_option or self.hang_us:
                     return 0
                 continue
-            records = feed.collect()
-            if records:
-                feed.send()
-                return records
+            records = feed.collect() if feed.buffer else 0
             feed.send()
+            if records:
+                return records
             now = self.engine.env._now
             if feed.settle():
                 yield from self._rest()
@@ -115,10 +115,11 @@ class Consumer(Handling):
                     feed.send()
                 return records
             yield from self.wait(self._wakes_at(now))
-            records = feed.collect()
-            if records:
-                feed.send()
-                return records
+            if feed.buffer:
+                records = feed.collect()
+                if records:
+                    feed.send()
+                    return records
             now = self.engine.env._now
             if now >= self.deadline_us and feed.cycle is None:
                 if self.world.is_dense:

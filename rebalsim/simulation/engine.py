@@ -8,7 +8,7 @@ queue up behind the messages that are there already, CoordinatorRuntime's timers
 from __future__ import annotations
 
 from collections.abc import Callable
-from heapq import heappush
+from heapq import heappop, heappush
 from typing import Any
 
 import simpy
@@ -23,14 +23,12 @@ TIMER = 1 << 41
 
 
 class Once:
-    """A SimPy event in its leanest form: at its instant it calls one function, with itself."""
+    """An entry of SimPy's queue in its leanest form: at its instant one function is called with it."""
 
-    __slots__ = ("callbacks", "value")
-    _ok = True
-    _defused = True
+    __slots__ = ("then", "value")
 
     def __init__(self, then: Callable[[Any], None], value: Any = None) -> None:
-        self.callbacks: Any = (then,)
+        self.then = then
         self.value = value
 
 
@@ -105,5 +103,19 @@ class Engine:
         heappush(env._queue, (at_us if at_us > now else now, rank, next(env._eid), Once(then, value)))
 
     def run(self, horizon_us: int) -> None:
-        """Up to the horizon, which is not part of it."""
-        self.env.run(horizon_us)
+        """Up to the horizon, which is not part of it. SimPy's own events, of processes, take SimPy's own steps."""
+        env = self.env
+        queue = env._queue
+        self.at(horizon_us, SCRIPT, _nothing)         # so that the queue is never empty before
+        while queue[0][0] < horizon_us:
+            event = queue[0][3]
+            if type(event) is Once:
+                env._now = heappop(queue)[0]
+                event.then(event)
+            else:
+                env.step()
+        env._now = horizon_us
+
+
+def _nothing(event: Once) -> None:
+    """The horizon's own entry."""

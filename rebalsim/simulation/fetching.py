@@ -87,7 +87,15 @@ class Fetching:
         """The same in steady times, at any instant since they began."""
         assert self.cycle is not None
         arrived = self.cycle.handed_over(at_us)
-        return {p: max(share.offset, share.flow.count(arrived)) for p, share in self.shares.items()}
+        found: dict[Partition, int] = {}
+        asked: Any = None
+        count = 0
+        for partition, share in self.shares.items():
+            if share.flow is not asked:               # whole topics share one flow
+                asked = share.flow
+                count = asked.count(arrived)
+            found[partition] = count if count > share.offset else share.offset
+        return found
 
     # ---------------------------------------------------------------------------------------------- fetching
 

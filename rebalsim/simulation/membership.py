@@ -26,18 +26,32 @@ class Membership(Joining):
 
     # ---------------------------------------------------------------------------------------------- ConsumerCoordinator.poll
 
-    def poll(self) -> Generator[Any, Any, bool]:
-        """One turn; False if positions must wait (no coordinator, or a join that is not finished)."""
+    def begin_turn(self) -> bool:
+        """What each turn begins with. True if that is all, as mostly; else `poll` goes on."""
         consumer, member = self.consumer, self.member
         beats = consumer.heartbeat
         now = self.engine.env._now
         if beats.failure is not None:
             raise PollFailed(exception_name(beats.failure), True)
-        is_steady = consumer.feed.cycle is not None             # then beats and commits keep their own time, whoever is awake
-        if not is_steady:
+        is_steady = consumer.feed.cycle is not None
+        if not is_steady:                                       # else beats and commits keep their own time, whoever is awake
             beats.timers.polled_us = now
             if beats.is_enabled and now >= beats.timers.due_us and member.has_joined() and consumer.coordinator is not None:
                 beats.beat()
+        if consumer.coordinator is None or self.must_join():
+            return False
+        self._end_turn(now, is_steady)
+        return True
+
+    def _end_turn(self, now: int, is_steady: bool) -> None:
+        consumer = self.consumer
+        if now >= consumer.commits.due_us + (consumer.heartbeat.late_us if is_steady else 0):
+            consumer.commits.maybe_auto()
+
+    def poll(self) -> Generator[Any, Any, bool]:
+        """The rest of a turn; False if positions must wait (no coordinator, or a join that is not finished)."""
+        consumer, member = self.consumer, self.member
+        now, is_steady = self.engine.env._now, consumer.feed.cycle is not None
         if consumer.coordinator is None and not (yield from self.find_coordinator(consumer.deadline_us)):
             return False
         while self.must_join():
@@ -72,8 +86,7 @@ class Membership(Joining):
                 raise PollFailed(exception_name(error), True)
             if after is After.LATER:
                 return False
-        if now >= consumer.commits.due_us + (beats.late_us if is_steady else 0):
-            consumer.commits.maybe_auto()
+        self._end_turn(now, is_steady)
         return True
 
     def _look_for_topics(self) -> Generator[Any, Any, None]:

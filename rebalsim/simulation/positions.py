@@ -34,18 +34,29 @@ class Positions:
         self.is_late = False                  # it was sent when poll()'s time was over
         self.lookups = 0
 
-    def update(self) -> Generator[Any, Any, bool]:
-        """updateFetchPositions; False while the committed offsets are not known."""
+    def begin_update(self) -> bool:
+        """updateFetchPositions as far as nothing has to be waited for. True if that is all, as mostly; else `update` goes on."""
         feed = self.consumer.feed
+        self.is_missing = False
         if feed.cycle is not None:
-            self.is_missing = False
             return True
-        shares = feed.shares.values()
-        self._validate([share for share in shares if share.state == VALIDATING and share.call is None])
+        needs_committed = False
+        unsure: list[Share] = []
+        for share in feed.shares.values():
+            if share.state != FETCHING:
+                self.is_missing = True
+                if share.state == INITIAL:
+                    needs_committed = True
+                elif share.state == VALIDATING and share.call is None:
+                    unsure.append(share)
+        if unsure:
+            self._validate(unsure)
+        return not needs_committed
+
+    def update(self) -> Generator[Any, Any, bool]:
+        """The rest of it; False while the committed offsets are not known."""
+        shares = self.consumer.feed.shares.values()
         initial = [share for share in shares if share.state == INITIAL]
-        self.is_missing = any(share.state != FETCHING for share in shares)
-        if not initial:
-            return True
         if not (yield from self._committed(initial)):
             return False
         resetting = [share for share in shares if share.state == RESETTING and share.call is None]

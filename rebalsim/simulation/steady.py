@@ -25,15 +25,17 @@ class Round(NamedTuple):
 class Cycle:
     """`period_us` 0: a batch with each arrival, handled for `fixed_us` + `per_record_us` a record. Else one each period, from `anchor_us` on."""
 
-    __slots__ = ("_known", "anchor_us", "busy_us", "fixed_us", "flows", "kinds", "latency_us", "most_us", "per_record_us", "period_us", "polled_us",
-                 "rate", "spacing_us")
+    __slots__ = ("_before", "_before_us", "_known", "anchor_us", "busy_us", "fixed_us", "flows", "has_batches", "kinds", "latency_us", "most_us",
+                 "per_record_us", "period_us", "polled_us", "rate", "spacing_us")
 
     def __init__(self, flows: list[Any], latency_us: int, anchor_us: int, polled_us: int, most_us: int) -> None:
         self.flows = flows
         self.kinds = _kinds(flows)            # what is so for one flow of a kind is so for all of them
         self.most_us = most_us                # fetch.max.wait.ms
         self.spacing_us = 0                   # partitions of one rate whose records do not all come at once: from one round to the next
-        self._known: tuple[int, Round] | None = None
+        self._known: tuple[int, Round] | None = None          # the last answers: one turn of the application asks the same several times
+        self._before_us = -1
+        self._before = (0, 0)
         self.latency_us = latency_us
         self.anchor_us = anchor_us            # where the cycle begins
         self.polled_us = polled_us            # when the poll() that was running then had begun
@@ -42,6 +44,11 @@ class Cycle:
         self.busy_us = 0
         self.fixed_us = 0.0
         self.per_record_us = 0.0
+        self.has_batches = False              # does the handler take any time?
+
+    def forget(self) -> None:
+        """The flows are others than they were: what was worked out for this instant may not hold."""
+        self._known, self._before_us = None, -1
 
     @property
     def is_full(self) -> bool:
@@ -61,7 +68,7 @@ class Cycle:
         return last
 
     def _busy_with(self, arrival_us: int) -> int:
-        if not self.fixed_us and not self.per_record_us:
+        if not self.has_batches:
             return 0
         records = sum(many * (flow.count(arrival_us) - flow.count(arrival_us - 1)) for flow, many in self.kinds)
         return int(self.fixed_us + self.per_record_us * records)
@@ -73,6 +80,11 @@ class Cycle:
                 return self.anchor_us, self.anchor_us
             began = at_us - (at_us - self.anchor_us) % self.period_us
             return began, began + self.busy_us
+        if at_us != self._before_us:
+            self._before_us, self._before = at_us, self._found_before(at_us)
+        return self._before
+
+    def _found_before(self, at_us: int) -> tuple[int, int]:
         if self.spacing_us:
             position = self._round(at_us)
             if position is not None:
@@ -139,11 +151,6 @@ class Cycle:
         self._known = at_us, found
         return found
 
-    @property
-    def has_batches(self) -> bool:
-        """Does the handler take any time?"""
-        return bool(self.busy_us or self.fixed_us or self.per_record_us)
-
     def mean_wait_us(self, most_us: int) -> int:
         """How long somebody who comes at any time waits for the batch at hand, on average, if a wait lasts `most_us` at most."""
         if self.period_us:
@@ -167,9 +174,10 @@ class Cycle:
 
     def free_at(self, at_us: int) -> int:
         """When the application is in poll() again: now, or at the end of the batch at hand."""
-        if not self.busy_us and not self.fixed_us and not self.per_record_us:
+        if not self.has_batches:
             return at_us
-        return max(at_us, self.batch_before(at_us - self.is_full)[1])
+        ended = self.batch_before(at_us - self.is_full if self.period_us else at_us)[1]
+        return ended if ended > at_us else at_us
 
     def poll_ends(self, at_us: int, timeout_us: int) -> int:
         """When the poll() that is running runs out of time."""
@@ -226,7 +234,7 @@ def _kinds(flows: list[Any]) -> list[tuple[Any, int]]:
     found: list[list[Any]] = []
     for flow in flows:
         for kind in found:
-            if flow.is_like(kind[0]):
+            if flow is kind[0] or flow.is_like(kind[0]):
                 kind[1] += 1
                 break
         else:
@@ -242,11 +250,6 @@ def cycle_of(feed: Any, now: int) -> Cycle | None:
         timeout = feed.handler.poll_timeout_us
         return Cycle([], 0, now, consumer.deadline_us - timeout, feed.config.fetch_max_wait_us)
     flows = [share.flow for share in shares]
-    per_us = 0.0
-    lag = 0
-    for share in shares:
-        per_us += share.flow.rate_at(now)
-        lag += share.flow.count(now) - share.offset
     link = consumer.link(next(iter(shares)).broker)
     latency = link.latency_us(0) if link.fixed_us < 0 else link.fixed_us + link.extra_us
     slowness = consumer.slowness
@@ -254,17 +257,22 @@ def cycle_of(feed: Any, now: int) -> Cycle | None:
     fixed = feed.per_batch_us * slowness + consumer.commits.each_batch_us()
     timeout = feed.handler.poll_timeout_us
     cycle = Cycle(flows, latency, now, consumer.deadline_us - timeout, feed.config.fetch_max_wait_us)
+    kinds = cycle.kinds
+    rates = [flow.rate_at(now) for flow, _ in kinds]
+    per_us = sum([rate * many for rate, (_, many) in zip(rates, kinds, strict=True)])
+    lag = sum([flow.count(now) * many for flow, many in kinds]) - sum([share.offset for share in shares])
     # Nothing waits at the brokers; a partition that came since the Fetch was sent is not part of it.
     is_parked = all(fetch.is_parked for fetch in feed.flying.values()) and lag <= per_us * 4 * latency + 2 * len(flows)
     load = per_us * per_record
     if load >= 1.0:
         return None
-    rate = flows[0].rate_at(now)
-    if all(flow.rate_at(now) == rate for flow in flows) and (fixed * len(flows) + len(flows) * per_record + 4 * latency) * rate <= 1.0:
-        cycle.fixed_us, cycle.per_record_us = fixed, per_record
-        if rate and any(flow.next_after(now) != flows[0].next_after(now) for flow in flows):
+    rate = rates[0]
+    if rates.count(rate) == len(rates) and (fixed * len(flows) + len(flows) * per_record + 4 * latency) * rate <= 1.0:
+        cycle.fixed_us, cycle.per_record_us, cycle.has_batches = fixed, per_record, bool(fixed or per_record)
+        first, *others = kinds
+        if rate and any(flow.next_after(now) != first[0].next_after(now) for flow, _ in others):
             cycle.spacing_us = int(1 / rate)
-        elif len(cycle.kinds) == 1 and flows[0].is_constant:
+        elif not others and first[0].is_constant:
             cycle.rate = rate
         return cycle if is_parked else None
     if not per_record and not fixed:
@@ -277,4 +285,5 @@ def cycle_of(feed: Any, now: int) -> Cycle | None:
         cycle.anchor_us = max(now, min((fetch.lands_us for fetch in feed.flying.values()), default=now))
     cycle.period_us = round(period)
     cycle.busy_us = min(cycle.period_us, round(fixed + records * per_record))
+    cycle.has_batches = cycle.busy_us > 0
     return cycle

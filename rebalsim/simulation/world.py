@@ -158,7 +158,6 @@ class World:
                 for at_us in steps_ahead(topic.rate, 0):
                     self.engine.at(at_us, SCRIPT, self._rate_changes, topic.name)
         horizon = self.scenario.horizon_us
-        self.engine.at(horizon, 0, _nothing)          # so that the queue is never empty before
         self.engine.run(horizon)
         for consumer in self.consumers.values():
             if self.is_wire and consumer.is_alive and not consumer.is_frozen and consumer.feed.cycle is not None:
@@ -369,6 +368,8 @@ class World:
         """Records come at another rate: whoever counted on the old one looks again."""
         for consumer in self.consumers.values():
             if consumer.is_alive and not consumer.is_frozen and any(p.topic == topic for p in consumer.feed.shares):
+                if consumer.feed.cycle is not None:
+                    consumer.feed.cycle.forget()
                 consumer.settle_accounts()
                 consumer.break_cycle()
 
@@ -387,10 +388,6 @@ class World:
 
 def _begin(event: Once) -> None:
     event.value.begin()
-
-
-def _nothing(event: Once) -> None:
-    """The horizon's own event."""
 
 
 def _instant(event: Any) -> int:
