@@ -91,7 +91,7 @@ class Doings:
                 if e.at_us < heard:
                     break
                 if type(e) is ev.ConsumerExited and e.at_us <= at:
-                    return "dead", e.at_us, number
+                    return "away" if e.how == "closed" else "dead", e.at_us, number
         return self.at(consumer, from_us)
 
     def _of_joiner(self, r: Rebalance, late: str, from_us: int) -> tuple[Facts, tuple[int, ...]]:

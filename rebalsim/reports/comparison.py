@@ -15,6 +15,7 @@ from rebalsim.reports.sentences import tell_none
 
 ALIKE = 0.02              # values closer than this share of the larger one are no difference worth marking
 _BESIDE = ("least_moves",)            # told beside another metric, not in a row of their own
+BEHIND_SHARE, BEHIND_EACH = 20, 10    # lag at the end is told from a twentieth of its peak and ten records a partition on
 LOSSES = ("skipped",)                 # what is lost for good: any of it is worth a warning
 _OF_PAUSES = ("longest_pause", "p50_partition_pause", "p95_partition_pause", "partition_seconds")
 _IF_ANY = ("duplicates", "skipped", "open_pauses")
@@ -35,7 +36,7 @@ def lines_of(report: Report) -> list[Line]:
     """The rows of the summary: the headlines that say anything here."""
     found = []
     alerts = ("rebalances_per_hour", "rebalancing_share") if any(v.analysis.rebalances_too_often for v in report.variants) else ()
-    for name in (*HEADLINES, "open_pauses", *alerts):
+    for name in (*_with_end(report), "open_pauses", *alerts):
         if name in _BESIDE:
             continue
         values = tuple(v.analysis.measure(name) for v in report.variants)
@@ -44,6 +45,20 @@ def lines_of(report: Report) -> list[Line]:
         texts = tuple(_text(name, value, v) for value, v in zip(values, report.variants))
         found.append(Line(name, figures.title_of(name), values, texts, bests_of(name, values)))
     return found
+
+
+def _with_end(report: Report) -> list[str]:
+    """The headlines, and beside the highest lag the last one, where somebody is behind at the end: fewer pauses are no cure for that."""
+    names = list(HEADLINES)
+    if any(is_behind(v) for v in report.variants):
+        names.insert(names.index("lag_peak") + 1, "lag_at_end")
+    return names
+
+
+def is_behind(v: VariantReport) -> bool:
+    """Whether there is lag to speak of when the observation ends."""
+    peak, end = v.analysis.measure("lag_peak"), v.analysis.measure("lag_at_end")
+    return peak is not None and end is not None and end >= max(peak / BEHIND_SHARE, BEHIND_EACH * len(v.analysis.lanes))
 
 
 def _text(name: str, value: float | None, variant: VariantReport) -> str:
@@ -56,6 +71,8 @@ def _text(name: str, value: float | None, variant: VariantReport) -> str:
         text += f" of {len(variant.analysis.lanes):,}"
     elif name == "settle_time" and variant.analysis.measure("unsettled"):
         return f"not within {say_duration(variant.analysis.horizon_us)}" if not value else f"over {text}"
+    elif name == "time_to_catch_up" and any(p.ended_us + value == variant.analysis.horizon_us for p in variant.analysis.pauses):
+        text = f"over {text}"                 # it had not, when the observation ended
     elif name == "moved_partitions":
         least = variant.analysis.measure("least_moves")
         text += f", at least {figures.say('least_moves', least)}" if least is not None and least < value else ""
@@ -215,7 +232,19 @@ def _among_many(variants: Sequence[VariantReport]) -> str:
         worst = max(variants[i].analysis.measure("longest_pause") or 0 for i in quiet)
         has = "has" if len(quiet) == 1 else "have"
         told.append(f"{_names(variants, quiet)} {has} the fewest rebalances, {texts['rebalances']}, and a longest pause of {_length(worst)}")
+    told += _behind(variants, in_sum or at_most) if told else []
     return "; ".join(told) + "." if told else ""
+
+
+def _behind(variants: Sequence[VariantReport], best: Sequence[int]) -> list[str]:
+    """The other side of standing still the least: records that wait at the end, where another variant has far fewer."""
+    late = [variants[i] for i in best if is_behind(variants[i])]
+    ends = {v.name: v.analysis.measure("lag_at_end") or 0 for v in variants}
+    least = min(ends, key=lambda name: ends[name])
+    if not late or 2 * ends[least] > min(ends[v.name] for v in late):
+        return []
+    each = listed([f"{ends[v.name]:,.0f} under {v.name}" for v in late], 9)
+    return [f"but records wait at the end, {each}, against {ends[least]:,.0f} under {least}"]
 
 
 def _names(variants: Sequence[VariantReport], places: Sequence[int]) -> str:

@@ -16,7 +16,8 @@ from rebalsim.reports.names import safe
 from rebalsim.reports.palette import LOOKS, STATE_LOOKS
 from rebalsim.reports.phases_explained import PHASES_EXPLAINED
 from rebalsim.reports.report import Report, VariantReport
-from rebalsim.reports.sentences import tell_cause, tell_phase
+from rebalsim.reports.script_marks import ranked
+from rebalsim.reports.sentences import tell_cause, tell_phase, tell_standstill
 from rebalsim.reports.terminal_bars import STATES_SAID, common_prefix
 from rebalsim.reports.timeline import Window, fold, lay_out
 
@@ -83,17 +84,11 @@ def _variant(v: VariantReport, texts: Once) -> dict[str, Any]:
         "name": safe(v.name), "title": safe(v.title), "file": safe(v.file), "horizon": a.horizon_us,
         "groups": [[texts.place(safe(g)), [[s.state, s.started_us, s.ended_us] for s in a.group_states[g]]] for g in a.groups],
         "lanes": lanes, "pauses": pauses.things, "shapes": shapes.things, "rows": _rows(a, shown),
-        "marks": [[m.at_us, m.kind, texts.place(safe(m.text or m.action))] for m in _marks(a)],
+        "marks": [[m.at_us, m.kind, texts.place(safe(m.text or m.action)), rank] for m, rank in ranked(a.marks)],
         "rounds": [[r.barrier_us, r.generation, a.groups.index(r.group)] for r in a.rebalances if r.barrier_us >= 0 and not r.is_formation],
         "events": _events(a, shown, texts), "lag": thinned(a.lag_book.total(list(a.lag_book.corners)), LAG_POINTS),
         "laneLag": _lane_lags(a, shown),
     }
-
-
-def _marks(a: Analysis) -> list[Any]:
-    """The script's actions; a topic or broker that changed at the same instant is told by its action."""
-    acted = {m.at_us for m in a.marks if m.kind == "action"}
-    return [m for m in a.marks if m.kind == "action" or (m.kind != "rebalance" and m.at_us not in acted)]
 
 
 def _lane(lane: Lane, a: Analysis, texts: Once, pauses: Once, shapes: Once) -> Row:
@@ -110,9 +105,11 @@ def _lane(lane: Lane, a: Analysis, texts: Once, pauses: Once, shapes: Once) -> R
 def _pause(p: Pause, a: Analysis, texts: Once, pauses: Once, shapes: Once) -> int:
     """[shape's place, started, is it open, last event, length of each phase …]. What pauses of one disturbance have in common is a shape:
     [owner before, owner after, cause, hint, [kind, text, …] of its phases, events]."""
-    kinds = tuple(x for phase in p.phases for x in (KINDS.index(phase.kind), texts.place(tell_phase(phase, p.owner_after))))
+    is_alone = p.why == "callback"                 # one phase, which is the cause as well: all of the sentence stands in it
+    told_phases = [tell_standstill(p)] if is_alone else [tell_phase(phase, p.owner_after) for phase in p.phases]
+    kinds = tuple(x for phase, told in zip(p.phases, told_phases) for x in (KINDS.index(phase.kind), texts.place(told)))
     proof = tuple(n for n in p.cause.evidence if n != p.end_event)[:EVIDENCE]
-    words = (safe(p.owner_before), safe(p.owner_after), tell_cause(p.cause), hint_on(p, a))
+    words = (safe(p.owner_before), safe(p.owner_after), "" if is_alone else tell_cause(p.cause), hint_on(p, a))
     shape = (*map(texts.place, words), kinds, proof)
     place = shapes.place(shape, [*shape[:4], list(kinds), list(proof)])
     told = (place, p.started_us, int(p.is_open), p.end_event, *(phase.length_us for phase in p.phases))

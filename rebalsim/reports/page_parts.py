@@ -16,7 +16,7 @@ from rebalsim.reports.names import listed, plural, safe
 from rebalsim.reports.questions import tell_answer
 from rebalsim.reports.report import Report, VariantReport, notes_of
 from rebalsim.reports.ruler import say_instant
-from rebalsim.reports.sentences import recurring, tell_none, tell_recurring, tell_trigger, together
+from rebalsim.reports.sentences import recurring, tell_none, tell_recurring, tell_trigger, together, worth_telling
 
 MOST_SENTENCES, MOST_MEMBERS, MOST_REBALANCES = 6, 100, 100
 _SIGNS = {"pass": ("good", "✓ kept"), "fail": ("bad", "✗ broken"), "inconclusive": ("warn", "? undecided")}
@@ -105,9 +105,9 @@ def longest(report: Report) -> str:
     for v in report.variants:
         groups = recurring(together(v.analysis.pauses))
         total += len(groups)
-        for group, more in groups[:MOST_SENTENCES]:
+        for group, others in worth_telling(groups, MOST_SENTENCES):
             hint = hint_on(group.first, v.analysis)
-            found.setdefault(tell_recurring(group, more), (group.length_us, hint, []))[2].append(safe(v.name))
+            found.setdefault(tell_recurring(group, others), (group.length_us, hint, []))[2].append(safe(v.name))
     if not found:
         return f"<p>{tell_none(v.analysis for v in report.variants)}</p>"
     items, hinted = [], dict[str, None]()
@@ -117,7 +117,7 @@ def longest(report: Report) -> str:
         hinted[hint] = None
         items.append(f"<li>{whose}{text(said)}{tip}</li>")
     told = sum(len(names) for _, _, names in found.values())
-    rest = f'<p class="dim">and {plural(total - told, "shorter one", "other, shorter ones")}, in the timelines below.</p>' if total > told else ""
+    rest = f'<p class="dim">and {plural(total - told, "shorter one", "other, shorter ones")}, in the timelines above.</p>' if total > told else ""
     return f'<ul class="plain">{"".join(items)}</ul>{rest}'
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rebalsim.analysis import Analysis
 from rebalsim.analysis.values import Cause, Facts, Pause, Phase, PhaseKind
 from rebalsim.domain.instants import say_duration
-from rebalsim.reports.names import partitions_told, plural, safe
+from rebalsim.reports.names import listed, partitions_told, plural, safe
 from rebalsim.reports.ruler import say_instant
 
 SMALL_SHARE, SMALL_US = 50, 100_000        # a phase shorter than a 50th of the pause, or than this, is told with the rest
@@ -73,26 +73,45 @@ def _at_once(pauses: list[Pause]) -> list[list[Pause]]:
     return parts
 
 
-def recurring(groups: Iterable[Together]) -> list[tuple[Together, int]]:
-    """What happened again and again in the same way is told once, by its longest time, with how often it happened besides."""
+def recurring(groups: Iterable[Together]) -> list[tuple[Together, tuple[Together, ...]]]:
+    """What happened again and again in the same way, to whomever, is told once by its longest time: that one, and the others."""
     found: dict[tuple[object, ...], list[Together]] = {}
     for group in groups:
         p = group.first
-        key: tuple[object, ...] = (p.group, p.is_open, p.cause.kind, p.cause.consumer, _shape(p))
+        key: tuple[object, ...] = (p.group, p.is_open, p.cause.kind, _course(p))
         if key in found and any(_meet(p, other.first) for other in found[key]):
             key = (*key, p.started_us, p.partition)              # at the same time, and shorter: that is not "again"
         found.setdefault(key, []).append(group)
-    return [(each[0], len(each) - 1) for each in found.values()]
+    return [(each[0], tuple(each[1:])) for each in found.values()]
+
+
+def worth_telling(groups: Sequence[tuple[Together, tuple[Together, ...]]], most: int) -> list[tuple[Together, tuple[Together, ...]]]:
+    """The longest of them, without those that are nothing beside the first."""
+    return [each for each in groups[:most] if each[0].length_us * SMALL_SHARE >= groups[0][0].length_us]
+
+
+def _course(p: Pause) -> tuple[tuple[PhaseKind, str, str], ...]:
+    """Its shape whoever it was about: whose trouble it was has no name here, nor has one whose heartbeat merely came last."""
+    def name(consumer: str, doing: str) -> str:
+        return "" if doing in _NO_FAULT else "*" if consumer == p.cause.consumer else consumer
+    return tuple((kind, name(consumer, doing), doing) for kind, consumer, doing in _shape(p))
+
+
+_NO_FAULT = ("unaware", "joining", "unknown", "assigning", "fetching")
+
+
+def tell_recurring(group: Together, others: Sequence[Together]) -> str:
+    """The sentence, and how often that happened besides, and with whom."""
+    if not others:
+        return tell(group)
+    again = "once more, for no longer" if len(others) == 1 else f"{len(others):,} more times, never for longer"
+    whom = sorted(dict.fromkeys(safe(other.first.cause.consumer) for other in others))
+    told = "" if whom == [safe(group.first.cause.consumer)] or whom == [""] else f", with {listed(whom)}"
+    return f"{tell(group)} That happened {again}{told}."
 
 
 def _meet(one: Pause, other: Pause) -> bool:
     return one.started_us < other.ended_us and other.started_us < one.ended_us
-
-
-def tell_recurring(group: Together, more: int) -> str:
-    """The sentence, and how often that happened besides."""
-    again = "once more, for no longer" if more == 1 else f"{more:,} more times, never for longer"
-    return f"{tell(group)} That happened {again}." if more else tell(group)
 
 
 def tell(group: Together) -> str:
@@ -108,9 +127,14 @@ def tell(group: Together) -> str:
     open_ = f"{'has' if is_one else 'have'} stood still for {length} when the observation ends, and still {'does' if is_one else 'do'},"
     stood = f"{who}{count} {open_ if p.is_open else f'stood still for {length}'}"
     if p.why == "callback":
-        return f"{stood} {tell_phase(p.phases[0])} for other partitions{f' ({safe(p.cause.action)})' if p.cause.action else ''}."
+        return f"{stood} {tell_standstill(p)}."
     owners = len({x.owner_after for x in group.pauses}), len({x.owner_before for x in group.pauses})
     return f"{stood} {tell_cause(p.cause)}: {tell_phases(p.phases, p.length_us, p.owner_after, p.owner_before, owners)}."
+
+
+def tell_standstill(p: Pause) -> str:
+    """Why a partition stood still that its owner kept: the callback ran for others."""
+    return f"{tell_phase(p.phases[0])} for other partitions{f' ({safe(p.cause.action)})' if p.cause.action else ''}"
 
 
 def tell_phases(phases: Sequence[Phase], length_us: int, owner_after: str = "", owner_before: str = "", owners: tuple[int, int] = (1, 1)) -> str:

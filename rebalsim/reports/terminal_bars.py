@@ -11,6 +11,7 @@ from rebalsim.reports.names import ascii_of, clip, clip_middle, partitions_told,
 from rebalsim.reports.palette import BRIEF, BY_LETTER, CONSUMING, LOOKS, STATE_LOOKS, UNOWNED
 from rebalsim.reports.report import VariantReport
 from rebalsim.reports.ruler import place, place_clipped, ticks
+from rebalsim.reports.script_marks import ranked
 from rebalsim.reports.timeline import Row, Window, choose, codes_of_states, fold, lay_out, runs
 from rebalsim.reports.view import View
 
@@ -44,16 +45,9 @@ class Canvas:
 
     def script(self, marks: Sequence[Mark]) -> list[Line]:
         """What was done to the world, at its instants."""
-        acted = {m.at_us for m in marks if m.kind == "action"}          # a topic that grew, a broker that fell: the action says so already
-        told = [m for m in marks if (m.kind == "action" or (m.kind != "rebalance" and m.at_us not in acted)) and self.window.holds(m.at_us)]
-        labels = [(self.window.column(m.at_us), "▼" + safe(m.text or m.action)) for m in told]
-        seen: dict[str, int] = {}
-        ranks = []
-        for m in told:                                   # a deploy's second restart says less than whatever else was done; brokers least
-            what = m.action or m.kind
-            ranks.append(seen.get(what, 0 if m.action else 1))
-            seen[what] = ranks[-1] + 1
-        rows = place_clipped(labels, self.view.width - 3 - self.label, ranks, (40, 24, 16), self.view.is_ascii)
+        told = ranked(m for m in marks if self.window.holds(m.at_us))
+        labels = [(self.window.column(m.at_us), "▼" + safe(m.text or m.action)) for m, _ in told]
+        rows = place_clipped(labels, self.view.width - 3 - self.label, [rank for _, rank in told], (40, 24, 16), self.view.is_ascii)
         return [self._line("script" if i == 0 else "", Line(row, "bold"), "") for i, row in enumerate(rows)]
 
     def group(self, variant: VariantReport, group: str, is_named: bool) -> Line:
@@ -132,7 +126,7 @@ class Canvas:
             start = row.codes.find(CONSUMING, column)
             end = next((i for i in range(start, len(row.codes)) if row.codes[i] != CONSUMING), len(row.codes))
             whole = self._plain(safe(owner))
-            for name in (whole, whole[len(self.prefix) - 1 :] if self.prefix and whole.startswith(self.prefix) else ""):
+            for name in (whole, "…" + whole[len(self.prefix) :] if self.prefix and whole.startswith(self.prefix) else ""):
                 if name and start >= 0 and end - start >= len(name) + 2:
                     names[start] = name
                     break

@@ -39,8 +39,8 @@ def render(report: Report) -> str:
     facts += [say_duration(report.horizon_us), *([parts.text(report.file)] if report.file else [])]
     about = f"<p>{parts.text(' '.join(report.description.split()))}</p>" if report.description else ""
     body = "".join((
-        f'<header class="top"><div><h1>{title}</h1><p class="facts">{" · ".join(facts)}</p>{about}</div>'
-        '<button id="theme" class="needs-script" hidden>Light / dark</button></header>',
+        f'<header class="top"><div><h1>{title}</h1><p class="facts">{" · ".join(facts)}</p></div>'
+        f'<button id="theme" class="needs-script" hidden>Light / dark</button></header>{about}',
         f"<main>{parts.alarms(report)}{parts.lead(report)}{parts.budgets(report)}",
         _timelines(report),
         f'<section id="longest"><h2>What stood still longest</h2>{parts.longest(report)}</section>',

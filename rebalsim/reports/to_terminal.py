@@ -14,7 +14,7 @@ from rebalsim.reports.names import clip, listed, plural, safe
 from rebalsim.reports.questions import Answered, tell_answer
 from rebalsim.reports.report import BudgetResult, Report, VariantReport, notes_of
 from rebalsim.reports.ruler import say_instant
-from rebalsim.reports.sentences import Together, recurring, tell_none, tell_recurring, together
+from rebalsim.reports.sentences import Together, recurring, tell_none, tell_recurring, together, worth_telling
 from rebalsim.reports.terminal_bars import Canvas
 from rebalsim.reports.terminal_changes import tell_changes
 from rebalsim.reports.terminal_page import Page
@@ -112,8 +112,8 @@ def _sentences(page: Page, report: Report) -> None:
     for variant in report.variants:
         groups = recurring(together(p for p in variant.analysis.pauses if view.shows_pause(p)))
         total += len(groups)
-        for group, more in groups[: view.most_pauses]:
-            sentence = tell_recurring(group, more)
+        for group, others in worth_telling(groups, view.most_pauses):
+            sentence = tell_recurring(group, others)
             found.setdefault(sentence, (group, variant, []))[2].append(variant.name)
     if not found:
         page.heading(tell_none(v.analysis for v in report.variants))

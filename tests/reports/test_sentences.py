@@ -19,7 +19,7 @@ from rebalsim.reports.hints import hint_on
 from rebalsim.reports.names import clip, clip_middle, listed, partitions_told, plural
 from rebalsim.reports.questions import tell_answer
 from rebalsim.reports.report import Report, VariantReport
-from rebalsim.reports.sentences import recurring, tell, tell_cause, tell_phase, tell_phases, tell_recurring, tell_trigger, together
+from rebalsim.reports.sentences import recurring, tell, tell_cause, tell_phase, tell_phases, tell_recurring, tell_trigger, together, worth_telling
 from rebalsim.scenario.load import load_scenario
 
 STUCK = "c0+p0@0 c0#@20 c0.@50 c0*p0@50"
@@ -47,8 +47,24 @@ def test_the_same_at_another_time_is_told_as_that() -> None:
     twice = "c0+p0,p1@0 c0#@10 c0.@20 c0*p0,p1@20 c0#@50 c0.@60 c0*p0,p1@60"
     groups = together(analyse(trace(twice)).pauses)
     assert [[str(p.partition) for p in g.pauses] for g in groups] == [["t-0", "t-1"], ["t-0", "t-1"]]
-    (group, more), = recurring(groups)
-    assert tell_recurring(group, more).endswith("stuck. That happened once more, for no longer.")
+    (group, others), = recurring(groups)
+    assert tell_recurring(group, others).endswith("stuck. That happened once more, for no longer.")
+
+
+def test_what_is_nothing_beside_the_longest_is_not_told() -> None:
+    groups = recurring(together(analyse(trace("c0+p0@0 c0#@10 c0.@50 c0*p0@50 c0-p0@60 c0+p0@60.7 c0-p0@70 c0+p0@70.9")).pauses))
+    assert [g.length_us for g, _ in groups] == [40_000_000, 900_000] and [g.length_us for g, _ in worth_telling(groups, 5)] == [40_000_000, 900_000]
+    short = recurring(together(analyse(trace("c0+p0@0 c0#@10 c0.@50 c0*p0@50 c0-p0@60 c0+p0@60.7")).pauses))
+    assert [g.length_us for g, _ in worth_telling(short, 5)] == [40_000_000]
+
+
+def test_the_same_with_another_is_told_as_that() -> None:
+    """Whose trouble it was makes no other story of it; what it waited for does."""
+    both = "c0+p0@0 c1+p1@0 c0#@10 c0.@20 c0*p0@20 c1#@50 c1.@59 c1*p1@59"
+    (group, others), = recurring(together(analyse(trace(both)).pauses))
+    assert tell_recurring(group, others).endswith("That happened once more, for no longer, with c1.")
+    froze = both.replace("c1#", "c1~").replace("c1.", "c1^")
+    assert len(recurring(together(analyse(trace(froze)).pauses))) == 2
 
 
 def test_an_open_pause() -> None:

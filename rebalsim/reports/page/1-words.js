@@ -95,7 +95,7 @@ function sentence(names, pause, isOne = true) {         // word for word what th
   }
   const still = pause[1] ? `${isOne ? "has" : "have"} stood still for ${duration(length)} when the observation ends, and still ${isOne ? "does" : "do"},`
     : `stood still for ${duration(length)}`;
-  return `${names} ${still} ${TEXT[pause[4]]}: ${told.join(", ")}.`;
+  return TEXT[pause[4]] ? `${names} ${still} ${TEXT[pause[4]]}: ${told.join(", ")}.` : `${names} ${still} ${phases[0].text}.`;
 }
 
 const laneName = (variant, lane) => (variant.groups.length > 1 ? `${TEXT[variant.groups[lane[1]][0]]} ${TEXT[lane[0]]}` : TEXT[lane[0]]);

@@ -1,5 +1,5 @@
 // One variant's timeline on a canvas: rows are drawn only where they are seen, so thousands of partitions cost no more than thirty.
-const ROW = 22, HEAD = 30, GROUP = 20, MARKS = 18;
+const ROW = 22, HEAD = 30, GROUP = 20, MARKS = 18, MARK_ROWS = 4;
 const view = { from: 0, until: DATA.horizon, isFolded: true, filter: "" };
 let ink = {};
 
@@ -34,13 +34,16 @@ class Timeline {
     }
     if (!view.isFolded) this.rows.sort((a, b) => a[0] - b[0]);
     this.row = Math.min(this.row, Math.max(0, this.rows.length - 1));
+    const c = this.canvas.getContext("2d");
+    c.font = ink.font;                                 // as wide as the first names want it, within reason
+    this.wanted = 14 + Math.max(0, ...this.rows.slice(0, 200).map((m) => c.measureText(laneName(v, v.lanes[m[0]]) + (m.length > 1 ? ` +${m.length - 1}` : "")).width));
   }
 
   get head() { return HEAD + MARKS * this.markRows + GROUP * this.variant.groups.length + 4; }
 
   layout() {
     this.width = this.frame.clientWidth;
-    this.gutter = Math.round(Math.min(190, Math.max(74, this.width * 0.2)));
+    this.gutter = Math.round(Math.min(190, Math.max(74, this.width * 0.2, Math.min(this.wanted, this.width * 0.28))));
     this.markRows = this.placeMarks();
     this.height = this.head + this.rows.length * ROW + 6;
     const limit = matchMedia("print").matches ? 4000 : Math.max(240, Math.round(innerHeight * 0.62));
@@ -59,21 +62,28 @@ class Timeline {
   at(x) { return view.from + (x - this.gutter) / (this.width - this.gutter - 8) * (view.until - view.from); }
   y(row) { return this.head + row * ROW - this.frame.scrollTop; }
 
-  placeMarks() {                                       // labels beside each other; on three rows at most
+  placeMarks() {                                       // labels beside each other; what says most first, and the sign alone where no label fits
     this.labels = [];
-    const context = this.canvas.getContext("2d"), ends = [];
+    const context = this.canvas.getContext("2d"), rows = [];
     context.font = ink.font;
-    for (const [at, kind, text] of this.variant.marks) {
-      const label = TEXT[text].length > 34 ? `${TEXT[text].slice(0, 33)}…` : TEXT[text];
-      const x = this.x(at), wide = context.measureText(label).width + 14;
+    const fits = (row, from, until) => row.every(([start, end]) => until < start || from > end);
+    for (const [at, kind, text] of [...this.variant.marks].sort((a, b) => a[3] - b[3] || a[0] - b[0])) {
+      const x = this.x(at), whole = TEXT[text];
       if (x < this.gutter - 1 || x > this.width) continue;
-      const isFlipped = x + wide > this.width && x - wide > this.gutter, start = isFlipped ? x - wide : x;
-      let row = ends.findIndex((end) => end < start);
-      if (row < 0) { if (ends.length === 3) { this.labels.push({ x, kind, label: "", row: 2 }); continue; } row = ends.length; ends.push(0); }
-      ends[row] = start + wide;
-      this.labels.push({ x, kind, label, row, isFlipped });
+      const made = { x, kind, text: whole, label: "", row: -1, isFlipped: false };
+      for (const label of [whole.length > 44 ? `${whole.slice(0, 43)}…` : whole, ""]) {
+        const wide = context.measureText(label).width + 14, isFlipped = x + wide > this.width && x - wide > this.gutter;
+        const from = isFlipped ? x - wide + 6 : x - 6, until = from + wide;
+        let row = rows.findIndex((taken) => fits(taken, from, until));
+        if (row < 0 && rows.length < MARK_ROWS) { row = rows.length; rows.push([]); }
+        if (row < 0) continue;
+        rows[row].push([from, until]);
+        Object.assign(made, { label, row, isFlipped });
+        break;
+      }
+      this.labels.push(made);
     }
-    return Math.max(1, ends.length);
+    return Math.max(1, rows.length);
   }
 
   draw() {
@@ -109,7 +119,7 @@ class Timeline {
         c.fillStyle = shade ? ink.run : ink.run2;
         c.fillRect(left, middle - 5, wide, 10);
         if (!isOther || wide < 16) return;
-        const whole = TEXT[owner], short = DATA.prefix && whole.startsWith(DATA.prefix) ? whole.slice(DATA.prefix.length - 1) : "";
+        const whole = TEXT[owner], short = DATA.prefix && whole.startsWith(DATA.prefix) ? `…${whole.slice(DATA.prefix.length)}` : "";
         const name = [whole, short].find((n) => n && c.measureText(n).width + 8 < wide);
         if (name) names.push([name, left + 4]);
       });
@@ -166,10 +176,11 @@ class Timeline {
       if (x + c.measureText(label).width < this.width) c.fillText(label, x + 3, 10);
     }
     for (const m of this.labels) {
-      const y = HEAD - 6 + m.row * MARKS + MARKS / 2;
+      const y = HEAD - 6 + Math.max(0, m.row < 0 ? this.markRows - 1 : m.row) * MARKS + MARKS / 2;
       c.strokeStyle = ink.mark; c.globalAlpha = 0.45; c.setLineDash([3, 3]); c.lineWidth = 1;
       c.beginPath(); c.moveTo(m.x, y + 6); c.lineTo(m.x, this.seen); c.stroke();
       c.setLineDash([]); c.globalAlpha = 1; c.fillStyle = ink.mark;
+      if (m.row < 0) continue;
       c.beginPath(); c.moveTo(m.x - 4, y - 4); c.lineTo(m.x + 4, y - 4); c.lineTo(m.x, y + 4); c.fill();
       c.textAlign = m.isFlipped ? "right" : "left";
       c.fillText(m.label, m.isFlipped ? m.x - 8 : m.x + 8, y);

@@ -19,7 +19,7 @@ Object.assign(Timeline.prototype, {
     const box = this.canvas.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
     const at = this.at(x), v = this.variant, found = { at, x, row: -1 };
     if (y < this.head) {
-      const mark = this.labels.find((m) => Math.abs(m.x - x) < 5);
+      const near = this.labels.filter((m) => Math.abs(m.x - x) < 5), mark = near.length ? { text: [...new Set(near.map((m) => m.text))].join("; "), kind: near[0].kind } : null;
       const group = Math.floor((y - HEAD - MARKS * this.markRows + 2) / GROUP);
       return { ...found, mark, group: y > HEAD + MARKS * this.markRows - 2 ? v.groups[Math.min(Math.max(group, 0), v.groups.length - 1)] : null };
     }
@@ -50,7 +50,7 @@ Object.assign(Timeline.prototype, {
         lines.push(element("b", {}, names), found.x < this.gutter ? members.slice(0, 12).map((i) => TEXT[v.lanes[i][0]]).join(", ") + (members.length > 12 ? " …" : "")
           : found.owner ? `consumed by ${found.owner} at ${instant(Math.round(found.at), 1000)}` : `nobody's at ${instant(Math.round(found.at), 1000)}`);
       }
-    } else if (found.mark) lines.push(element("b", {}, found.mark.label || "several actions"), found.mark.kind);
+    } else if (found.mark) lines.push(element("b", {}, found.mark.text), found.mark.kind);
     else if (found.group) {
       const near = (view.until - view.from) / (this.width - this.gutter) * 4, round = v.rounds.find(([at, , g]) => v.groups[g] === found.group && Math.abs(at - found.at) < near);
       const span = found.group[1].find(([, started, ended]) => found.at >= started && found.at < ended);

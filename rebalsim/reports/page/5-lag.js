@@ -12,13 +12,14 @@ function drawLag(place, lane) {
   else VARIANTS.forEach((v, i) => { if (v.lag.length) lines.push({ name: v.name, points: v.lag, dash: DASHES[i % DASHES.length] }); });
   byId("lag-what").textContent = own ? `Records behind, of ${lines[0].name} alone.` : "Records behind, summed over partitions.";
   byId("lag-all").hidden = !own;
-  const wide = canvas.clientWidth, high = 220, scale = devicePixelRatio || 1, gutter = TIMELINES[0] ? TIMELINES[0].gutter : 100;
+  const wide = canvas.clientWidth, names = 16 * lines.length + 6, high = 194 + names, scale = devicePixelRatio || 1, gutter = TIMELINES[0] ? TIMELINES[0].gutter : 100;
+  canvas.style.height = `${high}px`;
   canvas.width = Math.round(wide * scale); canvas.height = Math.round(high * scale);
   const c = canvas.getContext("2d");
   c.setTransform(scale, 0, 0, scale, 0, 0);
   c.font = ink.font; c.textBaseline = "middle";
   const x = (at) => gutter + (at - view.from) / (view.until - view.from) * (wide - gutter - 8);
-  const top = Math.max(1, ...lines.map((l) => peakWithin(l.points))), y = (value) => high - 24 - value / top * (high - 46);
+  const top = Math.max(1, ...lines.map((l) => peakWithin(l.points))), y = (value) => high - 24 - value / top * (high - 34 - names);
   for (const value of [0, top / 2, top]) {
     c.fillStyle = ink.line; c.fillRect(gutter, y(value), wide - gutter, 0.7);
     c.fillStyle = ink.dim; c.textAlign = "right"; c.fillText(number(Math.round(value)), gutter - 6, y(value));
