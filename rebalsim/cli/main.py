@@ -5,8 +5,10 @@ A command lives in a file of its own and is imported only when it is asked for, 
 
 from __future__ import annotations
 
+import codecs
 import errno
 import importlib
+import io
 import os
 import sys
 from pathlib import Path
@@ -113,6 +115,7 @@ def code_of(args: list[str]) -> int:
     from rebalsim.domain.errors import BugError, RebalsimError
 
     _open_what_is_closed()
+    _write_twins()
     output = sys.stdout
     try:
         try:
@@ -156,6 +159,21 @@ def _open_what_is_closed() -> None:
     if sys.stdout is None or sys.stderr is None:
         nowhere = Path(os.devnull).open("w", encoding="utf-8")      # noqa: SIM115 (as long as the process lives)
         sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
+
+
+def _write_twins() -> None:
+    """A stream with an encoding that lacks a sign (cp1252, latin-1) gets its twin in ASCII instead of an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict" and not stream.encoding.lower().startswith("utf"):
+            codecs.register_error("rebalsim.twins", _twin)
+            stream.reconfigure(errors="rebalsim.twins")
+
+
+def _twin(error: UnicodeError) -> tuple[str, int]:
+    from rebalsim.reports.names import ascii_of
+
+    assert isinstance(error, UnicodeEncodeError)
+    return ascii_of(error.object[error.start:error.end]), error.end
 
 
 def _reader_is_gone() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -37,3 +38,13 @@ def test_a_full_disk_is_told_as_such(command: str, tmp_path: Path) -> None:
 def test_what_the_caller_closed_goes_nowhere(tmp_path: Path) -> None:
     assert shell(f"{REBALSIM} run s.yaml >&-", tmp_path) == (0, "")
     assert shell(f"{REBALSIM} run nowhere.yaml 2>&-", tmp_path)[0] == 2
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "koi8-r"])
+@pytest.mark.parametrize("command", ["show s.yaml", "explain", "schema", "lint s.yaml", "init new", "run s.yaml", "run s.yaml --json"])
+def test_a_terminal_of_another_encoding_gets_what_it_can_show(command: str, encoding: str, tmp_path: Path) -> None:
+    (tmp_path / "s.yaml").write_text("title: Größe → 時間\ntopics: {orders: 4}\ngroup: {members: 9}\nhorizon: 20s\n", encoding="utf-8")
+    done = subprocess.run([*REBALSIM.split(), *command.split()], cwd=tmp_path, capture_output=True, timeout=60,
+                          env={**os.environ, "PYTHONIOENCODING": encoding})
+    assert (done.returncode, b"contradicts" in done.stderr) == (0, False)
+    done.stdout.decode(encoding)
