@@ -11,12 +11,16 @@ import importlib
 import importlib.util
 import textwrap
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from rebalsim.cli import exits
 from rebalsim.domain.errors import InputError
 from rebalsim.reports.catalogue import Entry, render_catalogue, render_entry
+
+if TYPE_CHECKING:
+    from rebalsim.scenario.vocabulary import Block
 
 WIDTH = 79
 FILE_FORM = "rebalsim.cli.explain_file"      # has a click `command` for `explain FILE --partition P --at T`
@@ -35,20 +39,21 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 @click.argument("term", required=False, shell_complete=_complete)
 @click.pass_context
 def command(ctx: click.Context, term: str | None) -> int:
-    """Say what a TERM means: a rule of lint, a phase of a pause, a metric, a word, a Kafka setting, an exit code.
+    """Say what a TERM means: a rule of lint, a phase of a pause, a metric, a word, an action or key of scenarios, a Kafka setting, an exit code.
 
     Without a TERM the whole catalogue is listed. If TERM is a file (a story, a trace, a recording), the pauses in it are explained
     instead: --partition says which one, --at when.
     """
     if term is None:
         click.echo(render_catalogue(catalogue(), WIDTH))
-        click.echo("\nKafka's settings, such as session.timeout.ms, are terms too.\n`rebalsim explain TERM` prints what one means.")
+        click.echo("\nKafka's settings, such as session.timeout.ms, and a scenario's keys, such as\nready_when, are terms too."
+                   " `rebalsim explain TERM` prints what one means.")
         return exits.WITHIN
     if Path(term).exists() or ctx.args:
         return _explain_file([term, *ctx.args])
     entries = find(term)
     if not entries:
-        known = [e.term for listed in catalogue().values() for e in listed] + _settings()
+        known = [e.term for listed in catalogue().values() for e in listed] + _settings() + _key_names()
         near = difflib.get_close_matches(_plain(term), known, 3, 0.5)
         hint = f"Did you mean {', '.join(near[:-1])}{' or ' if len(near) > 1 else ''}{near[-1]}?" if near else "`rebalsim explain` lists the terms."
         raise InputError(f"There is no term and no file '{term}'. {hint}")
@@ -76,6 +81,7 @@ def catalogue() -> dict[str, list[Entry]]:
     from rebalsim.lint.registry import CATALOGUE
     from rebalsim.reports.glossary import WORDS
     from rebalsim.reports.phases_explained import PHASES_EXPLAINED
+    from rebalsim.scenario import vocabulary
 
     found: dict[str, list[Entry]] = {}
     for heading, rules in CATALOGUE.items():
@@ -107,6 +113,8 @@ def catalogue() -> dict[str, list[Entry]]:
         )
         for metric in METRICS.values()
     ]
+    found["Actions of the script"] = [_block(block, "action of the script") for block in vocabulary.actions()]
+    found["Blocks of a scenario"] = [_block(block, "block of a scenario") for block in vocabulary.blocks()]
     found["Exit codes"] = [Entry(f"exit-{code}", "exit code", meaning, ()) for code, meaning in exits.MEANINGS.items()]
     return found
 
@@ -142,6 +150,24 @@ def _profiles() -> Entry:
     )
 
 
+def _block(block: Block, kind: str) -> Entry:
+    """What a block or an action takes, key by key."""
+    room = max(len(name) for name, _ in block.keys) + 2
+    lines = [textwrap.fill(says, WIDTH - 2, initial_indent=f"{name:<{room}}", subsequent_indent=" " * room) for name, says in block.keys]
+    see = ("scenario",) if kind.startswith("block") else ("action", "script")
+    return Entry(block.name, kind, block.doc, (("What it takes:", "\n".join(lines)),), see)
+
+
+def _keys(plain: str) -> list[Entry]:
+    """A key of the scenario's language, once for each meaning."""
+    from rebalsim.scenario import vocabulary
+
+    return [
+        Entry(key.name, f"key of {', '.join(key.blocks)}", "", (("", key.says),), key.blocks)
+        for key in vocabulary.all_keys() if _plain(key.name) == plain
+    ]
+
+
 def _metrics() -> Entry:
     """All of them, for whoever writes a budget."""
     from rebalsim.domain.metrics import METRICS
@@ -172,7 +198,8 @@ def find(term: str) -> list[Entry]:
     found = [e for listed in catalogue().values() for e in listed if _plain(e.term) == plain]
     if not found and plain.startswith("kip-848"):
         return find("consumer-protocol")
-    return found or _setting(term.strip())
+    found = found or _setting(term.strip())
+    return found if any(e.kind.startswith(("block", "action")) for e in found) else found + _keys(plain)
 
 
 def _plain(term: str) -> str:
@@ -183,6 +210,12 @@ def _settings() -> list[str]:
     from rebalsim.scenario.language import BROKER_KEYS, CLIENT_KEYS
 
     return [field.name for field in (*CLIENT_KEYS, *BROKER_KEYS)]
+
+
+def _key_names() -> list[str]:
+    from rebalsim.scenario import vocabulary
+
+    return [key.name for key in vocabulary.all_keys()]
 
 
 def _setting(key: str) -> list[Entry]:

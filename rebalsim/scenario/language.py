@@ -681,7 +681,7 @@ BOUNCE_FIELDS = (
     Field("surge", ShareOrWhole(), "How many replacements may run beside the old ones (deployment only).", default="0 (deployment: 25%, rounded up)"),
     Field("down", DRAW, "How long a process is away between its exit and its restart.", default="not at all: only life.start"),
     Field("ready_after", DURATION_KIND, "It counts as ready so long after it was started.", target="ready_after_us"),
-    Field("ready_when", Choice("started", "assigned"), "… or once it has its partitions.", default="started"),
+    Field("ready_when", Choice("started", "assigned"), "When a restarted one counts as ready: once started, or once it has its partitions.", default="started"),
     Field("settle", DURATION_KIND, "The wait before the next one.", target="settle_us"),
 )
 PARTITION_NAME = Text("a partition such as orders-3", rf"{_KAFKA_NAME}-[0-9]{{1,6}}")
@@ -740,8 +740,9 @@ ADD_PARTITIONS = Section("add_partitions", (
     Field("to", Whole(1, MAX_PARTITIONS), "How many it has then.", target="to", is_required=True),
 ), "Partitions are added to a topic.", shorthand=word_of("to"))
 CREATE_TOPIC = Section("create_topic", (Field("topic", TOPIC, "A topic under topics: with exists: false.", target="topic", is_required=True),),
+                       "A topic that did not exist from the start is created.", shorthand=word_of("topic"))
+DELETE_TOPIC = Section("delete_topic", (Field("topic", TOPIC, "Which topic.", target="topic", is_required=True),), "A topic is deleted.",
                        shorthand=word_of("topic"))
-DELETE_TOPIC = Section("delete_topic", (Field("topic", TOPIC, "Which topic.", target="topic", is_required=True),), shorthand=word_of("topic"))
 SUBSCRIBE = Section("subscribe", (
     WHO, PROCESS, IN_GROUP, Field("topics", ListOf(TOPIC, is_lenient=True, least=1), "The topics from now on."),
     Field("pattern", Text("a regular expression", max_length=200), "Or a regular expression."),
@@ -804,7 +805,7 @@ def _in_deed(key: str) -> str:
     return f"it belongs one level deeper, as in {_DEED_KEYS[key]}: {{{key}: …}}" if key in _DEED_KEYS else ""
 
 
-ACTION = Section("action", (*TIMING, *(Field(name, section, section.doc or f"{name.replace('_', ' ').capitalize()}.") for name, section in DEEDS.items())),
+ACTION = Section("action", (*TIMING, *(Field(name, section, section.doc) for name, section in DEEDS.items())),
                  "One thing that is done to the world, and when.", exactly_one=tuple(DEEDS), elsewhere=_in_deed)
 RANDOM_FAULT = Section("random fault", (
     Field("kind", Choice("crash", "freeze", "hang", "cut"), "What happens.", target="kind", is_required=True),

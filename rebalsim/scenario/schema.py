@@ -13,7 +13,7 @@ from rebalsim.domain.scenario import AssignorCost, Cluster, Handler, Life, Liste
 from rebalsim.scenario.kinds import Schema, Section
 from rebalsim.scenario.language import ASSIGNOR_COST, BROKER_CONFIG, CLUSTER, CONFIG, HANDLER, LIFE, LISTENER, SCENARIO, STATE, TOPIC_BLOCK
 
-_SHAPES: tuple[tuple[Section, Any], ...] = (
+SHAPES: tuple[tuple[Section, Any], ...] = (
     (CONFIG, ClientConfig), (BROKER_CONFIG, BrokerConfig), (CLUSTER, Cluster), (TOPIC_BLOCK, Topic), (HANDLER, Handler), (LISTENER, Listener),
     (STATE, State), (LIFE, Life), (ASSIGNOR_COST, AssignorCost), (SCENARIO, Scenario),
 )
@@ -23,7 +23,7 @@ def scenario_schema() -> Schema:
     """The whole file's schema (draft 2020-12)."""
     defs: dict[str, Schema] = {}
     SCENARIO.schema(defs)
-    for section, cls in _SHAPES:
+    for section, cls in SHAPES:
         _fill_defaults(defs[section.name], section, cls)
     root = defs.pop(SCENARIO.name)
     root["properties"]["group"] = {"allOf": [root["properties"]["group"]], "description": SCENARIO.fields["group"].doc}

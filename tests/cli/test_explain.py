@@ -17,6 +17,7 @@ from rebalsim.domain.metrics import METRICS, PHASES
 from rebalsim.lint.registry import RULES
 from rebalsim.reports.glossary import WORDS
 from rebalsim.reports.phases_explained import PHASES_EXPLAINED
+from rebalsim.scenario.language import DEEDS, GROUP, HANDLER, LIFE, MEMBER, SCENARIO
 from rebalsim.trace.events import EVENT_CLASSES
 
 
@@ -145,3 +146,26 @@ def test_metrics_lists_all_that_can_be_budgeted(capsys: pytest.CaptureFixture[st
     assert code_of(["explain", "metrics"]) == exits.WITHIN
     told = capsys.readouterr().out
     assert [name for name in METRICS if f"  {name} " not in told] == []
+
+
+def test_every_action_and_block_says_what_it_takes(capsys: pytest.CaptureFixture[str]) -> None:
+    for name, section in DEEDS.items():
+        text = said(capsys, name)
+        assert f"{name} (action of the script)\n" in text and section.doc and all(f"\n  {key} " in text for key in section.fields if "." not in key)
+    assert "\n  per_batch " in said(capsys, "handler")
+
+
+@pytest.mark.parametrize(("term", "parts"), [
+    ("ready_when", ["key of rolling_bounce, deploy", "One of started or assigned. Default: started."]),
+    ("max-unavailable", ["Write a number such as 1, or a percentage such as 25%."]),
+    ("rate", ["key of topic", "key of set_rate"]),
+    ("surge", ["surge (word)", "key of rolling_bounce, deploy"]),
+])
+def test_a_key_of_the_language_is_a_term(term: str, parts: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    text = " ".join(said(capsys, term).split())
+    assert [part for part in parts if part not in text] == []
+
+
+def test_every_key_of_the_language_is_found() -> None:
+    for section in (SCENARIO, GROUP, MEMBER, HANDLER, LIFE, *DEEDS.values()):
+        assert [key for key in section.fields if not find(key)] == []
