@@ -27,6 +27,9 @@ class Consumer(Handling):
 
     def equip(self) -> None:
         """The parts that differ with the protocol."""
+        self.commits_us = NEVER                        # in a poll() that waits: when the periodic commit is due
+        self.has_rung = False                          # woken by the clock, not by anything that came
+        self.is_idle = False                           # is this a pass in which nothing can change?
         self.member = ClassicMember(self.config.group_instance_id, self.is_cooperative)
         self.heartbeat = HeartbeatThread(self)
         self.commits = Commits(self)
@@ -93,28 +96,29 @@ class Consumer(Handling):
                 yield from positions.update()
             if self.stop_option or self.hang_us:
                 return 0
-            if feed.buffer and feed.settle():
-                yield from self._rest()
-                if self.stop_option or self.hang_us:
-                    return 0
-                continue
-            records = feed.collect() if feed.buffer else 0
-            feed.send()
-            if records:
-                return records
+            is_steady = bool(feed.buffer) and not self.is_idle and feed.settle()
+            if not is_steady:
+                records = feed.collect() if feed.buffer else 0
+                feed.send()
+                if records:
+                    return records
+                is_steady = not self.is_idle and feed.settle()
             now = self.engine.env._now
-            if feed.settle():
-                yield from self._rest()
+            if is_steady:
+                goes_on = yield from self._rest()
                 if self.stop_option or self.hang_us:
                     return 0
-                continue
-            if now >= self.deadline_us:
+                if not goes_on:
+                    continue
+            elif now >= self.deadline_us:
                 self.read()
                 records = feed.collect()
                 if records:
                     feed.send()
                 return records
-            yield from self.wait(self._wakes_at(now))
+            else:
+                yield from self.wait(self._wakes_at(now))
+                self.is_idle = self._is_idle(self.engine.env._now)
             if feed.buffer:
                 records = feed.collect()
                 if records:
@@ -122,7 +126,7 @@ class Consumer(Handling):
                     return records
             now = self.engine.env._now
             if now >= self.deadline_us and feed.cycle is None:
-                if self.world.is_dense:
+                if self.world.is_dense or now == self.thawed_us:
                     return 0
                 timeout = self.spec.handler.poll_timeout_us          # slept through: poll() returned empty, and was called again at once
                 self.deadline_us += ((now - self.deadline_us) // timeout + 1) * timeout if timeout else now - self.deadline_us
@@ -130,25 +134,55 @@ class Consumer(Handling):
     def _wakes_at(self, now: int) -> int:
         """pollForFetches' time-out: the poll's own, the next periodic commit, retry.backoff.ms while a position is missing or nothing is under way.
 
-        A poll() that returns empty and is called again changes nothing, nor does a pass for nothing: both are slept through.
+        A poll() that returns empty and is called again changes nothing, unless its first pass finds a beat or a commit due, nor does a pass
+        for nothing: both are slept through.
         """
         at = self.deadline_us
+        commits, beats = self.commits, self.heartbeat
+        self.commits_us = commits.due_us if commits.is_auto and commits.due_us > now else NEVER     # overdue: kept from being sent by a join
         if self.positions.is_missing:
             at = min(at, now + self.config.retry_backoff_us)
         elif self.membership.has_to_try_again():
             if not self.calls and not self.feed.flying:
                 at = min(at, now + self.config.retry_backoff_us)
         elif not self.world.is_dense:
-            at = NEVER
+            at = self._next_poll_after(min(self.commits_us, beats.timers.due_us if beats.is_enabled else NEVER))
         elif not self.calls and not self.feed.flying:
             at = min(at, now + self.config.retry_backoff_us)
-        commits = self.commits
-        if commits.is_auto and commits.due_us > now:           # one that is overdue waits for the join that keeps it from being sent
-            at = min(at, commits.due_us + self.heartbeat.late_us)
-        return max(at, now)
+        return max(min(at, self.commits_us + beats.late_us), now)
 
-    def _rest(self) -> Generator[Any, Any, None]:
-        """The application keeps up: asleep until something but the usual records comes; that waits for the batch at hand."""
+    def _is_idle(self, now: int) -> bool:
+        """Does the pass that begins now come of nothing but time, and find nothing to do? Such passes change nothing: asleep there are none."""
+        if not self.has_rung or now >= self.commits_us or self.positions.is_missing or self.membership.has_to_try_again():
+            return False
+        return not self.heartbeat.is_enabled or now < self.heartbeat.timers.due_us
+
+    def _next_poll_after(self, at_us: int) -> int:
+        """When the first poll() from that instant on is called, if all return empty until then."""
+        timeout = self.spec.handler.poll_timeout_us
+        if at_us >= NEVER or at_us <= self.deadline_us or not timeout:
+            return max(self.deadline_us, at_us)
+        called: int = self.deadline_us - (self.deadline_us - at_us) // timeout * timeout
+        return called
+
+    def break_cycle(self) -> None:
+        """Steady times are over for now; a batch at hand is finished first, and a poll() that waits goes on waiting."""
+        if self.feed.cycle is not None:
+            super().break_cycle()
+            now = self.engine.env._now
+            if self.is_polling:
+                self.alarm.set(self.busy_until_us if self.busy_until_us > now else self._wakes_at(now))
+
+    def freeze(self) -> None:
+        if self.is_polling and self.feed.cycle is None and not self.is_frozen:
+            self.deadline_us = self._next_poll_after(self.engine.env._now)       # of the poll() that runs now
+        super().freeze()
+
+    def _rest(self) -> Generator[Any, Any, bool]:
+        """The application keeps up: asleep until something but the usual records comes; that waits for the batch at hand.
+
+        True if steady times ended while poll() waited, and it has just been woken as any other.
+        """
         feed, commits, engine = self.feed, self.commits, self.engine
         cycle = feed.cycle
         assert cycle is not None
@@ -175,14 +209,18 @@ class Consumer(Handling):
             if not self.is_resting and commits.is_auto and commits.due_us + self.heartbeat.late_us > now:
                 until = min(until, commits.due_us + self.heartbeat.late_us)
             self.is_polling = True
+            self.has_rung = False
             self.alarm.set(until)
             yield self.nudge
             if feed.cycle is not cycle:
                 self.is_polling = False
-                if self.busy_until_us > engine.env._now:
+                now = engine.env._now
+                was_busy = now <= self.busy_until_us
+                if self.busy_until_us > now:
                     yield from self.sleep(self.busy_until_us)
+                self.is_idle = not was_busy and self._is_idle(now)
                 self.read()
-                return
+                return not was_busy
             feed.tell_first()
             if engine.env._now >= again_us:
                 self.is_called = True
@@ -194,6 +232,7 @@ class Consumer(Handling):
         self.deadline_us = cycle.poll_ends(engine.env._now, self.spec.handler.poll_timeout_us)
         if (self.stop_option or self.hang_us) and feed.cycle is not None:
             self._leave_poll()
+        return False
 
     # ---------------------------------------------------------------------------------------------- waiting
 
@@ -201,7 +240,7 @@ class Consumer(Handling):
         """Outside poll(), or deaf within it: only the clock wakes."""
         if self.feed.cycle is not None:
             self._leave_poll()
-        self.is_polling = False
+        self.is_polling = self.is_idle = False
         self.busy_until_us = until_us
         self.alarm.set(until_us)
         if self.heartbeat.is_enabled and (self.inbox or until_us > self.heartbeat.timers.poll_ends_us()):
@@ -222,6 +261,7 @@ class Consumer(Handling):
 
     def wait(self, until_us: int) -> Generator[Any, Any, None]:
         """In poll(): the network wakes, or the clock."""
+        self.has_rung = False
         if self.inbox:
             self.read()
             return
@@ -233,6 +273,7 @@ class Consumer(Handling):
 
     def _rung(self) -> None:
         if not self.is_frozen:                         # else the thaw has it look
+            self.has_rung = True
             self.nudge.give()
 
     def _wake(self) -> None:

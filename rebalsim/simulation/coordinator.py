@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from rebalsim.domain.ids import Partition
 from rebalsim.domain.scenario import Cluster
 from rebalsim.protocol.classic_group import ClassicGroup, CoordinatorRules, fired, load, refusal, step, unload, while_loading, written
 from rebalsim.protocol.effects import Append, CancelTimer, Effect, Note, Reply, SetTimer
@@ -86,6 +87,8 @@ class Coordinator:
         self._asker = call.consumer
         self.engine.rank = call.consumer.rank
         self.waiting[call.number] = call
+        if call.api == "OffsetFetch":
+            self._mind_owners(call.request.partitions)
         self._carry_out(self._step(call, self.engine.env._now), call.is_quiet)
         self.engine.rank = SCRIPT
 
@@ -216,6 +219,12 @@ class Coordinator:
         """News for everybody: members that sleep through their beats must mind them from now on."""
         for consumer in self.world.members_of(self.name):
             if consumer.is_alive:
+                consumer.mind()
+
+    def _mind_owners(self, partitions: tuple[Partition, ...]) -> None:
+        """Somebody asks for positions: who sleeps through commits of these must have told them."""
+        for consumer in self.world.members_of(self.name):
+            if consumer.is_alive and not consumer.feed.shares.keys().isdisjoint(partitions):
                 consumer.mind()
 
     def _reply(self, effect: Reply, now: int) -> None:

@@ -201,11 +201,14 @@ class Fetching:
                 self.buffer.append([share, first, count])
 
     def lose_leaders(self, partitions: list[Partition]) -> None:
-        """These have other leaders now: what is in flight from the old ones is refused, and where to fetch from is not known yet."""
+        """These have other leaders now: what is in flight from the old ones is refused at once, and where to fetch from is not known yet."""
         tell_bytes(self.consumer, [self.shares[partition] for partition in partitions])
+        now = self.engine.env._now
+        for broker in dict.fromkeys(self.shares[partition].broker for partition in partitions):
+            if self.flying.pop(broker, None) is not None:
+                self._fly(broker, [], now, now + self.consumer.link(broker).latency_us(now))
         for partition in partitions:
             share = self.shares[partition]
-            self.flying.pop(share.broker, None)
             share.broker = -1
             share.call = None
 

@@ -83,6 +83,11 @@ class Link:
         self._last_up = 0
         self._last_down = 0
 
+    @property
+    def is_clear(self) -> bool:
+        """Would a message go right through?"""
+        return self.is_open and not self.is_cut
+
     def latency_us(self, at_us: int) -> int:
         """One way, for a message that leaves at this instant. A matter of the instant alone, so that beats can be told in advance."""
         if self.fixed_us >= 0:

@@ -80,6 +80,7 @@ class Process(Sleeper):
         self.busy_until_us = 0
         self.blocked_until_us = 0
         self.deadline_us = 0
+        self.thawed_us = -1
         self.hang_us = 0
         self.hangs_first = False                       # before the batch that poll() returned is handled
         self.unhandled_us = 0                          # … and what is left to do for that
@@ -146,7 +147,7 @@ class Process(Sleeper):
         if not self.is_alive or not self.is_frozen:
             return
         self.is_frozen = False
-        now = self.engine.env._now
+        now = self.thawed_us = self.engine.env._now
         self.feed.renew()
         self.tell(ConsumerThawed(now, self.name))
         if self.heartbeat.is_enabled:

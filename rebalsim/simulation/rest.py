@@ -22,7 +22,7 @@ def can_rest(consumer: Any) -> bool:
         and not consumer.inbox and not consumer.membership.is_pending and consumer.heartbeat.is_enabled
         and consumer.heartbeat.failure is None and host is not None and consumer.coordinator == host.broker and host.is_up
         and host.was_stable and host.has_settled(member)
-        and not consumer.coordinator_link.is_cut and not consumer.hang_us and not consumer.stop_option
+        and consumer.coordinator_link.is_clear and not consumer.hang_us and not consumer.stop_option
         and not consumer.membership.must_join()
     )
 
@@ -42,7 +42,7 @@ def make_up(consumer: Any) -> None:
         arrives = sent + link.latency_us(sent)
         if _has_come(consumer, arrives, now):
             came.append((arrives, 0, request))
-            timers.heard_us = arrives + link.latency_us(arrives)
+            timers.answered(arrives + link.latency_us(arrives))
         else:
             flying.append((arrives, sent, request))
 

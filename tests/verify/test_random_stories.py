@@ -29,6 +29,15 @@ def test_what_a_random_story_once_broke_stays_mended(seed: int) -> None:
     assert broken is None, f"{broken.why}\n{broken.story}"
 
 
+@pytest.mark.parametrize("seed", [5001, 5006, 5011, 5013, 5023, 5058, 5109, 5129])
+def test_what_once_differed_between_asleep_and_tick_by_tick_stays_mended(seed: int) -> None:
+    """5001: steady times that ended in poll() began again in it. 5006: a coordinator's connection that was not made yet. 5011: a poll() that ended
+    in a freeze; a beat sent by poll(). 5013: when steady times may begin. 5023: failed beats in a row. 5058: a Fetch from a broker that leads no more.
+    5109: a clock that rang in a freeze. 5129: positions asked for by a member that the group had lost."""
+    broken = seeds.check_seed(seed, dense=True)
+    assert broken is None, f"{broken.why}\n{broken.story}"
+
+
 def test_a_seed_always_writes_the_same_story_and_another_seed_another() -> None:
     assert random_story(7) == random_story(7) != random_story(8)
 

@@ -19,7 +19,7 @@ def can_rest(consumer: Any) -> bool:
     return (
         member.state is ClientState.STABLE and member.is_reconciled and not consumer.calls and not consumer.inbox and not background.told
         and beats.flying is None and beats.interval_us > 0 and consumer.coordinator is not None and host is not None and host.is_up
-        and host.was_stable and not host.is_watching and member.member_id in host.group.members and not consumer.coordinator_link.is_cut
+        and host.was_stable and not host.is_watching and member.member_id in host.group.members and consumer.coordinator_link.is_clear
         and not consumer.hang_us and not consumer.stop_option and not consumer.has_new_topics
         and host.group.members[member.member_id].epoch == member.epoch
     )
