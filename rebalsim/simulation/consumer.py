@@ -149,13 +149,14 @@ class Consumer(Handling):
             at = self._next_poll_after(min(self.commits_us, beats.timers.due_us if beats.is_enabled else NEVER))
         elif not self.calls and not self.feed.flying:
             at = min(at, now + self.config.retry_backoff_us)
-        return max(min(at, self.commits_us + beats.late_us), now)
+        until: int = max(min(at, self.commits_us + beats.late_us), now)
+        return until
 
     def _is_idle(self, now: int) -> bool:
         """Does the pass that begins now come of nothing but time, and find nothing to do? Such passes change nothing: asleep there are none."""
         if not self.has_rung or now >= self.commits_us or self.positions.is_missing or self.membership.has_to_try_again():
             return False
-        return not self.heartbeat.is_enabled or now < self.heartbeat.timers.due_us
+        return not self.heartbeat.is_enabled or bool(now < self.heartbeat.timers.due_us)
 
     def _next_poll_after(self, at_us: int) -> int:
         """When the first poll() from that instant on is called, if all return empty until then."""
