@@ -23,6 +23,7 @@ class Machine:
     backoff_percent: Draw = Draw("uniform", 80, 120)           # Kafka's clients vary each backoff by a fifth
     spends_wake_up: float = 0.8                                # how often an answer to an OffsetFetch sent at a poll()'s end is read by that poll()
     tick_late_us: int = 500                                    # the heartbeat thread's looks are retry.backoff.ms and this apart
+    rebalance_work: Draw = Draw()                              # a round trip of a rebalance's requests takes so much longer than a beat's
     # Kafka's asynchronous consumer (the consumer protocol's), whose threads wait for whole milliseconds:
     async_beat_late_us: int = 240                              # a beat comes so much late where records flow …
     async_idle_beat_late_us: int = 960                         # … and where the thread is woken by nothing else

@@ -16,6 +16,7 @@ from rebalsim.simulation.process import Process
 from rebalsim.trace.events import CoordinatorLost, RebalanceNoticed, RequestSent, ResponseReceived
 
 ALWAYS_TOLD = ("JoinGroup", "SyncGroup")
+REBALANCES = ("JoinGroup", "SyncGroup", "OffsetFetch")
 
 
 class Endpoint(Process):
@@ -45,8 +46,13 @@ class Endpoint(Process):
         if link is None or host is None:
             self.inbox.append((call, DISCONNECTED))
             return
-        link.up(call, host.receive)
+        link.up(call, host.receive, self.work_us() if call.api in REBALANCES else 0)
         self._mind_expiry(call)
+
+    def work_us(self) -> int:
+        """What a request of a rebalance takes to be made and taken apart."""
+        work = self.world.machine.rebalance_work
+        return 0 if work.is_zero else self.stream("work").draw(work)
 
     def send_late(self, event: Once) -> None:
         """A request that had to wait for the leader's computation."""

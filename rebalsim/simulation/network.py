@@ -113,8 +113,11 @@ class Link:
             up = 5 * up + self.connect_us
         return max(now_us + up, self.busy_us)
 
-    def up(self, call: Call, deliver: Any) -> None:
-        """To the broker: `deliver(event)` with the call as the event's value. Held up while the link is cut."""
+    def up(self, call: Call, deliver: Any, work_us: int = 0) -> None:
+        """To the broker: `deliver(event)` with the call as the event's value. Held up while the link is cut.
+
+        `work_us`: what it costs both ends to make and to take apart.
+        """
         if self.is_cut:
             self._hold(True, call, deliver)
             return
@@ -124,6 +127,7 @@ class Link:
         if not self.is_open:
             self.is_open = True
             at += 4 * self.latency_us(now) + self.connect_us
+        at += work_us
         if not call.is_quiet:                 # those could not be told in advance if they minded the order
             if at < self._last_up:
                 at = self._last_up

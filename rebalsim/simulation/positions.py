@@ -148,7 +148,7 @@ class Positions:
             link = consumer.link(broker)
             if link.is_cut:
                 continue
-            taken = link.turn(now)
+            taken = link.turn(now) + consumer.work_us()
             link.busy_us = taken + consumer.world.machine.service_us
             number = consumer.world.next_told() if consumer.world.is_wire else 0
             lookup = Lookup(api, broker, number, consumer.life, asked, now, taken)

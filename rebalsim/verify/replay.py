@@ -19,10 +19,14 @@ from rebalsim.simulation.drive import Deed, Drive, Life
 from rebalsim.trace.recording import assignor_names
 
 GROUP = "recorded"
-# A loopback round trip takes 1–10 ms, a timer 1–4: their geometric middles.
-LATENCY = constantly(1.6 * MS)
-JITTERED = Draw("uniform", 0.5 * MS, 5 * MS)
-# Under the consumer protocol a heartbeat is answered within 1 or 2 ms, its write included, and no JoinGroup is ever in the way.
+# On loopback a beat is answered after about 1 ms, a commit hardly later: a write is appended in less than 1 ms.
+LATENCY = constantly(0.5 * MS)
+JITTERED = Draw("uniform", 0.2 * MS, 0.8 * MS)
+WRITE = constantly(0.5 * MS)
+# The round trips of a rebalance, in which all processes compute at once, take 1–10 ms: so much more than a beat's.
+WORK = constantly(4 * MS)
+JITTERED_WORK = Draw("uniform", 0, 8 * MS)
+# Under the consumer protocol everything is a heartbeat, and each is written.
 ASYNC_LATENCY = constantly(0.5 * MS)
 ASYNC_WRITE = constantly(2.5 * MS)
 ASYNC_JITTERED = Draw("uniform", 0.3 * MS, 1.5 * MS)
@@ -71,10 +75,12 @@ def scenario_of(document: dict[str, Any], *, is_jittered: bool = False) -> tuple
         constantly(sqrt(late.a * late.b)), looks_too_early=1.0, looks_too_early_warm=0.0, backoff_percent=constantly(100), spends_wake_up=1.0)
     is_async = document["conf"].get("group.protocol") == "consumer"
     constant, jittered = (ASYNC_LATENCY, ASYNC_JITTERED) if is_async else (LATENCY, JITTERED)
+    if not is_async:
+        machine = replace(machine, rebalance_work=JITTERED_WORK if is_jittered else WORK)
     scenario = Scenario(
         title=document.get("name", ""), topics=topics, horizon_us=int(document["end"]) * MS, machine=machine,
         cluster=Cluster(
-            document.get("kafka", "4.3"), config=config, log_append=ASYNC_WRITE if is_async else Cluster().log_append,
+            document.get("kafka", "4.3"), config=config, log_append=ASYNC_WRITE if is_async else WRITE,
             network=Network(jittered if is_jittered else constant)),
         groups=(Group(GROUP, tuple([specs[name, 1] for name in lives])),),
     )
@@ -154,7 +160,7 @@ def _async_drive(document: dict[str, Any], specs: dict[tuple[str, int], Consumer
 
 def _drive(document: dict[str, Any], specs: dict[tuple[str, int], Consumer]) -> Drive:
     # The recorder's producer waits 2 ms for company (linger.ms) and sends one partition after another.
-    arrivals = 2 * MS + int(LATENCY.a), Machine().service_us
+    arrivals = LINGERS_US, Machine().service_us
     drive = Drive([], _done_to(document), arrivals_us=arrivals, per_partition=float(document["rate_per_partition"]))
     joined: set[tuple[str, int]] = set()
     given: dict[str, dict[str, None]] = {}
