@@ -137,7 +137,9 @@ class Storyteller:
             return self._of_detection(p, who, cut.at_us, ended)
         if kind is PhaseKind.STUCK:
             expired = self._between(who, cut.at_us, ended, ev.PollExpired)
-            return Facts(who, "stuck", cut.at_us, ended, POLL if expired else ""), expired
+            stuck = [self.index.events[n] for n in self._between(who, cut.at_us, ended, ev.HandlerStuck)]
+            doing = "committing" if stuck and stuck[0].why == "commit" else "stuck"
+            return Facts(who, doing, cut.at_us, ended, POLL if expired else ""), expired
         if kind is PhaseKind.AWAY:
             return self._of_away(who, cut.at_us, ended)
         if kind is PhaseKind.REVOKE:

@@ -25,6 +25,8 @@ def hint_on(pause: Pause, analysis: Analysis) -> str:
         return ""                                  # no timer ended it: somebody took its place, the sooner the better
     if phase.kind is PhaseKind.DETECTION:
         return _session(facts) if phase.facts.consumer else "metadata.max.age.ms is how long a new partition may go unseen; 5 minutes by default."
+    if phase.kind is PhaseKind.STUCK and phase.facts.doing == "committing":
+        return "commitSync() without a duration waits for the coordinator for default.api.timeout.ms; commitAsync() does not wait."
     if phase.kind is PhaseKind.STUCK or phase.facts.doing == "stuck":
         return _stuck(safe(phase.facts.consumer) or "the member", facts)
     if phase.kind in (PhaseKind.NOTICE, PhaseKind.FOLLOW_UP) and phase.facts.consumer and not phase.facts.timer:

@@ -216,7 +216,8 @@ def _until(f: Facts, ending: str = "") -> str:
 
 
 def _stuck(f: Facts, who: str) -> str:
-    return f"while {who}'s handler was stuck" + (_until(f) if f.timer else "")
+    doing = "commit waited for the coordinator" if f.doing == "committing" else "handler was stuck"
+    return f"while {who}'s {doing}" + (_until(f) if f.timer else "")
 
 
 def _detection(f: Facts, who: str) -> str:

@@ -34,9 +34,21 @@ class Commits:
         self.due_us = self.engine.env._now + self.interval_us if self.is_auto else NEVER
         self.under_way = 0                    # asynchronous ones without an answer
 
+    @property
+    def is_awaited(self) -> bool:
+        """Does the application wait for the answer to a commit of its own with each batch?"""
+        return not self.is_auto and bool(self.consumer.spec.handler.commit.startswith("sync"))
+
+    def goes_through(self) -> bool:
+        """Does an application that waits for its commits get an answer at once? Else it does not keep up, whatever its handler does."""
+        if not self.is_awaited:
+            return True
+        link, host = self.consumer.coordinator_link, self.consumer.host
+        return bool(self.consumer.coordinator is not None and not link.is_cut and host.is_up and host.broker == self.consumer.coordinator)
+
     def each_batch_us(self) -> int:
         """What a batch's own commit adds to its handling: a round trip and the write, where the application waits for it."""
-        if self.is_auto or not self.consumer.spec.handler.commit.startswith("sync"):
+        if not self.is_awaited:
             return 0
         cluster = self.consumer.world.scenario.cluster
         link = self.consumer.coordinator_link
@@ -147,6 +159,13 @@ class Commits:
 
     def sync(self, until_us: int) -> Generator[Any, Any, str]:
         """commitSync() of all positions, with retries until the time is over: ok | rebalancing | failed | fatal | late."""
+        consumer = self.consumer
+        how = yield from self._until_answered(until_us)
+        if how == "late":
+            consumer.tell(CommitRefused(self.engine.env._now, consumer.name, "Timeout"))
+        return how
+
+    def _until_answered(self, until_us: int) -> Generator[Any, Any, str]:
         consumer = self.consumer
         offsets = consumer.feed.consumed()
         attempt = 0

@@ -163,6 +163,9 @@ class Coordinator:
         self.rouse()
         if self.is_up:
             self._carry_out(unload(self.group, now))
+        for consumer in self.world.members_of(self.name):
+            if consumer.is_alive and not consumer.is_frozen:
+                consumer.miss_commits()
         self.is_up = False
         self.broker = broker
         self._moves += 1

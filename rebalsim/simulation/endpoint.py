@@ -180,6 +180,7 @@ class Endpoint(Process):
             return
         now = self.engine.env._now
         self.unavailable_us[self.coordinator] = now + int(self.config.reconnect_backoff_us * self.jitter())
+        self.miss_commits()
         self.coordinator = None
         self.tell(CoordinatorLost(now, self.name, why))
         for number, call in list(self.calls.items()):

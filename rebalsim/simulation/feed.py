@@ -86,6 +86,8 @@ class Feed(Fetching):
             return False
         if not self.shares and not self.consumer.membership.is_quiet():
             return False
+        if self.shares and not self.consumer.commits.goes_through():
+            return False
         now = self.engine.env._now
         poisons = self.consumer.world.poisons
         for share in self.shares.values():

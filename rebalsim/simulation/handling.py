@@ -37,9 +37,20 @@ class Handling(Endpoint):
         if commit == "async":
             self.commits.send_async(self.feed.consumed())
         elif commit.startswith("sync"):
-            self.is_polling = True
-            yield from self.commits.sync(self.engine.env._now + self.config.default_api_timeout_us)
-            self.is_polling = False
+            yield from self._commit_sync()
+
+    def _commit_sync(self) -> Generator[Any, Any, None]:
+        """commitSync(): the network is looked at meanwhile, but it is no poll(). Told where it cannot be answered at once."""
+        is_stuck = not self.commits.goes_through()
+        if is_stuck:
+            mark(self, self.feed.shares.values())
+            self.tell(HandlerStuck(self.engine.env._now, self.name, "commit", self.member.owned))
+        self.is_polling = self.is_committing = True
+        yield from self.commits.sync(self.engine.env._now + self.config.default_api_timeout_us)
+        self.is_polling = self.is_committing = False
+        if is_stuck:
+            self.feed.renew()
+            self.tell(HandlerReturned(self.engine.env._now, self.name))
 
     def _hang(self) -> Generator[Any, Any, None]:
         us, self.hang_us, self.hangs_first = self.hang_us, 0, False

@@ -68,8 +68,11 @@ class HeartbeatThread:
                 at = min(at, timers.look_after(timers.poll_ends_us()))
             if consumer.inbox:
                 at = min(at, self._next_look_us())
-        elif consumer.inbox:
-            at = min(at, self._next_look_us())                          # its batch is not done yet
+        else:
+            if consumer.is_committing:
+                at = min(at, timers.look_after(timers.poll_ends_us()))
+            if consumer.inbox:
+                at = min(at, self._next_look_us())                      # its batch is not done yet
         self.alarm.set(max(at, self.engine.env._now))
 
     def _next_look_us(self) -> int:
@@ -178,7 +181,8 @@ class HeartbeatThread:
         self.plan()
 
     def _poll_has_expired(self, now: int) -> bool:
-        return not self.consumer.is_polling and now >= self.timers.poll_ends_us()
+        consumer = self.consumer
+        return (not consumer.is_polling or consumer.is_committing) and now >= self.timers.poll_ends_us()
 
     def _expire(self, now: int) -> None:
         consumer = self.consumer

@@ -47,6 +47,8 @@ class Lines:
                 mark(self._consumer, self._consumer.feed.shares.values())
         else:
             self._cuts += 1
+            if self._consumer.is_alive and not self._consumer.is_frozen:
+                self._consumer.miss_commits()
         self._refit()
         if self._consumer.is_alive and from_all:
             self._consumer.wake_for_business()

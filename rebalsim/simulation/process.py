@@ -76,6 +76,7 @@ class Process(Sleeper):
         self.unavailable_us: dict[int, int] = {}       # brokers that this client hung up on: not called again before
         self.group_topics: tuple[str, ...] = self.topics
         self.is_polling = False
+        self.is_committing = False                     # in commitSync()
         self.is_called = False                         # in steady times: something wants the application
         self.busy_until_us = 0
         self.blocked_until_us = 0

@@ -6,7 +6,7 @@ from typing import Any
 
 from rebalsim.simulation import rest
 from rebalsim.simulation.commits import Commits
-from rebalsim.simulation.engine import NEVER, Alarm
+from rebalsim.simulation.engine import APP, NEVER, Alarm, Once
 from rebalsim.simulation.heartbeat import HeartbeatThread
 
 
@@ -21,10 +21,13 @@ class Sleeper:
     feed: Any
     positions: Any
     membership: Any
+    is_alive: bool
     is_resting: bool
     is_frozen: bool
     is_polling: bool
     busy_until_us: int
+    life: int
+    rank: int
 
     def _wake(self) -> None:
         """Something has come for a thread that sits in poll()."""
@@ -36,6 +39,16 @@ class Sleeper:
         if cycle is not None:
             self.busy_until_us = max(self.busy_until_us, cycle.free_at(self.engine.env._now))
             self.feed.unsettle()
+
+    def miss_commits(self) -> None:
+        """The coordinator gets out of reach: who waits for an answer to each commit does not keep up any more."""
+        if self.feed.cycle is not None and self.commits.is_awaited:
+            self.break_cycle()
+            self.engine.at(self.engine.env._now, self.rank + APP, self._look_up, self.life)
+
+    def _look_up(self, event: Once) -> None:
+        if self.is_alive and self.life == event.value:
+            self.wake_for_business()
 
     def wake_for_business(self) -> None:
         """The application shall look up: at once if it sits in poll(), else when its batch is done."""
