@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from rebalsim.domain.budget import Budget, Expectation
 from rebalsim.domain.client import BrokerConfig, ClientConfig
 from rebalsim.domain.draws import NOTHING, Draw, constantly
+from rebalsim.domain.habits import JAVA, Habits
 from rebalsim.domain.instants import MINUTE, MS
 from rebalsim.domain.machine import Machine
 from rebalsim.domain.script import Action, RandomFault
@@ -137,6 +138,7 @@ class Consumer:
     rack: str = ""
     client: str = "java"
     client_version: str = "4.3"
+    habits: Habits = JAVA
     config: ClientConfig = ClientConfig()
     topics: tuple[str, ...] = ()
     pattern: str | None = None

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from rebalsim.domain.client import BrokerConfig, ClientConfig
-from rebalsim.domain.instants import MS, SECOND
+from rebalsim.domain.habits import JAVA, Habits
+from rebalsim.domain.instants import MINUTE, MS, SECOND
 from rebalsim.scenario.problems import one_of
 
 
@@ -28,12 +29,14 @@ class BrokerProfile:
 
 @dataclass(frozen=True, slots=True)
 class ClientProfile:
-    """A client library's defaults in one of its versions. `allows` names the assignors it has; empty: any, and one's own code."""
+    """A client library's defaults and habits in one of its versions. `allows` names the assignors it has; empty: any, and one's own code."""
 
     client: str
     version: str
     config: ClientConfig = ClientConfig()
     allows: tuple[str, ...] = ()
+    habits: Habits = JAVA
+    mixes_protocols: bool = True          # may a list of assignors hold eager ones beside cooperative-sticky?
 
     @property
     def has_consumer_protocol(self) -> bool:
@@ -56,6 +59,14 @@ def number_of(version: str) -> tuple[int, ...]:
     return tuple([int(part) for part in version.split(".")[:2] if part.isdigit()])
 
 
+LIBRDKAFKA = Habits(runs_itself=True, awaits_poll="registered", pauses_meanwhile=True, poll_check_us=500 * MS, join_spacing_us=1 * SECOND, join_version=5)
+FRANZ_GO = Habits(runs_itself=True, has_poll_limit=False, rebalance_timeout="fixed", rebalance_timeout_us=1 * MINUTE, beats_after_join_us=500 * MS,
+                  follows_group=True)
+SARAMA = Habits(runs_itself=True, awaits_poll="always", has_poll_limit=False, rebalance_timeout="fixed", rebalance_timeout_us=1 * MINUTE,
+                join_spacing_us=2 * SECOND, join_version=5)
+AIOKAFKA = Habits(runs_itself=True, rebalance_timeout="session", join_version=5)
+
+
 def _brokers() -> dict[str, BrokerProfile]:
     found = {}
     for version in ("2.8", *(f"3.{minor}" for minor in range(10)), "4.0", "4.1", "4.2", "4.3", "4.4"):
@@ -74,13 +85,18 @@ def _clients() -> dict[tuple[str, str], ClientProfile]:
         if number_of(version) < (3, 0):
             config = replace(config, session_timeout_us=10 * SECOND, partition_assignment_strategy=("range",))
         listed.append(ClientProfile("java", version, config))
+    both = replace(ClientConfig(), partition_assignment_strategy=("range", "roundrobin"))
+    for minor in range(17):
+        listed.append(ClientProfile("librdkafka", f"2.{minor}", both, ("range", "roundrobin", "cooperative-sticky"), LIBRDKAFKA, mixes_protocols=False))
+    cooperative = replace(ClientConfig(), partition_assignment_strategy=("cooperative-sticky",))
+    listed.append(ClientProfile("franz-go", "1.21", cooperative, ("range", "roundrobin", "sticky", "cooperative-sticky"), FRANZ_GO))
+    short = replace(ClientConfig(), session_timeout_us=10 * SECOND, partition_assignment_strategy=("range",))
+    listed.append(ClientProfile("sarama", "1.59", short, ("range", "roundrobin", "sticky"), SARAMA))
+    listed.append(ClientProfile("sarama", "1.60", short, ("range", "roundrobin", "sticky", "cooperative-sticky"), SARAMA, mixes_protocols=False))
     listed += [
-        ClientProfile("librdkafka", "2.15", replace(ClientConfig(), partition_assignment_strategy=("range", "roundrobin")),
-                      ("range", "roundrobin", "cooperative-sticky")),
-        ClientProfile("kafka-python", "2.3", replace(ClientConfig(), partition_assignment_strategy=("range", "roundrobin")),
-                      ("range", "roundrobin", "sticky")),
-        ClientProfile("kafka-python", "3.0", replace(ClientConfig(), partition_assignment_strategy=("range", "roundrobin")),
-                      ("range", "roundrobin", "sticky", "cooperative-sticky")),
+        ClientProfile("kafka-python", "2.3", both, ("range", "roundrobin", "sticky")),
+        ClientProfile("kafka-python", "3.0", both, ("range", "roundrobin", "sticky", "cooperative-sticky")),
+        ClientProfile("aiokafka", "0.14", replace(short, partition_assignment_strategy=("roundrobin",)), ("range", "roundrobin", "sticky"), AIOKAFKA),
     ]
     return {(profile.client, profile.version): profile for profile in listed}
 
@@ -104,14 +120,37 @@ HABITS: tuple[Habit, ...] = (
     Habit("java up to 3.1", "JoinGroup version 8: no SkipAssignment", "KIP-814"),
     Habit("java up to 4.0", "fetches what is not buffered while other partitions of the broker are; since 4.1 it drains them first", "KAFKA-17182"),
     Habit("java up to 3.9", "no group.protocol: consumer", "KIP-848, generally available in 4.0"),
-    Habit("librdkafka", "range,roundrobin by default; all assignors of the list must share one protocol; has no sticky",
+    Habit("librdkafka", "range,roundrobin by default, cooperative-sticky beside them, but not in one list with them; no sticky; session.timeout.ms is 45 s",
           "rdkafka_assignor.c, CONFIGURATION.md"),
-    Habit("librdkafka", "its own thread joins, beats and assigns; while a rebalance callback waits for the application, all partitions are paused",
-          "rdkafka_cgrp.c", False),
-    Habit("librdkafka", "max.poll.interval.ms is looked at every 0.5 s; a static member that exceeds it does not leave", "rdkafka_cgrp.c", False),
-    Habit("kafka-python", "range,roundrobin by default, and sticky; cooperative-sticky since 3.0", "coordinator/consumer.py, coordinator/assignors"),
-    Habit("franz-go, sarama, aiokafka", "have no max.poll.interval.ms, or a rebalance timeout of their own: not modelled, so they cannot be named",
-          "config.go, consumer_group.go, consumer.py", False),
+    Habit("librdkafka", "a thread of its own joins, beats and assigns, whatever the application does; attempts to join are 1 s apart unless the last led on; "
+          "the client itself ends its session when the coordinator has not answered for session.timeout.ms; JoinGroup version 5: no SkipAssignment",
+          "rdkafka_cgrp.c, rdkafka_request.c; seen with 2.16 on Kafka 4.3.1"),
+    Habit("librdkafka", "with a rebalance callback (a story's listener:) partitions are given up and taken when the application polls, and nothing at all is "
+          "handed over until then; eager members join after that, cooperative ones before; without one nobody waits for the application",
+          "rdkafka_cgrp.c: rd_kafka_rebalance_op, rd_kafka_rebalance_op_incr; seen with 2.16 on Kafka 4.3.1"),
+    Habit("librdkafka", "max.poll.interval.ms is looked at every 0.5 s; who exceeds it leaves (a static member does not), and joins again after its next poll",
+          "rdkafka_cgrp.c: rd_kafka_cgrp_max_poll_interval_check_tmr_cb"),
+    Habit("librdkafka up to 2.11", "no group.protocol: consumer (early access in 2.4, a preview in 2.10)", "CHANGELOG.md 2.12.0"),
+    Habit("librdkafka since 2.12", "under group.protocol: consumer the application's callbacks must be incremental; its leave waits for them; its own "
+          "timing there (it is played with the Java client's poll loop)", "INTRODUCTION.md, CHANGELOG.md 2.15.0", False),
+    Habit("librdkafka", "faults that single releases mended, and that Kafka's own assignor of the name decides who gets what", "CHANGELOG.md", False),
+    Habit("franz-go", "cooperative-sticky by default; session 45 s, heartbeat 3 s, rebalance timeout 60 s; no max.poll.interval.ms: a stuck handler never "
+          "leaves", "kgo/config.go"),
+    Habit("franz-go", "joins, beats and calls back beside the application, whatever it does (without BlockRebalanceOnPoll); one more heartbeat 500 ms after "
+          "each cooperative join; cooperative where the group's assignor is: one eager-only member makes everybody eager, and what they "
+          "owned is given up after the sync, when it may have a new owner already", "kgo/consumer_group.go, config.go"),
+    Habit("franz-go", "group.protocol: consumer is a hidden opt-in", "kgo/consumer_group_848.go: should848", False),
+    Habit("sarama", "range by default; session 10 s, heartbeat 3 s, rebalance timeout 60 s; attempts to join 2 s apart; no max.poll.interval.ms; "
+          "cooperative-sticky since 1.60.1", "config.go, CHANGELOG.md"),
+    Habit("sarama", "beats on while a rebalance waits for the handlers to return; whoever takes longer than the rebalance timeout is put out of the group",
+          "consumer_group_session.go: heartbeatLoop, release"),
+    Habit("sarama", "its own arithmetic of range (Kafka's assignor of the name decides here)", "sarama's range", False),
+    Habit("kafka-python", "range,roundrobin by default, and sticky; cooperative-sticky since 3.0; callbacks and joins in poll(), heartbeats by a thread, as "
+          "in Java", "coordinator/consumer.py, coordinator/assignors"),
+    Habit("aiokafka", "roundrobin by default, and range and sticky, nothing cooperative; session 10 s, heartbeat 3 s, the session is the rebalance timeout",
+          "consumer.py, group_coordinator.py"),
+    Habit("aiokafka", "joins and beats beside the application and waits for nobody; max.poll.interval.ms is known to be over the moment it is",
+          "group_coordinator.py: _heartbeat_routine, _maybe_leave_group"),
 )
 
 

@@ -37,7 +37,7 @@ from rebalsim.scenario.document import Node, shorten
 from rebalsim.scenario.kinds import Written, build, merge
 from rebalsim.scenario.language import CLASSIC_ONLY, CONFIG, CONSUMER_ONLY, MAX_CONSUMERS, MAX_PARTITIONS, OWN_CODE
 from rebalsim.scenario.own_code import common_protocol, protocols_of
-from rebalsim.scenario.problems import Problems, or_nearest
+from rebalsim.scenario.problems import Problems, one_of, or_nearest
 from rebalsim.scenario.profiles import DEFAULT_CLIENT, DEFAULT_KAFKA, BrokerProfile, ClientProfile, broker_profile, client_profile
 from rebalsim.scenario.quantities import say_us
 from rebalsim.scenario.roster import PLACEHOLDERS, Roster, Seat, fill
@@ -369,9 +369,12 @@ class Resolver:
         handler = self._handler(written, settings, config)
         if config["group_protocol"] == "consumer":
             self._check_new_enough(profile, settings, written)
+            if profile.habits.runs_itself:
+                self.notes[f"{profile.client} under the consumer protocol is played with the Java client's poll loop: its own timing there is not known"] = None
+        self._check_client(profile, config["group_protocol"], config["partition_assignment_strategy"], written)
         self._check_config(config, settings, written)
         rest: dict[str, Any] = {
-            "client": profile.client, "client_version": profile.version, "config": ClientConfig(**config),
+            "client": profile.client, "client_version": profile.version, "habits": profile.habits, "config": ClientConfig(**config),
             "topics": self._subscription(written), "pattern": written.get("pattern"), "handler": handler,
             "listener": _listener(written.get("listener")), "state": build(State, written.get("state")), "life": build(Life, written.get("life")),
             "assignor_cost": build(AssignorCost, written.get("assignor_cost")),
@@ -384,15 +387,17 @@ class Resolver:
         if variant.base in ("eager", "cooperative"):
             settings = written.get("config")
             current = settings.get(STRATEGY) if settings is not None else None
+            profile = self._profile(written)
+            usual = profile.config.partition_assignment_strategy if not isinstance(profile, str) else ClientConfig().partition_assignment_strategy
             wanted: tuple[str, ...] = ("cooperative-sticky",)
             if variant.base == "eager":
-                keeps = current is None or common_protocol(current, self.allow_code) == "eager"
-                wanted = (current or ClientConfig().partition_assignment_strategy) if keeps else ("range",)
+                keeps = common_protocol(current or usual, self.allow_code) == "eager"
+                wanted = (current or usual) if keeps else ("range",)
             is_set = settings is not None and STRATEGY in settings.at and settings.at[STRATEGY].source.is_override
             values = {k: v for k, v in settings.values.items() if k not in CONSUMER_ONLY} if settings is not None else {}
             if settings is not None and settings.get("group.protocol") == "consumer":
                 values["group.protocol"] = "classic"
-            if not is_set and wanted != (current or ClientConfig().partition_assignment_strategy):
+            if not is_set and wanted != (current or usual):
                 values[STRATEGY] = wanted
             written = _with_config(written, values)
         elif variant.base == "consumer":
@@ -439,9 +444,11 @@ class Resolver:
                                 "group.protocol"), f"The client {profile.client} {profile.version} does not speak the consumer protocol"
                          " — Java does since 4.0, librdkafka since 2.12; or leave consumer out of replay")
 
+    def _profile(self, written: Written) -> ClientProfile | str:
+        return client_profile(written.get("client", DEFAULT_CLIENT), written.get("client_version", ""), self.broker_profile.version)
+
     def _client(self, written: Written) -> ClientProfile:
-        name, version = written.get("client", DEFAULT_CLIENT), written.get("client_version", "")
-        found = client_profile(name, version, self.broker_profile.version)
+        found = self._profile(written)
         if isinstance(found, str):
             self.out.add(_place(written, "client_version" if "version" in found.split("—")[0].lower() and "client_version" in written.at else "client"), found)
             return ClientProfile(DEFAULT_CLIENT, DEFAULT_KAFKA)
@@ -512,6 +519,25 @@ class Resolver:
             add(_place(settings, "session.timeout.ms"), f"session.timeout.ms {say_us(session)} is {side}, {say_us(bound)}, so the member cannot join"
                 f" — write {say_us(bound)}, or change the bound under cluster: config:")
         self._check_assignors(settings)
+
+    def _check_client(self, profile: ClientProfile, protocol: str, assignors: tuple[str, ...], written: Written) -> None:
+        """What this client has not, or refuses."""
+        settings: Written = written.get("config") or written
+        who = profile.client if profile.client != DEFAULT_CLIENT else "Java"
+        if not profile.habits.has_poll_limit and "max.poll.interval.ms" in settings.values:
+            self.out.add(_place(settings, "max.poll.interval.ms"), f"{who} has no max.poll.interval.ms: a stuck handler never leaves the group — leave it out")
+        if protocol == "consumer":
+            return
+        is_ours = STRATEGY in settings.at                    # else the variant asks for it
+        place = settings.at[STRATEGY] if is_ours else self.variant.node or _place(written, "client_version", "client")
+        unknown = [a for a in assignors if profile.allows and a not in profile.allows]
+        if unknown:
+            way_out = f"write {one_of(profile.allows)}" if is_ours else f"leave {self.variant.name} out of replay"
+            self.out.add(place, f"{who} {profile.version} has no assignor {unknown[0]} — {way_out}")
+        elif not profile.mixes_protocols and "cooperative-sticky" in assignors and len(assignors) > 1:
+            others = ", ".join(a for a in assignors if a != "cooperative-sticky")
+            self.out.add(place, f"{who} refuses a list with cooperative-sticky beside {others}: all of it must be eager or cooperative — list the one or the"
+                         " other; a group changes between them only when it is stopped")
 
     def _check_own(self, written: Written) -> None:
         """What the file itself says, whatever a variant makes of it."""

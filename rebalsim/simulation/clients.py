@@ -1,4 +1,4 @@
-"""Which client a consumer is: the one place where `group.protocol` decides, for consumers and for the coordinators of their groups."""
+"""Which client a consumer is: the one place where `group.protocol` and the library decide, for consumers and for the coordinators of their groups."""
 
 from __future__ import annotations
 
@@ -12,17 +12,23 @@ from rebalsim.simulation.asynchronous.consumer import AsyncConsumer
 from rebalsim.simulation.consumer import Consumer
 from rebalsim.simulation.consumer_coordinator import ConsumerCoordinator
 from rebalsim.simulation.coordinator import Coordinator
+from rebalsim.simulation.threaded.consumer import ThreadedConsumer
 
 
 def client_of(world: Any, spec: Spec, index: int) -> Consumer:
     """The client that this consumer runs."""
-    kind = AsyncConsumer if spec.config.group_protocol == "consumer" else Consumer
-    return kind(world, spec, index)
+    return _kind_of(spec)(world, spec, index)
 
 
 def is_client_of(consumer: Consumer, spec: Spec) -> bool:
     """Does the consumer run the client that these settings ask for?"""
-    return isinstance(consumer, AsyncConsumer) == (spec.config.group_protocol == "consumer")
+    return type(consumer) is _kind_of(spec)
+
+
+def _kind_of(spec: Spec) -> type[Consumer]:
+    if spec.config.group_protocol == "consumer":
+        return AsyncConsumer
+    return ThreadedConsumer if spec.habits.runs_itself else Consumer
 
 
 def coordinator_of(world: Any, group: str, *args: Any) -> Coordinator:

@@ -54,13 +54,14 @@ class Joining:
         self.is_pending = True
         self.result = None
         member.joined_topics = consumer.topics
+        rebalance_timeout_us = consumer.spec.habits.rebalance_timeout_of(config.session_timeout_us, config.max_poll_interval_us)
         request = JoinGroupRequest(
-            member.member_id, member.instance_id, consumer.client_id, config.session_timeout_us, config.max_poll_interval_us,
+            member.member_id, member.instance_id, consumer.client_id, config.session_timeout_us, rebalance_timeout_us,
             tuple([(assignor.name, self.subscription(assignor)) for assignor in self.assignors]), reason=member.rejoin_reason or None,
             version=consumer.join_version,
         )
         call = consumer.call("JoinGroup", request, self._joined)
-        call.expires_us = self.engine.env._now + max(config.request_timeout_us, config.max_poll_interval_us + 5_000_000)
+        call.expires_us = self.engine.env._now + max(config.request_timeout_us, rebalance_timeout_us + 5_000_000)
         consumer.send(call, member.rejoin_reason)
 
     def _joined(self, call: Call, response: Any) -> None:

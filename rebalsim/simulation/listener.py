@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any
 
 from rebalsim.domain.ids import Partition
@@ -14,19 +14,26 @@ class ListenerFailed(Exception):
     """The callback threw."""
 
 
-def call_listener(consumer: Any, kind: str, partitions: tuple[Partition, ...]) -> Generator[Any, Any, None]:
-    """Enter and leave one callback. An empty list costs nothing."""
+Steps = Generator[Any, Any, None]
+
+
+def call_listener(consumer: Any, kind: str, partitions: tuple[Partition, ...], sleeps: Callable[[int], Steps] | None = None) -> Steps:
+    """Enter and leave one callback. An empty list costs nothing. `sleeps`: how another thread than the application's passes the time."""
     engine = consumer.engine
     consumer.tell(CallbackBegan(engine.env._now, consumer.name, kind, partitions))
     listener = consumer.spec.listener
     if partitions:
         took = _cost_us(consumer, kind, len(partitions))
-        if took:
+        if took and sleeps is not None:
+            yield from sleeps(engine.env._now + took)
+        elif took:
             consumer.break_cycle()
             mark(consumer, consumer.feed.shares.values())
             yield from consumer.sleep(engine.env._now + took)
         commit = consumer.spec.handler.commit_on_revoke
-        if kind == "revoked" and commit != "none":
+        if kind == "revoked" and commit != "none" and sleeps is not None:
+            consumer.commits.send_async(consumer.feed.consumed())
+        elif kind == "revoked" and commit != "none":
             for _ in range(len(partitions) if commit == "per-partition" else 1):
                 yield from consumer.commits.sync(engine.env._now + consumer.config.default_api_timeout_us)
     throws = listener.throws_in == kind and consumer.thrown < listener.throws_times

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from rebalsim.domain.errors import ProblemsError
+from rebalsim.domain.habits import JAVA, Habits
 from rebalsim.domain.instants import MS, SECOND
 from rebalsim.domain.scenario import Scenario
 from rebalsim.scenario.load import story_of
-from rebalsim.scenario.profiles import BROKERS, CLIENTS, HABITS, broker_profile, client_profile
+from rebalsim.scenario.profiles import AIOKAFKA, BROKERS, CLIENTS, FRANZ_GO, HABITS, LIBRDKAFKA, SARAMA, broker_profile, client_profile
 from rebalsim.simulation.consumer_coordinator import settings_of
 from rebalsim.simulation.coordinator import rules_of
 
@@ -56,7 +57,7 @@ def test_a_patch_release_has_its_minors_profile() -> None:
 
 
 @pytest.mark.parametrize(("client", "brokers", "version"), [
-    ("java", "", "4.3"), ("java", "2.8", "2.8"), ("java", "4.4", "4.4"), ("librdkafka", "3.9", "2.15"),
+    ("java", "", "4.3"), ("java", "2.8", "2.8"), ("java", "4.4", "4.4"), ("librdkafka", "3.9", "2.16"),
 ])
 def test_a_client_without_a_version_is_the_brokers_where_it_is_java_else_the_newest_that_is_known(client: str, brokers: str, version: str) -> None:
     found = client_profile(client, "", brokers)
@@ -81,6 +82,7 @@ def test_a_script_that_upgrades_the_brokers_may_go_on_with_what_they_can_then() 
     ('kafka: "3.9"\nreplay: [consumer]\ngroup: {members: 1}', "Kafka 3.9 has no group.protocol: consumer"),
     ('replay: [consumer]\ngroup: {members: 1, client_version: "3.8"}', "java 3.8 does not speak the consumer protocol"),
     ('replay: [consumer]\ngroup: {members: 1, client: kafka-python}', "kafka-python 3.0 does not speak"),
+    ('replay: [consumer]\ngroup: {members: 1, client: librdkafka, client_version: "2.11"}', "librdkafka 2.11 does not speak"),
 ])
 def test_what_is_too_old_for_the_consumer_protocol_is_refused(text: str, words: str) -> None:
     with pytest.raises(ProblemsError, match=words):
@@ -89,3 +91,41 @@ def test_what_is_too_old_for_the_consumer_protocol_is_refused(text: str, words: 
 
 def test_every_habit_names_its_source() -> None:
     assert all(habit.source and habit.what for habit in HABITS)
+
+
+ONE = "group: {members: 1, client: %s, config: {%s}}\nreplay: [eager]"
+
+
+@pytest.mark.parametrize(("client", "session_s", "assignors", "habits"), [
+    ("librdkafka", 45, ("range", "roundrobin"), LIBRDKAFKA), ("franz-go", 45, ("cooperative-sticky",), FRANZ_GO),
+    ("sarama", 10, ("range",), SARAMA), ("kafka-python", 45, ("range", "roundrobin"), JAVA), ("aiokafka", 10, ("roundrobin",), AIOKAFKA),
+])
+def test_each_client_brings_its_defaults_and_habits(client: str, session_s: int, assignors: tuple[str, ...], habits: Habits) -> None:
+    member = scenario(ONE.replace("[eager]", "as-written") % (client, ""), "as-written").groups[0].consumers[0]
+    assert (member.config.session_timeout_us, member.config.partition_assignment_strategy, member.habits) == (session_s * SECOND, assignors, habits)
+
+
+def test_eager_is_eager_for_a_client_that_is_cooperative_by_default() -> None:
+    assert scenario(ONE % ("franz-go", "")).groups[0].consumers[0].config.partition_assignment_strategy == ("range",)
+
+
+@pytest.mark.parametrize(("client", "config", "words"), [
+    ("librdkafka", "partition.assignment.strategy: [sticky]", "librdkafka 2.16 has no assignor sticky — write range, roundrobin or cooperative-sticky"),
+    ("librdkafka", "partition.assignment.strategy: [cooperative-sticky, range]", "librdkafka refuses a list with cooperative-sticky beside range"),
+    ("aiokafka", "partition.assignment.strategy: [cooperative-sticky]", "aiokafka 0.14 has no assignor cooperative-sticky"),
+    ("franz-go", "max.poll.interval.ms: 10s", "franz-go has no max.poll.interval.ms"),
+    ("sarama", "max.poll.interval.ms: 10s", "sarama has no max.poll.interval.ms"),
+])
+def test_what_a_client_has_not_is_refused_where_it_is_written(client: str, config: str, words: str) -> None:
+    text = (ONE % (client, config)).replace("[eager]", "as-written")
+    with pytest.raises(ProblemsError) as caught:
+        scenario(text, "as-written")
+    first = caught.value.problems[0]
+    assert words in first.message
+    assert (first.line, first.column) == (2, text.index(config.split(": ")[1]) + 1)
+
+
+def test_a_variant_that_a_client_cannot_play_says_so_at_the_variant() -> None:
+    with pytest.raises(ProblemsError) as caught:
+        scenario(ONE.replace("[eager]", "[eager, cooperative]") % ("aiokafka", ""), "cooperative")
+    assert "leave cooperative out of replay" in caught.value.problems[0].message and caught.value.problems[0].line == 3

@@ -1,0 +1,122 @@
+"""A consumer whose client has a thread of its own: the application's poll() only takes records, and runs the callbacks that wait for it."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+from rebalsim.protocol.classic_member import ClassicMember
+from rebalsim.simulation.commits import Commits
+from rebalsim.simulation.consumer import Consumer
+from rebalsim.simulation.threaded.feed import OwnFeed
+from rebalsim.simulation.threaded.main_thread import MainThread
+from rebalsim.simulation.threaded.positions import OwnPositions
+from rebalsim.simulation.threaded.timers import OwnTimers
+
+
+class ThreadedConsumer(Consumer):
+    """One consumer of a classic group, through all its lives."""
+
+    heartbeat: Any
+    began_us: int                         # this life's first poll(): looks at the poll timer count from here
+
+    def equip(self) -> None:
+        self.is_in_poll = False
+        self.left_us = -1                 # when it left poll() with the batch at hand, where steady times ended within one
+        self.began_us = self.engine.env._now
+        self.member = ClassicMember(self.config.group_instance_id, self.is_cooperative)
+        self.heartbeat = OwnTimers(self)
+        self.commits = Commits(self)
+        self.feed = OwnFeed(self)
+        self.positions = OwnPositions(self)
+        self.membership = MainThread(self)
+
+    def _start_up(self, joins_us: int | None) -> Generator[Any, Any, None]:
+        yield from super()._start_up(joins_us)
+        self.began_us = self.heartbeat.timers.polled_us = self.engine.env._now
+        self.membership.serve()
+
+    # ---------------------------------------------------------------------------------------------- the network, read by the own thread
+
+    def _incoming(self) -> None:
+        if self.is_frozen:
+            self.is_owed = True
+            return
+        had = len(self.feed.buffer)
+        self.read()
+        if not self.is_alive:
+            return
+        self.membership.serve()
+        if self.is_polling and (len(self.feed.buffer) > had or self.feed.cycle is None):      # it may wait for records, or for a commit
+            self._wake()
+
+    def take_coordinator(self, broker: int) -> None:
+        super().take_coordinator(broker)
+        self.membership.coordinator_came()
+
+    def lose_coordinator(self, why: str) -> None:
+        super().lose_coordinator(why)
+        self.membership.plan()
+
+    def metadata_came(self) -> None:
+        """The own thread looks for itself."""
+        if not self.is_frozen:
+            self.membership.serve()
+
+    def subscribe(self, topics: tuple[str, ...], pattern: str | None) -> None:
+        super().subscribe(topics, pattern)
+        if self.is_alive:
+            self.membership.serve()
+
+    # ---------------------------------------------------------------------------------------------- the application's thread
+
+    def poll(self) -> Generator[Any, Any, int]:
+        self.is_in_poll = True
+        self.left_us = -1
+        return (yield from super().poll())
+
+    def sleep(self, until_us: int) -> Generator[Any, Any, None]:
+        """The own thread minds how long the application stays away: from when it left poll(), in which it is never late."""
+        if self.feed.cycle is not None:
+            self._leave_poll()
+        if self.is_in_poll:
+            self.is_in_poll = False
+            self.heartbeat.timers.polled_us = self.left_us if self.left_us >= 0 else self.engine.env._now
+        self.is_polling = False
+        self.busy_until_us = until_us
+        self.alarm.set(until_us)
+        if not self.is_closing:
+            self.membership.plan()
+        engine = self.engine
+        while engine.env._now < until_us or self.is_frozen:
+            yield self.nudge
+
+    def break_cycle(self) -> None:
+        cycle = self.feed.cycle
+        if cycle is not None:
+            began, ended = cycle.batch_before(self.engine.env._now)
+            self.left_us = began if ended > self.engine.env._now else -1
+        super().break_cycle()
+
+    def pause(self) -> None:
+        """Nothing more is handed over once the batch at hand is done."""
+        if not self.feed.is_suspended:
+            self.settle_accounts()
+            self.break_cycle()
+            self.feed.suspend()
+
+    def rouse_application(self) -> None:
+        """There is something for poll()."""
+        if self.is_polling and not self.is_frozen:
+            self.settle_accounts()
+            self._wake()
+
+    def thaw(self) -> None:
+        is_back = self.is_alive and self.is_frozen
+        super().thaw()
+        if is_back:
+            self.read()
+            self.membership.serve()
+
+    def enforce_rebalance(self) -> None:
+        """Only the Java client has it."""

@@ -1,0 +1,44 @@
+"""The timers of a client's own thread, where the Java client has its heartbeat thread; the looks of that one do not exist here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rebalsim.protocol.errors_of_kafka import Error
+from rebalsim.protocol.member_timers import MemberTimers
+from rebalsim.simulation.engine import BEAT, Alarm
+
+
+class OwnTimers:
+    """Heartbeat, session and poll timer of one life, and the alarm of the thread that minds them."""
+
+    __slots__ = ("alarm", "consumer", "failure", "is_enabled", "late_us", "timers")
+
+    def __init__(self, consumer: Any) -> None:
+        self.consumer = consumer
+        config = consumer.config
+        self.timers = MemberTimers(config.heartbeat_interval_us, config.session_timeout_us, config.max_poll_interval_us, config.retry_backoff_us)
+        self.alarm = Alarm(consumer.engine, consumer.rank + BEAT, self._rung)
+        self.late_us = 0
+        self.is_enabled = False               # there is no heartbeat thread to be planned or to rest
+        self.failure: Error | None = None
+
+    def _rung(self) -> None:
+        self.consumer.membership.serve()
+
+    def enable(self) -> None:
+        """A JoinGroup succeeded. The poll timer is the application's alone."""
+        polled_us = self.timers.polled_us
+        self.late_us = self.consumer.stream("beats").draw(self.consumer.world.machine.beat_late)
+        self.timers.enable(self.consumer.engine.env._now)
+        self.timers.polled_us = polled_us
+
+    def stop(self) -> None:
+        self.alarm.off()
+
+    def look(self) -> None:
+        """After a freeze: everything that came due."""
+        self.consumer.membership.serve()
+
+    def plan(self) -> None:
+        self.consumer.membership.plan()

@@ -1,0 +1,156 @@
+"""Clients whose own thread joins and beats: when a busy application holds a group up, and when it does not.
+
+The times of the first two are those of librdkafka 2.16 on Kafka 4.3.1, in a group played by this very script.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rebalsim.analysis import analyse
+from rebalsim.domain.habits import JAVA, Habits
+from rebalsim.scenario.load import story_of
+from rebalsim.scenario.profiles import AIOKAFKA, FRANZ_GO, LIBRDKAFKA, SARAMA
+from rebalsim.simulation.world import play
+from rebalsim.trace import events as ev
+from rebalsim.trace.trace import Trace
+
+STORY = """
+topics: {orders: {partitions: 6, rate: 150/s}}
+group:
+  members: {"c{n}": {count: 2}}
+  client: %(client)s
+  config: {session.timeout.ms: 6s, heartbeat.interval.ms: 2s%(config)s}
+  listener: {%(listener)s}
+script:
+%(script)s
+replay: [%(variant)s]
+horizon: 80s
+"""
+JOIN, HANG, LEAVE = "  - {at: 15s, join: {names: [c2]}}", "  - {at: 30300ms, hang: {member: c0, for: 8s}}", "  - {at: 31500ms, leave: c2}"
+LONG = "  - {at: 50300ms, hang: {member: c1, for: 15s}}"
+CALLED = "on_revoked: 1ms"
+
+
+def trace_of(client: str, variant: str, *script: str, config: str = "", listener: str = CALLED, static: str = "") -> Trace:
+    text = STORY % {"client": client, "config": config, "listener": listener, "script": "\n".join(script), "variant": variant}
+    overrides = [f"group.group.instance.id={static}"] if static else []
+    return play(story_of(text.encode(), "story.yaml", overrides).scenario())
+
+
+def told(trace: Trace, kind: type, who: str, after: float = 0.0) -> list[Any]:
+    return [e for e in trace.events if type(e) is kind and e.consumer == who and e.at_us >= after * 1e6]
+
+
+def callbacks(trace: Trace, who: str, after: float) -> list[tuple[str, int]]:
+    return [(e.callback, len(e.partitions)) for e in told(trace, ev.CallbackBegan, who, after)]
+
+
+def test_an_eager_member_with_a_callback_holds_the_group_up_while_its_application_is_busy() -> None:
+    trace = trace_of("librdkafka", "eager", JOIN, HANG, LEAVE, config=", max.poll.interval.ms: 10s")
+    assert callbacks(trace, "c0", 31) == [("revoked", 2), ("assigned", 3)]
+    revoked = told(trace, ev.CallbackBegan, "c0", 31)[0].at_us
+    assert 38.3e6 <= revoked <= 38.35e6                                        # seen: 38.308 s, the handler returned at 38.307
+    assert 38.3e6 <= told(trace, ev.CallbackBegan, "c1", 34)[0].at_us <= 38.4e6     # seen: 38.311 s
+
+
+def test_a_cooperative_member_joins_while_its_application_is_busy_and_takes_its_share_afterwards() -> None:
+    trace = trace_of("librdkafka", "cooperative", JOIN, HANG, LEAVE, config=", max.poll.interval.ms: 10s")
+    joined = told(trace, ev.GenerationJoined, "c0", 31)[0].at_us
+    assert joined < 34e6                                                       # seen: 32.85 s
+    given = told(trace, ev.CallbackBegan, "c0", 31)[0]
+    assert given.callback == "assigned" and 38.3e6 <= given.at_us <= 38.35e6   # seen: 38.338 s
+    assert told(trace, ev.CallbackEnded, "c1", 31)[0].at_us < 34e6               # seen: 32.852 s
+
+
+def test_without_a_callback_nobody_waits_for_the_application() -> None:
+    trace = trace_of("librdkafka", "eager", JOIN, HANG, LEAVE, config=", max.poll.interval.ms: 10s", listener="")
+    assert told(trace, ev.CallbackBegan, "c0", 31)[0].at_us < 34e6
+    assert told(trace, ev.GenerationJoined, "c1", 31.5)[0].at_us < 34e6
+
+
+def test_a_java_member_holds_everybody_up_where_librdkafka_does_not() -> None:
+    java = trace_of("java", "cooperative", JOIN, HANG, LEAVE, config=", max.poll.interval.ms: 10s")
+    assert told(java, ev.GenerationJoined, "c1", 31.5)[0].at_us >= 38.3e6
+
+
+@pytest.mark.parametrize("listener", ["", CALLED])
+def test_who_exceeds_the_poll_interval_leaves_at_a_look_every_half_second_and_joins_after_its_next_poll(listener: str) -> None:
+    trace = trace_of("librdkafka", "eager", LONG, config=", max.poll.interval.ms: 10s", listener=listener)
+    expired = told(trace, ev.PollExpired, "c1")[0]
+    assert 60.2e6 < expired.at_us <= 60.8e6 and (expired.at_us - told(trace, ev.PollingBegan, "c1")[0].at_us) % 500_000 < 5_000
+    assert told(trace, ev.LeaveSent, "c1")[0].at_us == expired.at_us
+    lost = next(e for e in told(trace, ev.CallbackBegan, "c1", 50) if e.callback == "lost")
+    assert (lost.at_us == expired.at_us) == (not listener)
+    assert lost.at_us >= 65.3e6 or not listener
+    assert told(trace, ev.GenerationJoined, "c1", 60)[0].at_us >= 65.3e6
+    assert not told(trace, ev.RequestSent, "c1", 60.9)[0].at_us < 65.3e6
+
+
+def test_a_static_member_that_exceeds_it_does_not_leave() -> None:
+    trace = trace_of("librdkafka", "eager", LONG, config=", max.poll.interval.ms: 10s", static='"{name}"')
+    assert told(trace, ev.PollExpired, "c1") and not told(trace, ev.LeaveSent, "c1")
+    assert [e.why for e in trace.events if type(e) is ev.MemberRemoved] == ["replaced"]      # by itself, within its session
+
+
+def test_franz_go_never_leaves_for_a_stuck_handler_and_rebalances_beside_it() -> None:
+    trace = trace_of("franz-go", "cooperative", JOIN, "  - {at: 30300ms, hang: {member: c0, for: 40s}}", LEAVE)
+    assert not told(trace, ev.PollExpired, "c0")
+    assert told(trace, ev.CallbackBegan, "c0", 31)[0].at_us < 34e6
+
+
+def test_franz_go_beats_once_more_half_a_second_after_a_cooperative_join() -> None:
+    trace = trace_of("franz-go", "cooperative", JOIN)
+    follow_up = [r for r in analyse(trace).rebalances if 15e6 < r.prepared_us < 20e6]
+    assert len(follow_up) == 2 and follow_up[1].prepared_us - follow_up[0].barrier_us < 0.1e6
+    noticed = [e.at_us for e in trace.events if type(e) is ev.RebalanceNoticed and e.at_us > follow_up[0].barrier_us]
+    assert noticed and all(abs(at - follow_up[0].barrier_us - 500_000) < 50_000 for at in noticed)
+
+
+def test_an_eager_only_member_makes_a_franz_go_group_eager() -> None:
+    text = """
+topics: {orders: 6}
+group:
+  client: franz-go
+  config: {partition.assignment.strategy: [cooperative-sticky, range]}
+  members: {a: {}, b: {}, old: {client: java, config: {partition.assignment.strategy: [range]}, starts_at: 20s}}
+replay: as-written
+horizon: 60s
+"""
+    trace = play(story_of(text.encode(), "story.yaml").scenario())
+    assert callbacks(trace, "a", 19)[0][0] == "revoked" and callbacks(trace, "a", 19)[0][1] == 3
+
+
+@pytest.mark.parametrize(("client", "waits"), [("sarama", True), ("aiokafka", False)])
+def test_sarama_waits_for_its_handlers_and_aiokafka_for_nobody(client: str, waits: bool) -> None:
+    trace = trace_of(client, "eager", JOIN, HANG, LEAVE)
+    assert (told(trace, ev.CallbackBegan, "c0", 31)[0].at_us >= 38.3e6) == waits
+
+
+def test_sarama_is_put_out_after_a_minute_of_waiting_for_a_handler() -> None:
+    trace = trace_of("sarama", "eager", "  - {at: 5s, join: {names: [c2]}}", "  - {at: 10s, hang: {member: c0, for: 68s}}", "  - {at: 11s, leave: c2}")
+    removed = [e for e in trace.events if type(e) is ev.MemberRemoved and e.consumer == "c0"]
+    assert [e.why for e in removed] == ["not-rejoined"] and 71e6 <= removed[0].at_us <= 71.1e6
+
+
+@pytest.mark.parametrize(("habits", "seconds"), [(JAVA, 300), (LIBRDKAFKA, 300), (AIOKAFKA, 10), (SARAMA, 60), (FRANZ_GO, 60)])
+def test_how_long_the_group_waits_for_a_member_is_what_its_client_asks_for(habits: Habits, seconds: int) -> None:
+    assert habits.rebalance_timeout_of(10_000_000, 300_000_000) == seconds * 1_000_000
+
+
+@pytest.mark.parametrize("client", ["librdkafka", "franz-go", "sarama", "aiokafka"])
+@pytest.mark.parametrize("listener", ["", CALLED])
+def test_sleeping_through_quiet_times_changes_nothing(client: str, listener: str) -> None:
+    config = ", max.poll.interval.ms: 10s" if client in ("librdkafka", "aiokafka") else ""
+    text = STORY % {"client": client, "config": config, "listener": listener, "script": "\n".join((JOIN, HANG, LEAVE, LONG)), "variant": "eager"}
+    scenario = story_of(text.encode(), "story.yaml").scenario()
+    assert play(scenario).events == play(scenario, dense=True).events
+    assert not analyse(play(scenario)).violations
+
+
+def test_a_computing_leader_sends_no_heartbeats_and_may_be_put_out() -> None:
+    text = STORY % {"client": "librdkafka", "config": "", "listener": "", "script": JOIN, "variant": "eager"}
+    trace = play(story_of(text.encode(), "story.yaml", ["group.assignor_cost.fixed=8s", "group.config.max.poll.interval.ms=10s"]).scenario())
+    assert any(type(e) is ev.MemberRemoved for e in trace.events)
