@@ -1,6 +1,6 @@
-"""What the page's script is given: timelines, pauses, marks and lag as compact lists, every text once.
+"""What the page's script is given: timelines, pauses, marks and lag as rows of whole numbers, every text once.
 
-Times are µs. The order within lists is documented at each function and read by page/*.js.
+Times are µs, records tenths. The order within rows is documented at each function and read by page/*.js, which gets those of `PACKED` in short.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ EVIDENCE = 24                   # event numbers a pause at most
 MOST_EVENTS = 600               # of a variant are told in words, those of the longest pauses first
 MOST_PAUSES = 30_000            # of a variant, so that a page stays a page; the partitions that stood still longest have all of theirs
 KINDS = tuple(PhaseKind)
+PACKED = ("lanes", "pauses", "shapes", "rows", "events", "lag", "laneLag")
 Row = list[Any]
 
 
@@ -82,7 +83,7 @@ def _variant(v: VariantReport, texts: Once) -> dict[str, Any]:
     lanes = [_lane(lane, a, texts, pauses, shapes) for lane in shown]
     return {
         "name": safe(v.name), "title": safe(v.title), "file": safe(v.file), "horizon": a.horizon_us,
-        "groups": [[texts.place(safe(g)), [[s.state, s.started_us, s.ended_us] for s in a.group_states[g]]] for g in a.groups],
+        "groups": [[texts.place(safe(g)), [[texts.place(s.state), s.started_us, s.ended_us] for s in a.group_states[g]]] for g in a.groups],
         "lanes": lanes, "pauses": pauses.things, "shapes": shapes.things, "rows": _rows(a, shown),
         "marks": [[m.at_us, m.kind, texts.place(safe(m.text or m.action)), rank] for m, rank in ranked(a.marks)],
         "rounds": [[r.barrier_us, r.generation, a.groups.index(r.group)] for r in a.rebalances if r.barrier_us >= 0 and not r.is_formation],
@@ -92,26 +93,44 @@ def _variant(v: VariantReport, texts: Once) -> dict[str, Any]:
 
 
 def _lane(lane: Lane, a: Analysis, texts: Once, pauses: Once, shapes: Once) -> Row:
-    """[name, group's place, pauses' places, when it was first had, who consumed before each pause and after the last]; −1 where nobody could.
+    """[name, group's place, how many numbers of runs, pauses' places in runs, when it was first had, who consumed before each pause and after the
+    last]; −1 where nobody could.
 
     A partition is consumed wherever it does not stand still, so that beginnings and ends need no telling.
     """
     starts = {s.started_us: texts.place(safe(s.consumer)) for s in lane.segments if s.what == "consuming"}
     first = next((s.started_us for s in lane.segments if s.what != "unowned"), a.horizon_us)
     owners = [starts.get(at, -1) for at in (first, *(p.ended_us for p in lane.pauses))]
-    return [texts.place(safe(str(lane.partition))), a.groups.index(lane.group), [_pause(p, a, texts, pauses, shapes) for p in lane.pauses], first, owners]
+    runs = in_runs([_pause(p, a, texts, pauses, shapes) for p in lane.pauses])
+    return [texts.place(safe(str(lane.partition))), a.groups.index(lane.group), len(runs), *runs, first, *owners]
+
+
+def in_runs(numbers: Sequence[int]) -> list[int]:
+    """[first, how many, first, how many …]: numbers that follow upon each other take no room."""
+    found: list[int] = []
+    for number in numbers:
+        if found and number == found[-2] + found[-1]:
+            found[-1] += 1
+        else:
+            found += [number, 1]
+    return found
+
+
+def in_steps(numbers: Sequence[int]) -> list[int]:
+    """The first one, and how far it is from each to the next."""
+    return [number - before for before, number in zip((0, *numbers), numbers)]
 
 
 def _pause(p: Pause, a: Analysis, texts: Once, pauses: Once, shapes: Once) -> int:
     """[shape's place, started, is it open, last event, length of each phase …]. What pauses of one disturbance have in common is a shape:
-    [owner before, owner after, cause, hint, [kind, text, …] of its phases, events]."""
+    [owner before, owner after, cause, hint, how many numbers of phases, kind, text, …, events in steps]."""
     is_alone = p.why == "callback"                 # one phase, which is the cause as well: all of the sentence stands in it
     told_phases = [tell_standstill(p)] if is_alone else [tell_phase(phase, p.owner_after) for phase in p.phases]
     kinds = tuple(x for phase, told in zip(p.phases, told_phases) for x in (KINDS.index(phase.kind), texts.place(told)))
     proof = tuple(n for n in p.cause.evidence if n != p.end_event)[:EVIDENCE]
     words = (safe(p.owner_before), safe(p.owner_after), "" if is_alone else tell_cause(p.cause), hint_on(p, a))
     shape = (*map(texts.place, words), kinds, proof)
-    place = shapes.place(shape, [*shape[:4], list(kinds), list(proof)])
+    place = shapes.place(shape, [*shape[:4], len(kinds), *kinds, *in_steps(proof)])
     told = (place, p.started_us, int(p.is_open), p.end_event, *(phase.length_us for phase in p.phases))
     return pauses.place(told, list(told))
 
@@ -129,21 +148,27 @@ def _events(a: Analysis, lanes: Sequence[Lane], texts: Once) -> list[Row]:
 
 
 def _rows(a: Analysis, lanes: Sequence[Lane]) -> list[list[int]]:
-    """Lanes by row: the first of those that look alike, then the others."""
+    """Lanes by row: the first of those that look alike, then the others; in steps."""
     place = {(lane.group, lane.partition): i for i, lane in enumerate(lanes)}
     window = Window(0, max(a.horizon_us, 1), FOLD_COLUMNS)
-    return [[place[lane.group, lane.partition] for lane in (row.lane, *row.alike)] for row in fold(lay_out(lanes, window))]
+    return [in_steps([place[lane.group, lane.partition] for lane in (row.lane, *row.alike)]) for row in fold(lay_out(lanes, window))]
 
 
 def _lane_lags(a: Analysis, lanes: Sequence[Lane]) -> list[Row]:
-    """[lane's place, points] of the partitions that lagged most."""
+    """[lane's place, step, records, step, records …] of the partitions that lagged most."""
     place = {(lane.group, lane.partition): i for i, lane in enumerate(lanes)}
     worst = sorted((c for c in a.lag if c.peak > 0), key=lambda c: (-c.peak, c.partition))[:LANE_LAGS]
-    return [[place[c.group, c.partition], thinned(c.corners, LANE_LAG_POINTS)] for c in worst if (c.group, c.partition) in place]
+    found = []
+    for c in worst:
+        if (c.group, c.partition) in place:
+            points = thinned(c.corners, LANE_LAG_POINTS)
+            steps = in_steps([at for at, _ in points])
+            found.append([place[c.group, c.partition], *(number for step, (_, tenths) in zip(steps, points) for number in (step, tenths))])
+    return found
 
 
-def thinned(points: Sequence[tuple[int, float]], most: int) -> list[list[float]]:
-    """At most so many points, flat as [at, value]: of each stretch the lowest and the highest, so that no peak is lost."""
+def thinned(points: Sequence[tuple[int, float]], most: int) -> list[list[int]]:
+    """At most so many points as [at, tenths of a record]: of each stretch the lowest and the highest, so that no peak is lost."""
     if len(points) > most:
         stretch = -(-2 * len(points) // most)
         kept: list[tuple[int, float]] = []
@@ -152,4 +177,4 @@ def thinned(points: Sequence[tuple[int, float]], most: int) -> list[list[float]]
             low, high = min(part, key=lambda p: p[1]), max(part, key=lambda p: p[1])
             kept += sorted({low: None, high: None})
         points = kept
-    return [[at, round(value, 1) if value < 100 else round(value)] for at, value in points]
+    return [[at, round(10 * value) if value < 100 else 10 * round(value)] for at, value in points]

@@ -12,11 +12,13 @@ import html
 import json
 from functools import cache
 from importlib import resources
+from typing import Any
 
 from rebalsim.domain.instants import say_duration
 from rebalsim.reports import figures as figures_of
 from rebalsim.reports import page_parts as parts
-from rebalsim.reports.page_data import data_of, lanes_shown
+from rebalsim.reports.packed import pack
+from rebalsim.reports.page_data import PACKED, data_of, lanes_shown
 from rebalsim.reports.palette import LOOKS
 from rebalsim.reports.report import Report, VariantReport
 from rebalsim.reports.to_terminal import picture_of
@@ -32,7 +34,7 @@ def render(report: Report) -> str:
     """The page."""
     style, script = _style(), _script()
     policy = (f"default-src 'none'; style-src 'sha256-{_hash(style)}'; script-src 'sha256-{_hash(script)}'; base-uri 'none'; form-action 'none'")
-    data = json.dumps(data_of(report), ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c").replace("\u2028", "\\u2028")
+    data = json.dumps(_packed(data_of(report)), ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c").replace("\u2028", "\\u2028")
     title = parts.text(report.title) or "rebalsim"
     facts = [f"Kafka {parts.text(report.kafka)}"] if report.kafka else []
     facts += [f"seed {report.seed}"] if report.seed is not None else []
@@ -58,6 +60,14 @@ def render(report: Report) -> str:
         f'<div id="tip" role="tooltip" hidden></div><div id="said" class="sr" role="status" aria-live="polite"></div>\n'
         f'<script type="application/json" id="data">{data}</script>\n<script>{script}</script>\n</body></html>\n'
     )
+
+
+def _packed(data: dict[str, Any]) -> dict[str, Any]:
+    """The same with its rows of numbers in short; `packed` says which."""
+    variants = [
+        {**v, **{key: pack(v[key]) for key in PACKED}, "groups": [[name, pack(spans)] for name, spans in v["groups"]]} for v in data["variants"]
+    ]
+    return {**data, "variants": variants, "packed": list(PACKED)}
 
 
 def _closed(v: VariantReport, inner: str) -> str:

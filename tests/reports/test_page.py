@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 from html.parser import HTMLParser
+from itertools import accumulate
 from typing import Any
 
 import pytest
@@ -14,7 +15,8 @@ from builders import trace
 from told import bounced, hostile, one, story
 
 from rebalsim.reports import page_data, to_html
-from rebalsim.reports.page_data import KINDS, thinned
+from rebalsim.reports.packed import BASE, DIGITS, pack
+from rebalsim.reports.page_data import KINDS, data_of, thinned
 from rebalsim.reports.report import BudgetResult, Report
 
 
@@ -25,10 +27,11 @@ def data(page: str) -> dict[str, Any]:
     return decoded
 
 
-def consumed(lane: list[Any], pauses: list[list[int]], horizon_us: int) -> list[tuple[int, int, int]]:
+def consumed(lane: list[int], pauses: list[list[int]], horizon_us: int) -> list[tuple[int, int, int]]:
     """A lane's consumption unfolded, as the page's script does it."""
-    found, at = [], lane[3]
-    for place, owner in enumerate(lane[4]):
+    at, *owners = lane[3 + lane[2] :]
+    found = []
+    for place, owner in enumerate(owners):
         until = pauses[place][1] if place < len(pauses) else horizon_us
         if owner >= 0 and until > at:
             found.append((owner, at, until))
@@ -83,18 +86,19 @@ def test_the_policy_allows_this_script_and_this_style_only() -> None:
 @pytest.mark.parametrize("name", ["scale-out", "troubles"])
 def test_the_page_holds_what_the_analysis_says(name: str) -> None:
     report = story(name)
-    held = data(to_html.render(report))
+    held = data_of(report)
     texts = held["texts"]
     assert [k["name"] for k in held["kinds"]] == [k.value for k in KINDS]
     for told, variant in zip(held["variants"], report.variants):
         analysis = variant.analysis
         assert [texts[lane[0]] for lane in told["lanes"]] == [str(lane.partition) for lane in analysis.lanes]
-        assert sorted(i for row in told["rows"] for i in row) == list(range(len(analysis.lanes)))
+        assert sorted(i for row in told["rows"] for i in accumulate(row)) == list(range(len(analysis.lanes)))
         for lane, expected in zip(told["lanes"], analysis.lanes):
-            pauses = [told["pauses"][i] for i in lane[2]]
+            pauses = [told["pauses"][i] for i in places(lane)]
             assert [(p[1], sum(p[4:])) for p in pauses] == [(p.started_us, p.length_us) for p in expected.pauses]
             for p, pause in zip(pauses, expected.pauses):
-                before, after, _, _, kinds, proof = told["shapes"][p[0]]
+                before, after, _, _, count, *rest = told["shapes"][p[0]]
+                kinds, proof = rest[:count], list(accumulate(rest[count:]))
                 assert [(KINDS[k], length) for k, length in zip(kinds[::2], p[4:])] == [(x.kind, x.length_us) for x in pause.phases]
                 assert (texts[before], texts[after], bool(p[2])) == (pause.owner_before, pause.owner_after, pause.is_open)
                 assert set(proof) <= set(pause.cause.evidence)
@@ -103,8 +107,42 @@ def test_the_page_holds_what_the_analysis_says(name: str) -> None:
         assert [m[0] for m in told["marks"]] == [m.at_us for m in analysis.marks if m.kind == "action"]
 
 
+def places(lane: list[int]) -> list[int]:
+    """The pauses of a lane, out of their runs."""
+    runs = lane[3 : 3 + lane[2]]
+    return [first + i for first, count in zip(runs[::2], runs[1::2]) for i in range(count)]
+
+
+def test_numbers_are_packed_and_read_back() -> None:
+    """As page/1-words.js reads them."""
+    rows = [[1, 2, 3], [1, 2, 3], [], [5], [-7, 10**13, 0, 44, 43, -44], [0, 0, 0, 0, 0, 0, 1_935, 1_936]]
+    text = pack(rows)
+    assert unpacked(text) == rows and not set(text) & set("\"'\\<>&") and text.isascii() and text.isprintable()
+    assert len(pack([[100_000_000 + i] for i in range(100)])) < 210
+    page = data(to_html.render(story("troubles")))
+    for told, written in zip(data_of(story("troubles"))["variants"], page["variants"]):
+        assert all(unpacked(written[key]) == told[key] for key in page["packed"])
+
+
+def unpacked(text: str) -> list[list[int]]:
+    numbers: list[int] = []
+    number = 0
+    for digit in map(DIGITS.index, text):
+        number = number * BASE + digit % BASE
+        if digit < BASE:
+            numbers.append(number)
+            number = 0
+    rows: list[list[int]] = []
+    left = iter(numbers)
+    for count in left:
+        above = rows[-1] if rows else []
+        steps = [next(left) for _ in range(count)]
+        rows.append([(above[i] if i < len(above) else 0) + (-(s + 1) // 2 if s % 2 else s // 2) for i, s in enumerate(steps)])
+    return rows
+
+
 def test_a_story_of_fifty_partitions_takes_less_than_400_kb() -> None:
-    eager, other = one(bounced(50, 10, 20)), one(bounced(50, 10, 20, shift_us=1_500))
+    eager, other = one(bounced(50, 10, 40)), one(bounced(50, 10, 40, shift_us=1_500))
     page = to_html.render(Report("t", (*eager.variants, *other.variants), scenario="topics: {}\n" * 40))
     assert len(page.encode()) < 400_000
 
@@ -118,23 +156,22 @@ def test_more_pauses_than_a_page_can_hold_leave_out_partitions_and_say_so(monkey
     monkeypatch.setattr(page_data, "MOST_PAUSES", 50)
     report = one(bounced(30, 5, 4))
     page = to_html.render(report)
-    held = data(page)["variants"][0]
+    held = data_of(report)["variants"][0]
     analysis = report.variants[0].analysis
     kept = len(held["lanes"])
     assert 0 < kept < 30 and len(held["pauses"]) <= 50
     assert f"These are the {kept} of 30 partitions that stood still longest" in page
     ordered = sorted((sum(p.length_us for p in lane.pauses) for lane in analysis.lanes), reverse=True)
-    assert [sum(sum(held["pauses"][i][4:]) for i in lane[2]) >= ordered[kept - 1] for lane in held["lanes"]] == [True] * kept
+    assert [sum(sum(held["pauses"][i][4:]) for i in places(lane)) >= ordered[kept - 1] for lane in held["lanes"]] == [True] * kept
 
 
 def test_evidence_is_told_in_words_of_the_longest_pauses_first(monkeypatch: pytest.MonkeyPatch) -> None:
     report = story("troubles")
-    held = data(to_html.render(report))
-    told = [e[0] for e in held["variants"][0]["events"]]
+    told = [e[0] for e in data_of(report)["variants"][0]["events"]]
     proofs = {n for p in report.variants[0].analysis.pauses for n in (*p.cause.evidence, p.end_event) if n >= 0}
     assert told == sorted(proofs)
     monkeypatch.setattr(page_data, "MOST_EVENTS", 5)
-    few = [e[0] for e in data(to_html.render(report))["variants"][0]["events"]]
+    few = [e[0] for e in data_of(report)["variants"][0]["events"]]
     longest = max(report.variants[0].analysis.pauses, key=lambda p: p.length_us)
     assert set(longest.cause.evidence) <= set(few) and len(few) < len(told)
 
@@ -180,7 +217,7 @@ def test_traces_without_anything_make_a_page_too() -> None:
 def test_thinning_keeps_peaks() -> None:
     points = [(i, float(i % 97)) for i in range(10_000)]
     kept = thinned(points, 100)
-    assert len(kept) <= 104 and max(v for _, v in kept) == 96 and [at for at, _ in kept] == sorted(at for at, _ in kept)
+    assert len(kept) <= 104 and max(v for _, v in kept) == 960 and [at for at, _ in kept] == sorted(at for at, _ in kept)
     assert thinned(points[:5], 100) == [[0, 0.0], [1, 1.0], [2, 2.0], [3, 3.0], [4, 4.0]]
 
 

@@ -47,6 +47,52 @@ function ticks(from, until, most) {
 
 const number = (value) => (value >= 100 || value === Math.round(value) ? Math.round(value).toLocaleString("en") : value.toFixed(1));
 
+// Rows of whole numbers come packed (packed.py): how many, then each less the one above it, in digits of base 44.
+const DIGITS = Array.from({ length: 94 }, (_, i) => String.fromCharCode(33 + i)).filter((c) => !"\"'\\<>&".includes(c)).join("");
+
+function unpack(text) {
+  const rows = [], worth = new Map(Array.from(DIGITS, (c, i) => [c, i]));
+  let place = 0, above = [];
+  const next = () => {
+    for (let number = 0; ; ) {
+      const digit = worth.get(text[place++]);
+      number = number * 44 + digit % 44;
+      if (digit < 44) return number;
+    }
+  };
+  while (place < text.length) {
+    const row = [];
+    for (let left = next(); left > 0; left -= 1) {
+      const step = next(), from = row.length < above.length ? above[row.length] : 0;
+      row.push(from + (step % 2 ? -(step + 1) / 2 : step / 2));
+    }
+    rows.push(row);
+    above = row;
+  }
+  return rows;
+}
+
+function summed(steps) {
+  let at = 0;
+  return steps.map((step) => (at += step));
+}
+
+const points = (flat) => { let at = 0; return Array.from({ length: flat.length / 2 }, (_, i) => [at += flat[2 * i], flat[2 * i + 1] / 10]); };
+
+for (const v of VARIANTS) {
+  for (const key of DATA.packed) v[key] = unpack(v[key]);
+  v.groups = v.groups.map(([name, spans]) => [name, unpack(spans).map(([state, started, ended]) => [TEXT[state], started, ended])]);
+  v.rows = v.rows.map(summed);
+  v.lag = v.lag.map(([at, tenths]) => [at, tenths / 10]);
+  v.laneLag = v.laneLag.map(([lane, ...flat]) => [lane, points(flat)]);
+  v.shapes = v.shapes.map(([before, after, cause, hint, count, ...rest]) => [before, after, cause, hint, rest.slice(0, count), summed(rest.slice(count))]);
+  v.lanes = v.lanes.map(([name, group, count, ...rest]) => {
+    const places = [];
+    for (let i = 0; i < count; i += 2) for (let k = 0; k < rest[i + 1]; k += 1) places.push(rest[i] + k);
+    return [name, group, places, rest[count], rest.slice(count + 1)];
+  });
+}
+
 // A pause comes as [shape, started, open, last event, length, …] and is unfolded here, once, into
 // [started, open, before, after, cause, hint, [kind, length, text, …], events].
 for (const v of VARIANTS) {
