@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any
 
-from rebalsim.protocol.classic_member import ClassicMember
-from rebalsim.simulation.commits import Commits
 from rebalsim.simulation.consumer import Consumer
 from rebalsim.simulation.threaded.feed import OwnFeed
 from rebalsim.simulation.threaded.main_thread import MainThread
@@ -21,12 +19,11 @@ class ThreadedConsumer(Consumer):
     began_us: int                         # this life's first poll(): looks at the poll timer count from here
 
     def equip(self) -> None:
+        super().equip()
         self.is_in_poll = False
         self.left_us = -1                 # when it left poll() with the batch at hand, where steady times ended within one
         self.began_us = self.engine.env._now
-        self.member = ClassicMember(self.config.group_instance_id, self.is_cooperative)
         self.heartbeat = OwnTimers(self)
-        self.commits = Commits(self)
         self.feed = OwnFeed(self)
         self.positions = OwnPositions(self)
         self.membership = MainThread(self)
@@ -82,7 +79,7 @@ class ThreadedConsumer(Consumer):
         if self.is_in_poll:
             self.is_in_poll = False
             self.heartbeat.timers.polled_us = self.left_us if self.left_us >= 0 else self.engine.env._now
-        self.is_polling = False
+        self.is_polling = self.is_idle = False
         self.busy_until_us = until_us
         self.alarm.set(until_us)
         if not self.is_closing:

@@ -331,6 +331,10 @@ class MainThread(Membership):
         self.engine.at(until_us, self.consumer.rank + BEAT, lambda event: nudge.give())
         yield nudge
 
+    def begin_turn(self) -> bool:
+        """There is no short way: see `poll`."""
+        return False
+
     def poll(self) -> Generator[Any, Any, bool]:
         """What poll() does for the group: the callbacks that wait for it."""
         consumer = self.consumer

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import Any
 
 from rebalsim.protocol.errors_of_kafka import Error
@@ -17,10 +16,9 @@ class OwnPositions(Positions):
 
     __slots__ = ()
 
-    def update(self) -> Generator[Any, Any, bool]:
+    def begin_update(self) -> bool:
         """Nothing is left for the application to do."""
         return True
-        yield
 
     def serve(self) -> None:
         """What has not been asked yet."""
