@@ -12,8 +12,9 @@ from rebalsim.trace.trace import Trace
 
 
 def find_redeliveries(trace: Trace, horizon_us: int, group_of: Mapping[str, str], disturbances: Sequence[Disturbance]) -> list[Redelivery]:
-    """Every position that was below or above what had been handled. Where a group begins (by `latest`) is its choice, and skips nothing;
-    on a partition that came later, it does: nobody was handed what had arrived there before anybody knew of it."""
+    """Every position that was below or above what had been handled, and what former owners handled beside new ones. Where a group begins
+    (by `latest`) is its choice, and skips nothing; on a partition that came later, it does: nobody was handed what had arrived there before
+    anybody knew of it."""
     begun: dict[tuple[str, Partition], None] = {}
     later: dict[str, int] = {}
     starts: dict[str, list[int]] = {}
@@ -23,6 +24,11 @@ def find_redeliveries(trace: Trace, horizon_us: int, group_of: Mapping[str, str]
         places.setdefault(d.group, []).append(place)
     known = {topic: facts.partitions for topic, facts in trace.header.topics.items()}
     found: list[Redelivery] = []
+
+    def disturbed(group: str, at_us: int) -> int:
+        at = bisect_right(starts.get(group, []), at_us)
+        return places[group][at - 1] if at else -1
+
     number = -1
     for e in trace.events:
         number += 1
@@ -39,9 +45,10 @@ def find_redeliveries(trace: Trace, horizon_us: int, group_of: Mapping[str, str]
                 handled = 0
             if handled < 0 or e.offset == handled or (is_first and not came_later and e.offset > handled):
                 continue
-            at = bisect_right(starts.get(group, []), e.at_us)
-            disturbance = places[group][at - 1] if at else -1
             found.append(Redelivery(
-                e.partition, group, e.at_us, e.consumer, abs(handled - e.offset), e.offset > handled, e.how, disturbance, number,
+                e.partition, group, e.at_us, e.consumer, abs(handled - e.offset), e.offset > handled, e.how, disturbed(group, e.at_us), number,
             ))
+        elif kind is ev.HandledBeside and e.at_us < horizon_us:
+            group = group_of.get(e.consumer, "")
+            found.append(Redelivery(e.partition, group, e.at_us, e.consumer, e.records, False, "beside", disturbed(group, e.at_us), number))
     return found

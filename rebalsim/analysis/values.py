@@ -315,7 +315,7 @@ class LagCurve:
 
 @dataclass(slots=True)
 class Redelivery:
-    """An owner started below (delivered twice) or above (skipped) what had been handled."""
+    """An owner started below (delivered twice) or above (skipped) what had been handled, or went on beside the next one."""
 
     partition: Partition
     group: str
@@ -323,7 +323,7 @@ class Redelivery:
     consumer: str
     records: int                   # > 0
     is_skip: bool
-    how: str                       # committed | earliest | latest | none
+    how: str                       # committed | earliest | latest | none | beside
     disturbance: int
     event: int
 

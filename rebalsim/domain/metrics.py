@@ -100,7 +100,7 @@ def _of_records() -> list[Metric]:
         Metric("lag_peak_partition", "records", "less", "partitions", "the highest lag of any one partition"),
         Metric("lag_at_end", "records", "less", "run", "records that had arrived and were not handled at the horizon"),
         Metric("time_to_catch_up", "duration", "less", "partitions", "from the end of a pause until lag was back at what it was before; the longest"),
-        Metric("duplicates", "records", "less", "run", "records delivered twice because a new owner started below what had been handled"),
+        Metric("duplicates", "records", "less", "run", "handled twice: a new owner began below what had been handled, or the old one went on beside it"),
         Metric("duplicates_per_rebalance", "records", "less", "run", "duplicates divided by rebalances"),
         Metric("skipped", "records", "less", "run", "records that nobody was handed because an owner started above them"),
         Metric("record_age_p99", "duration", "less", "records", "99 % of the records were handed over no older than this"),

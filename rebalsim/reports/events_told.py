@@ -153,6 +153,7 @@ _TELLERS: dict[type, Callable[[Any], str]] = {
     ev.Fenced: lambda e: f"is refused by {e.api}: {e.error}",
     ev.CommitRefused: lambda e: f"commit refused: {e.error}" + (f" ({_partitions(e.partitions)})" if e.partitions else ""),
     ev.PositionFound: _position,
+    ev.HandledBeside: lambda e: f"{plural(e.records, 'record')} of {e.partition} handled beside its new owner",
     ev.RecordsDelivered: _delivered,
     ev.BatchHandled: lambda e: "batch handled",
     ev.BytesFetched: lambda e: f"{e.bytes:,} bytes of {e.partition} fetched from broker {e.broker}" + (", across racks" if e.crosses else ""),

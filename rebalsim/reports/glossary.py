@@ -67,7 +67,7 @@ WORDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "rebalance-timeout": ("How long the coordinator waits at the barrier: the longest max.poll.interval.ms of all members.", ("barrier",)),
     "lag": ("Records of a partition that have arrived and are not handled. Fluid in rebalsim: it decides how many records a poll returns.",
             ("pause", "lag_peak")),
-    "duplicate": ("A record that is delivered again because a new owner started below what had been handled.", ("duplicates",)),
+    "duplicate": ("A record handled again: a new owner began below what had been handled, or the old one, thrown out, went on beside it.", ("duplicates",)),
     "budget": ("A limit on a metric, in the scenario: longest_pause: \"<= 2s\". For a variant or all; narrowed by topics, members, from and until, or the "
                "action of the script that set it off; absolute, or relative to a variant (\"<= 0.5 × eager\", same seed) or a baseline (\"<= baseline + "
                "5%\"). Over several seeds it must hold in each of them, or at its percentile (seeds: p95). level: warn only tells. `rebalsim check` "

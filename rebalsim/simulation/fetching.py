@@ -55,9 +55,11 @@ class Fetching:
         for partition in partitions:
             share = shares.get(partition)
             fresh[partition] = share if share is not None else Share(partition, world.flow(partition), world.brokers.reads_from(partition, rack))
+        gone = [share for partition, share in shares.items() if partition not in fresh]
         if not self.is_suspended:
-            mark(self.consumer, [share for partition, share in shares.items() if partition not in fresh])
-        tell_bytes(self.consumer, [share for partition, share in shares.items() if partition not in fresh])
+            mark(self.consumer, gone)
+        world.progress.give_up(self.consumer, gone)
+        tell_bytes(self.consumer, gone)
         self.shares = fresh
         self.is_suspended = False
         if self.buffer:
@@ -69,6 +71,7 @@ class Fetching:
             self.unsettle()
         self.is_suspended = True
         mark(self.consumer, self.shares.values())
+        self.consumer.world.progress.give_up(self.consumer, self.shares.values())
         self.buffer.clear()
 
     def consumed(self) -> dict[Partition, int]:

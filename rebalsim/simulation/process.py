@@ -115,6 +115,7 @@ class Process(Sleeper):
             self.feed.unsettle()                       # where it had got to stays as it is
         if not self.feed.is_suspended:
             mark(self, self.feed.shares.values())
+        self.world.progress.give_up(self, self.feed.shares.values())
         tell_bytes(self, self.feed.shares.values())
         self.is_alive = self.is_resting = False
         self.how_ended = how

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from rebalsim.domain.ids import Partition
+from rebalsim.trace.events import HandledBeside
 
 
 class Progress:
-    """Per group and partition: the furthest that former readers got, and who reads now."""
+    """Per group and partition: the furthest that former readers got, who reads now, and who goes on though another reads by now."""
 
-    __slots__ = ("_furthest", "_readers")
+    __slots__ = ("_furthest", "_outdated", "_readers")
 
     def __init__(self) -> None:
         self._furthest: dict[tuple[str, Partition], int] = {}
         self._readers: dict[tuple[str, Partition], tuple[Any, Any]] = {}
+        self._outdated: dict[Any, int] = {}           # a former reader's share → how far it had got when another began
 
     def known(self) -> list[tuple[str, Partition]]:
         """Whom and what it is about, in the order in which it began."""
@@ -34,4 +37,29 @@ class Progress:
         """Somebody found a position and reads on from there."""
         key = (group, partition)
         self._furthest[key] = self.of(group, partition)
+        before = self._readers.get(key)
+        if before is not None and before[0] is not feed and _still_reads(*before):
+            self._outdated[before[1]] = before[0].offset_of(before[1])
         self._readers[key] = (feed, share)
+
+    def give_up(self, consumer: Any, shares: Iterable[Any], at_us: int | None = None) -> None:
+        """These are read no more by this consumer. Told if somebody else had begun to read them before."""
+        if not self._outdated:
+            return
+        world = consumer.world
+        now = world.engine.env._now if at_us is None else at_us
+        for share in shares:
+            since = self._outdated.pop(share, -1)
+            if since < 0:
+                continue
+            offset = consumer.feed.offset_of(share, now)
+            if offset > since:
+                key = (consumer.group, share.partition)
+                self._furthest[key] = max(self._furthest[key], offset)
+                world.tell(HandledBeside(now, consumer.name, share.partition, offset - since))
+
+
+def _still_reads(feed: Any, share: Any) -> bool:
+    """Does this former reader not know yet that it is one?"""
+    consumer = feed.consumer
+    return bool(consumer.is_alive and consumer.feed is feed and feed.shares.get(share.partition) is share and not feed.is_suspended)

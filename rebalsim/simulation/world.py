@@ -162,6 +162,9 @@ class World:
         for consumer in self.consumers.values():
             if self.is_wire and consumer.is_alive and not consumer.is_frozen and consumer.feed.cycle is not None:
                 consumer.feed.tell_steady(horizon - 1)
+        for consumer in self.consumers.values():
+            if consumer.is_alive:
+                self.progress.give_up(consumer, consumer.feed.shares.values(), horizon - 1)
         mark_end(self)
         for consumer in self.consumers.values():
             if consumer.is_alive:

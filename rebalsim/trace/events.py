@@ -313,6 +313,16 @@ class PositionFound:
 
 
 @dataclass(slots=True)
+class HandledBeside:
+    """A former owner gave the partition up at last: so many records it had gone on handling beside the new owner, which reads them too."""
+
+    at_us: int
+    consumer: str
+    partition: Partition
+    records: int
+
+
+@dataclass(slots=True)
 class RecordsDelivered:
     """poll() handed over records: partition → (first offset, last offset, age of the oldest in µs). The first delivery of a partition
     after it was assigned or stood still is always told; the usual ones only in a trace of the whole wire."""

@@ -62,6 +62,7 @@ class AsyncFeed(Feed):
             if share is None:
                 share = HeldShare(partition, world.flow(partition), world.brokers.reads_from(partition, rack))
             fresh[partition] = share
+        world.progress.give_up(self.consumer, [share for partition, share in shares.items() if partition not in fresh])
         self.shares = fresh
 
     def mark_revoking(self, partitions: tuple[Partition, ...]) -> None:
