@@ -94,11 +94,14 @@ class Endpoint(Process):
             self.heartbeat.plan()
 
     def read(self) -> None:
-        """Passes one after the other until everything that has come is handled, in order."""
-        while self.inbox:
+        """Passes one after the other until everything that has come is handled, in order; then what ran out of time while nobody looked."""
+        while self.inbox or self.is_overdue:
             inbox, self.inbox = self.inbox, []
             for call, response in inbox:
                 self._take_up(call, response)
+            if self.is_overdue and not self.inbox:
+                self.is_overdue = False
+                self._give_up()
 
     def read_once(self) -> None:
         """One network pass, of a thread that then waits: it takes one answer from each connection (Selector), however many have come."""
@@ -144,11 +147,18 @@ class Endpoint(Process):
             self.expiry.set(call.expires_us)
 
     def _expire(self) -> None:
-        """A request without an answer for too long: the connection is given up, and everything on it with it."""
-        now = self.engine.env._now
+        """Somewhere a request's time is over; which is noticed by whoever looks at the network, once the answers that are there are read."""
         if not self.is_alive or self.is_frozen:        # looked after at the thaw
             return
-        late = [call for call in self.calls.values() if call.expires_us <= now]
+        if self.is_polling or self.heartbeat.is_enabled:
+            self._give_up()
+        else:
+            self.is_overdue = True
+
+    def _give_up(self) -> None:
+        """A request without an answer for too long: the connection is given up, and everything on it with it."""
+        now = self.engine.env._now
+        late = [call for call in self._unanswered() if call.expires_us <= now]
         if late:
             self.lose_coordinator("request timed out")
             for call in late:                          # one that looked for the coordinator, too
@@ -159,8 +169,14 @@ class Endpoint(Process):
 
     def mind_expiries(self) -> None:
         """When the next of all requests under way has waited too long."""
-        if self.calls and self.expiry is not None:
-            self.expiry.set(min(call.expires_us for call in self.calls.values()))
+        waiting = self._unanswered()
+        if waiting and self.expiry is not None:
+            self.expiry.set(min(call.expires_us for call in waiting))
+
+    def _unanswered(self) -> list[Call]:
+        """What is under way and has no answer that only must be read."""
+        answered = [call for call, _ in self.inbox]
+        return [call for call in self.calls.values() if call not in answered]
 
     # ---------------------------------------------------------------------------------------------- the coordinator
 

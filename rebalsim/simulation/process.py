@@ -77,6 +77,7 @@ class Process(Sleeper):
         self.group_topics: tuple[str, ...] = self.topics
         self.is_polling = False
         self.is_committing = False                     # in commitSync()
+        self.is_overdue = False                        # a request's time was over when nobody looked at the network
         self.is_called = False                         # in steady times: something wants the application
         self.busy_until_us = 0
         self.blocked_until_us = 0
