@@ -83,13 +83,16 @@ class Storyteller:
         return self.received.get(key, {}).get(partition, "")
 
     def _is_consumer_protocol(self, p: Pause) -> bool:
-        """By how its holder (or the next one) spoke to the coordinator last."""
-        who = p.owner_before or p.owner_after
+        """By how its holder and the next one spoke to the coordinator last. While a group goes from one protocol to the other they may differ; then
+        the coordinator is that of the consumer protocol."""
+        return self._speaks_new(p.owner_before or p.owner_after, p.start_event) or (p.owner_after != "" and self._speaks_new(p.owner_after, p.end_event))
+
+    def _speaks_new(self, who: str, event: int) -> bool:
         if who not in self.index.new_protocol:
             facts = self.header.consumers.get(who)
             return facts is not None and facts.protocol == "consumer"
         numbers = self.index.by_consumer.get(who, NOTHING)
-        for place in range(bisect_right(numbers, p.start_event) - 1, -1, -1):
+        for place in range(bisect_right(numbers, event) - 1, -1, -1):
             e = self.index.events[numbers[place]]
             if type(e) is ev.GenerationJoined:
                 return False

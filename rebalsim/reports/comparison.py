@@ -16,6 +16,7 @@ from rebalsim.reports.sentences import tell_none
 ALIKE = 0.02              # values closer than this share of the larger one are no difference worth marking
 _BESIDE = ("least_moves",)            # told beside another metric, not in a row of their own
 BEHIND_SHARE, BEHIND_EACH = 20, 10    # lag at the end is told from a twentieth of its peak and ten records a partition on
+OTHER_START_US = 1_000_000
 LOSSES = ("skipped",)                 # what is lost for good: any of it is worth a warning
 _OF_PAUSES = ("longest_pause", "p50_partition_pause", "p95_partition_pause", "partition_seconds")
 _IF_ANY = ("duplicates", "skipped", "open_pauses")
@@ -48,10 +49,15 @@ def lines_of(report: Report) -> list[Line]:
 
 
 def _with_end(report: Report) -> list[str]:
-    """The headlines, and beside the highest lag the last one, where somebody is behind at the end: fewer pauses are no cure for that."""
+    """The headlines, and beside the highest lag the last one, where somebody is behind at the end: fewer pauses are no cure for that. And how long the
+    group took to begin, where variants differ in that."""
     names = list(HEADLINES)
     if any(is_behind(v) for v in report.variants):
         names.insert(names.index("lag_peak") + 1, "lag_at_end")
+    starts = [v.analysis.measure("first_settle_time") for v in report.variants]
+    known = [start for start in starts if start is not None]
+    if known and max(known) - min(known) >= OTHER_START_US:
+        names.append("first_settle_time")
     return names
 
 

@@ -13,7 +13,8 @@ TITLES = {
     "partition_seconds": "partition-seconds", "partitions_touched": "partitions touched", "rebalances": "rebalances", "generations": "generations",
     "moved_partitions": "partitions moved", "least_moves": "had to move", "lag_peak": "lag at its peak", "lag_at_end": "lag at the end",
     "time_to_catch_up": "time to catch up",
-    "duplicates": "duplicates", "skipped": "skipped, never read", "settle_time": "time to settle", "open_pauses": "still open",
+    "duplicates": "duplicates", "skipped": "skipped, never read", "settle_time": "time to settle", "first_settle_time": "time to begin",
+    "open_pauses": "still open",
     "rebalances_per_hour": "rebalances an hour", "rebalancing_share": "time spent rebalancing",
 }
 

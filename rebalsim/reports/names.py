@@ -5,6 +5,7 @@ Also how several partitions are named in few words.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
@@ -53,6 +54,12 @@ def clip_middle(text: str, width: int, is_ascii: bool = False) -> str:
     end = "..." if is_ascii else "…"
     tail = min(width // 2, 12)
     return text[: max(0, width - len(end) - tail)] + end + text[-tail:]
+
+
+def natural(name: str) -> tuple[tuple[str, int], ...]:
+    """A key that puts c2 before c10."""
+    parts = re.findall(r"([^0-9]*)([0-9]*)", name)
+    return tuple((text, int(digits) if digits else -1) for text, digits in parts)
 
 
 def plural(number: int, one: str, many: str = "") -> str:

@@ -12,7 +12,7 @@ from rebalsim.reports.alarms_told import alarms_of
 from rebalsim.reports.comparison import LOSSES, alike, lines_of, tell_one, tell_trade
 from rebalsim.reports.difference import Difference, difference
 from rebalsim.reports.hints import hint_on
-from rebalsim.reports.names import listed, plural, safe
+from rebalsim.reports.names import listed, natural, plural, safe
 from rebalsim.reports.questions import tell_answer
 from rebalsim.reports.report import Report, VariantReport, notes_of
 from rebalsim.reports.ruler import say_instant
@@ -139,7 +139,7 @@ def budgets(report: Report) -> str:
 def members(v: VariantReport) -> str:
     """What each consumer lived through."""
     rows = []
-    found = v.analysis.members
+    found = sorted(v.analysis.members, key=lambda m: (m.group, natural(m.consumer)))
     died = {alarm.consumers[0]: alarm for alarm in v.analysis.alarms if alarm.kind == "died"}
     for m in found[:MOST_MEMBERS]:
         dead = died.get(m.consumer)

@@ -19,7 +19,7 @@ from rebalsim.reports.hints import hint_on
 from rebalsim.reports.names import clip, clip_middle, listed, partitions_told, plural
 from rebalsim.reports.questions import tell_answer
 from rebalsim.reports.report import Report, VariantReport
-from rebalsim.reports.sentences import recurring, tell, tell_cause, tell_phase, tell_phases, tell_recurring, tell_trigger, together, worth_telling
+from rebalsim.reports.sentences import Together, recurring, tell, tell_cause, tell_phase, tell_phases, tell_recurring, tell_trigger, together, worth_telling
 from rebalsim.scenario.load import load_scenario
 
 STUCK = "c0+p0@0 c0#@20 c0.@50 c0*p0@50"
@@ -100,6 +100,14 @@ def test_what_moves_while_the_group_forms_blames_nobody() -> None:
     first = together(run.analysis.pauses)[0]
     assert "stood still for" in tell(first) and "while the group formed: " in tell(first)
     assert (first.first.cause.kind, first.first.cause.action) == ("start", "")
+
+
+def test_what_a_classic_member_gives_to_one_of_the_consumer_protocol_waits_for_that_ones_heartbeat() -> None:
+    """While a group goes over, its coordinator is that of the consumer protocol: no second round, no barrier."""
+    run = run_once(load_scenario("migration-to-consumer").scenario("as-written"))
+    pause = next(p for p in run.analysis.pauses if (str(p.partition), p.owner_before, p.owner_after) == ("orders-7", "c1", "c0"))
+    assert [phase.kind.value for phase in pause.phases] == ["release", "pickup", "assignment", "fetch"]
+    assert "until c0 was told at its heartbeat" in tell(Together((pause,)))
 
 
 def test_a_static_member_that_never_comes_back_is_told_otherwise_than_one_that_restarts() -> None:
