@@ -38,12 +38,17 @@ def is_sampled(scenario: Scenario) -> bool:
     return any(consumer.config.group_protocol == "consumer" for group in scenario.groups for consumer in group.consumers)
 
 
+def spread_seeds(scenario: Scenario) -> int:
+    """Over how many seeds a story of this size is told."""
+    return SPREAD_SEEDS if sum(len(group.consumers) for group in scenario.groups) <= 50 else SPREAD_SEEDS_OF_MANY
+
+
 def spread(scenario: Scenario, seeds: int | None = None) -> OverSeeds:
     """The metrics of so many runs, from the scenario's own seed on. What is the same in all of them is rule, the rest is chance."""
     from rebalsim.analysis.over_seeds import OverSeeds
 
     if seeds is None:
-        seeds = SPREAD_SEEDS if sum(len(group.consumers) for group in scenario.groups) <= 50 else SPREAD_SEEDS_OF_MANY
+        seeds = spread_seeds(scenario)
     over = OverSeeds()
     for seed in range(scenario.seed, scenario.seed + seeds):
         over.add(seed, run_once(scenario, seed).analysis)

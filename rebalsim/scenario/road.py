@@ -6,10 +6,11 @@ Works on the file's own text: comments are lost, values stay as written. What ju
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rebalsim.domain.client import BrokerConfig
-from rebalsim.domain.scenario import Scenario
+from rebalsim.domain.errors import InputError
+from rebalsim.domain.scenario import Consumer, Scenario
 from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence, Source, decode, parse
 from rebalsim.scenario.language import CLASSIC_ONLY
 from rebalsim.scenario.load import story_of
@@ -27,12 +28,22 @@ DEPLOY = {"down": "10s", "ready_when": "assigned", "settle": "20s", "config": {"
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """What becomes of a setting: refused | ignored | moved, with its effective value before and after."""
+    """What becomes of a setting: refused | ignored | moved | kept | new, with its effective value before and after."""
 
     key: str
     fate: str
     before: str
     after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Members of one group that run the same client with the same settings."""
+
+    group: str
+    members: tuple[str, ...]
+    client: str                       # before, as in Java 3.9
+    fates: tuple[Fate, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +54,14 @@ class Road:
     after: Scenario
     during: Scenario
     text: str                         # of the migration scenario
-    fates: tuple[Fate, ...]
+    kinds: tuple[Kind, ...]
+    brokers: tuple[Fate, ...]
     steps: tuple[str, ...]            # what must be done first
+
+    @property
+    def fates(self) -> tuple[Fate, ...]:
+        """All of them."""
+        return (*(fate for kind in self.kinds for fate in kind.fates), *self.brokers)
 
 
 def road_of(raw: bytes, name: str, variant: str = "") -> Road:
@@ -58,16 +75,23 @@ def road_of(raw: bytes, name: str, variant: str = "") -> Road:
     kafka = before.cluster.kafka
     profile = broker_profile(kafka)
     if isinstance(profile, str) or not profile.has_consumer_protocol:
-        steps.append(f"Upgrade the brokers from Kafka {kafka} to 4.0 or later: before, they do not know the consumer protocol. "
-                     f"What follows assumes {DEFAULT_KAFKA}.")
+        steps.append(f"Upgrade the brokers from Kafka {kafka} to 4.0 or later, one after another: before, they do not know the consumer protocol (a script's "
+                     f"broker_upgrade plays that). What follows assumes {DEFAULT_KAFKA}.")
         kafka = DEFAULT_KAFKA
     consumers = [c for g in before.groups for c in g.consumers]
-    versions = list(dict.fromkeys(c.client_version for c in consumers if c.client == "java" and number_of(c.client_version) < (4, 0)))
-    if versions:
-        steps.append(f"Upgrade the clients (Java {', '.join(versions)}) to Java 4.0 or later.")
-    left_out = ("client_version",) if versions else ()
+    old = list(dict.fromkeys((c.client, c.client_version) for c in consumers if not _speaks(c)))
+    for client, version in old:
+        if client not in SINCE:
+            where = ", ".join(dict.fromkeys(c.group for c in consumers if c.client == client))
+            raise InputError(f"{name}: {client} {version} (in {where}) does not speak the consumer protocol, and no version is known that does: its "
+                             "members can only stay classic, which a group may hold beside new ones — leave that group out of the story")
+        steps.append(f"Upgrade {say_client(client, version)} to {SINCE[client]} or later, still classic.")
+    if any(c.client == "librdkafka" for c in consumers):
+        steps.append("Have librdkafka's rebalance callbacks call incremental_assign and incremental_unassign: under the consumer protocol the others are "
+                     "refused.")
+    left_out = ("client_version",) if old else ()
     lines = [f'kafka: "{kafka}"', *[f"{key}: {_flow(node, left_out)}" for key, node in world.items() if key not in ("kafka", "script", "horizon", "title")]]
-    script = f"script: {_flow(world['script'])}" if "script" in world else ""
+    script = f"script: {_flow(world['script'], left_out)}" if "script" in world else ""
     horizon = f"horizon: {_flow(world['horizon'])}" if "horizon" in world else ""
     same = "\n".join([*lines, *filter(None, (script, horizon)), "replay: [consumer]"])
     after = story_of(same.encode(), name).scenario("consumer")
@@ -83,30 +107,69 @@ def road_of(raw: bytes, name: str, variant: str = "") -> Road:
         f"horizon: {minutes}m", "",
     ])
     during = story_of(text.encode(), "the migration scenario").check().scenario()
-    return Road(before, after, during, text, _fates(before, after), tuple(steps))
+    return Road(before, after, during, text, _kinds(before, after), _of_brokers(before, after), tuple(steps))
+
+
+SINCE = {"java": "4.0", "librdkafka": "2.12"}
+
+
+def say_client(client: str, version: str) -> str:
+    """As people call it."""
+    return f"{'Java' if client == 'java' else client} {version}"
+
+
+def _speaks(consumer: Consumer) -> bool:
+    return consumer.client in SINCE and number_of(consumer.client_version) >= number_of(SINCE[consumer.client])
 
 
 def _is_classic(story: Story, variant: str) -> bool:
     return all(c.config.group_protocol == "classic" for g in story.scenario(variant).groups for c in g.consumers)
 
 
-def _fates(before: Scenario, after: Scenario) -> tuple[Fate, ...]:
-    old, new = before.groups[0].consumers[0].config, after.groups[0].consumers[0].config
-    brokers: BrokerConfig = after.cluster.config
-    found = [
-        Fate(key, "refused by clients, moved to the brokers", say_us(getattr(old, field)), f"{say_us(getattr(brokers, broker))} ({there})")
-        for key, (field, there, broker) in _MOVED.items()
-    ]
-    assignors = ", ".join(old.partition_assignment_strategy)
-    found.append(Fate(CLASSIC_ONLY[2], "refused by clients, moved to the brokers", assignors,
-                      f"{new.group_remote_assignor or brokers.group_consumer_assignors[0]} (group.remote.assignor, else group.consumer.assignors)"))
-    initial = say_us(before.cluster.config.group_initial_rebalance_delay_us)
-    found.append(Fate("group.initial.rebalance.delay.ms", "silently ignored", initial, "none: the first to join gets everything"))
-    interval = brokers.group_consumer_assignment_interval_us
-    since_4_3 = number_of(after.cluster.kafka) >= (4, 3)
-    found.append(Fate("group.consumer.assignment.interval.ms", "new on the brokers", "none", say_us(interval) if since_4_3 else "none before Kafka 4.3"))
+def _kinds(before: Scenario, after: Scenario) -> tuple[Kind, ...]:
+    """The members, alike ones together, each with what becomes of its settings."""
+    later = {c.name: c for g in after.groups for c in g.consumers}
+    found: dict[tuple[object, ...], list[Consumer]] = {}
+    for group in before.groups:
+        for c in group.consumers:
+            config = replace(c.config, group_instance_id="static" if c.config.group_instance_id else None, client_id="", client_rack="")
+            found.setdefault((group.name, c.client, c.client_version, config), []).append(c)
+    return tuple(
+        Kind(alike[0].group, tuple(c.name for c in alike), say_client(alike[0].client, alike[0].client_version),
+             _fates(alike[0], later[alike[0].name], after.cluster.config))
+        for alike in found.values()
+    )
+
+
+def _fates(was: Consumer, is_: Consumer, brokers: BrokerConfig) -> tuple[Fate, ...]:
+    old, new = was.config, is_.config
+    if old.group_protocol == "consumer":
+        return ()
+    least, least_key = say_us(brokers.group_consumer_min_session_timeout_us), "group.consumer.min.session.timeout.ms"
+    found = []
+    for key, (field, there, broker) in _MOVED.items():
+        after = say_us(getattr(brokers, broker))
+        why = f"; {least} is the least, unless the brokers' {least_key} is lowered" if key == "session.timeout.ms" \
+            and getattr(old, field) < brokers.group_consumer_min_session_timeout_us else ""
+        found.append(Fate(key, "refused by clients, moved to the brokers", say_us(getattr(old, field)), f"{after} ({there}{why})"))
+    assignor = new.group_remote_assignor or brokers.group_consumer_assignors[0]
+    found.append(Fate(CLASSIC_ONLY[2], "refused by clients, moved to the brokers", ", ".join(old.partition_assignment_strategy),
+                      f"{assignor} (group.remote.assignor, else group.consumer.assignors)"))
     found.append(Fate("max.poll.interval.ms", "kept", say_us(old.max_poll_interval_us), say_us(new.max_poll_interval_us)))
+    if old.group_instance_id:
+        found.append(Fate("group.instance.id", "kept, and means something else", "a second one with the id fences the first",
+                          "it is refused itself, until the session of a first that was killed is over"))
     return tuple(found)
+
+
+def _of_brokers(before: Scenario, after: Scenario) -> tuple[Fate, ...]:
+    config = after.cluster.config
+    initial = say_us(before.cluster.config.group_initial_rebalance_delay_us)
+    interval = say_us(config.group_consumer_assignment_interval_us) if number_of(after.cluster.kafka) >= (4, 3) else "none before Kafka 4.3"
+    return (
+        Fate("group.initial.rebalance.delay.ms", "silently ignored", initial, "none: the first to join gets everything"),
+        Fate("group.consumer.assignment.interval.ms", "new on the brokers", "none", interval),
+    )
 
 
 def _root(raw: bytes, name: str) -> Mapping:

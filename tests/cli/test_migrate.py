@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from rebalsim.cli.main import code_of
+from rebalsim.domain.errors import InputError
 from rebalsim.scenario.load import load_scenario, stock_stories
 from rebalsim.scenario.road import road_of
 
@@ -35,7 +36,7 @@ def test_settings_pauses_and_the_migration_are_told(tmp_path: Path, capsys: pyte
 
 def test_brokers_and_clients_that_are_too_old_are_upgraded_first() -> None:
     road = road_of(OLD, "old.yaml")
-    assert [step.split(" to ")[0] for step in road.steps] == ["Upgrade the brokers from Kafka 3.9", "Upgrade the clients (Java 3.9)"]
+    assert [step.split(" to ")[0] for step in road.steps] == ["Upgrade the brokers from Kafka 3.9", "Upgrade Java 3.9"]
     assert road.before.cluster.kafka == "3.9"
     assert {c.config.group_protocol for g in road.after.groups for c in g.consumers} == {"consumer"}
 
@@ -53,3 +54,45 @@ def test_every_stock_story_has_a_road(name: str) -> None:
     road = road_of(path.read_bytes(), name)
     assert road.during.horizon_us > 0
     assert road.text.startswith("title:")
+
+
+FLEET = b"""
+kafka: "3.9"
+topics: {orders: {partitions: 12, rate: 600/s}}
+groups:
+  orders: {members: 3, group.instance.id: "{name}", config: {session.timeout.ms: 30s, partition.assignment.strategy: [cooperative-sticky]}}
+  billing: {members: 2, client: librdkafka, client_version: "2.5", config: {session.timeout.ms: 10s}}
+script:
+  - {at: 1m, rolling_bounce: {group: orders, down: 10s, settle: 20s}}
+  - {at: 4m, id: billing-deploy, rolling_bounce: {group: billing, down: 10s, settle: 20s}}
+horizon: 7m
+replay: as-written
+"""
+
+
+def test_a_fleet_of_java_and_librdkafka_on_old_brokers_reads_what_it_comes_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "fleet.yaml"
+    file.write_bytes(FLEET)
+    assert code_of(["migrate", str(file), "--out", str(tmp_path / "road.yaml")]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    for words in (
+        "Upgrade the brokers from Kafka 3.9 to 4.0 or later", "Upgrade Java 3.9 to 4.0 or later", "Upgrade librdkafka 2.5 to 2.12 or later",
+        "incremental_assign", "orders (orders-c0 … orders-c2, Java 3.9)", "billing (billing-c0 … billing-c1, librdkafka 2.5)",
+        "30s → 45s", "10s → 45s", "45s is the least", "cooperative-sticky → uniform", "range, roundrobin → uniform", "it is refused itself",
+        "rolling-bounce-1, orders", "billing-deploy, billing", "What surprises people",
+    ):
+        assert words in told, words
+
+
+def test_each_kind_of_member_has_its_own_settings_before_and_after() -> None:
+    road = road_of(FLEET, "fleet.yaml")
+    assert [(kind.group, kind.client, len(kind.members)) for kind in road.kinds] == [("orders", "Java 3.9", 3), ("billing", "librdkafka 2.5", 2)]
+    assert [next(f.before for f in kind.fates if f.key == "partition.assignment.strategy") for kind in road.kinds] == \
+        ["cooperative-sticky", "range, roundrobin"]
+    assert {a.id for a in road.during.script} == {"to-consumer-1", "to-consumer-2"}
+    assert {c.config.group_protocol for g in road.during.groups for c in g.consumers} == {"classic"}
+
+
+def test_a_client_that_cannot_go_there_is_named() -> None:
+    with pytest.raises(InputError, match=r"sarama 1\.60 \(in group\) does not speak the consumer protocol"):
+        road_of(b"topics: {t: 3}\ngroup: {members: 2, client: sarama}\nreplay: [eager]", "s.yaml")
