@@ -3,10 +3,12 @@ action of the script, if one is to blame."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from rebalsim.analysis.doing import Doings
 from rebalsim.analysis.index import NOTHING, Index
+from rebalsim.analysis.rounds import NEVER
 from rebalsim.analysis.values import Cause, Disturbance, Pause, Phase, PhaseKind, Rebalance
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TraceHeader
@@ -31,7 +33,14 @@ class Causes:
         self.header = header
         self.doings = doings
         self.disturbances = disturbances
-        self.actions = [n for n in index.world if type(index.events[n]) is ev.ScriptActed]
+        self.actions: dict[str, list[int]] = {}              # by target, "" for those that have none
+        for n in index.world:
+            e = index.events[n]
+            if type(e) is ev.ScriptActed:
+                for target in dict.fromkeys(e.targets or ("",)):
+                    self.actions.setdefault(target, []).append(n)
+        self.topics_changed = [n for n in index.world if type(index.events[n]) is ev.TopicChanged]
+        self.lives: dict[str, list[tuple[int, int, int]]] = {}
 
     def of(self, p: Pause, phases: tuple[Phase, ...], rounds: list[Rebalance]) -> Cause:
         """The cause of a pause."""
@@ -93,26 +102,36 @@ class Causes:
 
     def _life(self, consumer: str, at: int) -> tuple[int, bool]:
         """Which life of its process that was, and whether it had been a member in it before."""
-        numbers, was_member = self.index.by_consumer.get(consumer, NOTHING), False
-        for place in range(self.index.first_at(numbers, at) - 1, -1, -1):
-            e = self.index.events[numbers[place]]
+        lives = self.lives.get(consumer)
+        if lives is None:
+            lives = self.lives[consumer] = self._lives(consumer)
+        _, life, member_us = lives[max(0, bisect_left(lives, at, key=lambda life: life[0]) - 1)]
+        return life, member_us < at
+
+    def _lives(self, consumer: str) -> list[tuple[int, int, int]]:
+        """When each began, its number, and when it first was given an assignment. The first may have begun before the trace."""
+        lives = [(-1, 1, NEVER)]
+        for number in self.index.by_consumer.get(consumer, NOTHING):
+            e = self.index.events[number]
             if type(e) is ev.ConsumerStarted:
-                return e.life, was_member
-            was_member = was_member or (type(e) is ev.CallbackBegan and e.callback == "assigned")
-        return 1, was_member
+                lives.append((e.at_us, e.life, NEVER))
+            elif type(e) is ev.CallbackBegan and e.callback == "assigned" and lives[-1][2] == NEVER:
+                lives[-1] = (lives[-1][0], lives[-1][1], e.at_us)
+        return lives
 
     def topic_changed_before(self, at: int) -> str:
         """The topic that changed last up to that instant; empty if none did."""
-        changed = [self.index.events[n] for n in self.index.world if type(self.index.events[n]) is ev.TopicChanged]
-        return next((str(e.topic) for e in reversed(changed) if e.at_us <= at), "")
+        place = self.index.first_at(self.topics_changed, at + 1)
+        return str(self.index.events[self.topics_changed[place - 1]].topic) if place else ""
 
     def action_for(self, consumer: str, at: int, topic: str) -> int:
         """The number of the last action of the script, up to that instant, that targets the consumer (or its process, or the topic); −1 if none."""
-        events = self.index.events
         facts = self.header.consumers.get(consumer)
-        process = facts.process if facts is not None else ""
-        for place in range(self.index.first_at(self.actions, at + 1) - 1, -1, -1):
-            targets = events[self.actions[place]].targets
-            if (consumer and consumer in targets) or (process and process in targets) or (not consumer and (topic in targets or not targets)):
-                return self.actions[place]
-        return -1
+        targets = (consumer, facts.process if facts is not None else "") if consumer else (topic, "")
+        last = -1
+        for target in targets:
+            if target or not consumer:
+                numbers = self.actions.get(target, [])
+                place = self.index.first_at(numbers, at + 1)
+                last = max(last, numbers[place - 1] if place else -1)
+        return last

@@ -40,14 +40,16 @@ def _count_moves(found: list[Disturbance], rounds: Sequence[Rebalance], index: I
     events, group = index.events, found[0].group
     owner: dict[Partition, str] = {}
     before: dict[Partition, str] = {}                         # owners when the window began, of what was touched since
-    at, current = 0, -1
+    by_disturbance: dict[int, list[Rebalance]] = {}
+    for r in rounds:
+        by_disturbance.setdefault(r.disturbance, []).append(r)
+    current = -1
     for number in index.of_consumers(index.members_of(group)):
         e = events[number]
         while current + 1 < len(found) and e.at_us >= found[current + 1].started_us:
-            _weigh(found, current, owner, before, rounds)
+            _weigh(found, current, owner, before, by_disturbance)
             current += 1
             before = {}
-        at = e.at_us
         if type(e) is not ev.CallbackBegan:
             continue
         for p in e.partitions:
@@ -55,18 +57,17 @@ def _count_moves(found: list[Disturbance], rounds: Sequence[Rebalance], index: I
             if e.callback == "assigned":
                 owner[p] = e.consumer
     while current < len(found):
-        _weigh(found, current, owner, before, rounds)
+        _weigh(found, current, owner, before, by_disturbance)
         current += 1
         before = {}
-    assert at >= 0
 
 
-def _weigh(found: list[Disturbance], current: int, owner: dict[Partition, str], before: dict[Partition, str], rounds: Sequence[Rebalance]) -> None:
+def _weigh(found: list[Disturbance], current: int, owner: dict[Partition, str], before: dict[Partition, str], rounds: dict[int, list[Rebalance]]) -> None:
     if current < 0:
         return
     d = found[current]
     d.moved = sum(1 for p, was in before.items() if was and owner[p] != was)
-    mine = [r for r in rounds if r.disturbance == current]
+    mine = rounds.get(current, [])
     told = [r.least for r in mine]
     d.least = max(told) if told and min(told) >= 0 else _least(owner, before, mine)
 

@@ -86,12 +86,13 @@ class Doings:
         removal = self.index.events[event]
         heard = removal.last_heard_us if type(removal) is ev.MemberRemoved else -1
         if heard >= 0:
-            for number in reversed(self.index.by_consumer.get(consumer, ())):
-                e = self.index.events[number]
+            numbers = self.index.by_consumer.get(consumer, NOTHING)
+            for place in range(self.index.first_at(numbers, at + 1) - 1, -1, -1):
+                e = self.index.events[numbers[place]]
                 if e.at_us < heard:
                     break
-                if type(e) is ev.ConsumerExited and e.at_us <= at:
-                    return "away" if e.how == "closed" else "dead", e.at_us, number
+                if type(e) is ev.ConsumerExited:
+                    return "away" if e.how == "closed" else "dead", e.at_us, numbers[place]
         return self.at(consumer, from_us)
 
     def _of_joiner(self, r: Rebalance, late: str, from_us: int) -> tuple[Facts, tuple[int, ...]]:

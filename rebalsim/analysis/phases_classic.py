@@ -210,13 +210,13 @@ class ClassicWalk:
 
     def _of_group(self, at: int, mode: str, r: Rebalance | None) -> tuple[PhaseKind, str, Rebalance | None]:
         """Nobody holds it: where the group stands decides."""
-        following = self._following(r.prepared_us if r is not None else at)
         if r is not None and r.prepared_us <= at and (r.barrier_us < 0 or at < r.barrier_us):
             if self.is_handover:
                 return (PhaseKind.FOLLOW_UP if at < notice_of(r)[0] else PhaseKind.BARRIER), r.last, r
             if mode == "left" and at < notice_of(r)[0]:
                 return PhaseKind.NOTICE, r.last, r
             return PhaseKind.BARRIER, r.last, r
+        following = self._following(r.prepared_us if r is not None else at)
         is_over = r is not None and r.barrier_us >= 0 and r.barrier_us <= at
         coming = following.last if following is not None else ""
         if mode == "left" and self.is_empty(r, following, at):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -76,11 +77,16 @@ def _at_once(pauses: list[Pause]) -> list[list[Pause]]:
 def recurring(groups: Iterable[Together]) -> list[tuple[Together, tuple[Together, ...]]]:
     """What happened again and again in the same way, to whomever, is told once by its longest time: that one, and the others."""
     found: dict[tuple[object, ...], list[Together]] = {}
+    times: dict[tuple[object, ...], list[tuple[int, int]]] = {}      # when those of a kind were: none of them meet
     for group in groups:
         p = group.first
         key: tuple[object, ...] = (p.group, p.is_open, p.cause.kind, _course(p))
-        if key in found and any(_meet(p, other.first) for other in found[key]):
+        taken = times.setdefault(key, [])
+        place = bisect_left(taken, (p.started_us, p.ended_us))
+        if (place and taken[place - 1][1] > p.started_us) or (place < len(taken) and taken[place][0] < p.ended_us):
             key = (*key, p.started_us, p.partition)              # at the same time, and shorter: that is not "again"
+        else:
+            taken.insert(place, (p.started_us, p.ended_us))
         found.setdefault(key, []).append(group)
     return [(each[0], tuple(each[1:])) for each in found.values()]
 
@@ -108,10 +114,6 @@ def tell_recurring(group: Together, others: Sequence[Together]) -> str:
     whom = sorted(dict.fromkeys(safe(other.first.cause.consumer) for other in others))
     told = "" if whom == [safe(group.first.cause.consumer)] or whom == [""] else f", with {listed(whom)}"
     return f"{tell(group)} That happened {again}{told}."
-
-
-def _meet(one: Pause, other: Pause) -> bool:
-    return one.started_us < other.ended_us and other.started_us < one.ended_us
 
 
 def tell(group: Together) -> str:
