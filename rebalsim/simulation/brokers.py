@@ -14,6 +14,7 @@ from rebalsim.domain.ids import Partition
 from rebalsim.domain.scenario import Cluster
 from rebalsim.simulation.coordinator import rules_of
 from rebalsim.simulation.engine import SCRIPT, Once
+from rebalsim.simulation.nearby import find_replicas, lose_replica
 from rebalsim.trace.events import BrokerChanged
 
 NOBODY = -1
@@ -64,7 +65,7 @@ class Brokers:
         return self.next_up(replicas[0]) if len(replicas) == 1 else NOBODY
 
     def reads_from(self, partition: Partition, rack: str) -> int:
-        """The replica that serves a client of this rack: a follower nearby where the brokers' selector minds racks (KIP-392)."""
+        """The replica that shall serve a client of this rack: a follower nearby where the brokers' selector minds racks (nearby.py)."""
         leader = self.leaders[partition]
         if self.follows_racks and rack and self.racks.get(leader) != rack:
             for broker in self.replicas[partition]:
@@ -91,6 +92,7 @@ class Brokers:
         self._lead_anew()
         for consumer in world.consumers.values():
             if consumer.is_alive:
+                lose_replica(consumer, broker)
                 consumer.lost_broker(broker)
 
     def come_back(self, broker: int, load: Callable[[], int], kafka: str = "") -> None:
@@ -104,6 +106,9 @@ class Brokers:
             if self.homes[group] == broker or host.broker == NOBODY:
                 host.move(broker, load())
         self._lead_anew()
+        for consumer in world.consumers.values():
+            if consumer.is_alive:
+                find_replicas(consumer)
 
     def _lead_anew(self) -> None:
         """Leaders as they are now; clients that read from another one look for it."""

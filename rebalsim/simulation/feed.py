@@ -10,6 +10,7 @@ from rebalsim.simulation.engine import NEVER
 from rebalsim.simulation.fetching import Fetching
 from rebalsim.simulation.flow import Flow
 from rebalsim.simulation.lag import mark
+from rebalsim.simulation.nearby import renew_leases
 from rebalsim.simulation.randomness import sum_of
 from rebalsim.simulation.shares import FETCHING, INITIAL, RESETTING, VALIDATING, Fetch, Share
 from rebalsim.simulation.steady import Cycle, cycle_of
@@ -88,6 +89,8 @@ class Feed(Fetching):
             return False
         if self.shares and not self.consumer.commits.goes_through():
             return False
+        if any(fetch.elsewhere for fetch in self.flying.values()):
+            return False
         now = self.engine.env._now
         poisons = self.consumer.world.poisons
         for share in self.shares.values():
@@ -134,6 +137,8 @@ class Feed(Fetching):
         before = began - 1 if began > cycle.anchor_us and now <= ended else now      # in a batch: the poll() that returned it
         timers.polled_us = max(timers.polled_us, min(now, cycle.poll_ends(before, self.handler.poll_timeout_us) - self.handler.poll_timeout_us))
         self.cycle = None
+        if self.config.client_rack:
+            renew_leases(self)
         for broker, shares in brokers.items():
             leaves = cycle.fetch_leaves(shares, now, self.config.fetch_max_wait_us)
             got = self._take(self._in_session(broker, shares), leaves)

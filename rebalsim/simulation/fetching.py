@@ -11,6 +11,7 @@ from typing import Any
 from rebalsim.domain.ids import Partition
 from rebalsim.simulation.engine import ANSWERED, NEVER
 from rebalsim.simulation.lag import mark
+from rebalsim.simulation.nearby import go_elsewhere, mind_leases, sent_elsewhere
 from rebalsim.simulation.racks import tell_bytes
 from rebalsim.simulation.randomness import mean_of
 from rebalsim.simulation.shares import FETCHING, VALIDATING, Fetch, Share
@@ -48,13 +49,13 @@ class Fetching:
 
     def assign(self, partitions: tuple[Partition, ...]) -> None:
         """The new assignment: kept partitions keep position and buffer, new ones need a position."""
-        shares, world, rack = self.shares, self.consumer.world, self.config.client_rack
+        shares, world = self.shares, self.consumer.world
         if self.cycle is not None:
             self.unsettle()
         fresh: dict[Partition, Share] = {}
         for partition in partitions:
             share = shares.get(partition)
-            fresh[partition] = share if share is not None else Share(partition, world.flow(partition), world.brokers.reads_from(partition, rack))
+            fresh[partition] = share if share is not None else Share(partition, world.flow(partition), world.leader_of(partition))
         gone = [share for partition, share in shares.items() if partition not in fresh]
         if not self.is_suspended:
             mark(self.consumer, gone)
@@ -106,6 +107,8 @@ class Fetching:
         """Fetch from every broker that has partitions of ours, no Fetch in flight and nothing buffered."""
         if self.cycle is not None or self.is_suspended:
             return 0
+        if self.config.client_rack:
+            mind_leases(self)
         wanted: dict[int, list[Share]] = {}
         for share in self.shares.values():
             if share.state == FETCHING and share.broker not in self.flying and share.broker >= 0:
@@ -132,12 +135,15 @@ class Fetching:
         if link.is_cut:
             return
         shares = self._in_session(broker, shares)
-        leaves = self._answered_at(shares, link.turn(now))
+        elsewhere = sent_elsewhere(self, broker, shares)
+        arrives = link.turn(now)
+        leaves = arrives if elsewhere else self._answered_at(shares, arrives)
         link.busy_us = leaves + self.consumer.world.machine.service_us
-        got = self._take(shares, leaves)
+        got = self._take([share for share in shares if share not in elsewhere], leaves)
         self._rotate(broker, got)
         first = self.first_us if any(share.is_new for share, _, _ in got) else 0
         self._fly(broker, got, leaves, leaves + link.latency_us(leaves) + first)
+        self.flying[broker].elsewhere = elsewhere
 
     def _in_session(self, broker: int, shares: list[Share]) -> list[Share]:
         """In the order of the fetch session: who is in it already, the one with the oldest data first, then newcomers; the others are forgotten."""
@@ -196,6 +202,7 @@ class Fetching:
         """A Fetch came back, whoever reads it; what is not ours any more (or was repositioned) is dropped."""
         if self.flying.get(fetch.broker) is fetch:
             del self.flying[fetch.broker]
+        go_elsewhere(self, fetch)
         shares = self.shares
         for share, first, count in fetch.got:
             partition = share.partition
@@ -221,6 +228,6 @@ class Fetching:
         for partition in partitions:
             share = self.shares.get(partition)
             if share is not None:
-                share.broker = world.brokers.reads_from(partition, self.config.client_rack)
+                share.broker, share.leased_us = world.leader_of(partition), -1
                 if share.state == FETCHING and world.has_leader_epochs(partition.topic):
                     share.state = VALIDATING

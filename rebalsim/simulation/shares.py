@@ -13,7 +13,7 @@ INITIAL, RESETTING, VALIDATING, FETCHING = 0, 1, 2, 3
 class Share:
     """One owned partition as its owner reads it."""
 
-    __slots__ = ("broker", "call", "counted", "fetched", "flow", "is_behind", "is_new", "offset", "partition", "state", "told")
+    __slots__ = ("broker", "call", "counted", "fetched", "flow", "is_behind", "is_new", "leased_us", "offset", "partition", "state", "told")
 
     def __init__(self, partition: Partition, flow: Flow, broker: int) -> None:
         self.partition = partition
@@ -27,6 +27,7 @@ class Share:
         self.call: Any = None         # the look-up that is under way
         self.counted = -1             # up to which record its bytes are told; −1 before it has a position
         self.told = 0
+        self.leased_us = -1           # since when its leader has it read from a follower; −1: it is read from the leader
 
     @property
     def is_placed(self) -> bool:
@@ -37,7 +38,7 @@ class Share:
 class Fetch:
     """A Fetch in flight, with all that its answer will bring."""
 
-    __slots__ = ("broker", "got", "is_parked", "lands_us", "life")
+    __slots__ = ("broker", "elsewhere", "got", "is_parked", "lands_us", "life")
 
     def __init__(self, broker: int, life: int, got: list[tuple[Share, int, int]], leaves_us: int, lands_us: int) -> None:
         self.broker = broker
@@ -45,3 +46,4 @@ class Fetch:
         self.is_parked = all(share.flow.when(first) >= leaves_us for share, first, _ in got)     # nothing was there when it came
         self.life = life
         self.got = got                # share, first offset, how many
+        self.elsewhere: list[Share] = []     # what the broker leads, and has read from a follower

@@ -9,6 +9,7 @@ from typing import Any
 
 from rebalsim.domain.ids import Partition
 from rebalsim.simulation.feed import FETCHING, Feed, Fetch, Share
+from rebalsim.simulation.nearby import go_elsewhere, mind_leases
 
 
 class HeldShare(Share):
@@ -55,12 +56,12 @@ class AsyncFeed(Feed):
         """The new assignment; what is new is not read before the callback has returned."""
         if self.cycle is not None:
             self.unsettle()
-        shares, world, rack = self.shares, self.consumer.world, self.config.client_rack
+        shares, world = self.shares, self.consumer.world
         fresh: dict[Partition, Any] = {}
         for partition in partitions:
             share = shares.get(partition)
             if share is None:
-                share = HeldShare(partition, world.flow(partition), world.brokers.reads_from(partition, rack))
+                share = HeldShare(partition, world.flow(partition), world.leader_of(partition))
             fresh[partition] = share
         world.progress.give_up(self.consumer, [share for partition, share in shares.items() if partition not in fresh])
         self.shares = fresh
@@ -97,6 +98,8 @@ class AsyncFeed(Feed):
         """As every consumer's, of what may be fetched."""
         if self.cycle is not None:
             return 0
+        if self.config.client_rack:
+            mind_leases(self)
         wanted: dict[int, list[Share]] = {}
         mine: list[Any] = list(self.shares.values())
         for share in mine:
@@ -133,6 +136,7 @@ class AsyncFeed(Feed):
         """A Fetch came back. Whatever it brought is buffered, and the application woken."""
         if self.flying.get(fetch.broker) is fetch:
             del self.flying[fetch.broker]
+        go_elsewhere(self, fetch)
         for share, first, count in fetch.got:
             self.buffer.append(Answer(share, first, count))
             partition = share.partition
