@@ -12,6 +12,7 @@ from rebalsim.lint.rule import Checked
 from rebalsim.lint.rules import (
     async_commit_without_revoke_commit,
     auto_commit_long_batches,
+    backlog_behind_latest,
     bounce_outpaces_start,
     budget_under_detection,
     crash_loop,
@@ -125,6 +126,7 @@ CATALOGUE: dict[str, tuple[Checked, ...]] = {
         Checked(slow_metadata_refresh.RULE, slow_metadata_refresh.find),
     ),
     "The story itself": (
+        Checked(backlog_behind_latest.RULE, backlog_behind_latest.find),
         Checked(budget_under_detection.RULE, budget_under_detection.find),
         Checked(horizon_cuts_detection.RULE, horizon_cuts_detection.find),
     ),

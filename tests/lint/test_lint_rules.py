@@ -243,6 +243,8 @@ CASES = [
     Case("surge-of-dynamic-members", bounce()),
     # bounce-outpaces-start
     Case("bounce-outpaces-start", bounce(start=20, settle_us=0, ready_after_us=s(5)), ("goes on 5.00 s", "20.0 s", "23s")),
+    Case("bounce-outpaces-start", bounce(start=20, settle_us=0), ("goes on at once after", "its start takes 20.0 s and the others hear of it up to")),
+    Case("bounce-outpaces-start", bounce(start=0, settle_us=0), ("but the others hear of it up to 3.00 s later",)),
     Case("bounce-outpaces-start", bounce(start=20, settle_us=s(20), ready_after_us=s(5))),
     Case("bounce-outpaces-start", bounce(start=20, settle_us=0, ready_when_assigned=True)),
     # staggered-joins
@@ -294,6 +296,12 @@ CASES = [
     Case("poison-travels", world(*members(3), script=(Poison("t", 3, None, every(360)),)), ("t-3", "6 m", "5 m", "each owner")),
     Case("poison-travels", world(*members(3), script=(Poison("t", 3, None, every(360), times=3),))),
     Case("poison-travels", world(*members(3), script=(Poison("t", 3, None, every(60)),))),
+    # backlog-behind-latest
+    Case("backlog-behind-latest", world(*members(3), topics=(topic(backlog=500),)), ("6,000 records wait in t", "500 in each partition", "begin behind them")),
+    Case("backlog-behind-latest", world(*members(3, auto_offset_reset="earliest"), topics=(topic(backlog=500),))),
+    Case("backlog-behind-latest", world(*members(3), topics=(topic(backlog=500, exists_from_start=False),))),
+    Case("backlog-behind-latest", world(*members(3, topics=("u",)), topics=(topic(backlog=500), topic("u")))),
+    Case("backlog-behind-latest", world(*members(3))),
     # latest-on-growing-topic: of 600/s a half goes to 12 new partitions, for 300 s
     Case("latest-on-growing-topic", world(*members(3), script=(AddPartitions("t", 24),)), ("12 partitions", "5 m", "90,000 records")),
     Case("latest-on-growing-topic", world(*members(3, group_protocol="consumer"), script=(AddPartitions("t", 24),)), ("5.00 s", "1,500 records")),

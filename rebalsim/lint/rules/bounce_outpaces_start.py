@@ -38,9 +38,10 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         beat = max((heartbeat_us(scenario, c) for c in dynamic), default=0)
         waited = deed.ready_after_us + deed.settle_us
         if waited < start + beat and (start or beat):
-            why = f"its start takes {say(start)}" + (f", and the others hear of it up to {say(beat)} later" if beat else "")
+            why = " and ".join(filter(None, (
+                f"its start takes {say(start)}" if start else "", f"the others hear of it up to {say(beat)} later" if beat else "")))
             yield Finding(
-                f"the bounce goes on {say(waited)} after a consumer was started, but {why}: more than {max(1, deed.max_unavailable)} "
+                f"the bounce goes on {say(waited) if waited else 'at once'} after a consumer was started, but {why}: more than {max(1, deed.max_unavailable)} "
                 f"{'is' if max(1, deed.max_unavailable) == 1 else 'are'} away at once, and rebalances overlap — write ready_when: assigned, or "
                 f"ready_after: {say_setting(round_up(start + beat, SECOND))}",
                 place_of(action),
