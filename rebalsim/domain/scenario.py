@@ -6,6 +6,7 @@ file leaves out has its default here. Frozen and plain, so that it can be sent t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from rebalsim.domain.budget import Budget, Expectation
@@ -66,10 +67,17 @@ class Topic:
     weights: tuple[float, ...] = ()                       # share per partition; empty: equal
     record_bytes: int = 1_000
     topic_id: str = ""
-    replicas: tuple[tuple[int, ...], ...] = ()            # per partition its brokers, leader first; empty: spread round robin
+    replicas: tuple[tuple[int, ...], ...] = ()            # per partition its brokers, leader first; empty: any broker may lead
     has_leader_epochs: bool = True
     exists_from_start: bool = True
     backlog: int = 0                                      # records per partition that wait at the start
+
+    def replicas_of(self, number: int, brokers: Sequence[int], offset: int) -> tuple[int, ...]:
+        """The brokers of a partition, leader first. Those that are added later have as many as the first, going round the brokers."""
+        if number < len(self.replicas):
+            return self.replicas[number]
+        factor = len(self.replicas[0]) if self.replicas else 1
+        return tuple([brokers[(offset + number + i) % len(brokers)] for i in range(factor)])
 
 
 @dataclass(frozen=True, slots=True)

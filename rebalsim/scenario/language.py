@@ -382,7 +382,7 @@ TOPIC_BLOCK = Section("topic", (
     Field("skew", Skew(), "How they spread over the partitions.", default="evenly"),
     Field("record_size", Size(least=1, most=1 << 31), "The size of a record.", target="record_bytes"),
     Field("backlog", Whole(0, 10**15), "Records per partition that wait at the start.", target="backlog"),
-    Field("replicas", Replicas(), "Where the replicas are.", default="one, spread over the brokers"),
+    Field("replicas", Replicas(), "How many, or on which brokers: only these can lead a partition.", default="any broker can lead any partition"),
     Field("leader_epochs", Flag(), "Whether its records carry leader epochs (clients then check them before fetching).", target="has_leader_epochs"),
     Field("exists", Flag(), "Whether it exists from the start, or is created by an action.", target="exists_from_start"),
 ), "A topic. A number alone is its partitions.", shorthand=word_of("partitions"))

@@ -225,7 +225,7 @@ class Resolver:
             if replicas > len(ids):
                 self.out.add(written.at["replicas"], f"{replicas} replicas do not fit on {len(ids)} broker{'s' if len(ids) > 1 else ''} — write"
                              f" at most {len(ids)}, or more brokers under cluster:")
-            more["replicas"] = tuple(tuple(ids[(p + i) % len(ids)] for i in range(min(replicas, len(ids)))) for p in range(partitions)) if replicas > 1 else ()
+            more["replicas"] = tuple(tuple(ids[(p + i) % len(ids)] for i in range(min(replicas, len(ids)))) for p in range(partitions))
         elif replicas is not None:
             unknown = [b for row in replicas for b in row if b not in ids]
             if len(replicas) != partitions:

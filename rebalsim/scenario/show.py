@@ -157,7 +157,8 @@ def _topic_rows(resolver: Resolver, scenario: Scenario) -> list[Row]:
         if topic.backlog:
             said.append(f"backlog {topic.backlog} each")
         if topic.replicas:
-            said.append(f"{len(topic.replicas[0])} replicas")
+            count = len(topic.replicas[0])
+            said.append(f"{count} replica{'s' if count > 1 else ''}")
         if not topic.has_leader_epochs:
             said.append("no leader epochs")
         if not topic.exists_from_start:

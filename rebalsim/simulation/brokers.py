@@ -31,6 +31,7 @@ class Brokers:
         self.kafka = dict.fromkeys(self.ids, cluster.kafka)
         self.down: dict[int, None] = {}
         self.replicas: dict[Partition, tuple[int, ...]] = {}      # the first one leads when all are up
+        self.everywhere: dict[Partition, None] = {}               # replicas are not part of every story: any broker can lead these
         self.leaders: dict[Partition, int] = {}
         self.homes: dict[str, int] = {}                           # group → its coordinator when all are up
         self.follows_racks = bool(cluster.config.replica_selector_class)
@@ -51,9 +52,11 @@ class Brokers:
                 return other
         return NOBODY
 
-    def place(self, partition: Partition, replicas: tuple[int, ...]) -> None:
-        """A partition is created on these brokers."""
+    def place(self, partition: Partition, replicas: tuple[int, ...], is_said: bool) -> None:
+        """A partition is created on these brokers; where the story does not say so (`is_said`), all others have a copy too."""
         self.replicas[partition] = replicas
+        if not is_said:
+            self.everywhere[partition] = None
         self.leaders[partition] = self._leader(partition)
 
     def _leader(self, partition: Partition) -> int:
@@ -61,8 +64,7 @@ class Brokers:
         for broker in replicas:
             if broker not in self.down:
                 return broker
-        # Replicas are not part of every story: without them any broker can take over, as if each had a copy.
-        return self.next_up(replicas[0]) if len(replicas) == 1 else NOBODY
+        return self.next_up(replicas[0]) if partition in self.everywhere else NOBODY
 
     def reads_from(self, partition: Partition, rack: str) -> int:
         """The replica that shall serve a client of this rack: a follower nearby where the brokers' selector minds racks (nearby.py)."""

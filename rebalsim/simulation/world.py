@@ -90,8 +90,7 @@ class World:
         kinds: dict[float, Flow] = {}                 # partitions of one share are alike for ever
         for number in range(before, count):
             partition = Partition(topic.name, number)
-            replicas = topic.replicas[number] if number < len(topic.replicas) else (ids[(offset + number) % len(ids)],)
-            self.brokers.place(partition, replicas)
+            self.brokers.place(partition, topic.replicas_of(number, ids, offset), bool(topic.replicas))
             share = share_of(topic, number, count)
             flow = kinds.get(share)
             if flow is None:

@@ -20,12 +20,13 @@ def cross_zone_bytes(scenario: Scenario, analysis: Analysis) -> float | None:
     ids = list(racks)
     is_nearest = bool(scenario.cluster.config.replica_selector_class)
     topics = {t.name: t for t in scenario.topics}
+    offsets = {name: i for i, name in enumerate(topics)}
     total = 0.0
     for (_, partition), holdings in analysis.holdings.items():
         topic, facts = topics.get(partition.topic), analysis.header.topics.get(partition.topic)
         if topic is None or facts is None or facts.rates is None:
             continue
-        replicas = topic.replicas[partition.number] if partition.number < len(topic.replicas) else (ids[partition.number % len(ids)],)
+        replicas = topic.replicas_of(partition.number, ids, offsets[topic.name])
         arrivals = Arrivals(facts, Partition(partition.topic, partition.number))
         for holding in holdings:
             home = homes.get(holding.consumer, "")

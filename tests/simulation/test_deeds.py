@@ -225,6 +225,23 @@ def test_42_a_coordinator_that_moves_revokes_nothing() -> None:
     assert {e.broker for e in of(a, ev.CoordinatorFound)[-3:]} == {moved[0].broker}
 
 
+def test_a_partition_whose_only_replica_is_down_waits_for_it() -> None:
+    """Broker 1 alone has orders-1 and orders-4: nobody reads them for 40 s, and the owner keeps them. Without replicas any broker leads."""
+    script, alone = "  - {at: 60s, broker_restart: {broker: 1, down: 40s, load: 1s}}\n", GROUP.replace("rate: 60/s", "rate: 60/s, replicas: 1")
+    a, anywhere = told(script, alone, more="cluster: {brokers: 3}\n"), told(script, more="cluster: {brokers: 3}\n")
+    assert a.measure("rebalances") == anywhere.measure("rebalances") == 0
+    assert 395 <= (a.measure("lag_peak_partition") or 0) <= 420            # 10/s for 40 s
+    assert (anywhere.measure("lag_peak_partition") or 0) < 10
+    twice = told(script, GROUP.replace("rate: 60/s", "rate: 60/s, replicas: 2"), more="cluster: {brokers: 3}\n")
+    assert (twice.measure("lag_peak_partition") or 0) < 10
+
+
+def test_partitions_that_are_added_have_as_many_replicas_as_the_others() -> None:
+    script = "  - {at: 20s, add_partitions: 9}\n  - {at: 60s, broker_restart: {broker: 1, down: 40s, load: 1s}}\n"
+    group = GROUP.replace("rate: 60/s", "rate: 90/s, replicas: 2") + "  config: {metadata.max.age.ms: 10s}\n"
+    assert (told(script, group, more="cluster: {brokers: 3}\n").measure("lag_peak_partition") or 0) < 150
+
+
 def test_a_broker_that_restarts_hands_over_and_takes_back() -> None:
     script = "".join(f"  - {{at: {60 + 40 * n}s, broker_restart: {{broker: {n}, down: 10s, load: 1s}}}}\n" for n in range(3))
     a = told(script, more="cluster: {brokers: 3}\n")
