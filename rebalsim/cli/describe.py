@@ -27,7 +27,8 @@ def command(file: str, at_us: int | None, is_offsets: bool, is_members: bool, is
             variant: str | None, overrides: tuple[str, ...], seed: int | None, allow_code: bool) -> int:
     """Print what `kafka-consumer-groups --describe` would have shown of FILE at a moment, in its columns.
 
-    CURRENT-OFFSET is the exception: it tells how far records had been handled. What had been committed by then may be less, and is in no trace.
+    CURRENT-OFFSET is what had been committed: known where a rebalance began or a new owner, reckoned in between (every
+    auto.commit.interval.ms of each consumer's polling).
 
     FILE is a scenario, a trace, a recording, or a folder of client logs. Hosts are not simulated: the consumer's name stands there.
     """

@@ -5,11 +5,14 @@ Looked up in the trace and its analysis; what a trace does not tell is `-`, as i
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from rebalsim.analysis import Analysis
+from rebalsim.analysis.committed import committed_at, interval_of
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.instants import say_duration
 from rebalsim.reports.names import safe
 from rebalsim.trace import events as ev
 
@@ -99,11 +102,18 @@ def render(a: Analysis, at_us: int, form: str, is_verbose: bool, groups: Sequenc
         moment = moment_of(a, group, at_us)
         note = _note(moment)
         table = {"offsets": _offsets, "members": _members, "state": _state}[form](a, moment, at_us, is_verbose)
-        told.append(note + table + (_OFFSETS_NOTE if form == "offsets" else ""))
+        told.append(note + table + (_offsets_note(a, group) if form == "offsets" else ""))
     return "\n".join(told)
 
 
-_OFFSETS_NOTE = "\nNote: CURRENT-OFFSET tells how far records had been handled; a trace does not tell what had been committed, which may be less.\n"
+def _offsets_note(a: Analysis, group: str) -> str:
+    """What of it is reckoned; nothing where applications commit with each batch, or nobody does."""
+    every = sorted({interval_of(f) for f in a.header.consumers.values() if f.group == group and f.is_auto_commit})
+    return _OFFSETS_NOTE.format(f" ({' or '.join(map(say_duration, every))} here)") if every else ""
+
+
+_OFFSETS_NOTE = ("\nNote: CURRENT-OFFSET is what had been committed. A trace does not tell each periodic commit: they are reckoned,\n"
+                 "one every auto.commit.interval.ms{} from a consumer's first poll on. It may be off by what is handled in that time.\n")
 
 
 def _note(moment: Moment) -> str:
@@ -119,30 +129,58 @@ def _offsets(a: Analysis, moment: Moment, at_us: int, is_verbose: bool) -> str:
     more = ["LEADER-EPOCH"] if is_verbose else []
     header = ["GROUP", "TOPIC", "PARTITION", *more, "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG", "CONSUMER-ID", "HOST", "CLIENT-ID"]
     rows = []
-    existing, delivered = _existing(a, at_us), _delivered(a, at_us)
+    existing, handled = _existing(a, at_us), Handled(a, moment.group)
+    committed = committed_at(a, moment.group, at_us, handled.by)
     for lane in a.lanes:
         p = lane.partition
         if lane.group != moment.group or p.number >= existing.get(p.topic, p.number + 1):
             continue
-        member, lag = owner.get(p), a.lag_book.at(moment.group, p, at_us)
-        offset, end = _offsets_of(a, moment.group, p, at_us, delivered.get(p), lag)
+        member, offset, end = owner.get(p), committed.get(p), handled.end(p, at_us)
         rows.append([
             moment.group, p.topic, str(p.number), *([MISSING] if is_verbose else []), _or_missing(offset), _or_missing(end),
-            _or_missing(None if lag is None else round(lag)), _id(member), _host(member), member.consumer if member else MISSING,
+            _or_missing(None if offset is None or end is None else max(0, end - offset)), _id(member), _host(member), member.consumer if member else MISSING,
         ])
     return _table(header, rows, (15, 15, 10, *([15] if is_verbose else []), 15, 15, 15, 15, 15, 0))
 
 
-def _offsets_of(a: Analysis, group: str, p: Partition, at_us: int, delivered: int | None, lag: float | None) -> tuple[int | None, int | None]:
-    """How far it was handled, and its end: a recording tells every delivery, a simulation what arrives and what waits."""
-    if lag is None:
-        return delivered, None
-    arrivals, corners = a.lag_book.arrivals_of(p), a.lag_book.corners[group, p]
-    if a.header.source != "simulated" or arrivals is None:
-        return delivered, None if delivered is None else delivered + round(lag)
-    before = max(0.0, corners[0][1] - arrivals.count(corners[0][0]))     # what was there before the start
-    end = round(arrivals.count(at_us) + before)
-    return end - round(lag), end
+class Handled:
+    """How far partitions had been handled, and where they ended: a simulation tells what arrives and what waits, a recording every delivery."""
+
+    def __init__(self, a: Analysis, group: str) -> None:
+        self.a, self.group = a, group
+        self.delivered: dict[Partition, list[tuple[int, int]]] = {}
+        if a.header.source != "simulated":
+            for e in a.trace.events:
+                if type(e) is ev.PositionFound:
+                    self._add(e.partition, e.at_us, e.offset)
+                elif type(e) is ev.RecordsDelivered:
+                    for p, (_, last, _) in e.batch.items():
+                        self._add(p, e.at_us, last + 1)
+
+    def _add(self, p: Partition, at_us: int, offset: int) -> None:
+        found = self.delivered.setdefault(p, [])
+        found.append((at_us, max(offset, found[-1][1] if found else 0)))
+
+    def by(self, p: Partition, at_us: int) -> int | None:
+        """How far it had been handled (a recording: handed out) by that instant."""
+        if self.a.header.source != "simulated":
+            found = self.delivered.get(p, [])
+            place = bisect_right(found, at_us, key=lambda d: d[0])
+            return found[place - 1][1] if place else None
+        end, lag = self.end(p, at_us), self.a.lag_book.at(self.group, p, at_us)
+        return None if end is None or lag is None else end - round(lag)
+
+    def end(self, p: Partition, at_us: int) -> int | None:
+        """The log's end then."""
+        lag = self.a.lag_book.at(self.group, p, at_us)
+        if lag is None:
+            return None
+        arrivals, corners = self.a.lag_book.arrivals_of(p), self.a.lag_book.corners[self.group, p]
+        if self.a.header.source != "simulated" or arrivals is None:
+            handed = self.by(p, at_us)
+            return None if handed is None else handed + round(lag)
+        before = max(0.0, corners[0][1] - arrivals.count(corners[0][0]))     # what was there before the start
+        return round(arrivals.count(at_us) + before)
 
 
 def _existing(a: Analysis, at_us: int) -> dict[str, int]:
@@ -152,20 +190,6 @@ def _existing(a: Analysis, at_us: int) -> dict[str, int]:
         e = a.trace.events[number]
         if type(e) is ev.TopicChanged and e.at_us <= at_us:
             found[e.topic] = e.partitions
-    return found
-
-
-def _delivered(a: Analysis, at_us: int) -> dict[Partition, int]:
-    """How far each partition had been handed out by then, as far as the trace tells."""
-    found: dict[Partition, int] = {}
-    for e in a.trace.events:
-        if e.at_us > at_us:
-            break
-        if type(e) is ev.PositionFound:
-            found[e.partition] = max(e.offset, found.get(e.partition, 0))
-        elif type(e) is ev.RecordsDelivered:
-            for p, (_, last, _) in e.batch.items():
-                found[p] = max(last + 1, found.get(p, 0))
     return found
 
 

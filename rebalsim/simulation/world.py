@@ -191,6 +191,8 @@ class World:
                 config.group_instance_id, broker.group_consumer_session_timeout_us if is_new else config.session_timeout_us,
                 broker.group_consumer_heartbeat_interval_us if is_new else config.heartbeat_interval_us, config.max_poll_interval_us,
                 spec.handler.poll_timeout_us, mean_of(spec.handler.per_record), spec.handler.commit == "auto",
+                config.auto_commit_interval_us if consumer.commits.is_auto else -1,
+                "" if consumer.commits.is_auto else spec.handler.commit.replace("auto", "none"),
             )
         return header
 

@@ -166,4 +166,5 @@ def _facts(v: Voice, assignor: str, is_new: bool) -> ConsumerFacts:
     return ConsumerFacts(
         group=v.group, client="java", protocol=protocol, assignors=assignors, instance_id=v.instance, session_timeout_us=us("session.timeout.ms"),
         heartbeat_interval_us=us("heartbeat.interval.ms"), max_poll_interval_us=us("max.poll.interval.ms"), is_auto_commit=commit,
+        auto_commit_us=us("auto.commit.interval.ms"),
     )

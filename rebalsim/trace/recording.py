@@ -108,6 +108,7 @@ class _Translation:
             instance_id=conf.get("group.instance.id"), session_timeout_us=int(session) * MS, heartbeat_interval_us=int(beat) * MS,
             max_poll_interval_us=int(conf.get("max.poll.interval.ms", 300_000)) * MS, poll_timeout_us=int(conf.get("x.poll_ms", 100)) * MS,
             per_record_us=float(conf.get("x.record_us", 0)), is_auto_commit=str(conf.get("enable.auto.commit", "true")).lower() != "false",
+            auto_commit_us=int(conf.get("auto.commit.interval.ms", 5_000)) * MS,
         )
 
     # ------------------------------------------------------------------------------------------------ the events

@@ -37,6 +37,8 @@ class ConsumerFacts:
     poll_timeout_us: int = -1
     per_record_us: float = -1.0       # mean handler cost
     is_auto_commit: bool | None = None
+    auto_commit_us: int = -1          # its interval, where it is automatic
+    commit: str = ""                  # else: none, or how the application commits with its batches
 
 
 @dataclass(slots=True)

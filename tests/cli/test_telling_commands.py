@@ -214,12 +214,13 @@ def test_a_group_that_rebalances_tells_no_assignor(capsys: Said) -> None:
 
 def test_describe_shows_kafkas_columns(capsys: Said) -> None:
     table, _, note = out(capsys, "describe", EAGER, "--at", "35s").strip().partition("\n\n")
-    assert note.startswith("Note: CURRENT-OFFSET tells how far records had been handled")
+    assert note.startswith("Note: CURRENT-OFFSET is what had been committed") and "(5.00 s here)" in note
     rows = [line.split() for line in table.split("\n")]
     assert rows[0] == ["GROUP", "TOPIC", "PARTITION", "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG", "CONSUMER-ID", "HOST", "CLIENT-ID"]
     assert [r[2] for r in rows[1:]] == [str(n) for n in range(6)]
     assert all(int(r[4]) - int(r[3]) == int(r[5]) for r in rows[1:])
     assert [r[8] for r in rows[1:]] == ["c0", "c0", "c1", "c1", "c2", "c2"]            # c1 is dead, and nobody knows
+    assert min(int(r[5]) for r in rows[3:5]) > max(int(r[5]) for r in (*rows[1:3], *rows[5:]))
     members = out(capsys, "describe", EAGER, "--at", "1m20s", "--members", "--verbose")
     assert "CURRENT-ASSIGNMENT" in members and re.search(r"orders:\d(,\d)*", members)
     assert "Stable" in out(capsys, "describe", EAGER, "--at", "20s", "--state")

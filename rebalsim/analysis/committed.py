@@ -1,0 +1,106 @@
+"""How far a group had committed each partition at an instant: what `kafka-consumer-groups --describe` shows.
+
+A trace tells commits before rebalances and where new owners began, which is exact; it does not tell each periodic commit of steady times. Those are
+reckoned: every `auto.commit.interval.ms` from the consumer's first poll on, as long as it polls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rebalsim.analysis.analysis import Analysis
+from rebalsim.analysis.values import Holding, MemberLife, Span
+from rebalsim.domain.client import ClientConfig
+from rebalsim.domain.ids import Partition
+from rebalsim.trace import events as ev
+from rebalsim.trace.trace import ConsumerFacts
+
+Handled = Callable[[Partition, int], int | None]
+NEVER = -1
+
+
+def committed_at(a: Analysis, group: str, at_us: int, handled: Handled) -> dict[Partition, int]:
+    """Each partition's committed offset; partitions without one are left out. `handled` is how far a partition had been handled by an instant."""
+    members = {m.consumer: m for m in a.members}
+    positions: dict[Partition, list[ev.PositionFound]] = {}
+    for e in a.trace.events:
+        if type(e) is ev.PositionFound and a.index.group_of.get(e.consumer, group) == group:
+            positions.setdefault(e.partition, []).append(e)
+    found: dict[Partition, int] = {}
+    for (of, p), holdings in a.holdings.items():
+        if of != group:
+            continue
+        value, last_us = None, NEVER
+        for e in positions.get(p, ()):
+            if e.at_us <= at_us and e.how == "committed":
+                value, last_us = e.offset, e.at_us
+        for h in holdings:
+            until = min(h.ended_us, at_us)
+            instant = _last_commit(a, members[h.consumer].spans, h, until) if h.started_us <= at_us else NEVER
+            if instant > last_us and instant >= h.started_us and (offset := handled(p, instant)) is not None:
+                value, last_us = offset, instant
+        following = next((e for e in positions.get(p, ()) if e.at_us > at_us), None)
+        if following is not None and following.how == "committed":
+            value = _bounded(a, holdings, value, following, members, at_us)
+        if value is not None:
+            furthest = handled(p, at_us)
+            found[p] = value if furthest is None else min(value, furthest)
+    return found
+
+
+def _bounded(a: Analysis, holdings: Sequence[Holding], value: int | None, following: ev.PositionFound, members: dict[str, MemberLife], at_us: int) -> int:
+    """Where the next owner began is what had been committed by then: never less than now, and just that where nobody could commit in between."""
+    for h in holdings:
+        until = min(h.ended_us, following.at_us)
+        if until > at_us and _last_commit(a, members[h.consumer].spans, h, until) > at_us:
+            return following.offset if value is None else min(value, following.offset)
+    return following.offset
+
+
+def _last_commit(a: Analysis, spans: Sequence[Span], h: Holding, until_us: int) -> int:
+    """The last instant up to `until_us` at which the holder committed; −1 if there is none."""
+    facts = a.header.consumers.get(h.consumer, ConsumerFacts(""))
+    told = _told(a, h.consumer, until_us, facts)
+    if facts.is_auto_commit:
+        return max(told, _ticked(spans, interval_of(facts), until_us))
+    if facts.commit in ("", "none"):
+        return told
+    polled = [min(s.ended_us, until_us) for s in spans if s.what == "polling" and s.started_us <= until_us]      # with each batch
+    return max([told, *polled])
+
+
+def interval_of(facts: ConsumerFacts) -> int:
+    """Kafka's default where a trace is older than this, or a log does not say."""
+    return facts.auto_commit_us if facts.auto_commit_us > 0 else ClientConfig().auto_commit_interval_us
+
+
+def _told(a: Analysis, consumer: str, until_us: int, facts: ConsumerFacts) -> int:
+    """The last commit that the trace tells; where requests are not told, an automatic one before partitions are given up."""
+    numbers, refused = a.index.by_consumer.get(consumer, ()), False
+    for place in range(a.index.first_at(numbers, until_us + 1) - 1, -1, -1):
+        e = a.index.events[numbers[place]]
+        kind = type(e)
+        if kind is ev.CommitRefused:
+            refused = True
+        elif kind is ev.RequestSent and e.api == "OffsetCommit":
+            if not refused:
+                return int(e.at_us)
+            refused = False
+        elif kind is ev.CallbackBegan and e.callback == "revoked" and facts.is_auto_commit and a.header.source == "recorded":
+            return int(e.at_us)
+    return NEVER
+
+
+def _ticked(spans: Sequence[Span], every_us: int, until_us: int) -> int:
+    """The last periodic commit: a poll makes it, once the interval is over."""
+    due, last, before = NEVER, NEVER, ""
+    for span in spans:
+        if span.what == "polling" and span.started_us <= until_us:
+            if due < 0 or before == "starting":
+                due = span.started_us + every_us
+            end, first = min(span.ended_us, until_us), max(due, span.started_us)
+            if end >= first:
+                last = first + (end - first) // every_us * every_us
+                due = last + every_us
+        before = span.what
+    return last
