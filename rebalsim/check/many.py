@@ -105,10 +105,11 @@ def _load(place: int, file: str, wanted: Wanted) -> _Case:
             return _Case(file, story, None, (story.problem(1, 1, said.removeprefix(f"{file}: ").capitalize(), 1),))
         notes.append(said)
     known = None if wanted.baseline is None else _known_values(wanted.baseline, file)
-    judge = StoryJudge(story, judged, wanted.runs, known)
+    judge = StoryJudge(story, judged, wanted.runs, known, tells_spread=True)
     variants = story.variants if wanted.with_metrics else judge.variants
     if judge.runs == 1 and chosen and any(_is_sampled(story, v) for v in judge.variants):
-        notes.append(f"{file}: under the consumer protocol one run is a sample of many — say `runs: 20` to budget over 20 seeds")
+        notes.append(f"{file}: under the consumer protocol one run is a sample of many: what differs over 20 seeds is said beside it, and only this one "
+                     "judged — say `runs: 20` to budget over 20 seeds")
     tasks = tuple(Task(place, story, chosen, judge.runs, v, seeds, wanted.with_metrics) for v in variants for seeds in _parts(judge.seeds))
     return _Case(file, story, judge, (), tuple(notes), tasks)
 

@@ -15,6 +15,7 @@ from rebalsim.analysis.judge import BASELINE, judge_fact, judge_run, measure_bud
 from rebalsim.domain.baseline import key_of, selection_said
 from rebalsim.domain.budget import Budget, Expectation
 from rebalsim.domain.errors import Problem
+from rebalsim.domain.metrics import METRICS
 from rebalsim.domain.verdict import Measured, RunVerdict, Verdict
 from rebalsim.reports.check_report import Checked
 from rebalsim.scenario.story import Story
@@ -58,14 +59,18 @@ class StoryJudge:
     """Gathers what runs measure and says how the story's budgets came out."""
 
     def __init__(self, story: Story, questions: Iterable[Question] | None = None, runs: int | None = None,
-                 baseline: Mapping[str, Mapping[str, float]] | None = None, again: Callable[[str, int], str] | None = None) -> None:
-        """`questions` defaults to all of them; `baseline`: variant → key → value; `again` says which command repeats a variant and seed."""
+                 baseline: Mapping[str, Mapping[str, float]] | None = None, again: Callable[[str, int], str] | None = None,
+                 tells_spread: bool = False) -> None:
+        """`questions` defaults to all of them; `baseline`: variant → key → value; `again` says which command repeats a variant and seed;
+        `tells_spread`: one run of the consumer protocol is a sample, so more seeds are told beside it."""
         self.story = story
         self.questions = tuple(questions_of(story) if questions is None else questions)
         self.runs = story.runs if runs is None else runs
         self.baseline = baseline
         self.measured: dict[Key, Measured] = {}
         self.again = again or self._again
+        self.tells_spread = tells_spread
+        self._more_seeds: dict[str, list[dict[Budget | Expectation, Measured]]] = {}
 
     @property
     def seeds(self) -> range:
@@ -173,7 +178,7 @@ class StoryJudge:
         made = Checked(
             q.name, q.variant, run.outcome, q.asked.level, self.story.file, q.asked.line, q.asked.column, because=m.because, hint=m.hint,
             open_pauses=m.open_pauses, is_unsettled=m.is_unsettled, runs=verdict.runs, broken=verdict.broken, seed=run.seed,
-            again=self.again(q.variant, run.seed),
+            again=self.again(q.variant, run.seed), spread=self._spread(q),
         )
         if isinstance(q.asked, Expectation):
             return replace(made, observed=run.observed, said="it holds" if run.outcome == "pass" else m.said)
@@ -182,9 +187,44 @@ class StoryJudge:
         return replace(made, metric=b.metric, op=b.op, observed=run.observed, limit=run.limit, said=say_amount(b.metric, run.observed, run.limit),
                        limit_said=limit_said, headroom=run.headroom)
 
+    def _spread(self, q: Question) -> str:
+        """What the question comes to under more seeds, where a single run was asked for and is a sample."""
+        from rebalsim.one_run import is_sampled, run_once, spread_seeds
+
+        scenario = self.story.scenario(q.variant)
+        if not self.tells_spread or self.runs > 1 or not is_sampled(scenario):
+            return ""
+        if q.variant not in self._more_seeds:
+            seeds = range(scenario.seed, scenario.seed + spread_seeds(scenario))
+            analyses = (run_once(scenario, seed).analysis for seed in seeds)
+            self._more_seeds[q.variant] = [{asked: measure_fact(a, asked) if isinstance(asked, Expectation) else measure_budget(a, asked)
+                                            for asked in self.asked_of(q.variant)} for a in analyses]
+        return spread_said(q.asked, [found[q.asked] for found in self._more_seeds[q.variant]])
+
     def _again(self, variant: str, seed: int) -> str:
         words = ["rebalsim", "run", self.story.file, "--variant", variant, "--seed", str(seed)]
         return shlex.join([*words, *(w for o in self.story.overrides if isinstance(o, str) and not o.startswith("seed=") for w in ("--set", o))])
+
+
+def spread_said(asked: Budget | Expectation, found: list[Measured]) -> str:
+    """What so many seeds come to, and how many of them break it; whatever is the same in all of them is rule and not chance."""
+    from rebalsim.domain.metrics import percentile
+    from rebalsim.reports.verdict_told import say_amount
+
+    seeds = len(found)
+    if isinstance(asked, Expectation):
+        broken = sum(judge_fact(m).outcome == "fail" for m in found)
+        return f"the same under each of {seeds} seeds" if broken in (0, seeds) else f"by chance: broken under {broken} of {seeds} seeds"
+    values = sorted(float(m.value) for m in found if m.value is not None)
+    if not values:
+        return ""
+    if values[0] == values[-1]:
+        return f"the same under each of {seeds} seeds"
+    worst = values[0] if METRICS[asked.metric].better == "more" else values[-1]
+    parts = [f"{word} {say_amount(asked.metric, value, None)}" for word, value in
+             (("median", percentile(values, 50)), ("p95", percentile(values, 95)), ("worst", worst))]
+    broken = sum(judge_run(asked, m).outcome == "fail" for m in found) if not asked.relative_to else 0
+    return f"by chance over {seeds} seeds: {', '.join(parts)}" + (f"; {broken} of them break it" if broken else "")
 
 
 def explained(analysis: Analysis, asked: Budget | Expectation, measured: Measured) -> Measured:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 import click
@@ -48,4 +49,28 @@ def command(file: str, partition: str | None, at_us: int | None, variant: str | 
             click.echo(calm(v.analysis, partition, at_us, view), nl=False, color=view.is_coloured or None)
         else:
             click.echo("Nothing stood still" + (" at that moment." if at_us is not None else "."))
+        if chance := _chance(file, v.name, overrides, seed, allow_code):
+            click.echo(f"\n{textwrap.fill(chance, view.width, break_on_hyphens=False)}")
     return exits.WITHIN
+
+
+def _chance(file: str, variant: str, overrides: tuple[str, ...], seed: int | None, allow_code: bool) -> str:
+    """What the chain's one run is a sample of, where it is a sample."""
+    from rebalsim.cli.options import load_story
+    from rebalsim.cli.sources import SCENARIO, kind_of
+    from rebalsim.one_run import is_sampled, said_of_chance, spread
+    from rebalsim.reports.figures import say
+
+    if kind_of(file) != SCENARIO or file == "-":
+        return ""
+    scenario = load_story(file, overrides, allow_code, seed).scenario(variant)
+    if not is_sampled(scenario):
+        return ""
+    over = spread(scenario)
+    values = over.known("longest_pause")
+    if not values:
+        return ""
+    longest = f"{say('longest_pause', over.at('longest_pause', 50))} in the middle, {say('longest_pause', over.at('longest_pause', 95))} at p95 and " \
+              f"{say('longest_pause', values[-1])} at worst" if values[0] != values[-1] else f"{say('longest_pause', values[0])} under each"
+    seeds = f"over {len(over.seeds)} seeds the longest pause is {longest}"
+    return f"This is seed {scenario.seed} of the consumer protocol, one sample: {seeds}. {said_of_chance(over)}"

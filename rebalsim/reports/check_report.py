@@ -40,6 +40,7 @@ class Checked:
     broken: int = 0                    # of these runs
     seed: int = 0                      # of the run that decided
     again: str = ""                    # the command that repeats it
+    spread: str = ""                   # what more seeds come to, where one run is a sample
 
     @property
     def is_broken(self) -> bool:

@@ -40,7 +40,7 @@ def render(report: CheckReport) -> str:
 
 def _reason(c: Checked) -> str:
     hint = f'<span class="hint">→ {text(c.hint)}</span>' if c.hint else ""
-    runs = f'<span class="hint">{text(say_runs(c))}</span>' if say_runs(c) else ""
+    runs = f'<span class="hint">{text(say_runs(c) or c.spread)}</span>' if say_runs(c) or c.spread else ""
     return (f"<li><strong>{text(c.place)}</strong> {text(c.variant)}: <code>{text(c.name)}</code> {_sign(c)}: {text(say_against(c))} "
             f'{text(say_headroom(c))}<br>{text(c.because)}{hint}{runs}<span class="hint"><code>{text(c.again)}</code></span></li>')
 

@@ -56,7 +56,7 @@ def _checked(c: Checked) -> Json:
         "name": c.name, "variant": c.variant, "outcome": c.outcome, "level": c.level, "line": c.line, "column": c.column, "metric": c.metric or None,
         "op": c.op or None, "unit": unit, "observed": _number(c.observed), "limit": _number(c.limit), "headroom": _number(c.headroom), "said": c.said,
         "because": c.because, "hint": c.hint, "open_pauses": c.open_pauses, "is_unsettled": c.is_unsettled, "runs": c.runs, "broken": c.broken,
-        "seed": c.seed, "again": c.again,
+        "spread": c.spread, "seed": c.seed, "again": c.again,
     }
 
 

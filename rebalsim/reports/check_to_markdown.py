@@ -41,7 +41,8 @@ def _lines(report: CheckReport, with_kept: bool) -> list[str]:
 
 def _row(c: Checked) -> str:
     sign = "⚠️" if c.outcome != "pass" and c.level == "warn" else _SIGNS[c.outcome]
-    return f"| {sign} | {escape(c.place)} | {escape(c.variant)} | {code_cell(c.name)} | {escape(say_against(c))} | {escape(say_headroom(c))} |"
+    observed = escape(say_against(c)) + (f"<br>{escape(c.spread)}" if c.spread.startswith("by chance") else "")
+    return f"| {sign} | {escape(c.place)} | {escape(c.variant)} | {code_cell(c.name)} | {observed} | {escape(say_headroom(c))} |"
 
 
 def _flips(report: CheckReport) -> list[str]:

@@ -74,6 +74,8 @@ def _row(page: _Page, c: Checked, has_variants: bool) -> list[Line]:
 
 def _reason(page: _Page, c: Checked, said: dict[str, Checked]) -> None:
     """What spent it, and where the budget stands; a reason that was given for another budget is not given twice."""
+    if c.spread.startswith("by chance"):
+        page.wrapped(f"{c.spread}.", 6, "dim")
     if c.outcome == "pass":
         return
     if not c.metric:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -221,7 +222,8 @@ def test_a_percentile_over_seeds_forgives_the_worst(repository: Repository) -> N
 def test_a_single_run_under_the_consumer_protocol_is_called_a_sample(repository: Repository) -> None:
     repository.write("new.yaml", OPEN.replace("[eager]", "[consumer]").replace("horizon: 1m", "horizon: 3m").replace("<= 20s", "<= 90s"))
     assert repository.check("new.yaml") == 0
-    assert "one run is a sample of many — say `runs: 20`" in " ".join(repository.out.split())
+    note = "one run is a sample of many: what differs over 20 seeds is said beside it, and only this one judged — say `runs: 20`"
+    assert note in " ".join(repository.out.split())
     assert repository.check("new.yaml", "--runs", "3") == 0 and "sample" not in repository.out
 
 
@@ -279,3 +281,20 @@ def test_an_interrupt_ends_with_130_at_once_and_leaves_no_process(repository: Re
             return
         time.sleep(0.1)
     raise AssertionError("a process is still there")
+
+
+def test_what_chance_makes_of_a_budget_under_the_consumer_protocol_stands_beside_it(repository: Repository) -> None:
+    repository.write("new.yaml", """
+        topics: {orders: {partitions: 12, rate: 600/s}}
+        group: {members: 5}
+        script: [{at: 1m, scale: 6}, {at: 2m, crash: c1}]
+        replay: [cooperative, consumer]
+        horizon: 4m
+        budgets: {partition_seconds: "<= 1000s", longest_pause: "<= 1h"}
+        """)
+    assert repository.check("new.yaml", "--json") == 0
+    spread = {(b["variant"], b["metric"]): b["spread"] for b in json.loads(repository.out)["stories"][0]["budgets"]}
+    assert spread["cooperative", "partition_seconds"] == "" and "20 seeds" in spread["consumer", "longest_pause"]
+    assert re.fullmatch(r"by chance over 20 seeds: median \d+ s, p95 \d+ s, worst \d+ s", spread["consumer", "partition_seconds"])
+    assert repository.check("new.yaml") == 0
+    assert "by chance over 20 seeds: median" in repository.out

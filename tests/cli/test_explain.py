@@ -169,3 +169,11 @@ def test_a_key_of_the_language_is_a_term(term: str, parts: list[str], capsys: py
 def test_every_key_of_the_language_is_found() -> None:
     for section in (SCENARIO, GROUP, MEMBER, HANDLER, LIFE, *DEEDS.values()):
         assert [key for key in section.fields if not find(key)] == []
+
+
+def test_a_chain_of_the_consumer_protocol_says_that_it_is_one_sample_of_many(capsys: pytest.CaptureFixture[str]) -> None:
+    assert code_of(["explain", "scale-out", "--replay", "consumer"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "This is seed 1 of the consumer protocol, one sample: over 20 seeds the longest pause is" in told
+    assert code_of(["explain", "scale-out", "--variant", "eager"]) == 0
+    assert "one sample" not in capsys.readouterr().out

@@ -188,7 +188,7 @@ def test_json_is_plain_and_ok_means_ok() -> None:
     assert document["stories"][0]["budgets"][0] == {
         "name": "longest_pause <= 40s", "variant": "eager", "outcome": "pass", "level": "error", "line": 19, "column": 3, "metric": "longest_pause",
         "op": "<=", "unit": "us", "observed": 35_000_000, "limit": 40_000_000, "headroom": 0.125, "said": "35.0 s", "because": "", "hint": "",
-        "open_pauses": 0, "is_unsettled": False, "runs": 1, "broken": 0, "seed": 1, "again": "rebalsim run a/deploy.yaml"}
+        "open_pauses": 0, "is_unsettled": False, "runs": 1, "broken": 0, "spread": "", "seed": 1, "again": "rebalsim run a/deploy.yaml"}
     assert json.loads(check_to_json.render(CheckReport((StoryChecked("a.yaml", checked=(KEPT,)),))))["ok"] is True
     from_nought = CheckReport((), comparison=Comparison("b.json", (Change("a", "v", "rebalances", 0, 3, "regressed", float("inf")),)))
     assert json.loads(check_to_json.render(from_nought))["baseline"]["changes"][0]["share"] is None
