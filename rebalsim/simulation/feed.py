@@ -39,8 +39,11 @@ class Feed(Fetching):
             share, first, count = entry
             taken = min(count, left)
             left -= taken
-            if first == share.offset and (share.is_new or count > left):
+            if first == share.offset and (share.is_new or count > left or share.is_waiting):
                 mark(self.consumer, (share,))
+                share.is_waiting = False
+                if count > left:
+                    self._mark_waiting(share)
             batch.append((share, first, taken))
             share.offset = first + taken
             if share.is_new:
@@ -57,6 +60,13 @@ class Feed(Fetching):
             self._tell(batch)
         taken_all: int = self.config.max_poll_records - left
         return taken_all
+
+    def _mark_waiting(self, served: Share) -> None:
+        """All records of this batch are of one partition, and more of them lie there: the others of its owner fall behind from now on."""
+        waiting = [share for share in self.shares.values() if share is not served and not share.is_waiting]
+        mark(self.consumer, waiting)
+        for share in waiting:
+            share.is_waiting = True
 
     def _tell(self, batch: list[tuple[Share, int, int]]) -> None:
         now = self.engine.env._now
@@ -112,7 +122,7 @@ class Feed(Fetching):
         mark(self.consumer, [share for share in self.shares.values() if share.is_behind])
         for share in self.shares.values():
             share.told = share.offset
-            share.is_behind = False
+            share.is_behind = share.is_waiting = False
         self.flying.clear()                           # its answer is part of the cycle
         if self.consumer.world.script.waiting:
             self.consumer.world.script.changed()

@@ -219,6 +219,9 @@ class Fetching:
                 self._fly(broker, [], now, now + self.consumer.link(broker).latency_us(now))
         for partition in partitions:
             share = self.shares[partition]
+            if not share.is_waiting:
+                mark(self.consumer, (share,))
+                share.is_waiting = True
             share.broker = -1
             share.call = None
 

@@ -13,7 +13,7 @@ INITIAL, RESETTING, VALIDATING, FETCHING = 0, 1, 2, 3
 class Share:
     """One owned partition as its owner reads it."""
 
-    __slots__ = ("broker", "call", "counted", "fetched", "flow", "is_behind", "is_new", "leased_us", "offset", "partition", "state", "told")
+    __slots__ = ("broker", "call", "counted", "fetched", "flow", "is_behind", "is_new", "is_waiting", "leased_us", "offset", "partition", "state", "told")
 
     def __init__(self, partition: Partition, flow: Flow, broker: int) -> None:
         self.partition = partition
@@ -24,6 +24,7 @@ class Share:
         self.fetched = 0              # the next record to fetch
         self.is_new = True            # nothing was handed over yet
         self.is_behind = True         # its lag, as last told, is not over
+        self.is_waiting = False       # its records lie behind a backlog of others, and that was told
         self.call: Any = None         # the look-up that is under way
         self.counted = -1             # up to which record its bytes are told; −1 before it has a position
         self.told = 0

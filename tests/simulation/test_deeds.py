@@ -231,9 +231,28 @@ def test_a_partition_whose_only_replica_is_down_waits_for_it() -> None:
     a, anywhere = told(script, alone, more="cluster: {brokers: 3}\n"), told(script, more="cluster: {brokers: 3}\n")
     assert a.measure("rebalances") == anywhere.measure("rebalances") == 0
     assert 395 <= (a.measure("lag_peak_partition") or 0) <= 420            # 10/s for 40 s
+    assert 790 <= (a.measure("lag_peak") or 0) <= 840
+    known = [(seconds(e.at_us), e.records) for e in of(a, ev.LagMarked) if e.partition.number == 1 and 50 < seconds(e.at_us) < 99]
+    assert known and known[0][0] == 60.0 and known[0][1] <= 1              # not a straight line from when it was last told
     assert (anywhere.measure("lag_peak_partition") or 0) < 10
     twice = told(script, GROUP.replace("rate: 60/s", "rate: 60/s, replicas: 2"), more="cluster: {brokers: 3}\n")
     assert (twice.measure("lag_peak_partition") or 0) < 10
+
+
+def test_what_waits_behind_a_backlog_of_its_owner_falls_behind_from_then_on_and_not_before() -> None:
+    """Cooperative: c2's partitions come with the backlog of a session, and what their new owners have had all along has to wait."""
+    group = ("topics: {orders: {partitions: 6, rate: 300/s}}\ngroup:\n  members: 3\n  handler: 7ms\n"
+             "  config: {partition.assignment.strategy: [cooperative-sticky], max.poll.records: 100}\n")
+    a = told("  - {at: 1m, crash: c2}\n", group, horizon="3m")
+    moved = {p for e in of(a, ev.CallbackBegan) if e.at_us > 60 * SECOND for p in e.partitions}
+    lines: dict[object, list[tuple[int, int]]] = {}
+    for e in of(a, ev.LagMarked):
+        if e.at_us >= 60 * SECOND and e.partition not in moved:
+            lines.setdefault(e.partition, []).append((e.at_us, e.records))
+    assert len(lines) == 4
+    for (began, lag), (ended, most), *_ in lines.values():
+        assert 101 < began / SECOND < 110 and lag <= 2
+        assert most > 200 and abs(most - lag - (ended - began) / SECOND * 50) <= 2         # 50/s arrive meanwhile
 
 
 def test_partitions_that_are_added_have_as_many_replicas_as_the_others() -> None:
