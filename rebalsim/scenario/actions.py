@@ -21,7 +21,7 @@ from rebalsim.scenario.document import Node, shorten
 from rebalsim.scenario.kinds import Written, build
 from rebalsim.scenario.language import MAX_CONSUMERS, MAX_PARTITIONS
 from rebalsim.scenario.problems import or_nearest
-from rebalsim.scenario.profiles import broker_profile
+from rebalsim.scenario.profiles import broker_profile, number_of
 from rebalsim.scenario.quantities import say_us
 from rebalsim.scenario.roster import Roster, Seat
 
@@ -490,6 +490,9 @@ class ScriptReader:
         if isinstance(found, str):
             self.out.add(written.at["to"], found)
             return None
+        was = self.resolver.brokers_now.version
+        if number_of(found.version) < number_of(was):
+            self.out.add(written.at["to"], f"Kafka {found.version} is older than the {was} that the brokers have by then — write a later version")
         self.resolver.brokers_now = found
         return build(deeds.BrokerUpgrade, None, kafka=found.version, down=written.get("down"), settle_us=written.get("settle", 0),
                      load=written.get("load", NOTHING))

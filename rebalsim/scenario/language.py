@@ -36,7 +36,7 @@ from rebalsim.scenario.kinds import (
     named_schema,
     shown,
 )
-from rebalsim.scenario.problems import Problems
+from rebalsim.scenario.problems import Problems, one_of
 from rebalsim.scenario.quantities import DURATION, RATE, rate, say_number, say_rate
 
 MAX_CONSUMERS = 10_000
@@ -90,6 +90,7 @@ _ASSIGNOR_NAMES = {
     **{a: a for a in ASSIGNORS}, **ASSIGNOR_CLASSES, **{c.rsplit(".", 1)[1]: a for c, a in ASSIGNOR_CLASSES.items()},
     "round-robin": "roundrobin", "CooperativeSticky": "cooperative-sticky",
 }
+SERVER_ASSIGNORS = ("uniform", "range")
 OWN_CODE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
 
@@ -108,11 +109,23 @@ class AssignorName(Kind):
             return text
         from rebalsim.scenario.problems import or_nearest
 
+        if text in SERVER_ASSIGNORS:
+            return self.wrong(node, out, f"{shown(node)} is an assignor of the brokers', under group.protocol: consumer — write group.remote.assignor: {text}"
+                                         f" there, or {one_of(ASSIGNORS)} here")
         return self.wrong(node, out, f"{shown(node)} is no assignor — {or_nearest(text, ASSIGNORS, 'write ' + self.says)}")
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
         names = "|".join(re.escape(n) for n in _ASSIGNOR_NAMES if n != "round-robin")
         return {"type": "string", "pattern": rf"^(?:(?:class )?(?:{names})|[A-Za-z_][\w.]*:[A-Za-z_][\w.]*)$"}
+
+
+class ServerAssignor(Choice):
+    """One of the brokers' assignors."""
+
+    def _read(self, node: Node, out: Problems) -> Any:
+        if isinstance(node, Scalar) and node.text in _ASSIGNOR_NAMES and node.text not in self.options:
+            return self.wrong(node, out, f"{shown(node)} is a client's assignor, and under the consumer protocol the brokers assign — write {self.says}")
+        return super()._read(node, out)
 
 
 INSTANCE_ID = Text("an id such as orders-{n}", r"[a-zA-Z0-9._\-{}]{1,249}")
@@ -127,7 +140,7 @@ def _kafka(key: str, kind: Kind, doc: str) -> Field:
 CLIENT_KEYS = (
     _kafka("group.protocol", Choice("classic", "consumer", lower=True), "classic, or consumer: rebalances computed by the broker (KIP-848)."),
     _kafka("group.instance.id", INSTANCE_ID, "Makes the member static. {n} is its number, {pod} its process's, {i} its number there, {name} its name."),
-    _kafka("group.remote.assignor", Choice("uniform", "range"), "Which of the broker's assignors to use (consumer protocol only)."),
+    _kafka("group.remote.assignor", ServerAssignor(*SERVER_ASSIGNORS), "Which of the broker's assignors to use (consumer protocol only)."),
     _kafka("partition.assignment.strategy", ListOf(AssignorName(), splits=True, least=1, most=20, says="a list such as [range, cooperative-sticky]"),
            "The assignors this member offers, dearest first (classic protocol only)."),
     _kafka("session.timeout.ms", MS_POSITIVE, "How long the group waits for a heartbeat before it takes the member for dead (classic only)."),

@@ -38,7 +38,7 @@ from rebalsim.scenario.kinds import Written, build, merge
 from rebalsim.scenario.language import CLASSIC_ONLY, CONFIG, CONSUMER_ONLY, MAX_CONSUMERS, MAX_PARTITIONS, OWN_CODE
 from rebalsim.scenario.own_code import common_protocol, protocols_of
 from rebalsim.scenario.problems import Problems, one_of, or_nearest
-from rebalsim.scenario.profiles import DEFAULT_CLIENT, DEFAULT_KAFKA, BrokerProfile, ClientProfile, broker_profile, client_profile
+from rebalsim.scenario.profiles import DEFAULT_CLIENT, DEFAULT_KAFKA, BrokerProfile, ClientProfile, broker_profile, client_profile, number_of
 from rebalsim.scenario.quantities import say_us
 from rebalsim.scenario.roster import PLACEHOLDERS, Roster, Seat, fill
 from rebalsim.scenario.variants import Variant, variant_named
@@ -146,6 +146,7 @@ class Resolver:
                 values["replica_selector_class"] = f"org.apache.kafka.common.replica.{selector}"
             config = _with(BrokerConfig, config, values)
             self._check_brokers(config, settings)
+            self._check_known_to_brokers(settings)
         links = tuple(Link(link.get("between")[0], link.get("between")[1], link.get("latency")) for link in written.get("links", ()) if not link.is_bad)
         latency = written.get("latency")
         network = Network(latency=latency, cross_rack=written.get("cross_rack"), links=links) if latency is not None else \
@@ -177,6 +178,15 @@ class Resolver:
             self.out.add(_place(written, "group.consumer.heartbeat.interval.ms", "group.consumer.session.timeout.ms"),
                          f"group.consumer.heartbeat.interval.ms {say_us(config.group_consumer_heartbeat_interval_us)} is not below "
                          f"group.consumer.session.timeout.ms {say_us(config.group_consumer_session_timeout_us)} — make it a third of it")
+
+    def _check_known_to_brokers(self, settings: Written) -> None:
+        """Settings that these brokers do not have; a story that upgrades them may write them for later."""
+        version, upgrades = self.broker_profile.version, any("broker_upgrade" in action for action in self.story.get("script", ()))
+        for key, node in settings.at.items():
+            since = "4.3" if key == "group.consumer.assignment.interval.ms" else "4.0" if key.startswith("group.consumer.") else ""
+            if since and number_of(version) < number_of(since) and not upgrades:
+                self.out.warn(node, f"Kafka {version} has no {key}, which brokers have since {since}: it has no bearing here — leave it out, or write kafka: "
+                                    f"\"{DEFAULT_KAFKA}\"")
 
     def _check_links(self) -> None:
         racks = dict.fromkeys([b.rack for b in self.cluster.brokers if b.rack] + [s.rack for s in self.seats.values() if s.rack])
@@ -438,7 +448,7 @@ class Resolver:
         if is_too_old:
             place = self._kafka_at() or _place(settings if settings is not None else written, "group.protocol")
             self.out.add(place, f"Kafka {self.brokers_now.version} has no group.protocol: consumer, which brokers have since 4.0 — write kafka: "
-                         f"\"{DEFAULT_KAFKA}\", or leave consumer out of replay")
+                         f"\"{DEFAULT_KAFKA}\", upgrade them in the script before (broker_upgrade), or leave the consumer protocol out")
         if not profile.has_consumer_protocol and not (is_too_old and "client_version" not in written and profile.client == DEFAULT_CLIENT):
             self.out.add(_place(settings if settings is not None and not {"client_version", "client"} & {*written.at} else written, "client_version", "client",
                                 "group.protocol"), f"The client {profile.client} {profile.version} does not speak the consumer protocol"
