@@ -26,7 +26,7 @@ _OF_GROUP = frozenset((
 
 T = TypeVar("T")
 Numbers: TypeAlias = "array[int]"
-NOTHING: Numbers = array("q")
+NOTHING: Numbers = array("i")
 
 
 def merged(lists: Sequence[Numbers]) -> Numbers:
@@ -37,7 +37,7 @@ def merged(lists: Sequence[Numbers]) -> Numbers:
     for numbers in lists:
         for number in numbers:
             ticks[number] = 1
-    return array("q", compress(range(len(ticks)), ticks))
+    return array("i", compress(range(len(ticks)), ticks))
 
 
 def starting(values: Sequence[T], place: int) -> Iterator[T]:
@@ -75,7 +75,7 @@ class Index:
             if kind in _OF_GROUP:
                 found = by_group.get(event.group)
                 if found is None:
-                    found = by_group[event.group] = array("q")
+                    found = by_group[event.group] = array("i")
                 found.append(number)
                 if kind is ev.AssignmentComputed or kind is ev.GroupStateChanged:
                     continue
@@ -87,7 +87,7 @@ class Index:
             if consumer:
                 found = by_consumer.get(consumer)
                 if found is None:
-                    found = by_consumer[consumer] = array("q")
+                    found = by_consumer[consumer] = array("i")
                     group_of.setdefault(consumer, getattr(event, "group", only_group))
                 found.append(number)
 

@@ -139,7 +139,8 @@ class Joining:
         after = member.on_sync(error, call.sent_generation, call.sent_member_id)
         if error is Error.NONE:
             if after is After.GO_ON:
-                self.given = tuple(sorted(response.assignment or ()))
+                given = tuple(sorted(response.assignment or ()))
+                self.given = member.owned if given == member.owned else given      # a trace holds it in every round
                 consumer.tell(AssignmentReceived(now, consumer.name, member.generation, self.given))
             else:
                 error = Error.ILLEGAL_GENERATION

@@ -176,8 +176,8 @@ class Membership(Joining):
                 consumer.read()
             if not self.commit and now < self.prepare_ends_us:
                 return False
-            if self.commit and self.commit[0] is not None and consumer.commits.outcome(*self.commit[0]) == "later" \
-                    and now < self.prepare_ends_us:
+            answer = self.commit.pop() if self.commit else None
+            if answer is not None and consumer.commits.outcome(*answer) == "later" and now < self.prepare_ends_us:
                 self.commit = None
                 return False
         kind, partitions = member.prepare(consumer.topics)
