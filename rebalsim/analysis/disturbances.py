@@ -44,14 +44,14 @@ def _count_moves(found: list[Disturbance], rounds: Sequence[Rebalance], index: I
     for r in rounds:
         by_disturbance.setdefault(r.disturbance, []).append(r)
     current = -1
-    for number in index.of_consumers(index.members_of(group)):
+    for number in index.handings:
         e = events[number]
+        if type(e) is not ev.CallbackBegan or index.group_of[e.consumer] != group:
+            continue
         while current + 1 < len(found) and e.at_us >= found[current + 1].started_us:
             _weigh(found, current, owner, before, by_disturbance)
             current += 1
             before = {}
-        if type(e) is not ev.CallbackBegan:
-            continue
         for p in e.partitions:
             before.setdefault(p, owner.get(p, ""))
             if e.callback == "assigned":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import compress
 from typing import TypeAlias, TypeVar
 
@@ -23,6 +23,7 @@ _OF_GROUP = frozenset((
     ev.GroupStateChanged, ev.MemberAdded, ev.MemberRejoined, ev.MemberRemoved, ev.InitialDelayExtended, ev.BarrierCompleted, ev.AssignmentStored,
     ev.CoordinatorMoved, ev.EpochBumped, ev.IntervalWaited, ev.ReleaseAwaited, ev.PartitionsReleased, ev.AssignmentComputed,
 ))
+_HANDINGS = frozenset((ev.CallbackBegan, ev.CallbackEnded, ev.ConsumerExited))
 
 T = TypeVar("T")
 Numbers: TypeAlias = "array[int]"
@@ -48,7 +49,7 @@ def starting(values: Sequence[T], place: int) -> Iterator[T]:
 class Index:
     """Event numbers by consumer, by group, and of the world; each list ascending."""
 
-    __slots__ = ("_of_group", "by_consumer", "by_group", "events", "group_of", "horizon_us", "new_protocol", "world")
+    __slots__ = ("_of_group", "by_consumer", "by_group", "events", "group_of", "handings", "horizon_us", "new_protocol", "world")
 
     def __init__(self, trace: Trace, horizon_us: int) -> None:
         self.events: list[TraceEvent] = trace.events
@@ -57,9 +58,10 @@ class Index:
         self.by_consumer: dict[str, Numbers] = {}
         self.by_group: dict[str, Numbers] = {}
         self._of_group: dict[str, Numbers] | None = None
+        self.handings: Numbers = array("i")                    # callbacks that were handed partitions, and exits: what ownership follows from
         self.world: list[int] = []
         self.group_of = {name: facts.group for name, facts in trace.header.consumers.items()}
-        by_consumer, by_group, world, group_of = self.by_consumer, self.by_group, self.world, self.group_of
+        by_consumer, by_group, world, handings, group_of = self.by_consumer, self.by_group, self.world, self.handings, self.group_of
         only_group = next(iter(dict.fromkeys(group_of.values())), "")
         number = -1
         for event in trace.events:
@@ -90,6 +92,8 @@ class Index:
                     found = by_consumer[consumer] = array("i")
                     group_of.setdefault(consumer, getattr(event, "group", only_group))
                 found.append(number)
+                if kind in _HANDINGS and (kind is ev.ConsumerExited or event.partitions):
+                    handings.append(number)
 
     def groups(self) -> list[str]:
         """Every group that anything is known of, by name."""
@@ -110,10 +114,6 @@ class Index:
         for consumer, numbers in self.by_consumer.items():
             several.setdefault(self.group_of[consumer], []).append(numbers)
         return {group: merged(lists) for group, lists in several.items()}
-
-    def of_consumers(self, consumers: Iterable[str]) -> Numbers:
-        """The events of all of these, in order."""
-        return merged([numbers for consumer in consumers if (numbers := self.by_consumer.get(consumer)) is not None])
 
     def since(self, numbers: Sequence[int], at_us: int) -> Iterator[int]:
         """Those of `numbers` whose events were at or after that instant. No slice: one for each pause of a long trace would cost its square."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 from rebalsim.analysis.index import Index
 from rebalsim.analysis.values import Holding
 from rebalsim.domain.ids import Partition
@@ -14,16 +16,16 @@ def find_holdings(index: Index) -> Holdings:
     """Every holding, by group and partition, each list in order of time; keys sorted."""
     found: Holdings = {}
     held: dict[str, dict[Partition, Holding]] = {}
-    generation: dict[str, int] = {}
     events = index.events
-    for number in index.of_consumers(index.by_consumer):
+    for number in index.handings:
         event = events[number]
         kind = type(event)
         if kind is ev.CallbackBegan and event.callback == "assigned":
             group, mine = index.group_of[event.consumer], held.setdefault(event.consumer, {})
+            generation = _generation_at(index, event.consumer, number)
             for p in event.partitions:
                 if p not in mine:
-                    mine[p] = h = Holding(event.consumer, event.at_us, index.horizon_us, generation.get(event.consumer, -1), number)
+                    mine[p] = h = Holding(event.consumer, event.at_us, index.horizon_us, generation, number)
                     found.setdefault((group, p), []).append(h)
         elif kind is ev.CallbackEnded and event.callback != "assigned":
             mine = held.get(event.consumer, {})
@@ -33,9 +35,19 @@ def find_holdings(index: Index) -> Holdings:
         elif kind is ev.ConsumerExited:
             for gone in held.pop(event.consumer, {}).values():
                 gone.ended_us, gone.ended_event, gone.how = event.at_us, number, "exited"
-            generation.pop(event.consumer, None)
-        elif kind is ev.GenerationJoined or kind is ev.AssignmentReceived:
-            generation[event.consumer] = event.generation
-        elif kind is ev.MemberStateChanged and event.side == "client":
-            generation[event.consumer] = event.epoch
     return dict(sorted(found.items()))
+
+
+def _generation_at(index: Index, consumer: str, number: int) -> int:
+    """The generation or epoch that the consumer's life was in at this event; −1 if none was told."""
+    numbers = index.by_consumer[consumer]
+    for place in range(bisect_left(numbers, number) - 1, -1, -1):
+        event = index.events[numbers[place]]
+        kind = type(event)
+        if kind is ev.GenerationJoined or kind is ev.AssignmentReceived:
+            return int(event.generation)
+        if kind is ev.MemberStateChanged and event.side == "client":
+            return int(event.epoch)
+        if kind is ev.ConsumerExited:
+            break
+    return -1

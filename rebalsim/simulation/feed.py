@@ -118,6 +118,7 @@ class Feed(Fetching):
                 share.fetched = share.offset
         self.cycle = cycle
         self.steady_us = now
+        self.awaits_first = any(share.is_new for share in self.shares.values())
         self.consumer.settled()
         mark(self.consumer, [share for share in self.shares.values() if share.is_behind])
         for share in self.shares.values():
@@ -158,6 +159,7 @@ class Feed(Fetching):
 
     def renew(self) -> None:
         """Nothing was taken for a while: the next delivery of each partition is told, as after an assignment."""
+        self.awaits_first = True
         for share in self.shares.values():
             share.is_new = True
 
@@ -180,6 +182,8 @@ class Feed(Fetching):
         cycle = self.cycle
         assert cycle is not None
         at = NEVER
+        if not self.awaits_first:
+            return at
         for share in self.shares.values():
             if share.is_new:
                 arrives = share.flow.when(share.offset)
@@ -189,15 +193,20 @@ class Feed(Fetching):
 
     def tell_first(self) -> None:
         """First deliveries are always told, in steady times too."""
+        if not self.awaits_first:
+            return
         cycle = self.cycle
         assert cycle is not None
         now = self.engine.env._now
         arrived = cycle.batch_before(now)[0] - cycle.latency_us if cycle.period_us else now - cycle.latency_us
         told: dict[Partition, tuple[int, int, int]] = {}
+        self.awaits_first = False
         for partition, share in self.shares.items():
             if share.is_new:
                 upto = share.flow.count(arrived)
-                if upto > share.offset:
+                if upto <= share.offset:
+                    self.awaits_first = True
+                else:
                     share.is_new = False
                     told[partition] = (share.offset, upto - 1, now - share.flow.when(share.offset))
         if told and not self.consumer.world.is_wire:

@@ -21,8 +21,8 @@ from rebalsim.simulation.steady import Cycle
 class Fetching:
     """What is owned, and what is fetched of it."""
 
-    __slots__ = ("buffer", "config", "consumer", "cycle", "engine", "first_us", "flying", "handler", "hang_us", "is_suspended", "per_batch_us", "per_record_us",
-                 "sessions", "shares", "steady_us")
+    __slots__ = ("awaits_first", "buffer", "config", "consumer", "cycle", "engine", "first_us", "flying", "handler", "hang_us", "is_suspended",
+                 "per_batch_us", "per_record_us", "sessions", "shares", "steady_us")
 
     def __init__(self, consumer: Any) -> None:
         self.consumer = consumer
@@ -39,6 +39,7 @@ class Fetching:
         self.is_suspended = False                     # pending revocation: nothing is fetched or handed over
         self.cycle: Cycle | None = None               # the steady cycle, while the application keeps up
         self.steady_us = 0                            # since when
+        self.awaits_first = False                     # in steady times: does some partition have its first delivery to come?
         self.hang_us = 0                              # how long the batch at hand will hang: it holds a poisoned record
 
     # ---------------------------------------------------------------------------------------------- what is owned
