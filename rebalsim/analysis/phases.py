@@ -219,11 +219,21 @@ class Storyteller:
             doing, since, event = self.doings.at(who, ended - 1)
         removed = self._between(who, at, ended, ev.MemberRemoved)
         whys = [self.index.events[n].why for n in removed]
-        whys += [gone[2] for r in self.rounds.get(p.group, ()) if (gone := r.removed.get(who)) is not None and at < gone[0] <= ended]
+        whys += [gone[2] for r in self._rounds_around(p.group, at, ended) if (gone := r.removed.get(who)) is not None and at < gone[0] <= ended]
         timer = next((TIMERS[why] for why in whys if why in TIMERS), "")         # else it came back, or was replaced, before any timer fired
         trigger = "replaced" if not timer and "replaced" in whys else ""
         heard = next((self.index.events[n].last_heard_us for n in reversed(removed)), -1) if timer == SESSION else -1
         return Facts(who, doing or "unknown", since, ended, timer, trigger, heard), tuple(n for n in (event, *removed) if n >= 0)
+
+    def _rounds_around(self, group: str, from_us: int, until_us: int) -> list[Rebalance]:
+        """The rounds that were under way or began then, and the first one after."""
+        rounds = self.rounds.get(group, [])
+        found = []
+        for r in starting(rounds, max(0, bisect_right(rounds, from_us, key=lambda r: r.prepared_us) - 1)):
+            found.append(r)
+            if r.prepared_us > until_us:
+                break
+        return found
 
     def _between(self, consumer: str, from_us: int, until_us: int, kind: type) -> tuple[int, ...]:
         numbers = self.index.by_consumer.get(consumer, NOTHING)
