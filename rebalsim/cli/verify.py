@@ -27,7 +27,8 @@ JUDGES = {
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line and file instead of text.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the prediction of one trace to this file, of several to PATH/NAME.json.")
 @click.option("--wire", is_flag=True, help="Compare traces message by message and show the first difference.")
-@click.option("--phases", is_flag=True, help="Compare the pauses of traces phase by phase: those that were against those of the replay.")
+@click.option("--phases", is_flag=True, help="Compare the pauses of traces (of 50 ms and more) and their phases: those that were against those of the replay; "
+              "right is what is alike within 100 ms or 5 %, absent on both sides left out.")
 @click.option("--differences", default=3, show_default=True, help="How many differences to show per file.")
 def command(files: tuple[Path, ...], as_json: bool, out: Path | None, wire: bool, phases: bool, differences: int) -> int:
     """Replay recordings of a real Kafka and say how far rebalsim agrees with them.

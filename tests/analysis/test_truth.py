@@ -48,3 +48,10 @@ def test_many_are_summed_and_told() -> None:
     assert any(line.startswith("detection") and "100 %" in line for line in lines)
     assert document(whole)["found"] == 4
     assert told(total([]))[0].startswith("0 recordings: 0 pauses")
+
+
+def test_phases_of_all_pauses_add_up_on_both_sides() -> None:
+    real, replayed = analyse(trace(REAL)), analyse(trace(REAL.replace("c2<p0,p1@20", "c2<p0,p1@21").replace("@23", "@25")))
+    truth = compare(real, replayed)
+    assert sum(phase.real_us for phase in truth.phases.values()) == sum(p.length_us for p in real.pauses)
+    assert sum(phase.replayed_us for phase in truth.phases.values()) == sum(p.length_us for p in replayed.pauses)

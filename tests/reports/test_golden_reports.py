@@ -6,11 +6,15 @@ import json
 from collections.abc import Callable
 
 import pytest
+from conftest import GOLDEN
 from told import story
 
+from rebalsim.analysis import analyse
+from rebalsim.analysis.values import PhaseKind
 from rebalsim.reports import chain, describe, exchange, to_csv, to_json, to_markdown, to_openmetrics, to_perfetto, to_terminal
 from rebalsim.reports.page_data import data_of
 from rebalsim.reports.view import View
+from rebalsim.trace.jsonl import read_trace
 
 Golden = Callable[[str, str], None]
 
@@ -40,3 +44,28 @@ def test_chain_exchange_and_kafkas_columns(golden: Golden) -> None:
     at = 35_000_000
     tables = [describe.render(eager, at, form, verbose) for form in ("offsets", "members", "state") for verbose in (False, True)]
     golden("reports/troubles/describe.txt", "\n".join(tables))
+
+
+def test_phases_add_up_in_every_golden_file() -> None:
+    """To the microsecond, and one after the other."""
+    checked = 0
+    for path in sorted(GOLDEN.rglob("*.trace.jsonl")):
+        for pause in analyse(read_trace(path)).pauses:
+            assert [pause.started_us, *(p.ended_us for p in pause.phases)] == [*(p.started_us for p in pause.phases), pause.ended_us]
+            checked += 1
+    for path in sorted(GOLDEN.rglob("report.json")):
+        for variant in json.loads(path.read_text("utf-8"))["variants"]:
+            for pause in variant["pauses"]:
+                assert sum(phase["length_us"] for phase in pause["phases"]) == pause["length_us"] == pause["ended_us"] - pause["started_us"]
+                checked += 1
+    for path in sorted(GOLDEN.rglob("pauses.csv")):
+        head, *rows = (line.split(",") for line in path.read_text("utf-8").splitlines())
+        of_phases = [head.index(f"{kind.value.replace('-', '_')}_us") for kind in PhaseKind]
+        for row in rows:
+            assert sum(int(row[i]) for i in of_phases) == int(row[head.index("length_us")])
+            checked += 1
+    for path in sorted(GOLDEN.rglob("page-data.json")):
+        for variant in json.loads(path.read_text("utf-8"))["variants"]:
+            assert all(sum(pause[4:]) > 0 for pause in variant["pauses"])
+            checked += len(variant["pauses"])
+    assert checked > 50
