@@ -126,7 +126,8 @@ def total(truths: Iterable[Truth]) -> Truth:
 def told(truth: Truth) -> list[str]:
     """A table in words: one line over all pauses, one a phase that occurred."""
     lines = [
-        f"{truth.recordings} recording{'' if truth.recordings == 1 else 's'}: {truth.real} pauses, {truth.found} found, {truth.right} of the right length ({_share(truth.right, truth.real)}), "
+        f"{truth.recordings} recording{'' if truth.recordings == 1 else 's'}: {truth.real} pauses, {truth.found} found, "
+        f"{truth.right} of the right length ({_share(truth.right, truth.real)}), "
         f"{truth.same_cause} with the same cause, {truth.invented} that were not there; "
         f"off by {_ms(truth.errors_us, 50)} in the middle, {_ms(truth.errors_us, 95)} at the 95th percentile",
         f"{'phase':<12}{'in either':>10}{'in both':>9}{'right':>8}{'off, middle':>13}{'off, p95':>10}{'real':>10}{'replayed':>10}",

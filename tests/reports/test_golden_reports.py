@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
-from conftest import GOLDEN
 from told import story
 
 from rebalsim.analysis import analyse
@@ -17,6 +17,7 @@ from rebalsim.reports.view import View
 from rebalsim.trace.jsonl import read_trace
 
 Golden = Callable[[str, str], None]
+FILES = Path(__file__).parents[1] / "golden"
 
 
 @pytest.mark.parametrize("name", ["scale-out", "troubles"])
@@ -49,22 +50,22 @@ def test_chain_exchange_and_kafkas_columns(golden: Golden) -> None:
 def test_phases_add_up_in_every_golden_file() -> None:
     """To the microsecond, and one after the other."""
     checked = 0
-    for path in sorted(GOLDEN.rglob("*.trace.jsonl")):
+    for path in sorted(FILES.rglob("*.trace.jsonl")):
         for pause in analyse(read_trace(path)).pauses:
             assert [pause.started_us, *(p.ended_us for p in pause.phases)] == [*(p.started_us for p in pause.phases), pause.ended_us]
             checked += 1
-    for path in sorted(GOLDEN.rglob("report.json")):
+    for path in sorted(FILES.rglob("report.json")):
         for variant in json.loads(path.read_text("utf-8"))["variants"]:
             for pause in variant["pauses"]:
                 assert sum(phase["length_us"] for phase in pause["phases"]) == pause["length_us"] == pause["ended_us"] - pause["started_us"]
                 checked += 1
-    for path in sorted(GOLDEN.rglob("pauses.csv")):
+    for path in sorted(FILES.rglob("pauses.csv")):
         head, *rows = (line.split(",") for line in path.read_text("utf-8").splitlines())
         of_phases = [head.index(f"{kind.value.replace('-', '_')}_us") for kind in PhaseKind]
         for row in rows:
             assert sum(int(row[i]) for i in of_phases) == int(row[head.index("length_us")])
             checked += 1
-    for path in sorted(GOLDEN.rglob("page-data.json")):
+    for path in sorted(FILES.rglob("page-data.json")):
         for variant in json.loads(path.read_text("utf-8"))["variants"]:
             assert all(sum(pause[4:]) > 0 for pause in variant["pauses"])
             checked += len(variant["pauses"])
