@@ -82,17 +82,27 @@ class Doings:
 
     def _before_removal(self, consumer: str, from_us: int, at: int, event: int) -> tuple[str, int, int]:
         """What kept a member from joining until it was removed. Where its process had exited since it was last heard of, that: what was started
-        in its place is another member."""
+        in its place is another member. A coordinator that takes over may hold one for a member that has left: a leave is in the log only when
+        the next generation is."""
         removal = self.index.events[event]
         heard = removal.last_heard_us if type(removal) is ev.MemberRemoved else -1
         if heard >= 0:
+            loaded, exited = -1, -1
             numbers = self.index.by_consumer.get(consumer, NOTHING)
             for place in range(self.index.first_at(numbers, at + 1) - 1, -1, -1):
                 e = self.index.events[numbers[place]]
-                if e.at_us < heard:
+                kind = type(e)
+                if kind is ev.MemberAdded and e.member_id == removal.member_id and e.how == "loaded":
+                    loaded, heard = numbers[place], -1
+                elif loaded >= 0 and kind is ev.MemberRemoved and e.member_id == removal.member_id:
+                    return "ghost", self.index.events[loaded].at_us, loaded
+                elif e.at_us < heard or (kind is ev.MemberAdded and e.member_id == removal.member_id):
                     break
-                if type(e) is ev.ConsumerExited:
-                    return "away" if e.how == "closed" else "dead", e.at_us, numbers[place]
+                elif kind is ev.ConsumerExited and exited < 0:
+                    exited = numbers[place]
+            if exited >= 0:
+                e = self.index.events[exited]
+                return "away" if e.how == "closed" else "dead", e.at_us, exited
         return self.at(consumer, from_us)
 
     def _of_joiner(self, r: Rebalance, late: str, from_us: int) -> tuple[Facts, tuple[int, ...]]:

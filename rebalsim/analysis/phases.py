@@ -185,7 +185,8 @@ class Storyteller:
         doing, since, event = self.doings.at(who, from_us)
         if doing and doing != "in-callback":
             return Facts(who, doing, since, until), (event, *told)
-        return Facts(who, self.doings.between(who, from_us, until), from_us, until), told
+        how = "away" if self._between(who, from_us, until, ev.ConsumerExited) else self.doings.between(who, from_us, until)
+        return Facts(who, how, from_us, until), told
 
     def _read_by(self, leader: str, r: Rebalance, until: int) -> tuple[int, int]:
         """When the leader read the answer to its JoinGroup, and the event; it does so within poll() only."""

@@ -39,7 +39,7 @@ class PauseKind(StrEnum):
 class Facts:
     """What is known of a phase beyond its length. Empty and −1 where it does not apply.
 
-    `doing` says what `consumer` did meanwhile: dead | frozen | cut-off | stuck | busy | in-callback | unaware (its heartbeat was not due) | away |
+    `doing` says what `consumer` did meanwhile: dead | frozen | cut-off | stuck | busy | in-callback | unaware (its heartbeat was not due) | away | ghost |
     new (it had never been there) | starting | joining | committing | restoring | initial-delay | assigning | fetching | unknown.
     """
 

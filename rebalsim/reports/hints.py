@@ -88,6 +88,9 @@ def _waited_for(doing: str, facts: ConsumerFacts | None) -> str:
     if doing in ("stuck", "busy"):
         limit = _value(facts, "max_poll_interval_us")
         return f"Shorter batches (max.poll.records) or a shorter max.poll.interval.ms{limit} bound how long one member keeps the others waiting."
+    if doing == "ghost":
+        return ("A leave is in the group's log only with the next generation: brokers that restart while nobody else does spare it, or "
+                f"a shorter session.timeout.ms{_value(facts, 'session_timeout_us')}.")
     if doing == "unaware":
         return _heartbeat(facts)
     if doing == "initial-delay":

@@ -190,6 +190,7 @@ _DOING = {
     "dead": "was dead", "frozen": "was frozen", "cut-off": "was cut off", "stuck": "was stuck in its handler", "busy": "was busy with its batch",
     "in-callback": "was in its callback", "starting": "was starting", "joining": "was joining", "away": "was away", "closing": "was closing",
     "committing": "was committing", "restoring": "was restoring its state",
+    "ghost": "had left before the coordinator moved, but was loaded as a member again and stayed one",
 }
 _DONE = {                    # what a consumer was waited for, once it had come to that
     "busy": "had done with its batch", "in-callback": "had come out of its callback", "stuck": "had come out of its handler", "frozen": "had thawed",

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from rebalsim.analysis import analyse
 from rebalsim.analysis.analysis import Analysis
+from rebalsim.reports.sentences import tell_phase
 from rebalsim.scenario.load import story_of
 from rebalsim.simulation.world import play
 from rebalsim.trace import events as ev
@@ -223,6 +224,18 @@ def test_42_a_coordinator_that_moves_revokes_nothing() -> None:
     assert [(e.is_loaded, seconds(e.at_us)) for e in moved] == [(False, 60.0), (True, 62.0)]
     assert a.measure("longest_pause") == 0 and a.measure("rebalances") == 0
     assert {e.broker for e in of(a, ev.CoordinatorFound)[-3:]} == {moved[0].broker}
+
+
+def test_a_leave_that_the_next_coordinator_does_not_know_of_holds_the_barrier_for_a_session() -> None:
+    """c1 leaves, and before the others have completed the round without it the coordinator moves: the log still has c1, for a session anew."""
+    group = GROUP + "  life: {start: 5s}\n"
+    a = told("  - {at: 63s, rolling_bounce: c1}\n  - {at: 63500ms, coordinator_failover: {load: 2s}}\n", group, more="cluster: {brokers: 3}\n")
+    removed = [(e.why, seconds(e.at_us)) for e in of(a, ev.MemberRemoved, "c1")]
+    assert removed == [("left", 63.004), ("session-expired", 110.5)]
+    longest = max(a.pauses, key=lambda pause: pause.length_us)
+    barrier = max(longest.phases, key=lambda phase: phase.length_us)
+    assert (barrier.facts.consumer, barrier.facts.doing, barrier.facts.timer, seconds(barrier.facts.until_us)) == ("c1", "ghost", "session.timeout.ms", 110.5)
+    assert "had left before the coordinator moved" in tell_phase(barrier)
 
 
 def test_a_partition_whose_only_replica_is_down_waits_for_it() -> None:
