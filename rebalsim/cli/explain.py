@@ -53,7 +53,7 @@ def command(ctx: click.Context, term: str | None) -> int:
         return _explain_file([term, *ctx.args])
     entries = find(term)
     if not entries:
-        known = [e.term for listed in catalogue().values() for e in listed] + _settings() + _key_names()
+        known = list(dict.fromkeys([*(e.term for listed in catalogue().values() for e in listed), *_settings(), *_key_names()]))
         near = difflib.get_close_matches(_plain(term), known, 3, 0.5)
         hint = f"Did you mean {', '.join(near[:-1])}{' or ' if len(near) > 1 else ''}{near[-1]}?" if near else "`rebalsim explain` lists the terms."
         raise InputError(f"There is no term and no file '{term}'. {hint}")

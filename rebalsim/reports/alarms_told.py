@@ -115,7 +115,7 @@ def _of_group(alarm: Alarm, a: Analysis, is_named: bool) -> str:
         told = f"{group} never became stable: after {say_duration(a.horizon_us)} and {plural(alarm.times, 'generation')} {what}."
     else:
         rounds = f", {plural(alarm.times, 'generation')} later" if alarm.times > 1 else ""
-        why = "" if alarm.why == "sync-timed-out" else f", when {tell_trigger(alarm.why, alarm.consumers[0] if alarm.consumers else '')}"
+        why = "" if alarm.why in ("", "unknown", "sync-timed-out") else f", when {tell_trigger(alarm.why, alarm.consumers[0] if alarm.consumers else '')}"
         told = f"{group} was not stable when the observation ended{rounds}: it has not been since {say_instant(alarm.at_us)}{why}."
     return told + _waited(alarm) if alarm.why == "sync-timed-out" else told
 

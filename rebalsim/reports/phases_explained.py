@@ -43,8 +43,8 @@ PHASES_EXPLAINED: dict[str, PhaseExplained] = {
     ),
     "away": PhaseExplained(
         title="a member is simply not there yet",
-        what="The partition belongs to a static member that is being restarted, or everybody who could have it is still starting. Nothing is "
-             "wrong and nothing is decided: the group waits because it was told to.",
+        what="The partition belongs to a static member that is being restarted, or nobody is in the group: all are still starting, or all have "
+             "left it in the middle of their batches. Nothing is decided: the partition waits for whoever comes first.",
         why="It lasts as long as the process takes to stop and start again, JVM and all. If that is longer than the session, detection and a "
             "rebalance come on top.",
         shows="CloseEnded or ConsumerExited begins it; PollingBegan of the next life, or MemberAdded with replacement, ends it.",
