@@ -136,11 +136,15 @@ class Delay:
 
 @dataclass(frozen=True, slots=True)
 class BrokerRestart:
-    """A broker goes down and comes back; its partitions' leaders (and groups it coordinates) move meanwhile, and then return."""
+    """A broker goes down and comes back; its partitions' leaders (and groups it coordinates) move meanwhile, and then return.
 
-    broker: int
+    Without a broker it is the one that coordinates `group` by then.
+    """
+
+    broker: int | None
     down: Draw
     load: Draw = NOTHING
+    group: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -483,7 +483,10 @@ class ScriptReader:
         return True
 
     def _broker_restart(self, written: Written, line: int) -> Deed | None:
-        return build(deeds.BrokerRestart, written) if self._broker(written) else None
+        if written.get("broker") is not None:
+            return build(deeds.BrokerRestart, written) if self._broker(written) else None
+        roster = self._group_of(written)
+        return build(deeds.BrokerRestart, written, group=roster.group) if roster is not None else None
 
     def _broker_upgrade(self, written: Written, line: int) -> Deed | None:
         found = broker_profile(written.get("to"))
@@ -501,7 +504,7 @@ class ScriptReader:
         roster = self._group_of(written)
         return build(deeds.Failover, written, group=roster.group) if roster is not None else None
 
-    def _topic(self, written: Written) -> str | None:
+    def _topic(self, written: Written, is_new: bool = False) -> str | None:
         name = written.get("topic")
         if name is None:
             if len(self.partitions) == 1:
@@ -510,7 +513,8 @@ class ScriptReader:
                          f" {next(iter(self.partitions), 'orders')}")
             return None
         if name not in self.partitions:
-            self.out.add(written.at["topic"], f"There is no topic '{shorten(name)}' — {or_nearest(name, self.partitions, 'write it under topics:')}")
+            hint = "write it under topics:, with exists: false" if is_new else or_nearest(name, self.partitions, "write it under topics:")
+            self.out.add(written.at["topic"], f"There is no topic '{shorten(name)}' — {hint}")
             return None
         return str(name)
 
@@ -528,7 +532,7 @@ class ScriptReader:
         return deeds.AddPartitions(topic, to)
 
     def _create_topic(self, written: Written, line: int) -> Deed | None:
-        topic = self._topic(written)
+        topic = self._topic(written, is_new=True)
         if topic is None:
             return None
         if self.exists[topic]:

@@ -199,7 +199,7 @@ def shorten(text: str, room: int = 60) -> str:
 def decode(raw: bytes, name: str) -> tuple[str, list[Problem]]:
     """The file's bytes as text, or why they are not text that YAML allows."""
     if len(raw) > MAX_BYTES:
-        return "", [Problem(name, 1, 1, f"The file has {len(raw):,} bytes, and a scenario may have {MAX_BYTES:,} — is this the right file?")]
+        return "", [Problem(name, 1, 1, f"The file has more than the {MAX_BYTES:,} bytes that a scenario may have — is this the right file?")]
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "", [Problem(name, 1, 1, "The file is UTF-16 — save it as UTF-8")]
     raw = raw.removeprefix(b"\xef\xbb\xbf")

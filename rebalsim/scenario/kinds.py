@@ -500,6 +500,8 @@ class Nullable(Kind):
     def _read(self, node: Node, out: Problems) -> Any:
         if isinstance(node, Scalar) and node.text == self.word:
             return None
+        if isinstance(self.inner, Whole) and isinstance(node, Scalar) and isinstance(node.value, str) and not node.trap:
+            return self.wrong(node, out)  # no word but this one
         return self.inner.read(node, out)
 
     def read(self, node: Node, out: Problems) -> Any:

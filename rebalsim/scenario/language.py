@@ -389,6 +389,17 @@ class Replicas(Kind):
 
 _FACTOR = Whole(1, 100, "a number of replicas such as 3, or a list of brokers for each partition")
 _PLACES = ListOf(ListOf(Whole(0, 100_000), least=1), least=1)
+_OTHER_WORDS = {
+    "lag": "records that wait at the start, in each partition, are its backlog: backlog: 5000",
+    "throughput": "write rate: 200/s", "replication_factor": "write replicas: 3", "replication.factor": "write replicas: 3",
+    "size": "write record_size: 1KB", "message_size": "write record_size: 1KB", "count": "write partitions: 12", "num_partitions": "write partitions: 12",
+}
+
+
+def _in_other_words(key: str) -> str:
+    return _OTHER_WORDS.get(key, "")
+
+
 TOPIC_BLOCK = Section("topic", (
     Field("partitions", Whole(1, MAX_PARTITIONS), "How many partitions.", target="partitions", is_required=True),
     Field("rate", RateKind(), "Records that arrive: of the whole topic (200/s) or of each partition (20/s/partition).", default="0/s"),
@@ -398,7 +409,7 @@ TOPIC_BLOCK = Section("topic", (
     Field("replicas", Replicas(), "How many, or on which brokers: only these can lead a partition.", default="any broker can lead any partition"),
     Field("leader_epochs", Flag(), "Whether its records carry leader epochs (clients then check them before fetching).", target="has_leader_epochs"),
     Field("exists", Flag(), "Whether it exists from the start, or is created by an action.", target="exists_from_start"),
-), "A topic. A number alone is its partitions.", shorthand=word_of("partitions"))
+), "A topic. A number alone is its partitions.", shorthand=word_of("partitions"), elsewhere=_in_other_words)
 
 
 # ------------------------------------------------------------------------------------------------------------------ the application
@@ -739,8 +750,9 @@ ADD_LATENCY = Section("add_latency", (
     Field("for", POSITIVE, "For how long.", target="for_us", is_required=True, example="for: 2m"),
 ), "The network gets slower for a while.")
 BROKER_RESTART = Section("broker_restart", (
-    Field("broker", Whole(0, 100_000), "Which broker.", target="broker", is_required=True),
-    Field("down", DRAW, "How long it is away.", target="down", is_required=True, example="down: 20s"), LOAD,
+    Field("broker", Nullable("coordinator", Whole(0, 100_000)), "Which one, by its id, or the one that coordinates the group.", target="broker",
+          is_required=True),
+    Field("down", DRAW, "How long it is away.", target="down", is_required=True, example="down: 20s"), IN_GROUP, LOAD,
 ), "A broker goes down and comes back.")
 BROKER_UPGRADE = Section("broker_upgrade", (
     Field("to", ANY_TEXT, "The Kafka version they come back with.", is_required=True, example='to: "4.3"'),
@@ -752,8 +764,10 @@ ADD_PARTITIONS = Section("add_partitions", (
     Field("topic", TOPIC, "Which topic; may be left out where there is one."),
     Field("to", Whole(1, MAX_PARTITIONS), "How many it has then.", target="to", is_required=True),
 ), "Partitions are added to a topic.", shorthand=word_of("to"))
+_OF_TOPICS = ("name", *TOPIC_BLOCK.by_key)
 CREATE_TOPIC = Section("create_topic", (Field("topic", TOPIC, "A topic under topics: with exists: false.", target="topic", is_required=True),),
-                       "A topic that did not exist from the start is created.", shorthand=word_of("topic"))
+                       "A topic that did not exist from the start is created.", shorthand=word_of("topic"),
+                       elsewhere=lambda key: "write topic: orders, and what it is like under topics:, with exists: false" if key in _OF_TOPICS else "")
 DELETE_TOPIC = Section("delete_topic", (Field("topic", TOPIC, "Which topic.", target="topic", is_required=True),), "A topic is deleted.",
                        shorthand=word_of("topic"))
 SUBSCRIBE = Section("subscribe", (

@@ -57,8 +57,8 @@ def say_deed(deed: Deed) -> str:
             return f"{say_names(consumers)} cut off from {'all brokers' if is_all else 'the coordinator'}{_for(for_)}"
         case deeds.Delay(consumers, extra, for_us):
             return f"network of {say_names(consumers)} slower by {say_draw(extra)} for {say_us(for_us)}"
-        case deeds.BrokerRestart(broker, down, _):
-            return f"broker {broker} restarts, away{_for(down)}"
+        case deeds.BrokerRestart(broker, down, _, group):
+            return f"{f'the coordinator of {group}' if broker is None else f'broker {broker}'} restarts, away{_for(down)}"
         case deeds.BrokerUpgrade(kafka, down, _, _):
             return f"brokers upgraded to Kafka {kafka} one by one, each away{_for(down)}"
         case deeds.Failover(group, load):

@@ -389,6 +389,9 @@ class World:
     def living(self, group: str) -> Iterator[Consumer]:
         return (consumer for consumer in self._members.get(group, ()) if consumer.is_alive)
 
+    def dead_of_exceptions(self, group: str) -> Iterator[Consumer]:
+        return (consumer for consumer in self._members.get(group, ()) if not consumer.is_alive and consumer.how_ended == "fatal")
+
 
 def _begin(event: Once) -> None:
     event.value.begin()

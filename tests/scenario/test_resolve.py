@@ -228,3 +228,21 @@ def test_a_newcomer_must_not_take_an_id_in_use_unless_its_join_says_so() -> None
     twin = played(head + "script: [{at: 1m, join: {names: [twin], group.instance.id: fixed}}]\n").script[0].deed
     assert isinstance(twin, deeds.Join) and twin.consumers[0].config.group_instance_id == "fixed"
     assert messages(head + "script: [{at: 1m, leave: c0}, {at: 2m, join: 1}]\n") == ""
+
+
+@pytest.mark.parametrize(("line", "says"), [
+    ("{at: 1m, create_topic: order}", "There is no topic 'order' — write it under topics:, with exists: false"),      # a new one, no slip of the pen
+    ("{at: 1m, create_topic: {topic: bills, partitions: 3}}", "write topic: orders, and what it is like under topics:, with exists: false"),
+    ("{at: 1m, delete_topic: order}", "There is no topic 'order' — did you mean 'orders'?"),
+    ("{at: 1m, broker_restart: {broker: 7, down: 1s}}", "There is no broker 7"),
+    ("{at: 1m, broker_restart: {broker: leader, down: 1s}}", "write coordinator, or a whole number"),
+])
+def test_what_a_newcomer_writes_is_answered_with_what_there_is(line: str, says: str) -> None:
+    found = messages(f"topics: {{orders: 4}}\ngroup: {{members: 3}}\nscript:\n  - {line}\n")
+    assert says in found
+
+
+@pytest.mark.parametrize(("key", "says"), [("lag: 5", "backlog: 5000"), ("replication.factor: 3", "replicas: 3"), ("throughput: 5", "rate: 200/s")])
+def test_other_peoples_words_for_a_topic_are_known(key: str, says: str) -> None:
+    found = messages(f"topics: {{orders: {{partitions: 4, {key}}}}}\ngroup: {{members: 3}}\n")
+    assert says in found

@@ -45,6 +45,15 @@ def test_scaling_in_stops_those_who_came_last() -> None:
     assert all(e.how == "closed" for e in of(a, ev.ConsumerExited))
 
 
+def test_scaling_starts_those_again_who_died_of_an_exception() -> None:
+    """Two of five are refused by group.max.size; once one has left, scaling to four brings one of them in."""
+    head = "cluster: {config: {group.max.size: 3}}\n"
+    a = told("  - {at: 1m, scale: 5}\n  - {at: 2m, leave: c0}\n  - {at: 3m, scale: 3}\n", more=head)
+    assert [e.consumer for e in of(a, ev.ConsumerExited) if e.how == "fatal"] == ["c3", "c4"]
+    assert [(e.consumer, seconds(e.at_us)) for e in of(a, ev.ConsumerStarted) if e.at_us > 120 * SECOND] == [("c3", 180.0)]
+    assert a.measure("rebalances") == 2
+
+
 def test_a_stop_takes_its_stop_time_and_is_a_kill_when_the_grace_is_over() -> None:
     quick = told("  - {at: 1m, leave: c1}\n", GROUP + "  life: {stop: 3s, grace: 10s}\n")
     assert seconds(of(quick, ev.CloseBegan, "c1")[0].at_us) == 63.0
@@ -272,6 +281,13 @@ def test_partitions_that_are_added_have_as_many_replicas_as_the_others() -> None
     script = "  - {at: 20s, add_partitions: 9}\n  - {at: 60s, broker_restart: {broker: 1, down: 40s, load: 1s}}\n"
     group = GROUP.replace("rate: 60/s", "rate: 90/s, replicas: 2") + "  config: {metadata.max.age.ms: 10s}\n"
     assert (told(script, group, more="cluster: {brokers: 3}\n").measure("lag_peak_partition") or 0) < 150
+
+
+def test_the_coordinators_broker_need_not_be_known_by_its_number() -> None:
+    a = told("  - {at: 60s, broker_restart: {broker: coordinator, down: 10s, load: 1s}}\n", more="cluster: {brokers: 3}\n")
+    first = of(a, ev.CoordinatorFound)[0].broker
+    assert [(e.broker, e.is_up) for e in of(a, ev.BrokerChanged)] == [(first, False), (first, True)]
+    assert of(a, ev.CoordinatorMoved)[0].broker != first
 
 
 def test_a_broker_that_restarts_hands_over_and_takes_back() -> None:

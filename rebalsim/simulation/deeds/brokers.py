@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from dataclasses import replace
 from typing import Any
 
 from rebalsim.domain.script import BrokerRestart, BrokerUpgrade, Failover
@@ -14,8 +15,11 @@ Carried = Generator[Any, Any, None]
 
 def restart(world: Any, name: str, deed: BrokerRestart) -> Carried:
     """Away for a while; others lead its partitions meanwhile, and coordinate its groups."""
-    world.script.tell(name, "BrokerRestart", say_deed(deed), (f"broker-{deed.broker}",))
-    yield from _restart(world, name, deed.broker, deed.down, deed.load)
+    broker = world.hosts[deed.group].broker if deed.broker is None else deed.broker
+    if broker not in world.brokers.ids:                # all brokers are down, and so nobody coordinates
+        return
+    world.script.tell(name, "BrokerRestart", say_deed(replace(deed, broker=broker)), (f"broker-{broker}",))
+    yield from _restart(world, name, broker, deed.down, deed.load)
 
 
 def upgrade(world: Any, name: str, deed: BrokerUpgrade) -> Carried:

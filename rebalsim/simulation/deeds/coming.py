@@ -19,10 +19,13 @@ def join(world: Any, name: str, deed: Join) -> Carried:
 
 
 def scale(world: Any, name: str, deed: Scale) -> Carried:
-    """So many consumers from now on: new ones start as needed, or the last ones stop."""
+    """So many consumers from now on: new ones start as needed, or the last ones stop. Who died of an exception, which no script foresees, is
+    started again after the new ones."""
     living = list(world.living(deed.group))
     if len(living) <= deed.to:
         idle = [spec for spec in deed.joiners if spec.name not in world.consumers or not world.consumers[spec.name].is_alive]
+        named = {spec.name for spec in idle}
+        idle += [dead.spec for dead in world.dead_of_exceptions(deed.group) if dead.name not in named]
         coming = idle[:deed.to - len(living)]
         world.script.tell(name, "Scale", f"scale to {deed.to}", tuple([spec.name for spec in coming]))
         yield from _start(world, coming, deed.stagger_us)
