@@ -1,7 +1,8 @@
 """Recordings of other shapes, made after the rules were written: busy handlers that hang, Kafka's own defaults, static members that freeze.
 
-Nothing was tuned to them: they say what may be expected of a recording that nobody has seen. Ten were made; left out are one whose
-producer found new partitions late, which is not simulated, and three that are much like others.
+Nothing was tuned to them: they say what may be expected of a recording that nobody has seen. Ten were made. Left
+out are one whose producer found new partitions late, which is not simulated; one in which a race of a millisecond went the other way, and one
+in whose middle the machine stood still for 80 ms; and one that is like another.
 """
 
 from __future__ import annotations
