@@ -119,6 +119,7 @@ class Consumer(Handling):
             else:
                 yield from self.wait(self._wakes_at(now))
                 self.is_idle = self._is_idle(self.engine.env._now)
+                self._count_polls(self.engine.env._now)
             if feed.buffer:
                 records = feed.collect()
                 if records:
@@ -151,6 +152,13 @@ class Consumer(Handling):
             at = min(at, now + self.config.retry_backoff_us)
         until: int = max(min(at, self.commits_us + beats.late_us), now)
         return until
+
+    def _count_polls(self, now: int) -> None:
+        """Asleep, polls have returned empty and been called again: max.poll.interval.ms counts from the last of them."""
+        timeout = self.spec.handler.poll_timeout_us
+        if timeout and now > self.deadline_us and self.feed.cycle is None and not self.world.is_dense and now != self.thawed_us:
+            called = self.deadline_us + (now - 1 - self.deadline_us) // timeout * timeout
+            self.heartbeat.timers.polled_us = max(self.heartbeat.timers.polled_us, called)
 
     def _is_idle(self, now: int) -> bool:
         """Does the pass that begins now come of nothing but time, and find nothing to do? Such passes change nothing: asleep there are none."""

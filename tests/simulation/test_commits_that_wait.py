@@ -7,7 +7,9 @@ import pytest
 from rebalsim.analysis.analysis import Analysis
 from rebalsim.one_run import run_once
 from rebalsim.scenario.load import story_of
+from rebalsim.simulation.world import play
 from rebalsim.trace import events as ev
+from rebalsim.verify.seeds import difference
 
 SECOND = 1_000_000
 STORY = """
@@ -76,3 +78,14 @@ def test_who_waits_in_a_commit_for_longer_than_max_poll_interval_leaves() -> Non
     analysis = run_once(story_of(text.encode(), "story.yaml").scenario("eager")).analysis
     expired = [event.at_us / SECOND for event in analysis.trace.events if type(event) is ev.PollExpired and event.consumer == "c1"]
     assert expired and expired[0] == pytest.approx(71, abs=0.3)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_asleep_and_tick_by_tick_a_commit_that_waits_is_the_same(seed: int) -> None:
+    """Few records, so that many polls return empty before the one whose batch is committed: max.poll.interval.ms counts from the last of them."""
+    text = STORY % ("45s", "sync-batch", "cut: {member: c1, for: 50s}")
+    text = text.replace("200/s", "3/s").replace("config: {", "config: {max.poll.interval.ms: 20s, ")
+    scenario = story_of(text.encode(), "story.yaml").scenario("eager")
+    lazy, dense = (play(scenario, seed=seed, dense=dense) for dense in (False, True))
+    assert any(type(event) is ev.PollExpired for event in lazy.events)
+    assert difference(lazy, dense) == ""
