@@ -69,6 +69,9 @@ class Causes:
             return "static-restart", p.owner_before, p.started_us
         if p.why == "closed":
             return "stopped" if self._is_static(p.owner_before) else "left", p.owner_before, p.started_us
+        began = self.index.events[p.start_event] if p.start_event >= 0 else None
+        if p.why == "stuck" and type(began) is ev.HandlerStuck and began.why == "commit":
+            return "commit-unanswered", p.owner_before, p.started_us
         if p.why in OF_OWNER:
             return OF_OWNER[p.why], p.owner_before, p.started_us
         if first is None:

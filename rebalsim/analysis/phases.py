@@ -224,7 +224,7 @@ class Storyteller:
         timer = next((TIMERS[why] for why in whys if why in TIMERS), "")         # else it came back, or was replaced, before any timer fired
         trigger = "replaced" if not timer and "replaced" in whys else ""
         heard = next((self.index.events[n].last_heard_us for n in reversed(removed)), -1) if timer == SESSION else -1
-        return Facts(who, doing or "unknown", since, ended, timer, trigger, heard), tuple(n for n in (event, *removed) if n >= 0)
+        return Facts(who, doing or "unknown", since, ended, timer, trigger, heard if heard > at else -1), tuple(n for n in (event, *removed) if n >= 0)
 
     def _rounds_around(self, group: str, from_us: int, until_us: int) -> list[Rebalance]:
         """The rounds that were under way or began then, and the first one after."""

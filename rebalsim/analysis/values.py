@@ -49,7 +49,7 @@ class Facts:
     until_us: int = -1             # the instant that ended the wait: the timer's firing, the heartbeat, the join
     timer: str = ""                # the setting whose timer ended the wait, by Kafka's key
     trigger: str = ""              # the rebalance's trigger, where one follows; detection: replaced, where one with its static id took its place
-    heard_us: int = -1             # detection that a session ended: when it began anew for the last time
+    heard_us: int = -1             # detection that a session ended: when it began anew meanwhile, for the last time
 
 
 @dataclass(slots=True)
@@ -71,7 +71,8 @@ class Phase:
 class Cause:
     """Why a pause happened: a kind, who and which action of the script started it, and the chain of events from there to the pause's end.
 
-    `kind`: scale-out | restart | rejoined | left | stopped (it is static) | crashed | fatal | froze | stuck | poll-interval-exceeded | session-expired |
+    `kind`: scale-out | restart | rejoined | left | stopped (it is static) | crashed | fatal | froze | stuck | commit-unanswered |
+    poll-interval-exceeded | session-expired |
     cut-off | static-restart | topic-changed | subscription-changed | enforced | coordinator-moved | callback | rebalance (unknown trigger) | start.
     """
 

@@ -231,7 +231,7 @@ def _detection(f: Facts, who: str) -> str:
 
 def _renewed(f: Facts) -> str:
     """A session of somebody who is not there may still begin anew: its last requests are answered, and a round that completes counts as heard of."""
-    return f" (it had begun anew at {say_instant(f.heard_us)})" if f.heard_us > f.since_us >= 0 else ""
+    return f" (it had begun anew at {say_instant(f.heard_us)})" if f.heard_us >= 0 else ""
 
 
 def _silent(f: Facts, who: str) -> str:
@@ -326,6 +326,7 @@ _CAUSES = {
     "scale-out": "when {c} joined", "restart": "when {c} came back after a restart", "rejoined": "when {c} joined again", "left": "when {c} left",
     "stopped": "when {c} stopped", "enforced": "when {c} asked for a rebalance",
     "crashed": "after {c} crashed", "fatal": "after {c} died of an error", "froze": "after {c} froze", "stuck": "when {c}'s handler got stuck",
+    "commit-unanswered": "when {c}'s commit was not answered",
     "poll-interval-exceeded": "when {c} outlasted max.poll.interval.ms",
     "session-expired": "when {c}'s session ran out", "cut-off": "after {c} was cut off",
     "static-restart": "when {c} restarted under its static id", "topic-changed": "when the topic changed",

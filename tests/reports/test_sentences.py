@@ -21,6 +21,7 @@ from rebalsim.reports.questions import tell_answer
 from rebalsim.reports.report import Report, VariantReport
 from rebalsim.reports.sentences import Together, recurring, tell, tell_cause, tell_phase, tell_phases, tell_recurring, tell_trigger, together, worth_telling
 from rebalsim.scenario.load import load_scenario
+from rebalsim.trace import events as ev
 
 STUCK = "c0+p0@0 c0#@20 c0.@50 c0*p0@50"
 CRASH = "c0+p0@0 c1+p1@0 c0!@10 g%c0@52 g{session-expired.c0@52 c1?@53 c1-p1@54 c1j@54 g|2.c1@54 g}2@54 c1:2@54 c1+p0,p1@54"
@@ -304,3 +305,10 @@ def test_words() -> None:
     assert listed(["a"]) == "a" and listed(["a", "b"]) == "a and b" and listed([]) == "nobody"
     assert plural(1, "member") == "1 member" and plural(1_200, "member") == "1,200 members"
     assert clip("abcdef", 4) == "abc…" and clip_middle("orders-events-317", 12) == "order…ts-317" and len(clip_middle("orders-events-317", 12)) == 12
+
+
+def test_a_commit_without_an_answer_is_no_stuck_handler() -> None:
+    told = trace(STUCK)
+    next(e for e in told.events if type(e) is ev.HandlerStuck).why = "commit"
+    assert tell(together(analyse(told).pauses)[0]) == (
+        "t-0 stood still for 30.0 s when c0's commit was not answered: 30.0 s while c0's commit waited for the coordinator.")
