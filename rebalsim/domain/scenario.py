@@ -157,6 +157,17 @@ class Consumer:
     assignor_cost: AssignorCost = AssignorCost()
     starts_at: Draw | None = NOTHING  # when the process is started; None: only when an action starts it
 
+    @property
+    def has_callback(self) -> bool:
+        """Does the application have a rebalance callback? Where its listener costs and does nothing, nobody could tell."""
+        return bool(self.listener != Listener() or self.handler.commit_on_revoke != "none" or self.state.bytes_per_partition)
+
+    @property
+    def awaits_poll(self) -> bool:
+        """Under the classic protocol: does its part in a rebalance wait for the application to poll?"""
+        how = self.habits.awaits_poll
+        return not self.habits.runs_itself or how == "always" or (how == "registered" and self.has_callback)
+
 
 @dataclass(frozen=True, slots=True)
 class Group:

@@ -144,6 +144,11 @@ def is_classic(consumer: Consumer) -> bool:
     return consumer.config.group_protocol != "consumer"
 
 
+def holds_up(consumer: Consumer) -> bool:
+    """Does a busy application keep its group waiting? Not under the consumer protocol, nor where the client rebalances by itself."""
+    return is_classic(consumer) and consumer.awaits_poll
+
+
 def protocol_of(consumer: Consumer) -> str:
     """How this client takes part: consumer, cooperative, or eager. The classic client takes the highest that all its assignors allow."""
     if not is_classic(consumer):

@@ -8,6 +8,7 @@ from rebalsim.domain.instants import say_duration
 from rebalsim.reports.names import safe
 from rebalsim.trace.trace import ConsumerFacts
 
+UNLIMITED = ("franz-go", "sarama")   # clients that have no max.poll.interval.ms
 LONG_ASSIGNMENT_US = 500_000        # a shorter one is made of messages, which no assignor saves
 
 
@@ -76,6 +77,8 @@ def _session(facts: ConsumerFacts | None) -> str:
 
 
 def _stuck(who: str, facts: ConsumerFacts | None) -> str:
+    if facts is not None and facts.client.startswith(UNLIMITED):
+        return f"{facts.client.split()[0]} has no max.poll.interval.ms: nothing ends a stuck handler's hold but its own end."
     said = f"Nothing but max.poll.interval.ms{_value(facts, 'max_poll_interval_us')} ends a stuck handler's hold."
     if facts is not None and facts.instance_id is not None:
         said += f" {who} is static: even past it nobody is given its partitions before its session runs out."

@@ -59,6 +59,7 @@ def number_of(version: str) -> tuple[int, ...]:
     return tuple([int(part) for part in version.split(".")[:2] if part.isdigit()])
 
 
+NO_LIMIT_US = 2_147_483_647_000       # the longest that a setting in ms can say: for clients that have no max.poll.interval.ms
 LIBRDKAFKA = Habits(runs_itself=True, awaits_poll="registered", pauses_meanwhile=True, poll_check_us=500 * MS, join_spacing_us=1 * SECOND, join_version=5)
 FRANZ_GO = Habits(runs_itself=True, has_poll_limit=False, rebalance_timeout="fixed", rebalance_timeout_us=1 * MINUTE, beats_after_join_us=500 * MS,
                   follows_group=True)
@@ -88,11 +89,12 @@ def _clients() -> dict[tuple[str, str], ClientProfile]:
     both = replace(ClientConfig(), partition_assignment_strategy=("range", "roundrobin"))
     for minor in range(17):
         listed.append(ClientProfile("librdkafka", f"2.{minor}", both, ("range", "roundrobin", "cooperative-sticky"), LIBRDKAFKA, mixes_protocols=False))
-    cooperative = replace(ClientConfig(), partition_assignment_strategy=("cooperative-sticky",))
+    cooperative = replace(ClientConfig(), partition_assignment_strategy=("cooperative-sticky",), max_poll_interval_us=NO_LIMIT_US)
     listed.append(ClientProfile("franz-go", "1.21", cooperative, ("range", "roundrobin", "sticky", "cooperative-sticky"), FRANZ_GO))
     short = replace(ClientConfig(), session_timeout_us=10 * SECOND, partition_assignment_strategy=("range",))
-    listed.append(ClientProfile("sarama", "1.59", short, ("range", "roundrobin", "sticky"), SARAMA))
-    listed.append(ClientProfile("sarama", "1.60", short, ("range", "roundrobin", "sticky", "cooperative-sticky"), SARAMA, mixes_protocols=False))
+    unlimited = replace(short, max_poll_interval_us=NO_LIMIT_US)
+    listed.append(ClientProfile("sarama", "1.59", unlimited, ("range", "roundrobin", "sticky"), SARAMA))
+    listed.append(ClientProfile("sarama", "1.60", unlimited, ("range", "roundrobin", "sticky", "cooperative-sticky"), SARAMA, mixes_protocols=False))
     listed += [
         ClientProfile("kafka-python", "2.3", both, ("range", "roundrobin", "sticky")),
         ClientProfile("kafka-python", "3.0", both, ("range", "roundrobin", "sticky", "cooperative-sticky")),

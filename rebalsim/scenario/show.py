@@ -181,6 +181,8 @@ def _member_rows(parts: Parts, consumer: Consumer, variant: str) -> list[Row]:
     settings: Written | None = written.get("config")
     is_consumer = consumer.config.group_protocol == "consumer"
     leave_out = CLASSIC_ONLY if is_consumer else CONSUMER_ONLY
+    if not consumer.habits.has_poll_limit:
+        leave_out = (*leave_out, "max.poll.interval.ms")
     rows = [Row("client", f"{consumer.client} {consumer.client_version}", _origin(written, "client", "default"))]
     rows.append(Row("topics" if consumer.pattern is None else "pattern", consumer.pattern or ", ".join(consumer.topics),
                     _origin(written, "topics" if consumer.pattern is None else "pattern", "default")))

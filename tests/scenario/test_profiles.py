@@ -129,3 +129,21 @@ def test_a_variant_that_a_client_cannot_play_says_so_at_the_variant() -> None:
     with pytest.raises(ProblemsError) as caught:
         scenario(ONE.replace("[eager]", "[eager, cooperative]") % ("aiokafka", ""), "cooperative")
     assert "leave cooperative out of replay" in caught.value.problems[0].message and caught.value.problems[0].line == 3
+
+
+@pytest.mark.parametrize(("client", "listener", "waits"), [
+    ("java", "", True), ("kafka-python", "", True), ("librdkafka", "", False), ("librdkafka", "on_revoked: 1ms", True), ("sarama", "", True),
+    ("franz-go", "on_revoked: 1ms", False), ("aiokafka", "", False),
+])
+def test_whose_group_waits_for_its_application(client: str, listener: str, waits: bool) -> None:
+    text = f"group: {{members: 1, client: {client}, listener: {{{listener}}}}}\nreplay: [eager]"
+    assert scenario(text).groups[0].consumers[0].awaits_poll == waits
+
+
+@pytest.mark.parametrize(("client", "is_found"), [("java", True), ("franz-go", False)])
+def test_the_rules_on_slow_handlers_know_who_rebalances_beside_them(client: str, is_found: bool) -> None:
+    from rebalsim.lint.registry import check
+
+    text = f"topics: {{t: 4}}\ngroup: {{members: 2, client: {client}}}\nscript: [{{at: 1m, hang: {{member: c0, for: 2m}}}}]\nreplay: [eager]"
+    found = {finding.rule for finding in check(story_of(text.encode(), "story.yaml"))}
+    assert ("stuck-handler-holds-barrier" in found) == is_found

@@ -32,7 +32,7 @@ RULE = Rule(
 
 def find(scenario: Scenario) -> Iterator[Finding]:
     for (handler, limit, *_), who in alike(
-        everyone(scenario), lambda c: (c.handler, c.config.max_poll_interval_us, c.config.max_poll_records, work_of(c))
+        [c for c in everyone(scenario) if c.awaits_poll], lambda c: (c.handler, c.config.max_poll_interval_us, c.config.max_poll_records, work_of(c))
     ):
         records = full_batch(scenario, who[0])
         usual = usual_batch_us(scenario, handler, records)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rebalsim.domain.instants import SECOND
 from rebalsim.domain.scenario import Consumer, Scenario
-from rebalsim.lint.facts import alike, at_start, full_batch, is_classic, protocol_of, round_up, say, say_names, say_setting, share_of, work_of
+from rebalsim.lint.facts import alike, at_start, full_batch, holds_up, protocol_of, round_up, say, say_names, say_setting, share_of, work_of
 from rebalsim.lint.figures import revoke_us, worst_batch_us
 from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Rule
@@ -27,10 +27,10 @@ RULE = Rule(
 
 def find(scenario: Scenario) -> Iterator[Finding]:
     for group in scenario.groups:
-        members = [c for c in at_start(group) if is_classic(c)]
+        members = [c for c in at_start(group) if holds_up(c)]
         if len(members) < 2:
             continue
-        limit = max(c.config.max_poll_interval_us for c in members)
+        limit = max(c.habits.rebalance_timeout_of(c.config.session_timeout_us, c.config.max_poll_interval_us) for c in members)
         late: list[tuple[float, list[Consumer]]] = []
         for _, who in alike(members, lambda c: (c.config, c.handler, c.listener.revoked, c.state, work_of(c))):
             consumer = who[0]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rebalsim.domain.instants import SECOND
 from rebalsim.domain.scenario import Consumer, Handler, Scenario
 from rebalsim.domain.script import Hang
-from rebalsim.lint.facts import alike, full_batch, is_classic, named, place_of, round_up, say, say_names, say_setting, usual_members, verb, work_of
+from rebalsim.lint.facts import alike, full_batch, holds_up, named, place_of, round_up, say, say_names, say_setting, usual_members, verb, work_of
 from rebalsim.lint.figures import high, worst_batch_us
 from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Rule
@@ -33,10 +33,11 @@ def find(scenario: Scenario) -> Iterator[Finding]:
     hanging += [(f.consumers, f.for_, Place("story", key="random_faults")) for f in scenario.random_faults if f.kind == "hang"]
 
     def figures(c: Consumer) -> tuple[int, Handler, int, object]:
-        return c.config.max_poll_interval_us, c.handler, c.config.max_poll_records, work_of(c)
+        timeout_us = c.habits.rebalance_timeout_of(c.config.session_timeout_us, c.config.max_poll_interval_us)
+        return timeout_us, c.handler, c.config.max_poll_records, work_of(c)
 
     for names, for_, place in hanging:
-        for (limit, handler, *_), who in alike([c for c in named(scenario, names) if is_classic(c)], figures):
+        for (limit, handler, *_), who in alike([c for c in named(scenario, names) if holds_up(c)], figures):
             if usual_members(scenario, who[0]) < 2:
                 continue
             worst = worst_batch_us(scenario, handler, full_batch(scenario, who[0]))

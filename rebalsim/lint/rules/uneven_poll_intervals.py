@@ -23,7 +23,7 @@ RULE = Rule(
 
 def find(scenario: Scenario) -> Iterator[Finding]:
     for group in scenario.groups:
-        kinds = dict(alike([c for c in at_start(group) if is_classic(c)], lambda c: c.config.max_poll_interval_us))
+        kinds = dict(alike([c for c in at_start(group) if is_classic(c) and c.habits.has_poll_limit], lambda c: c.config.max_poll_interval_us))
         if len(kinds) > 1:
             longest, shortest = max(kinds), min(kinds)
             yield Finding(

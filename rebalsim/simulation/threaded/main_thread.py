@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from rebalsim.domain.ids import Partition
-from rebalsim.domain.scenario import Listener
 from rebalsim.protocol.classic_member import NO_GENERATION, After, MemberState, exception_name
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.member_timers import backoff_us
@@ -290,8 +289,7 @@ class MainThread(Membership):
     # ---------------------------------------------------------------------------------------------- the application's callbacks
 
     def _awaits_poll(self) -> bool:
-        how = self.consumer.spec.habits.awaits_poll
-        return how == "always" or (how == "registered" and is_registered(self.consumer.spec))
+        return bool(self.consumer.spec.awaits_poll)
 
     def _send_on(self, errand: Errand) -> None:
         """To the application, where its callback waits for a poll; else it runs here."""
@@ -422,11 +420,3 @@ class MainThread(Membership):
     def is_quiet(self) -> bool:
         member = self.member
         return member.state is MemberState.STABLE and not member.needs_rejoin and not self.is_pending and not self.errands
-
-
-def is_registered(spec: Any) -> bool:
-    """Does the application have a rebalance callback? Where its listener costs and does nothing, nobody could tell."""
-    return bool(spec.listener != Listener() or spec.handler.commit_on_revoke != "none" or spec.state.bytes_per_partition)
-
-
-__all__ = ["MainThread", "is_registered"]
