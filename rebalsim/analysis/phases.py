@@ -170,6 +170,11 @@ class Storyteller:
 
     def _of_assignment(self, assignee: str, r: Rebalance | None, began: int, ended: int) -> tuple[Facts, tuple[int, ...]]:
         """What most of the time went to: until the leader read that it leads, until the assignment was stored, until the new owner took it up."""
+        if r is None and assignee and ended - began > SLOW_FETCH_US:        # consumer protocol: it has been told, and its poll thread must come to it
+            doing, since, event = self.doings.at(assignee, began)
+            if doing and doing != "in-callback":
+                return Facts(assignee, doing, since, ended), (event,)
+            return Facts(assignee, self.doings.between(assignee, began, ended), began, ended), ()
         led = self._read_by(r.leader, r, ended) if r is not None and r.leader else (-1, -1)
         leads = led[0] if led[0] >= 0 else ended
         stored = r.stable_us if r is not None and r.stable_us >= 0 else leads

@@ -10,6 +10,8 @@ from rebalsim.analysis.values import Pause, PhaseKind, Rebalance
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TraceHeader
 
+LATE_US = 1_000_000          # a heartbeat of the consumer protocol is that late at most, by polls and messages
+
 
 class ConsumerWalk:
     """One pause, from its holder to its next one and so on; each milestone begins the next phase."""
@@ -37,7 +39,44 @@ class ConsumerWalk:
                 taken = events[after]
                 mode = "gone" if type(taken) is ev.ConsumerExited else STARTS.get(getattr(taken, "callback", ""), "gone")
                 at = self._held(e.consumer, taken.at_us, after, mode)
+        self._explain_long_pickups()
         return self.cuts
+
+    def _explain_long_pickups(self) -> None:
+        """A heartbeat is never that long: somebody else was told first and did not take it up, or the next owner was no member yet."""
+        cuts, self.cuts = self.cuts, []
+        for place, cut in enumerate(cuts):
+            ended = cuts[place + 1].at_us if place + 1 < len(cuts) else self.pause.ended_us
+            self.cuts.append(cut)
+            facts = self.header.consumers.get(cut.consumer)
+            limit = facts.heartbeat_interval_us if facts is not None and facts.heartbeat_interval_us > 0 else 0
+            if cut.kind is not PhaseKind.PICKUP or ended - cut.at_us <= limit + LATE_US:
+                continue
+            told, number = self._told_another(cut.at_us, ended, cut.consumer)
+            if number >= 0:
+                left = self._next(told, number, (ev.PollExpired, ev.LeaveSent, ev.ConsumerExited, ev.MemberRemoved, ev.MemberReset), ended)
+                self.cuts[-1] = Cut(cut.at_us, PhaseKind.PICKUP, told, cut.round, cut.evidence)
+                self.cuts.append(Cut(self.index.events[number].at_us, PhaseKind.ASSIGNMENT, told, None, (number,)))
+                if left >= 0 and self.index.events[left].at_us < ended:
+                    self.cuts.append(Cut(self.index.events[left].at_us, PhaseKind.PICKUP, cut.consumer, None, (left,)))
+                continue
+            added = self.index.last_of(cut.consumer, ended - 1, ev.MemberAdded)
+            if added >= 0 and self.index.events[added].at_us > cut.at_us:
+                self.cuts[-1] = Cut(cut.at_us, PhaseKind.AWAY, cut.consumer, cut.round, cut.evidence)
+                self.cuts.append(Cut(self.index.events[added].at_us, PhaseKind.PICKUP, cut.consumer, None, (added,)))
+
+    def _told_another(self, from_us: int, until_us: int, owner: str) -> tuple[str, int]:
+        """Who was told in between that the partition is its own, and by which event; the first one."""
+        found = ("", -1)
+        for consumer in self.index.members_of(self.pause.group):
+            numbers = self.index.by_consumer.get(consumer, NOTHING) if consumer != owner else NOTHING
+            for n in self.index.since(numbers, from_us):
+                e = self.index.events[n]
+                if e.at_us >= until_us or (found[1] >= 0 and n > found[1]):
+                    break
+                if type(e) is ev.AssignmentReceived and self.pause.partition in e.partitions:
+                    found = (consumer, n)
+        return found
 
     def _cut(self, at: int, kind: PhaseKind, consumer: str, number: int, target: Rebalance | None = None) -> None:
         p = self.pause
@@ -66,7 +105,8 @@ class ConsumerWalk:
         events = self.index.events
         if mode == "stuck":
             self._cut(at, PhaseKind.STUCK, holder, number)
-            came = self._next(holder, number, (ev.HandlerReturned, ev.PollExpired, ev.CallbackBegan, ev.ConsumerExited))
+            came = number if type(events[number]) is ev.PollExpired else \
+                self._next(holder, number, (ev.HandlerReturned, ev.PollExpired, ev.CallbackBegan, ev.ConsumerExited))
             if came < 0:
                 return self._removed(holder, at, number) if self._removal(holder, at) is not None else self.pause.ended_us
             e = events[came]

@@ -9,6 +9,7 @@ from rebalsim.reports.names import safe
 from rebalsim.trace.trace import ConsumerFacts
 
 UNLIMITED = ("franz-go", "sarama")   # clients that have no max.poll.interval.ms
+METADATA = "metadata.max.age.ms"
 LONG_ASSIGNMENT_US = 500_000        # a shorter one is made of messages, which no assignor saves
 
 
@@ -25,7 +26,9 @@ def hint_on(pause: Pause, analysis: Analysis) -> str:
     if phase.kind is PhaseKind.DETECTION and phase.facts.consumer and not phase.facts.timer and pause.owner_after:
         return ""                                  # no timer ended it: somebody took its place, the sooner the better
     if phase.kind is PhaseKind.DETECTION:
-        return _session(facts) if phase.facts.consumer else "metadata.max.age.ms is how long a new partition may go unseen; 5 minutes by default."
+        if not phase.facts.consumer:
+            return "metadata.max.age.ms is how long a new partition may go unseen; 5 minutes by default." if phase.facts.timer == METADATA else ""
+        return _session(facts)
     if phase.kind is PhaseKind.STUCK and phase.facts.doing == "committing":
         return "commitSync() without a duration waits for the coordinator for default.api.timeout.ms; commitAsync() does not wait."
     if phase.kind is PhaseKind.STUCK or phase.facts.doing == "stuck":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from builders import trace
@@ -101,6 +102,39 @@ def test_what_moves_while_the_group_forms_blames_nobody() -> None:
     first = together(run.analysis.pauses)[0]
     assert "stood still for" in tell(first) and "while the group formed: " in tell(first)
     assert (first.first.cause.kind, first.first.cause.action) == ("start", "")
+
+
+STORM = """
+title: A batch longer than max.poll.interval.ms under the consumer protocol
+topics: {orders: {partitions: 6, rate: 12/s, backlog: 5000}}
+group:
+  members: 3
+  handler: 20ms
+  overrides: {c2: {handler: 720ms}}
+  config: {auto.offset.reset: earliest}
+replay: [consumer]
+horizon: 13m
+"""
+
+
+def test_whoever_was_told_and_did_not_come_to_it_is_named(tmp_path: Path) -> None:
+    """A heartbeat does not take five minutes: another member had the partition meant for it, and was in its batch until it was out."""
+    (tmp_path / "storm.yaml").write_text(STORM, encoding="utf-8")
+    run = run_once(load_scenario(str(tmp_path / "storm.yaml")).scenario("consumer"))
+    longest = max(run.analysis.pauses, key=lambda p: p.length_us)
+    waited = max(longest.phases, key=lambda phase: phase.length_us)
+    assert (waited.kind.value, waited.facts.consumer, waited.facts.doing) == ("assignment", "c2", "busy") and longest.owner_after != "c2"
+    beat = run.analysis.header.consumers["c2"].heartbeat_interval_us
+    assert all(phase.length_us <= beat + 1_000_000 for p in run.analysis.pauses for phase in p.phases if phase.kind is PhaseKind.PICKUP)
+    expired = next(p for p in run.analysis.pauses if p.why == "poll-expired")
+    assert (expired.phases[0].kind.value, expired.phases[0].facts.timer) == ("stuck", "max.poll.interval.ms")
+
+
+def test_an_empty_group_of_the_consumer_protocol_waits_for_whoever_comes_first() -> None:
+    run = run_once(load_scenario("poison-record", ["replay=[consumer]"]).scenario("consumer"))
+    longest = max(run.analysis.pauses, key=lambda p: p.length_us)
+    away = next(phase for phase in longest.phases if phase.kind is PhaseKind.AWAY)
+    assert "had come out of its handler at 11:00" in tell_phase(away) and away.length_us > 6 * 60_000_000
 
 
 def test_what_a_classic_member_gives_to_one_of_the_consumer_protocol_waits_for_that_ones_heartbeat() -> None:
