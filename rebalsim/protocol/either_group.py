@@ -167,13 +167,7 @@ def _upgrade(either: EitherGroup, group: ClassicGroup, now_us: int, effects: lis
         raise Refusal(Error.GROUP_ID_NOT_FOUND, (
             f"Cannot upgrade classic group {either.name} to consumer group because the group size exceeds the consumer group maximum size."))
     for waiting in group.ordered():
-        if waiting.join is not None:
-            effects.append(Reply(waiting.join, JoinGroupResponse(Error.REBALANCE_IN_PROGRESS, waiting.member_id)))
-            waiting.join = None
-            group.awaiting_join -= 1
-        if waiting.sync is not None:
-            effects.append(Reply(waiting.sync, SyncGroupResponse(Error.REBALANCE_IN_PROGRESS)))
-            waiting.sync = None
+        group.refuse_waiting(waiting, Error.REBALANCE_IN_PROGRESS, effects)
     made = ConsumerGroup(
         either.name, either.settings, either.topics, exists=True, epoch=group.generation, assignment_epoch=group.generation,
         appends=group.appends, awaited_joins=either.awaited_joins,

@@ -13,7 +13,7 @@ from rebalsim.assignors.registry import server_assignor
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.scenario import Cluster
 from rebalsim.protocol import either_group
-from rebalsim.protocol.classic_group import refusal, while_loading
+from rebalsim.protocol.classic_group import while_loading
 from rebalsim.protocol.classic_member import Subscription
 from rebalsim.protocol.consumer.classic_members import Said
 from rebalsim.protocol.consumer.group import ConsumerGroup, ConsumerGroupSettings
@@ -25,10 +25,9 @@ from rebalsim.protocol.effects import Append, Effect, Note, Reply
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import OffsetCommitRequest
 from rebalsim.simulation.coordinator import Coordinator, rules_of
-from rebalsim.simulation.engine import LOG, NEVER, Once
-from rebalsim.simulation.network import DISCONNECTED, Call
+from rebalsim.simulation.engine import NEVER
+from rebalsim.simulation.network import Call
 from rebalsim.simulation.randomness import Stream
-from rebalsim.trace.events import CoordinatorMoved
 
 
 class Words:
@@ -142,54 +141,29 @@ class ConsumerCoordinator(Coordinator):
 
     # ---------------------------------------------------------------------------------------------- another broker
 
-    def _turn_away(self, call: Call) -> None:
-        if not self.world.brokers.is_up(call.broker):
-            call.response = DISCONNECTED
-        elif type(call.request) is ConsumerGroupHeartbeatRequest:
-            call.response = ConsumerGroupHeartbeatResponse(
-                Error.NOT_COORDINATOR if call.broker != self.broker else Error.COORDINATOR_LOAD_IN_PROGRESS)
-        elif call.broker != self.broker:
-            call.response = refusal(call.request, Error.NOT_COORDINATOR)
-        else:
-            call.response = while_loading(call.request, self.either.rules)
-        call.link.down(call, call.consumer.answered)
+    def _refusal(self, request: Any) -> Any:
+        is_beat = type(request) is ConsumerGroupHeartbeatRequest
+        return ConsumerGroupHeartbeatResponse(Error.NOT_COORDINATOR) if is_beat else super()._refusal(request)
 
-    def move(self, broker: int, load_us: int) -> None:
+    def _while_loading(self, request: Any) -> Any:
+        if type(request) is ConsumerGroupHeartbeatRequest:
+            return ConsumerGroupHeartbeatResponse(Error.COORDINATOR_LOAD_IN_PROGRESS)
+        return while_loading(request, self.either.rules)
+
+    def _let_go(self, now: int) -> None:
         group = self.group
         if not isinstance(group, ConsumerGroup):
-            super().move(broker, load_us)
-            return
-        now = self.engine.env._now
-        self.rouse()
-        if self.is_up:
+            super()._let_go(now)
+        elif self.is_up:
             self._carry_out(unload_consumer_group(group))
-        self.is_up = False
-        self.broker = broker
-        self._moves += 1
-        for call in list(self.waiting.values()):
-            is_beat = type(call.request) is ConsumerGroupHeartbeatRequest
-            refused = ConsumerGroupHeartbeatResponse(Error.NOT_COORDINATOR) if is_beat else refusal(call.request, Error.NOT_COORDINATOR)
-            self._reply(Reply(call.number, refused), now)
-        for timer in self.timers.values():
-            timer.due_us = NEVER
-        if broker >= 0:
-            self.world.tell(CoordinatorMoved(now, self.name, broker, False))
-            self.engine.at(now + load_us, LOG, self._loaded, self._moves)
 
-    def _loaded(self, event: Once) -> None:
+    def _load(self, now: int) -> list[Effect]:
         group = self.group
         if not isinstance(group, ConsumerGroup):
-            super()._loaded(event)
-            return
-        if event.value != self._moves:
-            return                                     # it has moved on since
-        now = self.engine.env._now
-        self.is_up = True
+            return super()._load(now)
         cluster = self.world.scenario.cluster
         self.either.settings = group.settings = settings_of(replace(cluster, kafka=self.world.brokers.kafka[self.broker]))
-        self.world.tell(CoordinatorMoved(now, self.name, self.broker, True))
-        self._carry_out(load_consumer_group(group, now))
-        self.world.script.changed()
+        return load_consumer_group(group, now)
 
     # ---------------------------------------------------------------------------------------------- what is told
 

@@ -94,13 +94,18 @@ class Coordinator:
 
     def _turn_away(self, call: Call) -> None:
         """The broker that was asked is not the group's any more, is down, or still reads the group."""
-        if not self.world.brokers.is_up(call.broker):
-            call.response = DISCONNECTED
-        elif call.broker != self.broker:
-            call.response = refusal(call.request, Error.NOT_COORDINATOR)
+        if self.world.brokers.is_up(call.broker):
+            call.response = self._while_loading(call.request) if call.broker == self.broker else self._refusal(call.request)
         else:
-            call.response = while_loading(call.request, self.group.rules)
+            call.response = DISCONNECTED
         call.link.down(call, call.consumer.answered)
+
+    def _refusal(self, request: Any) -> Any:
+        """The answer of a broker that is not the group's."""
+        return refusal(request, Error.NOT_COORDINATOR)
+
+    def _while_loading(self, request: Any) -> Any:
+        return while_loading(request, self.group.rules)
 
     def make_up(self, call: Call, at_us: int) -> None:
         """A beat or commit that came while nobody had to look: what it did then is done now, and nobody is answered."""
@@ -161,32 +166,41 @@ class Coordinator:
         """This broker leads the group from now on (−1: none does), and has read it so much later."""
         now = self.engine.env._now
         self.rouse()
-        if self.is_up:
-            self._carry_out(unload(self.group, now))
-        for consumer in self.world.members_of(self.name):
-            if consumer.is_alive and not consumer.is_frozen:
-                consumer.miss_commits()
+        self._let_go(now)
         self.is_up = False
         self.broker = broker
         self._moves += 1
         for call in list(self.waiting.values()):
-            self._reply(Reply(call.number, refusal(call.request, Error.NOT_COORDINATOR)), now)
+            self._reply(Reply(call.number, self._refusal(call.request)), now)
         for timer in self.timers.values():
             timer.due_us = NEVER
         if broker >= 0:
             self.world.tell(CoordinatorMoved(now, self.name, broker, False))
             self.engine.at(now + load_us, LOG, self._loaded, self._moves)
 
+    def _let_go(self, now: int) -> None:
+        """The broker that led the group forgets it."""
+        if self.is_up:
+            self._carry_out(unload(self.group, now))
+        for consumer in self.world.members_of(self.name):
+            if consumer.is_alive and not consumer.is_frozen:
+                consumer.miss_commits()
+
     def _loaded(self, event: Once) -> None:
         if event.value != self._moves:
             return                                     # it has moved on since
         now = self.engine.env._now
-        before = self.group
         self.is_up = True
-        self.group, effects = load(self.name, self.world.brokers.rules(self.broker), self._new_member_id, before.persisted, before.persisted_offsets, now)
+        effects = self._load(now)
         self.world.tell(CoordinatorMoved(now, self.name, self.broker, True))
         self._carry_out(effects)
         self.world.script.changed()
+
+    def _load(self, now: int) -> list[Effect]:
+        """The broker that leads the group has read it from its log."""
+        before = self.group
+        self.group, effects = load(self.name, self.world.brokers.rules(self.broker), self._new_member_id, before.persisted, before.persisted_offsets, now)
+        return effects
 
     def _new_member_id(self, base: str) -> str:
         consumer = self._asker

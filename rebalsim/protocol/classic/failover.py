@@ -9,7 +9,7 @@ from rebalsim.protocol.classic.barrier import Trigger, prepare_rebalance
 from rebalsim.protocol.classic.group import ClassicGroup, Member
 from rebalsim.protocol.classic.log import GroupRecord
 from rebalsim.protocol.classic.rules import CoordinatorRules
-from rebalsim.protocol.effects import Append, CancelTimer, Effect, Note, Reply, SetTimer
+from rebalsim.protocol.effects import Append, CancelTimer, Effect, Note, SetTimer
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import (
     ClassicRequest,
@@ -42,13 +42,7 @@ def unload(group: ClassicGroup, now_us: int) -> list[Effect]:
     before = group.state
     group.enter(ClassicState.DEAD)
     for member in group.ordered():
-        if member.join is not None:
-            out.append(Reply(member.join, JoinGroupResponse(Error.NOT_COORDINATOR, member.member_id)))
-            member.join = None
-            group.awaiting_join -= 1
-        if member.sync is not None:
-            out.append(Reply(member.sync, SyncGroupResponse(Error.NOT_COORDINATOR)))
-            member.sync = None
+        group.refuse_waiting(member, Error.NOT_COORDINATOR, out)
     out += [CancelTimer(timer) for timer in timers]
     group.join_is_armed, group.sync_generation = False, -1
     out.append(Note("GroupStateChanged", {

@@ -13,9 +13,9 @@ from typing import Any, Protocol
 from rebalsim.domain.errors import BugError
 from rebalsim.domain.java_hash import JavaHashMap, hash_ordered
 from rebalsim.protocol.classic.rules import CoordinatorRules
-from rebalsim.protocol.effects import Effect, SetTimer
+from rebalsim.protocol.effects import Effect, Reply, SetTimer
 from rebalsim.protocol.errors_of_kafka import Error
-from rebalsim.protocol.messages import JoinedMember
+from rebalsim.protocol.messages import JoinedMember, JoinGroupResponse, SyncGroupResponse
 from rebalsim.protocol.states import ClassicState
 
 Protocols = tuple[tuple[str, Any], ...]
@@ -142,6 +142,20 @@ class ClassicGroup:
                 self.leader_id = self.first_member_id()
         self.pending.pop(member_id, None)
         self.pending_sync.pop(member_id, None)
+
+    def refuse_join(self, member: Member, error: Error, out: list[Effect], member_id: str = "") -> None:
+        """The JoinGroup that the member has parked, if any, is answered with this error."""
+        if member.join is not None:
+            out.append(Reply(member.join, JoinGroupResponse(error, member_id)))
+            member.join = None
+            self.awaiting_join -= 1
+
+    def refuse_waiting(self, member: Member, error: Error, out: list[Effect]) -> None:
+        """Whatever the member has parked is answered with this error."""
+        self.refuse_join(member, error, out, member.member_id)
+        if member.sync is not None:
+            out.append(Reply(member.sync, SyncGroupResponse(error)))
+            member.sync = None
 
     def rename(self, member: Member, member_id: str) -> Member:
         """A static member under a new id, with the old one's timeouts, protocols and assignment; leadership goes along."""

@@ -6,7 +6,7 @@ from rebalsim.protocol.classic.barrier import Trigger, rebalance_or_complete
 from rebalsim.protocol.classic.group import ClassicGroup
 from rebalsim.protocol.effects import CancelTimer, Effect, Note, Reply
 from rebalsim.protocol.errors_of_kafka import Error
-from rebalsim.protocol.messages import POLL_TIMEOUT_EXPIRED, JoinGroupResponse, LeaveGroupRequest, LeaveGroupResponse, LeavingMember, LeftMember
+from rebalsim.protocol.messages import POLL_TIMEOUT_EXPIRED, LeaveGroupRequest, LeaveGroupResponse, LeavingMember, LeftMember
 from rebalsim.protocol.states import ClassicState
 
 
@@ -63,10 +63,7 @@ def _remove(group: ClassicGroup, member_id: str, who: LeavingMember, out: list[E
         return error
     member = group.members[member_id]
     out.append(CancelTimer(member.timer))
-    if member.join is not None:
-        out.append(Reply(member.join, JoinGroupResponse(Error.UNKNOWN_MEMBER_ID)))
-        member.join = None
-        group.awaiting_join -= 1
+    group.refuse_join(member, Error.UNKNOWN_MEMBER_ID, out)
     group.remove(member_id)
     out.append(Note("MemberRemoved", {"member_id": member_id, "why": "left", "last_heard_us": member.heard_us}))
     return Error.NONE

@@ -6,7 +6,7 @@ from rebalsim.protocol.classic.barrier import Trigger, complete_join, rebalance_
 from rebalsim.protocol.classic.group import ClassicGroup
 from rebalsim.protocol.effects import Effect, Note, Reply, SetTimer
 from rebalsim.protocol.errors_of_kafka import Error
-from rebalsim.protocol.messages import HeartbeatRequest, HeartbeatResponse, JoinGroupResponse
+from rebalsim.protocol.messages import HeartbeatRequest, HeartbeatResponse
 from rebalsim.protocol.states import ClassicState
 
 EMPTY, PREPARING, DEAD = ClassicState.EMPTY, ClassicState.PREPARING_REBALANCE, ClassicState.DEAD
@@ -55,10 +55,7 @@ def session_expired(group: ClassicGroup, member_id: str, now_us: int, out: list[
         return
     if not member.is_new and (member.join is not None or member.sync is not None):
         return      # it waits for us: left alone, and its timer stays off until the barrier or the assignment comes
-    if member.join is not None:
-        out.append(Reply(member.join, JoinGroupResponse(Error.UNKNOWN_MEMBER_ID)))
-        member.join = None
-        group.awaiting_join -= 1
+    group.refuse_join(member, Error.UNKNOWN_MEMBER_ID, out)
     group.remove(member_id)
     out.append(Note("MemberRemoved", {"member_id": member_id, "why": "session-expired", "last_heard_us": member.heard_us}))
     if group.state is PREPARING:

@@ -9,7 +9,7 @@ from rebalsim.protocol.classic.group import ClassicGroup, Member, Protocols
 from rebalsim.protocol.classic.log import answer_for, append_group
 from rebalsim.protocol.effects import Effect, Note, Reply
 from rebalsim.protocol.errors_of_kafka import Error
-from rebalsim.protocol.messages import JoinGroupRequest, JoinGroupResponse, SyncGroupResponse
+from rebalsim.protocol.messages import JoinGroupRequest, JoinGroupResponse
 from rebalsim.protocol.states import ClassicState
 
 
@@ -47,13 +47,7 @@ def replace_static_member(
 
 def _replace(group: ClassicGroup, old: Member, new_id: str, out: list[Effect]) -> Member:
     """Whoever waits under the old id is fenced."""
-    if old.join is not None:
-        out.append(Reply(old.join, JoinGroupResponse(Error.FENCED_INSTANCE_ID, old.member_id)))
-        old.join = None
-        group.awaiting_join -= 1
-    if old.sync is not None:
-        out.append(Reply(old.sync, SyncGroupResponse(Error.FENCED_INSTANCE_ID)))
-        old.sync = None
+    group.refuse_waiting(old, Error.FENCED_INSTANCE_ID, out)
     return group.rename(old, new_id)
 
 
