@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, NewType
-
-ConsumerName = NewType("ConsumerName", str)   # the process: "c0", "orders-2"; survives restarts (its `life` counts them)
-MemberId = NewType("MemberId", str)           # the coordinator's name for one membership: "c0-5f3c…"
-StaticId = NewType("StaticId", str)           # group.instance.id
-GroupName = NewType("GroupName", str)
+from typing import NamedTuple
 
 
 class Partition(NamedTuple):

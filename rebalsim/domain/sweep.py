@@ -51,7 +51,6 @@ class Objective:
 
     name: str
     percentile: float | None = None               # over seeds, of a metric; None: the worst seed
-    is_more_better: bool = False
     text: str = ""
 
 

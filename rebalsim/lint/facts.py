@@ -15,7 +15,6 @@ from rebalsim.lint.finding import Place
 
 K = TypeVar("K", bound=Hashable)
 
-EAGER_ONLY = ("range", "roundrobin", "sticky")
 COOPERATIVE = "cooperative-sticky"
 
 

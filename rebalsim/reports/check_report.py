@@ -11,7 +11,6 @@ from rebalsim.domain.errors import Problem
 from rebalsim.domain.verdict import Outcome
 
 Ending = Literal["pass", "inconclusive", "fail", "invalid", "bug"]
-ENDINGS: tuple[Ending, ...] = ("pass", "inconclusive", "fail", "invalid", "bug")      # from well to ill, as exit codes have it
 
 
 @dataclass(frozen=True, slots=True)

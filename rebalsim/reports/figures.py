@@ -51,10 +51,3 @@ def length(us: int) -> str:
 def say_number(value: float) -> str:
     """`42,000`, `1.5`."""
     return f"{round(value):,}" if value == round(value) or abs(value) >= 100 else f"{value:.1f}"
-
-
-def say_exact(name: str, value: float | None) -> str:
-    """The value with its base unit, for tools: µs as integers, all else as short as it can be without loss."""
-    if value is None:
-        return ""
-    return str(round(value)) if METRICS[name].unit in ("duration", "partition-time") or value == round(value) else repr(float(value))

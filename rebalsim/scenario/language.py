@@ -487,7 +487,6 @@ LIFE = Section("life", (
     Field("stop", DRAW, "From being asked to stop to close().", target="stop"),
     Field("grace", DURATION_KIND, "Killed when it has not exited by then.", target="grace_us"),
 ), "How the process starts and stops.")
-FINE_TIME = Number(0, 1e9, "microseconds such as 0.5us", suffix="u")
 
 
 class Microseconds(Kind):
@@ -685,7 +684,6 @@ PROCESS = Field("process", NAME, "All members of this process.")
 IN_GROUP = Field("group", NAME, "Which group, where there are several.")
 FOR = Field("for", DRAW, "For how long.", is_required=True, example="for: 30s")
 STAGGER = Field("stagger", DURATION_KIND, "One after another, so far apart.", target="stagger_us", default="0s")
-DOWN = Field("down", DRAW, "How long it is away.", example="down: 20s")
 LOAD = Field("load", DRAW, "How long the new coordinator takes to read the group.", target="load")
 
 
@@ -695,7 +693,6 @@ def _join_shorthand(node: Node) -> str:
 
 _join_shorthand.keys = ("count", "names")  # type: ignore[attr-defined]
 
-ORDER = ListOf(Text("a member's name"), is_lenient=True, least=1)
 BOUNCE_FIELDS = (
     WHO, IN_GROUP,
     Field("as", Choice("in-place", "statefulset", "deployment"), "in-place: same names in order. statefulset: the last one first. deployment: new"

@@ -23,7 +23,7 @@ from rebalsim.trace.events import PositionFound, RequestSent, ResponseReceived
 class Positions:
     """OffsetFetcher, and the part of ConsumerCoordinator that asks for committed offsets."""
 
-    __slots__ = ("answer", "asked", "consumer", "engine", "is_late", "is_missing", "lookups")
+    __slots__ = ("answer", "asked", "consumer", "engine", "is_late", "is_missing")
 
     def __init__(self, consumer: Any) -> None:
         self.consumer = consumer
@@ -32,7 +32,6 @@ class Positions:
         self.asked: tuple[Any, ...] | None = None     # the partitions and generation of the OffsetFetch under way
         self.answer: Any = None
         self.is_late = False                  # it was sent when poll()'s time was over
-        self.lookups = 0
 
     def begin_update(self) -> bool:
         """updateFetchPositions as far as nothing has to be waited for. True if that is all, as mostly; else `update` goes on."""

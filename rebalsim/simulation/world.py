@@ -73,7 +73,6 @@ class World:
         self.specs: dict[str, Spec] = {}                       # what each consumer is now, or will be when it is first started
         self.next_specs: dict[str, Spec] = {}                  # what it will be from its next start on
         self._members: dict[str, list[Consumer]] = {}
-        self._given_ids: dict[str, int] = {}
         for group in scenario.groups:
             for spec in group.consumers:
                 self.add(spec)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from tampering import DEEDS, assert_a_misplaced_line_is_found, outputs, tampered
 
 from rebalsim.cli.verify import command
 from rebalsim.domain.errors import InputError
@@ -29,10 +30,6 @@ def written(path, *conversations):
     return path
 
 
-def outputs(conversation):
-    return [i for i, line in enumerate(conversation["steps"]) if "do" not in line]
-
-
 def test_every_conversation_of_the_sample_is_identical():
     finding = verify(SAMPLE)
     assert finding.ok and finding.details == []
@@ -49,25 +46,6 @@ def test_the_sample_meets_what_a_coordinator_can_say(conversations):
 
 
 # ---------------------------------------------------------------------------------------------------- tampering
-
-
-def tampered(value, rng):
-    """Another value of the same kind."""
-    match value:
-        case bool(): return not value
-        case int(): return value + rng.choice((-1, 1))
-        case None: return "x"
-        case "": return "x"
-        case str():
-            at = rng.randrange(len(value))
-            return value[:at] + ("0" if value[at] != "0" else "1") + value[at + 1:]
-        case []: return ["x"]
-        case list():
-            at = rng.randrange(len(value))
-            return [*value[:at], tampered(value[at], rng), *value[at + 1:]]
-        case dict():
-            key = rng.choice(sorted(value))
-            return {**value, key: tampered(value[key], rng)}
 
 
 @pytest.mark.parametrize("key", ["t", "reply", "error", "generation", "protocol", "leader", "skip_assignment", "order", "assignment", "state"])
@@ -96,18 +74,10 @@ def test_a_changed_member_id_is_found_where_the_id_was_met_before(conversations)
 
 
 @pytest.mark.parametrize("what", ["request", "output"])
-@pytest.mark.parametrize("deed", ["removed", "doubled", "moved down"])
+@pytest.mark.parametrize("deed", DEEDS)
 def test_a_line_that_is(deed, what, conversations):
-    rng = random.Random(f"{deed} {what}")
-    for conversation in rng.sample(conversations, 60):
-        steps = list(conversation["steps"])
-        places = [i for i in range(len(steps) - 1) if ("do" in steps[i]) == (what == "request")]
-        at = rng.choice(places)
-        match deed:
-            case "removed": del steps[at]
-            case "doubled": steps.insert(at, steps[at])
-            case "moved down": steps[at:at + 2] = steps[at + 1], steps[at]
-        assert compare({**conversation, "steps": steps}) is not None, conversation["steps"][at]
+    assert_a_misplaced_line_is_found(
+        deed, what, conversations, (lambda line: "do" in line) if what == "request" else (lambda line: "do" not in line), compare)
 
 
 @pytest.mark.parametrize("change", [

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from tampering import DEEDS, Line, assert_a_misplaced_line_is_found, outputs, tampered
 
 from rebalsim.cli.verify import command
 from rebalsim.domain.errors import BugError, InputError
@@ -19,7 +20,6 @@ from rebalsim.verify import consumer_conversations
 from rebalsim.verify.consumer_conversations import compare, summarise, verify
 
 SAMPLE = Path(__file__).parents[1] / "reality" / "conversations" / "consumer.jsonl.gz"
-Line = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
@@ -31,10 +31,6 @@ def conversations() -> list[Line]:
 def written(path: Path, *conversations: Line | str) -> Path:
     path.write_text("".join((c if isinstance(c, str) else json.dumps(c)) + "\n" for c in conversations), encoding="utf-8")
     return path
-
-
-def outputs(conversation: Line) -> list[int]:
-    return [i for i, line in enumerate(conversation["steps"]) if "do" not in line]
 
 
 def test_every_conversation_of_the_sample_is_identical() -> None:
@@ -64,26 +60,6 @@ def test_regular_expressions_commits_and_fetches_are_identical_too() -> None:
 # ---------------------------------------------------------------------------------------------------- tampering
 
 
-def tampered(value: Any, rng: random.Random) -> Any:
-    """Another value of the same kind."""
-    match value:
-        case bool(): return not value
-        case int(): return value + rng.choice((-1, 1))
-        case None: return "x"
-        case "": return "x"
-        case str():
-            at = rng.randrange(len(value))
-            return value[:at] + ("0" if value[at] != "0" else "1") + value[at + 1:]
-        case []: return ["x"]
-        case list():
-            at = rng.randrange(len(value))
-            return [*value[:at], tampered(value[at], rng), *value[at + 1:]]
-        case dict():
-            key = rng.choice(sorted(value))
-            return {**value, key: tampered(value[key], rng)}
-    raise AssertionError(value)
-
-
 @pytest.mark.parametrize("key", [
     "t", "reply", "error", "member", "epoch", "heartbeat_interval_ms", "assignment", "group_epoch", "assignment_epoch", "state", "changed", "target",
 ])
@@ -98,18 +74,10 @@ def test_a_changed_value_in_an_answer_or_a_state_is_found(key: str, conversation
 
 
 @pytest.mark.parametrize("what", ["request", "output"])
-@pytest.mark.parametrize("deed", ["removed", "doubled", "moved down"])
+@pytest.mark.parametrize("deed", DEEDS)
 def test_a_line_that_is(deed: str, what: str, conversations: list[Line]) -> None:
-    rng = random.Random(f"{deed} {what}")
-    for conversation in rng.sample(conversations, 60):
-        steps = list(conversation["steps"])
-        places = [i for i in range(len(steps) - 1) if (steps[i].get("do") == "heartbeat" if what == "request" else "do" not in steps[i])]
-        at = rng.choice(places)
-        match deed:
-            case "removed": del steps[at]
-            case "doubled": steps.insert(at, steps[at])
-            case "moved down": steps[at:at + 2] = steps[at + 1], steps[at]
-        assert compare({**conversation, "steps": steps}) is not None, conversation["steps"][at]
+    assert_a_misplaced_line_is_found(
+        deed, what, conversations, (lambda line: line.get("do") == "heartbeat") if what == "request" else (lambda line: "do" not in line), compare)
 
 
 def test_an_exchange_taken_out_whole_is_found_by_the_numbers_of_requests(conversations: list[Line]) -> None:
