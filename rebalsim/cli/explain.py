@@ -133,14 +133,20 @@ def _stock_variants() -> list[Entry]:
     return found
 
 
+def _span(versions: list[str]) -> str:
+    """2.8, 3.0, … as 2.8 to 4.4."""
+    ordered = sorted(versions, key=lambda version: [int(part) for part in version.split(".")])
+    return ", ".join(ordered) if len(ordered) < 3 else f"{ordered[0]} to {ordered[-1]}"
+
+
 def _profiles() -> Entry:
     from rebalsim.scenario.profiles import BROKERS, CLIENTS, DEFAULT_KAFKA, HABITS
 
     by_client: dict[str, list[str]] = {}
     for client, version in CLIENTS:
         by_client.setdefault(client, []).append(version)
-    clients = "; ".join(f"{client} {', '.join(versions)}" for client, versions in by_client.items())
-    known = f"Brokers: {', '.join(BROKERS)} (Kafka {DEFAULT_KAFKA} if none is named). Clients: {clients}."
+    clients = "; ".join(f"{client} {_span(versions)}" for client, versions in by_client.items())
+    known = f"Brokers: {_span(list(BROKERS))} (Kafka {DEFAULT_KAFKA} if none is named). Clients: {clients}."
     told = [f"{h.who}: {h.what}{'' if h.is_modelled else ' (not modelled)'} [{h.source}]" for h in HABITS]
     habits = "\n".join(textwrap.fill(line, 76, subsequent_indent="  ") for line in told)
     return Entry(

@@ -76,6 +76,8 @@ def command(plan: str | None, out: str | None, dry_run: bool, tables: bool, resu
     loaded = load_plan(plan)
     if tables:
         return _tables(loaded)
+    if loaded.seeds == 1 and (samples := _samples(loaded)):
+        click.echo(f"note: {samples} the consumer protocol, where one run is a sample of many — say seeds: 20 in the plan to see what is chance.", err=True)
     if dry_run:
         return _dry_run(loaded, master, as_json)
     if not out:
@@ -209,6 +211,22 @@ def _tables(plan: Any) -> int:
             click.echo(f"  {column.name.ljust(width)}  {TYPES[column.type].lower():<8}  {column.meaning}")
         click.echo()
     return exits.WITHIN
+
+
+def _samples(plan: Any) -> str:
+    """Which of the plan's variants run the consumer protocol; empty if none does, as its scenarios stand."""
+    from rebalsim.domain.errors import RebalsimError
+    from rebalsim.one_run import is_sampled
+    from rebalsim.scenario.load import story_of
+
+    found: dict[str, None] = {}
+    for base in plan.bases:
+        story = story_of(base.text.encode(), base.file)
+        for variant in plan.variants or story.variants:
+            with contextlib.suppress(RebalsimError):             # what is wrong with a point is told as that point's error
+                if is_sampled(story.scenario(variant)):
+                    found[variant] = None
+    return f"{' and '.join(found)} {'runs' if len(found) == 1 else 'run'}" if found else ""
 
 
 def _dry_run(plan: Any, master: str, as_json: bool) -> int:

@@ -9,7 +9,8 @@ WORDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "script": ("The list of what is done to the world, by time or by condition: deploy, scale, crash, freeze. An entry of it is an action; an "
                "action that harms is a fault.", ("scenario", "variant")),
     "variant": ("One way of playing a scenario, such as eager or cooperative: the scenario with an overlay of settings on it. A story that is "
-                "played without overlays is the variant as-written.", ("eager", "cooperative", "seed")),
+                "played without overlays is the variant as-written; {kafka: \"3.9\"} and {client: librdkafka} are variants too, kafka-3.9 and "
+                "librdkafka.", ("eager", "cooperative", "profiles", "seed")),
     "seed": ("The number that every random draw of a run comes from. The same scenario, seed and version give the same trace, byte by byte, on "
              "any machine.", ("run",)),
     "run": ("One scenario, one variant, one seed, played once.", ("seed", "trace")),

@@ -520,8 +520,8 @@ ASSIGNOR_COST = Section("assignor_cost", (
 # ------------------------------------------------------------------------------------------------------------------ groups and members
 
 TEMPLATE_FIELDS = (
-    Field("client", NAME, "The client library.", default="java"),
-    Field("client_version", ANY_TEXT, "Its version.", default="the brokers'"),
+    Field("client", NAME, "The client library: java, librdkafka, franz-go, sarama, kafka-python or aiokafka.", default="java"),
+    Field("client_version", ANY_TEXT, "Its version.", default="the brokers' (java), else the newest known"),
     Field("config", CONFIG, "The consumer's settings, by Kafka's own names."),
     Field("group.instance.id", INSTANCE_ID, "Makes members static: the same as in config.", kafka=True),
     Field("rack", NAME, "Where it runs. What it tells the brokers is client.rack."),
@@ -997,7 +997,8 @@ SCENARIO = Section("scenario", (
           "What is done to the world, in order of time."),
     Field("random_faults", ListOf(RANDOM_FAULT, most=200, goes_on=True, says="a list of faults, each beginning with a dash"),
           "Faults at random, drawn from the seed."),
-    Field("replay", REPLAY, "The variants to play side by side.", default="[eager, cooperative]"),
+    Field("replay", REPLAY, "The variants to play side by side: stock ones, versions and clients as in {kafka: \"3.9\"}, or your own.",
+          default="[eager, cooperative]"),
     Field("horizon", POSITIVE, "When the story ends.", target="horizon_us"),
     Field("seed", Whole(0, 2**53), "Decides every random draw.", target="seed"),
     Field("runs", Whole(1, 1_000_000), "Over how many seeds it is played.", target="runs"),

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from rebalsim.cli.main import door
+from rebalsim.cli.main import code_of, door
 from rebalsim.cli.sweep import parse_conf, progress_line
 from rebalsim.spark.java import java_major
 from rebalsim.spark.sweep import Progress
@@ -166,3 +166,14 @@ def test_time_left_is_by_the_work_that_is_left() -> None:
     line = progress_line(Progress(1000, 100.0, runs_done=500, work_done=90.0), 90.0)
     assert line == "500 of 1,000 runs · 6/s · 10.0 s left"
     assert progress_line(Progress(1000, 50.0, runs_done=600, work_done=25.0, skipped_runs=500), 50.0) == "600 of 1,000 runs · 2/s · 50.0 s left"
+
+
+def test_a_sweep_of_the_consumer_protocol_with_one_seed_is_called_a_sample(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    story, plan = tmp_path / "story.yaml", tmp_path / "plan.yaml"
+    story.write_text("topics: {orders: 4}\ngroup: {members: 2}\nreplay: [eager, {kafka: '4.2', protocol: consumer}]\nhorizon: 1m\n")
+    plan.write_text("scenario: story.yaml\naxes: {group.members: [2, 3]}\n")
+    assert code_of(["sweep", str(plan), "--dry-run"]) == 0
+    assert "kafka-4.2-consumer runs the consumer protocol, where one run is a sample of many" in " ".join(capsys.readouterr().err.split())
+    plan.write_text("scenario: story.yaml\naxes: {group.members: [2, 3]}\nvariants: [eager]\n")
+    assert code_of(["sweep", str(plan), "--dry-run"]) == 0
+    assert "sample" not in capsys.readouterr().err
