@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import median
 
 from rebalsim.analysis.analysis import Analysis
 from rebalsim.one_run import run_once
 from rebalsim.scenario.load import load_scenario
 
-WORLD = Path(__file__).parent.parent.parent / "scenarios" / "world"
+ROOT = Path(__file__).parent.parent.parent
+WORLD, README = ROOT / "scenarios" / "world", ROOT / "README.md"
 SECOND = 1_000_000
 
 
@@ -31,9 +33,10 @@ def test_n2_the_same_law_with_half_an_hour() -> None:
 
 
 def test_n3_a_lost_instance_is_missed_for_its_session_less_the_age_of_its_heartbeat() -> None:
-    found = sorted((played("n3-handover-after-loss", "cooperative", seed).measure("longest_pause") or 0) / SECOND for seed in range(1, 31))
+    found = sorted((played("n3-handover-after-loss", "cooperative", seed).measure("longest_pause") or 0) / SECOND for seed in range(1, 41))
     assert found[0] >= 42.0 and found[-1] <= 48.1
     assert any(43.5 <= pause <= 44.7 for pause in found)
+    assert f"{found[0]:.1f} to {found[-1]:.1f} s, median {median(found):.1f} (40 seeds)" in README.read_text(encoding="utf-8")
 
 
 def test_n4_whoever_leaves_on_close_is_missed_for_a_heartbeat_and_whoever_does_not_for_a_session() -> None:
@@ -49,7 +52,7 @@ def test_n5_one_of_25_leaves_4_percent_of_the_partitions_dark_for_a_session() ->
 
 
 def test_n6_a_start_of_several_takes_two_initial_delays() -> None:
-    a = played("n6-two-initial-delays", "eager")
-    assert 6.0 <= (a.measure("first_settle_time") or 0) / SECOND < 6.1
-    latencies = [values["rebalance-latency-max"] for values in a.client_metrics.values()]
-    assert all(latency is not None and 5.9 <= latency / SECOND < 6.1 for latency in latencies)
+    runs = [played("n6-two-initial-delays", "eager", seed) for seed in range(1, 21)]
+    assert all(6.0 <= (a.measure("first_settle_time") or 0) / SECOND < 6.1 for a in runs)
+    latencies = [round((values["rebalance-latency-max"] or 0) / 1000) for a in runs for values in a.client_metrics.values()]
+    assert f"{max(latencies):,} ms at most, {round(sum(latencies) / len(latencies)):,} on average (20 seeds)" in README.read_text(encoding="utf-8")
