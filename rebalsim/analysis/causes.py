@@ -68,7 +68,8 @@ class Causes:
         if p.why in ("closed", "killed", "fatal") and was_away and p.owner_after == p.owner_before and self._is_static(p.owner_before):
             return "static-restart", p.owner_before, p.started_us
         if p.why == "closed":
-            return "stopped" if self._is_static(p.owner_before) else "left", p.owner_before, p.started_us
+            has_left = not self._is_static(p.owner_before) and not any(phase.kind is PhaseKind.DETECTION for phase in phases)
+            return "left" if has_left else "stopped", p.owner_before, p.started_us
         began = self.index.events[p.start_event] if p.start_event >= 0 else None
         if p.why == "stuck" and type(began) is ev.HandlerStuck and began.why == "commit":
             return "commit-unanswered", p.owner_before, p.started_us

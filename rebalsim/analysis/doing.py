@@ -73,12 +73,16 @@ class Doings:
             doing, since, begun = self._before_removal(late, max(r.prepared_us, min(from_us, at - 1)), at, event)
             return Facts(late, doing or "busy", since, at, TIMERS.get(why, ""), r.trigger), tuple(n for n in (begun, event) if n >= 0)
         if r.completed_by == "timer":
-            late = next(iter(r.kicked), late)
+            late = next(iter(r.kicked), late) or self._absent(r, end - 1)
             doing, since, begun = self.at(late, end - 1) if late else ("unknown", -1, -1)
             return Facts(late, doing or "busy", since, end, REBALANCE_TIMEOUT, r.trigger), tuple(n for n in (begun,) if n >= 0)
         if not late:
             return Facts("", "unknown", -1, end, "", r.trigger), r.evidence
         return self._of_joiner(r, late, max(r.prepared_us, from_us))
+
+    def _absent(self, r: Rebalance, at_us: int) -> str:
+        """Who kept its place without joining, as static members do: the first whom something kept."""
+        return next((c for c in self.index.members_of(r.group) if c not in r.joins and self.at(c, at_us)[0] not in ("", "in-callback")), "")
 
     def _before_removal(self, consumer: str, from_us: int, at: int, event: int) -> tuple[str, int, int]:
         """What kept a member from joining until it was removed. Where its process had exited since it was last heard of, that: what was started

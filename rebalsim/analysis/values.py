@@ -71,7 +71,7 @@ class Phase:
 class Cause:
     """Why a pause happened: a kind, who and which action of the script started it, and the chain of events from there to the pause's end.
 
-    `kind`: scale-out | restart | rejoined | left | stopped (it is static) | crashed | fatal | froze | stuck | commit-unanswered |
+    `kind`: scale-out | restart | rejoined | left | stopped (without a word) | crashed | fatal | froze | stuck | commit-unanswered |
     poll-interval-exceeded | session-expired |
     cut-off | static-restart | topic-changed | subscription-changed | enforced | coordinator-moved | callback | rebalance (unknown trigger) | start.
     """

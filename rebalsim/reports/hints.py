@@ -23,6 +23,8 @@ def hint_on(pause: Pause, analysis: Analysis) -> str:
         return _waited_for(phase.facts.doing, facts)
     if phase.kind is PhaseKind.DETECTION and pause.why == "closed" and facts is not None and facts.instance_id is not None:
         return _stopped(facts, _is_back(analysis, facts.instance_id, pause.started_us))
+    if phase.kind is PhaseKind.DETECTION and pause.why == "closed" and phase.facts.consumer:
+        return "It did not leave its group when it closed; a LeaveGroup on close tells the others at once."
     if phase.kind is PhaseKind.DETECTION and phase.facts.consumer and not phase.facts.timer and pause.owner_after:
         return ""                                  # no timer ended it: somebody took its place, the sooner the better
     if phase.kind is PhaseKind.DETECTION:

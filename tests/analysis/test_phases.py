@@ -57,6 +57,20 @@ def test_the_barrier_names_the_dead_though_another_process_has_its_name() -> Non
     assert (seconds(facts.since_us), seconds(facts.until_us)) == (9.5, 54)
 
 
+def test_a_barrier_whose_time_runs_out_names_who_kept_its_place() -> None:
+    """A static member is not thrown out of the round that it did not join."""
+    told = trace("c1+p0@0 c2+p1@0 c1=1@0 c2=1@0 c2#@5 g{joined.c3@10 c3j@10 c1?@11 c1-p0@11 c1j@11 g|2@50 c1=2@50 c3=2@50 g}2@50 c1:2@50 c1+p0@51",
+                 statics=("c1", "c2"))
+    next(e for e in told.events if type(e) is ev.BarrierCompleted).by = "timer"
+    facts = next(phase for p in analyse(told).pauses if p.owner_before == "c1" for phase in p.phases if phase.kind == "barrier").facts
+    assert (facts.consumer, facts.doing, facts.timer) == ("c2", "stuck", "max.poll.interval.ms")
+
+
+def test_who_closes_without_a_word_stopped_and_did_not_leave() -> None:
+    silent = "c1+p0@0 c2+p1@0 c1=1@0 c2=1@0 c1x@10 c1-p0@10 c1)@10 g%c1@55 g{session-expired.c1@55 c2?@56 c2j@56 g|2.c2@56 c2=2@56 g}2@56 c2:2@56 c2+p0@56"
+    assert [analyse(trace(words)).pauses[0].cause.kind for words in (silent, silent.replace("c1)@10", "c1l@10 c1)@10"))] == ["stopped", "left"]
+
+
 def test_the_barrier_waits_for_a_callback_that_began_before() -> None:
     """c2 had been in its callback for a second when c1 came to the barrier."""
     pause = analyse(trace(
