@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from rebalsim.cli import terminal
-from rebalsim.cli.files import write_text
+from rebalsim.cli.files import OutputFile, write_text
 from rebalsim.domain.errors import InputError
 
 if TYPE_CHECKING:
     from rebalsim.reports.check_report import CheckReport
 
 F = TypeVar("F", bound=Callable[..., Any])
-_FILE = click.Path(dir_okay=False)
+_FILE = OutputFile()
 
 
 def form_options(function: F) -> F:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rebalsim.cli import exits
+from rebalsim.cli.files import OutputFile
 from rebalsim.cli.options import ScenarioPath
 from rebalsim.cli.sweep import CONF_HELP, parse_conf, played, told_steps, write_whole
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 @click.option("--cuts", metavar="EVERY:LENGTH", default="",
               help="Network cuts that healthy members suffer, likewise.  [default: the scenario's random cuts]")
 @click.option("--out", metavar="DIR", help="Keep the sweep's tables here.  [default: thrown away]")
-@click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Write the whole search as a page.")
+@click.option("--html", type=OutputFile(), metavar="FILE", help="Write the whole search as a page.")
 @click.option("--json", "as_json", is_flag=True, help="Print the recommendation as JSON.")
 @click.option("--master", default="", metavar="URL", help="Spark's master.  [default: all cores of this machine]")
 @click.option("--conf", multiple=True, metavar="K=V", help=CONF_HELP)

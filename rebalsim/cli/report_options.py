@@ -9,13 +9,13 @@ from typing import Any, TypeVar
 import click
 
 from rebalsim.cli import terminal
-from rebalsim.cli.files import write_text
+from rebalsim.cli.files import OutputFile, write_text
 from rebalsim.domain.errors import InputError
 from rebalsim.reports.report import Report
 from rebalsim.reports.view import View
 
 F = TypeVar("F", bound=Callable[..., Any])
-_FILE = click.Path(dir_okay=False)
+_FILE = OutputFile()
 
 
 class Instant(click.ParamType):  # type: ignore[type-arg, unused-ignore]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rebalsim.cli import exits
+from rebalsim.cli.files import OutputFile
 
 if TYPE_CHECKING:
     from rebalsim.domain.answer import Answer
@@ -48,7 +49,7 @@ def parse_conf(values: tuple[str, ...]) -> dict[str, str]:
 @click.option("--spark-log", is_flag=True, help="Show what Spark logs.")
 @click.option("--pack", type=click.Path(dir_okay=False), metavar="FILE",
               help="Write an archive that brings rebalsim to workers that have none; used too, where a plan is named.")
-@click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Write the answer as one self-contained page.")
+@click.option("--html", type=OutputFile(), metavar="FILE", help="Write the answer as one self-contained page.")
 @click.option("--markdown", is_flag=True, help="Print the answer as Markdown.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
 def command(plan: str | None, out: str | None, dry_run: bool, tables: bool, resume: bool, overwrite: bool, pauses: bool, mark_every: float, master: str,

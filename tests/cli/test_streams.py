@@ -48,3 +48,9 @@ def test_a_terminal_of_another_encoding_gets_what_it_can_show(command: str, enco
                           env={**os.environ, "PYTHONIOENCODING": encoding})
     assert (done.returncode, b"contradicts" in done.stderr) == (0, False)
     done.stdout.decode(encoding)
+
+
+@pytest.mark.parametrize("command", ["run s.yaml --html ''", "run s.yaml --trace ''", "check s.yaml --junit ''", "sweep planner --html ''"])
+def test_a_file_without_a_name_is_not_left_out_in_silence(command: str, tmp_path: Path) -> None:
+    code, said = shell(f"{REBALSIM} {command}", tmp_path)
+    assert code == 2 and "the name of the file is empty" in said
