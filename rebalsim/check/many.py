@@ -119,7 +119,9 @@ def _is_of_baseline(q: Question) -> bool:
 
 
 def _is_sampled(story: Story, variant: str) -> bool:
-    return any(c.config.group_protocol == "consumer" for g in story.scenario(variant).groups for c in g.consumers)
+    from rebalsim.one_run import is_sampled
+
+    return is_sampled(story.scenario(variant))
 
 
 def is_chosen(q: Question, file: str, only: Sequence[str]) -> bool:

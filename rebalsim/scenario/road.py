@@ -91,7 +91,7 @@ def road_of(raw: bytes, name: str, variant: str = "") -> Road:
                      "refused.")
     left_out = ("client_version",) if old else ()
     lines = [f'kafka: "{kafka}"', *[f"{key}: {_flow(node, left_out)}" for key, node in world.items() if key not in ("kafka", "script", "horizon", "title")]]
-    script = f"script: {_flow(world['script'], left_out)}" if "script" in world else ""
+    script = f"script: {_flow(world['script'])}" if "script" in world else ""
     horizon = f"horizon: {_flow(world['horizon'])}" if "horizon" in world else ""
     same = "\n".join([*lines, *filter(None, (script, horizon)), "replay: [consumer]"])
     after = story_of(same.encode(), name).scenario("consumer")

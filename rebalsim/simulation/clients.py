@@ -33,12 +33,12 @@ def _kind_of(spec: Spec) -> type[Consumer]:
 
 def coordinator_of(world: Any, group: str, *args: Any) -> Coordinator:
     """The group's coordinator: if anybody in the story ever speaks the consumer protocol in this group, one that can be both."""
-    speaks = any(spec.group == group and spec.config.group_protocol == "consumer" for spec in _specs(world.scenario))
+    speaks = any(spec.group == group and spec.config.group_protocol == "consumer" for spec in specs_of(world.scenario))
     kind = ConsumerCoordinator if speaks else Coordinator
     return kind(world, group, *args)
 
 
-def _specs(story: Scenario) -> Iterator[Spec]:
+def specs_of(story: Scenario) -> Iterator[Spec]:
     """Everybody that the story names, at its start and in its script."""
     yield from _within(story.groups)
     yield from _within(story.script)

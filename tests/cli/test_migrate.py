@@ -96,3 +96,10 @@ def test_each_kind_of_member_has_its_own_settings_before_and_after() -> None:
 def test_a_client_that_cannot_go_there_is_named() -> None:
     with pytest.raises(InputError, match=r"sarama 1\.60 \(in group\) does not speak the consumer protocol"):
         road_of(b"topics: {t: 3}\ngroup: {members: 2, client: sarama}\nreplay: [eager]", "s.yaml")
+
+
+def test_a_story_that_only_comes_to_the_consumer_protocol_is_a_sample_too() -> None:
+    from rebalsim.one_run import is_sampled
+
+    assert is_sampled(load_scenario("migration-to-consumer").scenario())
+    assert not is_sampled(load_scenario("migration-two-bounces").scenario())

@@ -19,6 +19,7 @@ MEANT: dict[str, tuple[str, ...]] = {
     "migration-refused": ("direct-assignor-swap", "dynamic-in-statefulset"),
     "migration-to-consumer": ("dynamic-in-statefulset",),
     "migration-two-bounces": ("dynamic-in-statefulset",),
+    "migration-whole-road": ("dynamic-in-statefulset",),
     "rebalance-storm-chain": ("heavy-batch", "poll-interval-under-worst-batch"),
     "rebalance-storm": ("auto-commit-long-batches", "heavy-batch", "poll-interval-under-worst-batch"),
     "rolling-bounce": ("dynamic-in-statefulset",),
