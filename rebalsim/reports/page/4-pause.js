@@ -13,7 +13,7 @@ function choose(timeline, lane, place, members) {
   const head = element("tr", {}, ...["phase", "for", "from", "what it waited for"].map((h, i) => element("th", i === 1 || i === 2 ? { class: "num" } : {}, h)));
   const parts = [element("h3", {}, VARIANTS.length > 1 ? `${v.name}: ${names}` : names), element("p", {}, sentence(names, pause, same.length < 2))];
   if (TEXT[pause[5]]) parts.push(element("p", { class: "dim" }, `→ ${TEXT[pause[5]]}`));
-  parts.push(element("div", { class: "scroll" }, element("table", {}, element("thead", {}, head), element("tbody", {}, ...rows, sum))));
+  parts.push(element("div", { class: "scroll" }, element("table", { class: "phases" }, element("thead", {}, head), element("tbody", {}, ...rows, sum))));
   parts.push(...chain(v, pause));
   const file = v.file || byId("command").dataset.file || "FILE";
   parts.push(element("p", {}, element("code", {}, `rebalsim explain ${quoted(file)} --partition ${quoted(name)} --at ${(pause[0] / 1e6).toFixed(6)}s${v.file.endsWith("json") ? "" : ` --variant ${quoted(variantName(v))}`}`)));
