@@ -1,8 +1,9 @@
 """Where to read from: committed offsets, their validation, resets; each only in a pass of poll() in which the group had nothing to do.
 
 updateFetchPositions in Kafka's order: validations are sent first, so what OffsetFetch brings is validated in the next pass. That pass
-comes at once, because the answer wakes the poll(); but if the poll() had run out of time when OffsetFetch was sent, the wake-up is
-spent by the time the answer is seen, and the pass comes retry.backoff.ms later or with the next network event.
+comes at once, because the answer wakes the poll(); but the wake-up may be spent when poll() would wait, and then that pass comes
+retry.backoff.ms later or with the next network event: where the poll() had run out of time when OffsetFetch was sent, so that its last,
+non-blocking pass reads the answer; or where the heartbeat thread waited for the network while the answer did, and has its pass first.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from rebalsim.trace.events import PositionFound, RequestSent, ResponseReceived
 class Positions:
     """OffsetFetcher, and the part of ConsumerCoordinator that asks for committed offsets."""
 
-    __slots__ = ("answer", "asked", "consumer", "engine", "is_late", "is_missing")
+    __slots__ = ("answer", "asked", "asked_us", "consumer", "engine", "is_late", "is_missing")
 
     def __init__(self, consumer: Any) -> None:
         self.consumer = consumer
@@ -31,7 +32,8 @@ class Positions:
         self.is_missing = False               # some partition has no valid position: poll() waits retry.backoff.ms at most
         self.asked: tuple[Any, ...] | None = None     # the partitions and generation of the OffsetFetch under way
         self.answer: Any = None
-        self.is_late = False                  # it was sent when poll()'s time was over
+        self.asked_us = 0
+        self.is_late = False                  # the wake-up by its answer is spent
 
     def begin_update(self) -> bool:
         """updateFetchPositions as far as nothing has to be waited for. True if that is all, as mostly; else `update` goes on."""
@@ -81,6 +83,7 @@ class Positions:
                 self.answer = None
                 share = consumer.world.machine.spends_wake_up
                 self.is_late = self.engine.env._now >= consumer.deadline_us and (share >= 1.0 or consumer.stream("positions").unit() < share)
+                self.asked_us = self.engine.env._now
                 call = consumer.call("OffsetFetch", OffsetFetchRequest(wanted[1]), self._answered)
                 consumer.send(call)
             while self.answer is None:
@@ -89,6 +92,8 @@ class Positions:
                 yield from consumer.wait(consumer.deadline_us)
             answer, self.answer, self.asked = self.answer, None, None
             if answer.error is Error.NONE:
+                beats = consumer.heartbeat
+                self.is_late = self.is_late or (beats.is_enabled and self.asked_us < beats.timers.look_after(self.asked_us + 1) <= self.engine.env._now)
                 self._take(shares, answer.offsets)
                 return True
             if answer.error in (Error.NOT_COORDINATOR, Error.COORDINATOR_NOT_AVAILABLE, Error.NETWORK_EXCEPTION):
