@@ -135,7 +135,9 @@ HABITS: tuple[Habit, ...] = (
     Habit("librdkafka up to 2.11", "no group.protocol: consumer (early access in 2.4, a preview in 2.10)", "CHANGELOG.md 2.12.0"),
     Habit("librdkafka since 2.12", "under group.protocol: consumer the application's callbacks must be incremental; its leave waits for them; its own "
           "timing there (it is played with the Java client's poll loop)", "INTRODUCTION.md, CHANGELOG.md 2.15.0", False),
-    Habit("librdkafka", "faults that single releases mended, and that Kafka's own assignor of the name decides who gets what", "CHANGELOG.md", False),
+    Habit("librdkafka", "faults that single releases mended", "CHANGELOG.md", False),
+    Habit("librdkafka", "range and roundrobin put members in the order of their ids, static ones by their instance ids only among themselves (a Java leader, "
+          "which is played, puts static ones first)", "rdkafka_cgrp.c: rd_kafka_group_member_cmp", False),
     Habit("franz-go", "cooperative-sticky by default; session 45 s, heartbeat 3 s, rebalance timeout 60 s; no max.poll.interval.ms: a stuck handler never "
           "leaves", "kgo/config.go"),
     Habit("franz-go", "joins, beats and calls back beside the application, whatever it does (without BlockRebalanceOnPoll); one more heartbeat 500 ms after "

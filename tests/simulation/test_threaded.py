@@ -48,6 +48,20 @@ def callbacks(trace: Trace, who: str, after: float) -> list[tuple[str, int]]:
     return [(e.callback, len(e.partitions)) for e in told(trace, ev.CallbackBegan, who, after)]
 
 
+# The callbacks of librdkafka 2.16 on Kafka 4.3.1 in a group played by this script: it is assigned (a), gives up (r), loses (l) so many partitions.
+SEEN = {
+    "eager": {"c0": "a3 r3 a2 r2 a3 r3 a6 r6 a3", "c1": "a3 r3 a2 r2 a3 l3 a3", "c2": "a2 r2"},
+    "cooperative": {"c0": "a3 r1 a0 a0 a1 a3 r3 a0 a0", "c1": "a3 r1 a0 a0 a1 l3 a0 a3", "c2": "a0 a2 r2"},
+}
+
+
+@pytest.mark.parametrize("variant", SEEN)
+def test_every_callback_of_every_member_is_the_one_that_was_seen(variant: str) -> None:
+    trace = trace_of("librdkafka", variant, JOIN, HANG, LEAVE, LONG, config=", max.poll.interval.ms: 10s")
+    found = {who: " ".join(f"{kind[0]}{count}" for kind, count in callbacks(trace, who, 0)) for who in ("c0", "c1", "c2")}
+    assert found == SEEN[variant]
+
+
 def test_an_eager_member_with_a_callback_holds_the_group_up_while_its_application_is_busy() -> None:
     trace = trace_of("librdkafka", "eager", JOIN, HANG, LEAVE, config=", max.poll.interval.ms: 10s")
     assert callbacks(trace, "c0", 31) == [("revoked", 2), ("assigned", 3)]
