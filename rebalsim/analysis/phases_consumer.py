@@ -172,6 +172,9 @@ class ConsumerWalk:
             if type(e) is ev.ResponseReceived:
                 if e.api == "ConsumerGroupHeartbeat" and e.sent_at_us >= events[number].at_us:
                     return n
+            elif type(e) is ev.MemberStateChanged and e.side == "broker":     # an eager member of the classic protocol joins with nothing
+                if e.after != "UnrevokedPartitions":
+                    return n
             elif type(e) is not ev.MemberStateChanged or (e.side == "client" and e.after == "STABLE" and not self._has_wire(holder)):
                 return n
         return -1

@@ -92,5 +92,5 @@ def notes_of(report: Report) -> list[str]:
     shared: dict[str, list[str]] = {}
     for v in report.variants:
         for note in v.notes:
-            shared.setdefault(note, []).append(v.name)
+            shared.setdefault(note if note.endswith(".") else f"{note}.", []).append(v.name)
     return [note if len(report.variants) == 1 else f"{', '.join(names)}: {note}" for note, names in shared.items()]

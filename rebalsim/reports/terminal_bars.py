@@ -116,7 +116,8 @@ class Canvas:
             line.add(text.translate(_TWINS) if self.view.is_ascii else text, style)
         if remark_text:
             line.pad_to(2 + self.label + 1 + self.window.columns + 1)
-            line.add(clip(self._plain(remark_text), REMARK, self.view.is_ascii))
+            told = self._plain(remark_text)
+            line.add(clip(told if len(told) <= REMARK else told.replace(" ×", "×").replace(" x", "x"), REMARK, self.view.is_ascii))
         return line
 
     def _bar(self, row: Row) -> Line:

@@ -145,6 +145,13 @@ def test_what_a_classic_member_gives_to_one_of_the_consumer_protocol_waits_for_t
     assert "until c0 was told at its heartbeat" in tell(Together((pause,)))
 
 
+def test_an_eager_member_has_let_go_when_it_joins_with_nothing() -> None:
+    """No acknowledgement follows: its JoinGroup was that."""
+    run = run_once(load_scenario("migration-whole-road").scenario("as-written"))
+    eager = [p for p in run.analysis.pauses if p.owner_before == "lib-0" and p.owner_after == "java-0" and p.phases[0].kind is PhaseKind.RELEASE]
+    assert eager and all(p.phases[0].length_us < 100_000 and p.phases[1].kind is PhaseKind.PICKUP for p in eager)
+
+
 def test_a_static_member_that_never_comes_back_is_told_otherwise_than_one_that_restarts() -> None:
     gone = "c0+p0@0 c1+p1@0 c0x@10 c0)@10 g%c0@55 g{session-expired.c0@55 c1?@56 c1j@56 g|2.c1@56 c1=2@56 g}2@56 c1:2@56 c1+p0@56"
     for words, told in ((gone, "if it never comes back"), (f"{gone} c0(2@70", "longer than its restart")):
