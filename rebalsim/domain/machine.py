@@ -27,13 +27,19 @@ class Machine:
     # Kafka's asynchronous consumer (the consumer protocol's), whose threads wait for whole milliseconds:
     async_beat_late_us: int = 240                              # a beat comes so much late where records flow …
     async_idle_beat_late_us: int = 960                         # … and where the thread is woken by nothing else
-    async_wait_late_us: int = 100                              # poll() waits so much longer than it means to
+    async_wait_late_us: int = 300                              # poll() waits so much longer than it means to
     async_turn_us: int = 1 * MS                                # … and is woken so long after an event of its own for which there is nothing to fetch
     async_fetch_us: int = 2 * MS                               # records that lie ready take so much longer to come than those that are waited for
     async_lookup_us: int = 2 * MS                              # a partition leader takes so long to say what it knows of an offset
     async_first_fetch_us: int = 8 * MS                         # a partition's first records take so much longer
-    looks_too_early: float = 2 / 3                             # how often the application looks before its event is marked complete …
-    looks_too_early_warm: float = 1 / 3                        # … and once it has had partitions in this life, so that its code is warm
+    # Its two threads run a race at each event: the application is woken, and may look before the event is marked complete. How often it does
+    looks_too_early: float = 0.6                               # … while its process has not had partitions yet (15 of 25 recorded)
+    looks_too_early_warm: float = 0.1                          # … and once it has had some (1 of 12)
+    looks_too_early_committed: float = 0.15                    # … when committed offsets were asked for (2 of 13)
+    looks_too_early_validating: float = 0.45                   # … when positions are validated (19 of 40)
+    looks_too_early_called: float = 0.55                       # … when it ran callbacks meanwhile (8 of 14)
+    looks_at_once: float = 0.1                                 # … and how often an event that begins a reconciliation is complete before any look (8 of 85)
+    knows_leader: float = 0.6                                  # how often a client is connected with the broker it began with before it reads (52 of 90)
 
 
 PROMPT = Machine(Draw(), 0, 0, 0, spends_wake_up=1.0, tick_late_us=0)

@@ -155,7 +155,7 @@ class Feed(Fetching):
             got = self._take(self._in_session(broker, shares), leaves)
             self._rotate(broker, got)
             consumer.link(broker).busy_us = leaves + consumer.world.machine.service_us
-            self._fly(broker, got, leaves, max(now, leaves + cycle.latency_us))
+            self._fly(broker, got, leaves, leaves + cycle.latency_us)
 
     def renew(self) -> None:
         """Nothing was taken for a while: the next delivery of each partition is told, as after an assignment."""

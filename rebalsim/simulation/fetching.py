@@ -22,7 +22,7 @@ class Fetching:
     """What is owned, and what is fetched of it."""
 
     __slots__ = ("awaits_first", "buffer", "config", "consumer", "cycle", "engine", "first_us", "flying", "handler", "hang_us", "is_suspended",
-                 "per_batch_us", "per_record_us", "sessions", "shares", "steady_us")
+                 "per_batch_us", "per_record_us", "ready_us", "sessions", "shares", "steady_us")
 
     def __init__(self, consumer: Any) -> None:
         self.consumer = consumer
@@ -35,6 +35,7 @@ class Fetching:
         self.buffer: list[list[Any]] = []             # [share, first, count], in the order in which they came
         self.flying: dict[int, Fetch] = {}            # broker → the Fetch in flight
         self.first_us = consumer.world.machine.first_fetch_us if self.config.group_protocol == "classic" else 0
+        self.ready_us = 0                             # what lies ready takes so much longer to come than what is waited for
         self.sessions: dict[int, list[Partition]] = {}     # broker → its fetch session's order
         self.is_suspended = False                     # pending revocation: nothing is fetched or handed over
         self.cycle: Cycle | None = None               # the steady cycle, while the application keeps up
@@ -156,6 +157,7 @@ class Fetching:
         return shares
 
     def _fly(self, broker: int, got: list[tuple[Share, int, int]], leaves_us: int, at_us: int) -> None:
+        at_us = max(at_us, self.engine.env._now)
         fetch = self.flying[broker] = Fetch(broker, self.consumer.life, got, leaves_us, at_us)
         self.engine.at(at_us, self.consumer.rank + ANSWERED, self.consumer.fetched, fetch)
 

@@ -19,20 +19,22 @@ class Round(NamedTuple):
     handed_us: int            # all that had arrived by then is handed over
     began_us: int             # the last batch was handed over at …
     ended_us: int             # … and is handled by …
-    leaves_us: int            # the Fetch in flight (or just landed) leaves the broker at
+    leaves_us: int            # the Fetch in flight (or just landed) leaves the broker at …
+    next_us: int              # … and the next batch is handed over at
 
 
 class Cycle:
     """`period_us` 0: a batch with each arrival, handled for `fixed_us` + `per_record_us` a record. Else one each period, from `anchor_us` on."""
 
     __slots__ = ("_before", "_before_us", "_known", "anchor_us", "busy_us", "fixed_us", "flows", "has_batches", "kinds", "latency_us", "most_us",
-                 "per_record_us", "period_us", "polled_us", "rate", "spacing_us")
+                 "per_record_us", "period_us", "polled_us", "rate", "ready_us", "spacing_us")
 
     def __init__(self, flows: list[Any], latency_us: int, anchor_us: int, polled_us: int, most_us: int) -> None:
         self.flows = flows
         self.kinds = _kinds(flows)            # what is so for one flow of a kind is so for all of them
         self.most_us = most_us                # fetch.max.wait.ms
         self.spacing_us = 0                   # partitions of one rate whose records do not all come at once: from one round to the next
+        self.ready_us = 0                     # what lies ready takes so much longer to come than what is waited for
         self._known: tuple[int, Round] | None = None          # the last answers: one turn of the application asks the same several times
         self._before_us = -1
         self._before = (0, 0)
@@ -101,6 +103,10 @@ class Cycle:
             if at_us < self.anchor_us:
                 return self.anchor_us
             return at_us - (at_us - self.anchor_us) % self.period_us + self.period_us
+        if self.spacing_us:
+            position = self._round(at_us)
+            if position is not None:
+                return position.next_us
         after = max(at_us, self.anchor_us) - self.latency_us
         nearest = min((flow.next_after(after) for flow, _ in self.kinds), default=NEVER)
         return nearest if nearest >= NEVER else int(nearest) + self.latency_us
@@ -133,10 +139,10 @@ class Cycle:
                 silence, first = times[i] - times[i - 1], i
         if first < 0 or times[first] + self.latency_us > at_us or times[first] < self.anchor_us:
             return None
-        leaves = times[first]
+        leaves = after = times[first]
         handed, began, free = leaves - 1, self.anchor_us, self.anchor_us
         while True:
-            batch = max(leaves + self.latency_us, free)
+            batch = max(leaves + self.latency_us + (self.ready_us if after < leaves else 0), free)
             if batch > at_us:
                 break
             records = sum(1 for time in times if handed < time <= leaves)
@@ -147,7 +153,7 @@ class Cycle:
                 after = min(flow.next_after(handed) for flow, _ in self.kinds)
             parked = batch + self.latency_us
             leaves = max(parked, min(after, parked + self.most_us))
-        found = Round(handed, began, free, leaves)
+        found = Round(handed, began, free, leaves, batch if after <= leaves else after + self.latency_us)
         self._known = at_us, found
         return found
 
@@ -226,7 +232,7 @@ class Cycle:
             return
         at = self.batch_after(after_us)
         while at <= until_us:
-            yield at, at - self.latency_us
+            yield at, self.handed_over(at) if self.spacing_us else at - self.latency_us
             at = self.batch_after(at)
 
 
@@ -257,6 +263,7 @@ def cycle_of(feed: Any, now: int) -> Cycle | None:
     fixed = feed.per_batch_us * slowness + consumer.commits.each_batch_us()
     timeout = feed.handler.poll_timeout_us
     cycle = Cycle(flows, latency, now, consumer.deadline_us - timeout, feed.config.fetch_max_wait_us)
+    cycle.ready_us = feed.ready_us
     kinds = cycle.kinds
     rates = [flow.rate_at(now) for flow, _ in kinds]
     per_us = sum([rate * many for rate, (_, many) in zip(rates, kinds, strict=True)])

@@ -179,7 +179,7 @@ class Background:
             consumer.woken = True                     # nothing to fetch: the waiter is woken …
         for event in seekers:
             event.is_complete = True                  # … and looks, often before it is told that the event is complete
-            event.hidden = int(event.is_fresh) + (0 if sent else int(consumer.looks_too_early()))
+            event.hidden = int(event.is_fresh) + (0 if sent else int(consumer.looks_too_early(event)))
 
     # ---------------------------------------------------------------------------------------------- the coordinator
 

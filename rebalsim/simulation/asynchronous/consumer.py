@@ -101,8 +101,8 @@ class AsyncConsumer(Consumer):
         cost = self.spec.listener.assigned
         partitions = self.member.target.partitions
         took = int(cost.fixed.a + cost.per_partition.a * len(partitions)) if partitions else 0
-        looked = acks_us - took - self.world.machine.async_wait_late_us
-        if now < looked and abs(acks_us - now - self.heartbeat.beats.interval_us) > DOUBTFUL_US:
+        looked = max(now, acks_us - took - self.world.machine.async_wait_late_us)
+        if abs(acks_us - now - self.heartbeat.beats.interval_us) > DOUBTFUL_US:
             self.looks_not_before_us = looked
             self.event = None
             if self.is_polling:
@@ -140,10 +140,15 @@ class AsyncConsumer(Consumer):
         """The application polls all the time, though nobody watches it do so."""
         return self.is_idling or self.feed.cycle is not None
 
-    def looks_too_early(self) -> bool:
-        """The race between a wake-up and the mark that the event is complete: mostly lost by one that has just begun."""
+    def looks_too_early(self, event: PollEvent | None = None) -> bool:
+        """The race between a wake-up and the mark that the event is complete."""
         machine = self.world.machine
-        return bool(self.stream("looks").unit() < (machine.looks_too_early_warm if self.is_warm else machine.looks_too_early))
+        odds = machine.looks_too_early_warm if self.is_warm else machine.looks_too_early
+        if event is not None and event.validates:
+            odds = machine.looks_too_early_validating
+        elif event is not None and event.asks:
+            odds = machine.looks_too_early_committed
+        return bool(self.stream("looks").unit() < odds)
 
     # ---------------------------------------------------------------------------------------------- starting
 
@@ -159,7 +164,7 @@ class AsyncConsumer(Consumer):
                 yield from self.sleep(now + took)
             bootstrap = self.link(self.world.bootstrap)
             opening = 0 if bootstrap.is_open else 4 * bootstrap.latency_us(now)
-            bootstrap.is_open = True
+            bootstrap.is_open = bootstrap.is_open or self._knows_leader()
             self.engine.at(self.engine.env._now + opening, SCRIPT, self._begin_background, self.life)
         self.tell(PollingBegan(self.engine.env._now, self.name, self.life))
         self.metadata.watch(self.topics)
@@ -172,8 +177,14 @@ class AsyncConsumer(Consumer):
         if self.is_alive and self.life == event.value:
             self.find_coordinator(self.world.coordinator_of(self.group))
             assert self.coordinator_link is not None
-            self.coordinator_link.is_open = self.link(self.world.bootstrap).is_open = True
+            self.coordinator_link.is_open = True
+            self.link(self.world.bootstrap).is_open = self._knows_leader()
             self.heartbeat.turn()
+
+    def _knows_leader(self) -> bool:
+        """What it began with is no connection for data; its telemetry makes one to some broker, unless that finds out at once that it is not wanted."""
+        odds = self.world.machine.knows_leader
+        return bool(odds >= 1.0 or self.stream("telemetry").unit() < odds)
 
     def take_driven_join(self) -> int:
         """When the coordinator took this life's first join in, if a recording tells."""
@@ -236,16 +247,21 @@ class AsyncConsumer(Consumer):
             event = PollEvent(now, self.deadline_us)
             self.event = event
             self.heartbeat.add(event)
+            if self.heartbeat.told and event.is_complete and self.stream("looks").unit() < self.world.machine.looks_at_once:
+                event.hidden = 0
+                event.is_fresh = False
         else:
             self.event = event
         if told:
-            event.hidden = 0                  # the background thread is well through it by the time the callbacks are
             event.is_fresh = False
+            event.hidden = 0                  # the background thread is through it by the time the callbacks are …
             try:
                 yield from self._run_callbacks(told)
             except PollFailed:
                 self.event = None
                 raise
+            if is_new and self.engine.env._now == now and self.stream("looks").unit() < self.world.machine.looks_too_early_called:  # … if it had any time
+                event.hidden = 1 + int(self.looks_too_early())
         if self.poll_error is not None:
             error, self.poll_error, self.event = self.poll_error, None, None
             raise error

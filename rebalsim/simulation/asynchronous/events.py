@@ -11,13 +11,15 @@ from rebalsim.domain.ids import Partition
 class PollEvent:
     """AsyncPollEvent: what one pass of poll() asks of the background thread."""
 
-    __slots__ = ("at_us", "deadline_us", "hidden", "is_complete", "is_fresh")
+    __slots__ = ("asks", "at_us", "deadline_us", "hidden", "is_complete", "is_fresh", "validates")
 
     def __init__(self, at_us: int, deadline_us: int) -> None:
         self.at_us = at_us
         self.deadline_us = deadline_us
         self.is_complete = False
         self.is_fresh = True              # just handed over: the application's pass goes on before anything of it is done
+        self.asks = False                 # it had to ask for committed offsets
+        self.validates = False            # it had to validate positions
         self.hidden = 0                   # for so many looks of the application it does not seem complete, though it is
 
 

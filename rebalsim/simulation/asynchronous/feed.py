@@ -50,6 +50,7 @@ class AsyncFeed(Feed):
 
     def __init__(self, consumer: Any) -> None:
         super().__init__(consumer)
+        self.ready_us = consumer.world.machine.async_fetch_us
         self._asked: dict[int, int] = {}              # of how many partitions the Fetch in flight to each broker asks
 
     def assign(self, partitions: tuple[Partition, ...]) -> None:
@@ -129,7 +130,7 @@ class AsyncFeed(Feed):
         if any(share.is_new for share, _, _ in got):
             at_us += machine.async_first_fetch_us
         elif any(share.flow.when(first) < leaves_us for share, first, _ in got):
-            at_us += machine.async_fetch_us
+            at_us += self.ready_us
         super()._fly(broker, got, leaves_us, at_us)
 
     def landed(self, fetch: Fetch) -> None:
@@ -167,3 +168,5 @@ class AsyncFeed(Feed):
         for share in self.shares.values():
             self._asked[share.broker] = self._asked.get(share.broker, 0) + 1
         super().unsettle()
+        if self.consumer.is_polling and not self.consumer.is_frozen:
+            self.consumer.nudge.give()                # from here on its wait within poll() is one like any other

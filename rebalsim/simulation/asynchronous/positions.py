@@ -34,11 +34,14 @@ class AsyncPositions(Positions):
             self._background.placed([event])
             return
         shares = feed.shares.values()
-        self._validate(self._reachable([share for share in shares if share.state == VALIDATING and share.call is None and not share.is_going]))
+        validating = [share for share in shares if share.state == VALIDATING and share.call is None and not share.is_going]
+        event.validates = bool(validating)
+        self._validate(self._reachable(validating))
         initial = [share for share in shares if share.state == INITIAL and not share.is_going]
         if initial:
             wanted = tuple([share.partition for share in initial])
             self._askers.append(event)
+            event.asks = True
             if self.asked != wanted:
                 self.asked = wanted
                 if not self._fetch_committed():
