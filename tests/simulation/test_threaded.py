@@ -168,3 +168,10 @@ def test_a_computing_leader_sends_no_heartbeats_and_may_be_put_out() -> None:
     text = STORY % {"client": "librdkafka", "config": "", "listener": "", "script": JOIN, "variant": "eager"}
     trace = play(story_of(text.encode(), "story.yaml", ["group.assignor_cost.fixed=8s", "group.config.max.poll.interval.ms=10s"]).scenario())
     assert any(type(e) is ev.MemberRemoved for e in trace.events)
+
+
+def test_a_request_without_an_answer_is_given_up_by_the_own_thread_while_the_handler_is_stuck() -> None:
+    script = ("  - {at: 20s, cut: {member: c0, for: 50s}}", "  - {at: 21s, hang: {member: c0, for: 58s}}")
+    trace = trace_of("franz-go", "eager", *script, listener="")
+    lost = [e for e in told(trace, ev.CoordinatorLost, "c0", 20) if e.why == "request timed out"]
+    assert lost and 50e6 <= lost[0].at_us <= 52e6                              # 30 s after its first beat into the cut

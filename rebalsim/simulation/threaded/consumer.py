@@ -47,6 +47,11 @@ class ThreadedConsumer(Consumer):
         if self.is_polling and (len(self.feed.buffer) > had or self.feed.cycle is None):      # it may wait for records, or for a commit
             self._wake()
 
+    def _expire(self) -> None:
+        """The own thread always looks at the network."""
+        if self.is_alive and not self.is_frozen:
+            self._give_up()
+
     def take_coordinator(self, broker: int) -> None:
         super().take_coordinator(broker)
         self.membership.coordinator_came()
