@@ -94,6 +94,7 @@ class Brokers:
         self._lead_anew()
         for consumer in world.consumers.values():
             if consumer.is_alive:
+                self._racks_change(consumer, consumer.is_connected_to(broker))
                 lose_replica(consumer, broker)
                 consumer.lost_broker(broker)
 
@@ -110,7 +111,25 @@ class Brokers:
         self._lead_anew()
         for consumer in world.consumers.values():
             if consumer.is_alive:
+                self._racks_change(consumer, False)
                 find_replicas(consumer)
+
+    def racks_seen(self, counts: dict[str, int]) -> dict[str, tuple[frozenset[str], ...]]:
+        """The racks of each partition's replicas as the brokers tell a client: of one that is down they do not know any (Node.rack is null)."""
+        racks, down, replicas = self.racks, self.down, self.replicas
+        return {
+            topic: tuple([frozenset(["" if b in down else racks[b] for b in replicas[Partition(topic, n)]]) for n in range(count)])
+            for topic, count in counts.items()
+        } if any(racks.values()) else {}
+
+    def _racks_change(self, consumer: Any, is_told: bool) -> None:
+        """A client with a rack sees it at its next refresh; one that the broker hung up on (`is_told`) asks for it."""
+        if not consumer.config.client_rack or not any(self.racks.values()):
+            return
+        consumer.metadata.changed()
+        if is_told:
+            engine = self.world.engine
+            engine.at(engine.now + consumer.config.retry_backoff_us, SCRIPT, _look_again, (consumer, consumer.life))
 
     def _lead_anew(self) -> None:
         """Leaders as they are now; clients that read from another one look for it."""
@@ -135,4 +154,11 @@ def _find_leaders(event: Once) -> None:
     consumer, life, partitions = event.value
     if consumer.is_alive and consumer.life == life:
         consumer.feed.find_leaders(partitions)
+        consumer.metadata.look_again()
         consumer.wake_for_business()
+
+
+def _look_again(event: Once) -> None:
+    consumer, life = event.value
+    if consumer.is_alive and consumer.life == life:
+        consumer.metadata.look_again()

@@ -209,6 +209,10 @@ class Endpoint(Process):
         self.coordinator = None
         self.tell(CoordinatorLost(self.engine.env._now, self.name, "coordinator unavailable"))
 
+    def is_connected_to(self, broker: int) -> bool:
+        link = self._links.get(broker)
+        return self.coordinator == broker or (link is not None and link.is_open)
+
     def lost_broker(self, broker: int) -> None:
         """A broker closed its connections."""
         link = self._links.get(broker)

@@ -99,11 +99,11 @@ class Joining:
                 topics[topic] = None
         consumer.group_topics = tuple(sorted(topics))
         consumer.metadata.watch(consumer.group_topics)
-        member.snapshot = consumer.metadata.of(consumer.group_topics)
+        member.snapshot = consumer.metadata.snapshot(consumer.group_topics)
         if response.skip_assignment:
             return {}
         assignor = next(a for a in self.assignors if a.name == response.protocol)
-        counts = {topic: count for topic, count in member.snapshot.items() if count}
+        counts = {topic: count for topic, count in consumer.metadata.of(consumer.group_topics).items() if count}
         try:
             given = assignor.assign(counts, claims, consumer.world.replica_racks(), response.generation)
             if member.is_cooperative and assignor.is_checked:

@@ -117,7 +117,7 @@ class Membership(Joining):
         if member.needs_rejoin or self.is_pending:
             return True
         consumer = self.consumer
-        if member.snapshot is not None and member.snapshot != consumer.metadata.of(consumer.group_topics):
+        if member.snapshot is not None and member.snapshot != consumer.metadata.snapshot(consumer.group_topics):
             self._ask("cached metadata has changed")
             return True
         if member.joined_topics is not None and member.joined_topics != consumer.topics:

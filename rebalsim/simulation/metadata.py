@@ -14,7 +14,7 @@ from rebalsim.simulation.engine import APP
 class Metadata:
     """One client's view: topic → partitions."""
 
-    __slots__ = ("consumer", "engine", "refreshed_us", "view", "watched")
+    __slots__ = ("consumer", "engine", "racks", "refreshed_us", "view", "watched")
 
     def __init__(self, consumer: Any) -> None:
         self.consumer = consumer
@@ -22,6 +22,7 @@ class Metadata:
         self.refreshed_us = 0
         self.watched: dict[str, None] = {}
         self.view: dict[str, int] = {}
+        self.racks: dict[str, tuple[frozenset[str], ...]] = {}       # of each partition's replicas; for clients with a rack alone
 
     def watch(self, topics: tuple[str, ...]) -> None:
         """These topics matter; what was never asked for is fetched now (Kafka blocks for it; its round trip is not told)."""
@@ -36,11 +37,23 @@ class Metadata:
         self.refreshed_us = now
         partitions = self.consumer.world.partitions
         self.view = {topic: partitions.get(topic, 0) for topic in self.watched}
+        if self.consumer.config.client_rack:
+            self.racks = self.consumer.world.brokers.racks_seen(self.view)
 
     def of(self, topics: tuple[str, ...]) -> dict[str, int]:
         """The partition counts of these topics as this client sees them; a topic that is not there has none."""
         view = self.view
         return {topic: view.get(topic, 0) for topic in topics}
+
+    def snapshot(self, topics: tuple[str, ...]) -> dict[str, Any]:
+        """What the leader compares with what it assigned by (MetadataSnapshot): the partitions, and of a client with a rack their replicas' racks."""
+        counts = self.of(topics)
+        return {topic: (count, self.racks.get(topic)) for topic, count in counts.items()} if self.racks else counts
+
+    def look_again(self) -> None:
+        """The brokers are asked before the time: one of them hung up, or no longer leads what is read from it."""
+        self.refresh()
+        self.consumer.metadata_came()
 
     def changed(self) -> None:
         """The brokers' metadata changed: this client sees it at its next refresh."""

@@ -283,6 +283,18 @@ def test_partitions_that_are_added_have_as_many_replicas_as_the_others() -> None
     assert (told(script, group, more="cluster: {brokers: 3}\n").measure("lag_peak_partition") or 0) < 150
 
 
+def test_a_leader_with_a_rack_assigns_anew_when_a_broker_goes_and_when_it_is_back() -> None:
+    """KIP-881: replicas' racks are part of what the leader compares, and of a broker that is down its clients know none."""
+    racks = '  racks: [a, b, c]\n  config: {client.rack: "{rack}"}\n'
+    script, more = "  - {at: 60s, broker_restart: {broker: 1, down: 40s, load: 1s}}\n", "cluster: {brokers: 3, racks: [a, b, c]}\n"
+    group = GROUP.replace("rate: 60/s", "rate: 60/s, replicas: 3")
+    a = told(script, group + racks, more=more)
+    asked = [(e.reason, seconds(e.at_us)) for e in of(a, ev.RejoinRequested) if "metadata" in e.reason]
+    assert asked == [("cached metadata has changed", 60.1), ("cached metadata has changed", 100.1)]
+    assert a.measure("rebalances") == 2
+    assert told(script, group, more=more).measure("rebalances") == 0
+
+
 def test_the_coordinators_broker_need_not_be_known_by_its_number() -> None:
     a = told("  - {at: 60s, broker_restart: {broker: coordinator, down: 10s, load: 1s}}\n", more="cluster: {brokers: 3}\n")
     first = of(a, ev.CoordinatorFound)[0].broker
