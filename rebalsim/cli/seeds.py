@@ -17,26 +17,28 @@ from rebalsim.cli import exits
 @click.option("--dense", is_flag=True, help="Play each tick by tick too, and compare the traces.")
 @click.option("--show", is_flag=True, help="Print the first story instead of playing.")
 def command(first: int, count: int, dense: bool, show: bool) -> int:
-    """Play random stories with random faults: safe with the faults on, settled once they are off.
+    """Play random stories with random faults: safe with the faults on, settled once they are off, each pause told whole by its phases.
 
     Exit 70 if one is not: it is printed with its seed, and `rebalsim seeds --from SEED --count 1` repeats it.
     """
     from rebalsim.verify.random_stories import random_story
-    from rebalsim.verify.seeds import check_seed
+    from rebalsim.verify.seeds import Tally, check_seed
 
     if show:
         click.echo(random_story(first), nl=False)
         return exits.WITHIN
     broken = 0
+    tally = Tally()
     began = time.monotonic()
     with click.progressbar(range(first, first + count), label=f"{count:,} stories", file=sys.stderr, show_pos=True,
                            item_show_func=lambda seed: "" if seed is None else f"seed {seed}") as bar:
         for seed in bar:
-            found = check_seed(seed, dense=dense)
+            found = check_seed(seed, dense=dense, tally=tally)
             if found is not None:
                 broken += 1
-                click.echo(f"\nSeed {found.seed}: {found.why}\n\n{found.story}", nl=True)
+                click.echo(f"\nSeed {found.seed}: {found.why}\n\n{found.story}")
     took = time.monotonic() - began
     what = "safe with faults on, settled once they were off" + (", and the same tick by tick" if dense else "")
     click.echo(f"{count - broken:,} of {count:,} random stories (seeds {first} to {first + count - 1}) were {what}; {took:.0f} s.")
+    click.echo(f"In {tally.rounds:,} rounds {tally.pauses:,} pauses; the {tally.phases:,} phases of each added up to it exactly.")
     return exits.BUG if broken else exits.WITHIN

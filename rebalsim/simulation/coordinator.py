@@ -310,14 +310,14 @@ class Coordinator:
             self._forget(timer)
             return
         key = timer.key
+        if due_us > at_us:
+            self._set(key, due_us)
+            return
         prefix = self.session_prefix
         if key.startswith(prefix):
             consumer = self.consumers.get(key[len(prefix):])
             if consumer is not None and consumer.is_resting and consumer.member.member_id == key[len(prefix):]:
-                return                                 # it beats, unheard; made up for when it stops resting
-        if due_us > at_us:
-            self._set(key, due_us)
-            return
+                return                                 # it has beaten since, unheard; made up for when it stops resting
         self._forget(timer)
         if self.is_up:
             self.engine.rank = TIMER

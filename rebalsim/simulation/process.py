@@ -153,13 +153,15 @@ class Process(Sleeper):
         now = self.thawed_us = self.engine.env._now
         self.feed.renew()
         self.tell(ConsumerThawed(now, self.name))
-        if self.heartbeat.is_enabled:
-            self.heartbeat.look()
-        if self.is_polling or self.busy_until_us <= now:
-            self.alarm.off()
-            self.nudge.give()
+        goes_on = self.is_polling or self.busy_until_us <= now
+        if goes_on:
+            self.alarm.off()                           # whatever it sets from here on holds
         else:
             self.alarm.set(self.busy_until_us)
+        if self.heartbeat.is_enabled:
+            self.heartbeat.look()
+        if goes_on:
+            self.nudge.give()
         self.mind_expiries()                           # what had come meanwhile was read before
 
     def mind_expiries(self) -> None:

@@ -1,5 +1,7 @@
 """Random stories: small worlds of every kind, and harm of every kind until an instant from which on they are left alone.
 
+Both protocols and the road between them, static and dynamic members, short time-outs and Kafka's own, every action of the language.
+
 Written as scenario files, so that whoever finds a bad one can run it, shrink it and keep it. What harm remains possible after the healing
 (batches longer than max.poll.interval.ms, and the like) is left out: such a group never settles, and that is no bug.
 """
@@ -9,7 +11,9 @@ from __future__ import annotations
 from random import Random
 
 ASSIGNORS = ("range", "roundrobin", "sticky", "cooperative-sticky", "[range, cooperative-sticky]")
+PROTOCOLS = ("classic",) * 13 + ("consumer",) * 5 + ("to-consumer", "to-classic")
 HEALED_S = 240                # no action begins later, and no fault lasts longer
+LAST_S = HEALED_S - 80        # … and no action of the script
 SETTLE_S = 300                # … and so much later the group must have settled
 
 
@@ -23,11 +27,15 @@ class _Writer:
         self.random = random
         self.names: list[str] = []
         self.topics: list[str] = []
+        self.unborn: list[str] = []
         self.counts: dict[str, int] = {}
         self.brokers = random.choice((1, 1, 2, 3))
         self.racks = self.brokers > 1 and random.random() < 0.3
         self.is_static = random.random() < 0.35
         self.assignor = random.choice(ASSIGNORS)
+        self.protocol = random.choice(PROTOCOLS)
+        self.is_stock = random.random() < 0.25             # with Kafka's own time-outs
+        self.joined = 0
 
     def one(self, *of: str) -> str:
         return self.random.choice(of)
@@ -47,8 +55,16 @@ class _Writer:
             lines.append("  racks: [a, b]")
             lines.append(f"  cross_rack: {random.choice((1, 5, 30))}ms")
         lines.append(f"  latency: {self.one('200us', '1ms', '1ms', '1ms..3ms', '20ms', '2ms, 1% up to 80ms')}")
+        config = []
         if self.often(0.3):
-            lines.append(f"  config: {{group.initial.rebalance.delay.ms: {random.choice((0, 1000, 3000))}}}")
+            config.append(f"group.initial.rebalance.delay.ms: {random.choice((0, 1000, 3000))}")
+        if self.protocol != "classic" and not self.is_stock:
+            session, beat = random.choice(((6, 1), (10, 2), (20, 5)))
+            config += [f"group.consumer.min.session.timeout.ms: {session}s", f"group.consumer.session.timeout.ms: {session}s",
+                       f"group.consumer.min.heartbeat.interval.ms: {beat}s", f"group.consumer.heartbeat.interval.ms: {beat}s",
+                       f"group.consumer.assignment.interval.ms: {random.choice((0, 400, 1000))}"]
+        if config:
+            lines.append(f"  config: {{{', '.join(config)}}}")
         if self.often(0.2):
             lines.append("  log_append: 1ms..6ms")
         return lines
@@ -64,6 +80,9 @@ class _Writer:
             backlog = random.choice((0, 0, 0, 50, 700))
             replicas = f", replicas: {random.randint(1, self.brokers)}" if self.brokers > 1 else ""
             lines.append(f"  {name}: {{partitions: {count}, rate: {rate}/s, backlog: {backlog}{replicas}}}")
+        if self.often(0.1):
+            lines.append("  later: {partitions: 3, rate: 10/s, exists: false}")
+            self.unborn = ["later"]
         return lines
 
     def _group(self) -> list[str]:
@@ -81,11 +100,18 @@ class _Writer:
         session = random.choice((6, 10, 20, 45))
         per_record = random.choice((0, 100, 1000, 8000))
         most = random.choice((10, 100, 500 if per_record < 8000 else 100))       # a batch of several seconds outlasts a short session for ever
-        config = [
-            f"session.timeout.ms: {session}s", f"heartbeat.interval.ms: {random.choice((1, 2, 3)) if session > 6 else 1}s",
-            f"max.poll.interval.ms: {random.choice((20, 30, 60))}s", f"partition.assignment.strategy: {self.assignor}",
-            f"max.poll.records: {most}", f"auto.offset.reset: {self.one('earliest', 'latest')}",
-        ]
+        config = [f"max.poll.records: {most}", f"auto.offset.reset: {self.one('earliest', 'latest')}"]
+        if not self.is_stock:
+            config.append(f"max.poll.interval.ms: {random.choice((20, 30, 60))}s")
+        if self.protocol in ("consumer", "to-classic"):
+            config.append("group.protocol: consumer")
+            if self.often(0.5):
+                config.append(f"group.remote.assignor: {self.one('uniform', 'range')}")
+        if self.protocol == "classic":
+            if not self.is_stock:
+                config += [f"session.timeout.ms: {session}s", f"heartbeat.interval.ms: {random.choice((1, 2, 3)) if session > 6 else 1}s"]
+            if not (self.is_stock and self.assignor == ASSIGNORS[-1]):
+                config.append(f"partition.assignment.strategy: {self.assignor}")
         if self.often(0.2):
             config.append(f"metadata.max.age.ms: {random.choice((10, 60))}s")
         lines.append(f"  config: {{{', '.join(config)}}}")
@@ -106,7 +132,7 @@ class _Writer:
         lines.append(f"  life: {{start: {self.one('0s', '1s..4s', '300ms')}, stop: {self.one('0s', '500ms', '0s..3s')}}}")
         if self.often(0.3):
             lines.append(f"  stagger: {random.choice((100, 2500))}ms")
-        if count > 1 and self.assignor in ("range", "cooperative-sticky", ASSIGNORS[-1]) and self.often(0.4):
+        if count > 1 and self.protocol == "classic" and self.assignor in ("range", "cooperative-sticky", ASSIGNORS[-1]) and self.often(0.4):
             listed = self.one("[cooperative-sticky, range]", "[range, cooperative-sticky]")
             lines.append(f"  overrides: {{c0: {{config: {{partition.assignment.strategy: {listed}}}}}}}")
         return lines
@@ -114,7 +140,7 @@ class _Writer:
     # ---------------------------------------------------------------------------------------------- harm
 
     def _who(self) -> str:
-        if self.often(0.15):
+        if self.often(0.15) or not self.names:
             return "all"
         return f"[{', '.join(sorted(self.random.sample(self.names, self.random.randint(1, max(1, len(self.names) // 2)))))}]"
 
@@ -122,21 +148,39 @@ class _Writer:
         return f"{self.random.choice([s for s in (1, 3, 8, 12, 25, 50) if s <= most])}s"
 
     def _script(self) -> list[str]:
-        times = sorted(self.random.randint(5, HEALED_S - 80) for _ in range(self.random.randint(0, 7)))
-        if not times:
-            return []
+        times = sorted(self.random.randint(5, LAST_S) for _ in range(self.random.randint(0, 7)))
         lines = ["script:"]
-        for at in times:
+        for number, at in enumerate(times):
             deed = self._deed()
             if deed:
-                lines.append(f"  - {{at: {at}s, {deed}}}")
+                lines.append(f"  - {{at: {at}s, id: a{number}{self._repeats(at, deed)}, {deed}}}")
+                if self.often(0.1) and (then := self._deed()):
+                    lines.append(f"  - {{after: a{number}, delay: {self.random.choice((1, 4, 15))}s, {then}}}")
+        if self.often(0.1) and (then := self._deed()):
+            lines.append(f"  - {{when: {self.one('group is stable', '{group: group, is: stable, for: 5s}')}, {then}}}")
+        if self.protocol.startswith("to-"):
+            lines.append(f"  - {{at: {LAST_S}s, {self._migrate()}}}")
         return lines if len(lines) > 1 else []
+
+    def _repeats(self, at: int, deed: str) -> str:
+        if not deed.startswith(("crash", "freeze", "hang", "cut", "enforce", "coordinator_failover")) or not self.often(0.15):
+            return ""
+        every = self.random.choice((5, 13, 30))
+        times = min(self.random.randint(2, 5), 1 + (LAST_S - at) // every)
+        return f", every: {every}s, times: {times}" if times > 1 else ""
+
+    def _migrate(self) -> str:
+        """Everybody comes back with the other protocol, one by one."""
+        self.names = []
+        ready = self.one("settle: 2s", "ready_when: assigned")
+        return f"deploy: {{down: {self._lasts(8)}, {ready}, config: {{group.protocol: {self.protocol[3:]}}}}}"
 
     def _deed(self) -> str:
         random = self.random
-        kind = random.randrange(17)
+        kind = random.randrange(24)
         if kind == 0:
-            name = f"c{len(self.names)}"
+            self.joined += 1
+            name = f"j{self.joined}"
             self.names.append(name)
             return f"join: {{names: [{name}]}}"
         if kind == 1:
@@ -168,12 +212,34 @@ class _Writer:
         if kind == 13:
             topic = random.choice(self.topics)
             return f"poison: {{partition: {topic}-{random.randrange(self.counts[topic])}, for: {self._lasts(25)}, times: {random.randint(1, 3)}}}"
-        if kind == 14 and len(self.topics) > 1 and self.assignor in ("range", "roundrobin"):       # Kafka's sticky ones give back what is not wanted
+        if kind == 14 and len(self.topics) > 1 and (self.assignor in ("range", "roundrobin") or self.protocol == "consumer"):
+            # Kafka's sticky ones give back what is not wanted
             wanted = sorted(random.sample(self.topics, random.randint(1, len(self.topics))))
             return f"subscribe: {{members: {self._who()}, topics: [{', '.join(wanted)}]}}"
         if kind == 15:
             return f"broker_upgrade: {{to: \"4.3\", down: {self._lasts(8)}, settle: 2s}}"
-        return f"crash: {{members: [{random.choice(self.names)}], restart_after: {self._lasts(12)}}}"
+        if kind == 16:
+            return f"join: {{count: {random.randint(1, 3)}, stagger: {random.choice((0, 700))}ms}}"
+        if kind == 17 and len(self.names) > 1:
+            gone = self.names.pop(random.randrange(len(self.names)))
+            return f"leave: {{members: [{gone}], option: {self.one('default', 'default', 'leave', 'remain')}}}"
+        if kind == 18:
+            self.names = []
+            return f"scale: {{to: {random.randint(1, 7)}, stagger: {random.choice((0, 300))}ms}}"
+        if kind == 19 and not self.is_static:
+            self.names = []
+            return f"rolling_bounce: {{as: deployment, surge: {random.choice((0, 1))}, max_unavailable: 1{self.one(', settle: 1s', '')}}}"
+        if kind == 20:
+            return f"rolling_bounce: {{as: statefulset, down: {self._lasts(8)}, {self.one('ready_when: assigned', 'ready_after: 4s')}}}"
+        if kind == 21:
+            return f"deploy: {{down: {self._lasts(3)}, config: {{max.poll.records: {random.choice((5, 50))}}}}}"
+        if kind == 22 and self.unborn:
+            return f"create_topic: {self.unborn.pop()}"
+        if kind == 23 and len(self.topics) > 1:
+            topic = self.topics.pop(random.randrange(len(self.topics)))
+            return f"delete_topic: {topic}"
+        who = random.choice(self.names) if self.names else "all"
+        return f"crash: {{members: {who}, restart_after: {self._lasts(12)}}}"
 
     def _faults(self) -> list[str]:
         lines: list[str] = []

@@ -1,4 +1,7 @@
-"""Random stories held against what must be true of any: safe with faults on, settled once they are off, and the same with no tick skipped."""
+"""Random stories held against what must be true of any: safe with faults on, settled once they are off, and the same with no tick skipped.
+
+Of each pause the phases must cover it exactly: one run of many stories proves that as well.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,12 @@ from dataclasses import dataclass
 
 from rebalsim.analysis import analyse
 from rebalsim.analysis.analysis import Analysis
+from rebalsim.analysis.values import Pause
 from rebalsim.domain.errors import RebalsimError
 from rebalsim.domain.scenario import Scenario
+from rebalsim.domain.script import Subscribe
 from rebalsim.scenario.load import story_of
+from rebalsim.scenario.telling import say_deed
 from rebalsim.simulation.world import play
 from rebalsim.trace import events as ev
 from rebalsim.trace.jsonl import lines_for
@@ -25,13 +31,26 @@ class Broken:
     story: str
 
 
-def check_seed(seed: int, *, dense: bool = False) -> Broken | None:
+@dataclass(slots=True)
+class Tally:
+    """What many stories held in all."""
+
+    pauses: int = 0
+    phases: int = 0
+    rounds: int = 0
+
+
+def check_seed(seed: int, *, dense: bool = False, tally: Tally | None = None) -> Broken | None:
     """Play the story of this seed; what is wrong with it, if anything. `dense`: play it tick by tick too, and compare."""
-    text = random_story(seed)
+    return check_story(random_story(seed), seed, dense=dense, tally=tally)
+
+
+def check_story(text: str, seed: int = 0, *, dense: bool = False, tally: Tally | None = None) -> Broken | None:
+    """The same for the text of any story whose harm ends well before its horizon."""
     try:
         scenario = story_of(text.encode(), f"story {seed}").check().scenario()
         trace = play(scenario)
-        why = _first_wrong(trace, scenario)
+        why = _first_wrong(trace, scenario, tally or Tally())
         if not why and dense:
             why = difference(trace, play(scenario, dense=True))
     except RebalsimError as e:
@@ -43,18 +62,38 @@ def check_seed(seed: int, *, dense: bool = False) -> Broken | None:
     return Broken(seed, why, text) if why else None
 
 
-def _first_wrong(trace: Trace, scenario: Scenario) -> str:
+def _first_wrong(trace: Trace, scenario: Scenario, tally: Tally) -> str:
     analysis = analyse(trace)
     for broken in analysis.violations:
         return f"{broken.rule} at {broken.at_us / 1e6:.6f} s: {broken.text}"
     for group in scenario.groups:
-        if why := unsettled(analysis, group.name):
+        if why := unsettled(analysis, group.name) or _unheld(analysis, scenario, group.name):
             return f"not settled at the horizon: {why}"
+    tally.rounds += len(analysis.rebalances)
+    return _uncovered(analysis, tally)
+
+
+def _uncovered(analysis: Analysis, tally: Tally) -> str:
+    """The first pause whose phases do not follow upon each other from its beginning to its end."""
+    for pause in analysis.pauses:
+        at = pause.started_us
+        for phase in pause.phases:
+            if phase.started_us != at or phase.ended_us <= at:
+                return f"{_which(pause)} do not add up: {phase.kind} from {phase.started_us} to {phase.ended_us} µs after {at} µs"
+            at = phase.ended_us
+        if at != pause.ended_us:
+            return f"{_which(pause)} do not add up: they end at {at} µs, the pause at {pause.ended_us} µs"
+        tally.pauses += 1
+        tally.phases += len(pause.phases)
     return ""
 
 
+def _which(pause: Pause) -> str:
+    return f"the phases of {pause.partition}'s pause at {pause.started_us / 1e6:.6f} s"
+
+
 def unsettled(analysis: Analysis, group: str) -> str:
-    """Why the group is not settled at the end: its state, members that live outside it, partitions that nobody or two hold."""
+    """Why the group is not settled at the end: its state, members that live outside it, partitions that two hold."""
     alive = _alive(analysis, group)
     spans = analysis.group_states.get(group, [])
     state = spans[-1].state if spans else "Empty"
@@ -64,15 +103,78 @@ def unsettled(analysis: Analysis, group: str) -> str:
         return f"{group} is {state}"
     # the group's own last word: a coordinator that took over may have gone back to an older generation, the last that was written
     last = [e.generation for e in analysis.trace.events if type(e) is ev.GroupStateChanged and e.group == group][-1]
-    for consumer in alive:
-        joined = [e.generation for n in analysis.index.by_consumer[consumer] if type(e := analysis.trace.events[n]) is ev.GenerationJoined]
-        if not joined or joined[-1] != last:
+    views = {consumer: _last_word(analysis, consumer) for consumer in alive}
+    is_consumer_group = any(type(view) is ev.MemberStateChanged for view in views.values())
+    for consumer, view in views.items():
+        if type(view) is ev.MemberStateChanged:
+            if view.after != "STABLE":                     # a group that is stable has all its members at its epoch
+                return f"{consumer} lives, and is {view.after}"
+        elif type(view) is not ev.GenerationJoined or (view.generation != last and not is_consumer_group):
+            # a classic member of a consumer group keeps the epoch that it joined at
             return f"{consumer} lives, and is not in generation {last} of {group}"
     for (holder_of, partition), holdings in analysis.holdings.items():
         now = [h.consumer for h in holdings if h.ended_us >= analysis.horizon_us]
         if holder_of == group and len(now) > 1:
             return f"{partition} is held by {' and '.join(now)}"
     return ""
+
+
+def _last_word(analysis: Analysis, consumer: str) -> ev.GenerationJoined | ev.MemberStateChanged | None:
+    """What this consumer last became by its own account in its present life: a member of a generation, or of the consumer protocol in a state."""
+    last: ev.GenerationJoined | ev.MemberStateChanged | None = None
+    for n in analysis.index.by_consumer[consumer]:
+        event = analysis.trace.events[n]
+        if type(event) is ev.ConsumerStarted:
+            last = None
+        elif type(event) is ev.GenerationJoined or (type(event) is ev.MemberStateChanged and event.side == "client"):
+            last = event
+    return last
+
+
+def _unheld(analysis: Analysis, scenario: Scenario, group: str) -> str:
+    """A partition that is there, and asked for by somebody who lives, and that nobody holds."""
+    counts = {topic.name: topic.partitions for topic in scenario.topics if topic.exists_from_start}
+    wanted: dict[str, None] = {}
+    asks = _subscriptions(analysis, scenario)
+    for consumer in _alive(analysis, group):
+        wanted.update(dict.fromkeys(asks.get(consumer, ())))
+    is_blind = _only_statics(analysis, group)          # a static leader that returns takes the topics as they are, and misses what changed (KIP-814)
+    is_torn = False                                    # … and one that turns the group, to or fro, does so without a round, however far the last had come
+    for event in analysis.trace.events:
+        if type(event) is ev.TopicChanged and (not is_blind or event.partitions < counts.get(event.topic, 0)):
+            counts[event.topic] = event.partitions
+        elif type(event) is ev.GroupStateChanged and event.trigger == "regrouped" and event.group == group:
+            is_torn = event.before not in ("Stable", "Empty")
+        elif (type(event) is ev.BarrierCompleted or type(event) is ev.EpochBumped) and event.group == group:
+            is_torn = False
+    if is_blind and is_torn:
+        return ""
+    held = {(partition.topic, partition.number) for (of, partition), holdings in analysis.holdings.items()
+            if of == group and any(h.ended_us >= analysis.horizon_us for h in holdings)}
+    for topic in wanted:
+        for number in range(counts.get(topic, 0)):
+            if (topic, number) not in held:
+                return f"nobody holds {topic}-{number}"
+    return ""
+
+
+def _subscriptions(analysis: Analysis, scenario: Scenario) -> dict[str, tuple[str, ...]]:
+    """Who asks for which topics in the end, by name; who asks by pattern is left out."""
+    asks = {spec.name: spec.topics for group in scenario.groups for spec in group.consumers if spec.pattern is None}
+    pending: list[Subscribe] = []
+    for action in scenario.script:
+        if isinstance(action.deed, Subscribe):
+            pending += [action.deed] * action.times
+        for new in ("consumers", "joiners", "surge_consumers"):
+            for spec in getattr(action.deed, new, ()):
+                if not isinstance(spec, str) and spec.pattern is None:
+                    asks[spec.name] = spec.topics
+    for event in analysis.trace.events:
+        if type(event) is ev.ScriptActed and event.kind == "Subscribe":
+            deed = next(deed for deed in pending if say_deed(deed) == event.text)
+            pending.remove(deed)
+            asks.update(dict.fromkeys(deed.consumers, deed.topics))
+    return asks
 
 
 def _alive(analysis: Analysis, group: str) -> dict[str, None]:

@@ -32,11 +32,12 @@ def bounce(world: Any, name: str, deed: RollingBounce) -> Carried:
 
 
 def _pods(world: Any, names: tuple[str, ...]) -> list[list[str]]:
-    """Who goes together, in the order of the bounce."""
+    """Who goes together, in the order of the bounce. Who has yet to come for the first time (another bounce is under way) is left in peace."""
     found: dict[str, list[str]] = {}
     for name in names:
-        process = world.specs[name].process
-        found.setdefault(process or f"/{name}", []).append(name)
+        if name in world.specs:
+            process = world.specs[name].process
+            found.setdefault(process or f"/{name}", []).append(name)
     return list(found.values())
 
 

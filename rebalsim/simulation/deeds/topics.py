@@ -40,7 +40,8 @@ def subscribe(world: Any, name: str, deed: Subscribe) -> Carried:
     """subscribe() with other topics, between two polls; a process that is not there begins with them when it starts."""
     world.script.tell(name, "Subscribe", say_deed(deed), deed.consumers)
     for who in deed.consumers:
-        world.consumers[who].subscribe(deed.topics, deed.pattern)
+        if who in world.consumers:
+            world.consumers[who].subscribe(deed.topics, deed.pattern)
     yield from ()
 
 
@@ -48,5 +49,6 @@ def enforce(world: Any, name: str, deed: EnforceRebalance) -> Carried:
     """enforceRebalance()."""
     world.script.tell(name, "EnforceRebalance", say_deed(deed), deed.consumers)
     for who in deed.consumers:
-        world.consumers[who].enforce_rebalance()
+        if who in world.consumers:
+            world.consumers[who].enforce_rebalance()
     yield from ()
