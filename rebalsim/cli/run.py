@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,6 +16,9 @@ import click
 from rebalsim.cli.judging import conclude, judge_for
 from rebalsim.cli.options import allow_code_option, load_story, scenario_argument, seed_option, set_option, variant_option
 from rebalsim.cli.report_options import emit, form_options, view_from, view_options
+from rebalsim.domain.instants import SECOND, say_duration
+
+FIRST_SIGN_S = 10.0           # on no terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,8 +53,13 @@ def command(scenario: str, variant: str | None, overrides: tuple[str, ...], seed
     player = Player(story, scenario, overrides, runs or story.runs, check_invariants, trace_file)
     variants = [variant] if variant is not None else list(story.variants)
     player.judge = judge_for(story, variants, player.runs, player.command)
-    with progress(player.runs * len(variants)) as step:
-        played = [player.play(name, len(variants) > 1, step) for name in variants]
+    try:
+        with progress(player.runs * len(variants)) as step:
+            played = [player.play(name, len(variants) > 1, step) for name in variants]
+    except KeyboardInterrupt:
+        for line in player.so_far(len(variants)):
+            click.echo(line, err=True)
+        raise
     budgets, code = conclude(player.judge)
     emit(replace(report_on(player, played), budgets=budgets), options, view)
     return code
@@ -67,6 +76,17 @@ class Player:
         self.checks = checks
         self.trace_file = trace_file
         self.judge: StoryJudge | None = None
+        self.over: dict[str, OverSeeds] = {}           # variant → what its runs came to until now
+
+    def so_far(self, variants: int) -> Iterator[str]:
+        """What is known when somebody has waited long enough."""
+        done = sum(len(over.seeds) for over in self.over.values())
+        yield f"\nStopped after {done:,} of {self.runs * variants:,} runs."
+        for variant, over in self.over.items():
+            if known := over.known("longest_pause"):
+                p50, p95 = over.at("longest_pause", 50), over.at("longest_pause", 95)
+                told = [f"{name} {say_duration(round(value))}" for name, value in (("p50", p50), ("p95", p95), ("max", known[-1])) if value is not None]
+                yield f"  {variant}: longest pause of {len(over.seeds):,} runs {', '.join(told)}; the worst came with seed {over.worst_seed('longest_pause')}"
 
     def command(self, variant: str = "", seed: int | None = None) -> str:
         """What repeats it."""
@@ -86,7 +106,7 @@ class Player:
 
         scenario = self.story.scenario(variant)
         kept: Run | None = None
-        over = OverSeeds()
+        over = self.over[variant] = OverSeeds()
         for seed in range(scenario.seed, scenario.seed + self.runs):
             run = run_once(scenario, seed)
             run.trace.header.command = self.command(variant, seed)
@@ -157,9 +177,29 @@ def trace_path(name: str, variant: str, seed: int, is_one_of_several: bool) -> P
 
 @contextmanager
 def progress(total: int) -> Iterator[Callable[[], None]]:
-    """A bar on a terminal where there is something to wait for; nothing elsewhere."""
-    if total < 20 or not sys.stderr.isatty():
+    """A bar on a terminal where there is something to wait for; elsewhere a line now and then, at longer and longer intervals."""
+    if total < 20:
         yield lambda: None
-        return
-    with click.progressbar(length=total, label=f"{total:,} runs", file=sys.stderr, show_pos=True) as bar:
-        yield lambda: bar.update(1)
+    elif sys.stderr.isatty():
+        with click.progressbar(length=total, label=f"{total:,} runs", file=sys.stderr, show_pos=True) as bar:
+            yield lambda: bar.update(1)
+    else:
+        yield _Lines(total).step
+
+
+class _Lines:
+    """Signs of life for a log: the first after ten seconds, each of the next after half as long again."""
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.done = 0
+        self.began = time.monotonic()
+        self.next = FIRST_SIGN_S
+
+    def step(self) -> None:
+        self.done += 1
+        took = time.monotonic() - self.began
+        if took >= self.next and self.done < self.total:
+            self.next = took * 1.5
+            left = took / self.done * (self.total - self.done)
+            click.echo(f"{self.done:,} of {self.total:,} runs · {self.done / took:,.0f}/s · {say_duration(round(left) * SECOND)} left", err=True)

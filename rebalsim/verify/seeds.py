@@ -11,6 +11,7 @@ from rebalsim.analysis import analyse
 from rebalsim.analysis.analysis import Analysis
 from rebalsim.analysis.values import Pause
 from rebalsim.domain.errors import RebalsimError
+from rebalsim.domain.ids import Partition
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Subscribe
 from rebalsim.scenario.load import story_of
@@ -112,11 +113,22 @@ def unsettled(analysis: Analysis, group: str) -> str:
         elif type(view) is not ev.GenerationJoined or (view.generation != last and not is_consumer_group):
             # a classic member of a consumer group keeps the epoch that it joined at
             return f"{consumer} lives, and is not in generation {last} of {group}"
-    for (holder_of, partition), holdings in analysis.holdings.items():
-        now = [h.consumer for h in holdings if h.ended_us >= analysis.horizon_us]
-        if holder_of == group and len(now) > 1:
+    for partition, now in _holders(analysis, group).items():
+        if len(now) > 1:
             return f"{partition} is held by {' and '.join(now)}"
     return ""
+
+
+def _holders(analysis: Analysis, group: str) -> dict[Partition, list[str]]:
+    """Who holds what in the end. Who joins anew under the consumer protocol has nothing left, though a callback may have said so of a part only."""
+    joins: dict[str, int] = {}
+    for event in analysis.trace.events:
+        if type(event) is ev.MemberStateChanged and event.side == "client" and event.after == "JOINING":
+            joins[event.consumer] = event.at_us
+    alive = _alive(analysis, group)
+    return {partition: [h.consumer for h in holdings
+                        if h.ended_us >= analysis.horizon_us and h.consumer in alive and h.started_us >= joins.get(h.consumer, 0)]
+            for (of, partition), holdings in analysis.holdings.items() if of == group}
 
 
 def _last_word(analysis: Analysis, consumer: str) -> ev.GenerationJoined | ev.MemberStateChanged | None:
@@ -149,8 +161,7 @@ def _unheld(analysis: Analysis, scenario: Scenario, group: str) -> str:
             is_torn = False
     if is_blind and is_torn:
         return ""
-    held = {(partition.topic, partition.number) for (of, partition), holdings in analysis.holdings.items()
-            if of == group and any(h.ended_us >= analysis.horizon_us for h in holdings)}
+    held = {(partition.topic, partition.number) for partition, now in _holders(analysis, group).items() if now}
     for topic in wanted:
         for number in range(counts.get(topic, 0)):
             if (topic, number) not in held:
@@ -183,8 +194,8 @@ def _alive(analysis: Analysis, group: str) -> dict[str, None]:
         kind = type(event)
         if kind is ev.ConsumerStarted and analysis.header.consumers[event.consumer].group == group:
             alive[event.consumer] = None
-        elif kind is ev.ConsumerExited:
-            alive.pop(event.consumer, None)
+        elif kind is ev.ConsumerExited or (kind is ev.MemberStateChanged and event.side == "client" and event.after == "FATAL"):
+            alive.pop(event.consumer, None)                # whoever polls on after a fatal error is in no group any more
     return alive
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
+from rebalsim import one_run
 from rebalsim.analysis import analysis
 from rebalsim.analysis.values import Violation
 from rebalsim.cli import exits
+from rebalsim.cli import run as run_command
 from rebalsim.cli.main import code_of, door
 
 
@@ -60,3 +63,26 @@ def test_a_broken_invariant_is_a_bug_and_names_its_seed(monkeypatch: pytest.Monk
 
 def test_an_unknown_variant_is_a_bad_usage() -> None:
     assert code_of(["run", "scale-out", "--variant", "nope"]) == exits.INVALID
+
+
+def test_many_runs_give_signs_of_life_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(run_command, "FIRST_SIGN_S", 0.0)
+    assert code_of(["run", "scale-out", "--runs", "20"]) == exits.WITHIN
+    said = capsys.readouterr()
+    assert "1 of 40 runs · " in said.err and "/s · " in said.err and "of 40 runs" not in said.out
+
+
+def test_who_stops_many_runs_is_told_what_is_known_so_far(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    played: list[int] = []
+    plays = one_run.run_once
+
+    def gets_tired(scenario: Any, seed: int) -> Any:
+        played.append(seed)
+        if len(played) > 25:
+            raise KeyboardInterrupt
+        return plays(scenario, seed)
+
+    monkeypatch.setattr(one_run, "run_once", gets_tired)
+    assert code_of(["run", "scale-out", "--runs", "1000000", "--variant", "eager"]) == exits.INTERRUPTED
+    said = capsys.readouterr().err
+    assert "Stopped after 25 of 1,000,000 runs." in said and "eager: longest pause of 25 runs p50 " in said and "the worst came with seed" in said
