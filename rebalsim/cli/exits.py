@@ -16,7 +16,7 @@ MEANINGS: dict[int, str] = {
     INVALID: "bad usage, an invalid scenario, or something missing that must be installed",
     INCONCLUSIVE: "no budget is broken, but a pause still open at the horizon, or a group that has not settled, could break one",
     BUG: "a bug in rebalsim: the message has seed and version, and says how to report it",
-    INTERRUPTED: "interrupted",
+    INTERRUPTED: "interrupted, or its reader went away before all was written",
 }
 
 # how a check ends → its code
