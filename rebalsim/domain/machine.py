@@ -31,7 +31,7 @@ class Machine:
     async_turn_us: int = 1 * MS                                # … and is woken so long after an event of its own for which there is nothing to fetch
     async_fetch_us: int = 2 * MS                               # records that lie ready take so much longer to come than those that are waited for
     async_lookup_us: int = 2 * MS                              # a partition leader takes so long to say what it knows of an offset
-    async_first_fetch_us: int = 8 * MS                         # a partition's first records take so much longer
+    async_first_fetch_us: int = 10 * MS                        # a partition's first records take so much longer
     # Its two threads run a race at each event: the application is woken, and may look before the event is marked complete. How often it does
     looks_too_early: float = 0.6                               # … while its process has not had partitions yet (15 of 25 recorded)
     looks_too_early_warm: float = 0.1                          # … and once it has had some (1 of 12)
