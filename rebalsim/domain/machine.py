@@ -36,10 +36,10 @@ class Machine:
     looks_too_early: float = 0.6                               # … while its process has not had partitions yet (15 of 25 recorded)
     looks_too_early_warm: float = 0.1                          # … and once it has had some (1 of 12)
     looks_too_early_committed: float = 0.15                    # … when committed offsets were asked for (2 of 13)
-    looks_too_early_validating: float = 0.45                   # … when positions are validated (19 of 40)
+    looks_too_early_validating: float = 0.4                    # … when positions are validated (11 of 29)
     looks_too_early_called: float = 0.55                       # … when it ran callbacks meanwhile (8 of 14)
     looks_at_once: float = 0.1                                 # … and how often an event that begins a reconciliation is complete before any look (8 of 85)
-    knows_leader: float = 0.6                                  # how often a client is connected with the broker it began with before it reads (52 of 90)
+    knows_leader: float = 0.8                                  # how often a client is connected with the broker it began with before it reads (46 of 56)
 
 
 PROMPT = Machine(Draw(), 0, 0, 0, spends_wake_up=1.0, tick_late_us=0)
