@@ -240,8 +240,8 @@ class Coordinator:
 
     def _mind_owners(self, partitions: tuple[Partition, ...]) -> None:
         """Somebody asks for positions: who sleeps through commits of these must have told them."""
-        for consumer in self.world.members_of(self.name):
-            if consumer.is_alive and not consumer.feed.shares.keys().isdisjoint(partitions):
+        for consumer in self.world.progress.readers(self.name, partitions):
+            if not consumer.feed.shares.keys().isdisjoint(partitions):
                 consumer.mind()
 
     def _reply(self, effect: Reply, now: int) -> None:

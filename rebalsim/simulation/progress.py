@@ -17,7 +17,7 @@ class Progress:
     def __init__(self) -> None:
         self._furthest: dict[tuple[str, Partition], int] = {}
         self._readers: dict[tuple[str, Partition], tuple[Any, Any]] = {}
-        self._outdated: dict[Any, int] = {}           # a former reader's share → how far it had got when another began
+        self._outdated: dict[Any, tuple[Any, int]] = {}        # a former reader's share → its feed, and how far it had got when another began
 
     def known(self) -> list[tuple[str, Partition]]:
         """Whom and what it is about, in the order in which it began."""
@@ -33,13 +33,22 @@ class Progress:
             furthest = max(furthest, feed.offset_of(share, at_us))
         return furthest
 
+    def readers(self, group: str, partitions: Iterable[Partition]) -> list[Any]:
+        """The group's consumers that read any of these, or think they do, in their order."""
+        feeds = [reader[0] for partition in partitions if (reader := self._readers.get((group, partition))) is not None]
+        if self._outdated:
+            wanted = frozenset(partitions)
+            feeds += [feed for share, (feed, _) in self._outdated.items() if share.partition in wanted and feed.consumer.group == group]
+        found = {feed.consumer.index: feed.consumer for feed in feeds if feed.consumer.is_alive and feed.consumer.feed is feed}
+        return [found[index] for index in sorted(found)]
+
     def begin(self, group: str, partition: Partition, feed: Any, share: Any) -> None:
         """Somebody found a position and reads on from there."""
         key = (group, partition)
         self._furthest[key] = self.of(group, partition)
         before = self._readers.get(key)
         if before is not None and before[0] is not feed and _still_reads(*before):
-            self._outdated[before[1]] = before[0].offset_of(before[1])
+            self._outdated[before[1]] = before[0], before[0].offset_of(before[1])
         self._readers[key] = (feed, share)
 
     def give_up(self, consumer: Any, shares: Iterable[Any], at_us: int | None = None) -> None:
@@ -49,9 +58,10 @@ class Progress:
         world = consumer.world
         now = world.engine.env._now if at_us is None else at_us
         for share in shares:
-            since = self._outdated.pop(share, -1)
-            if since < 0:
+            was = self._outdated.pop(share, None)
+            if was is None:
                 continue
+            since = was[1]
             offset = consumer.feed.offset_of(share, now)
             if offset > since:
                 key = (consumer.group, share.partition)
