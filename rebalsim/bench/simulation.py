@@ -153,18 +153,26 @@ def _of_many(name: str, told: tuple[float, float, list[float]] | None, limit_s: 
 
 
 def growth(quick: bool = False) -> tuple[list[str], Figure]:
-    """(e) What a crash and ten newcomers cost against members and partitions: per member and rebalance, partition and rebalance."""
-    sizes = [(10, 100), (100, 1_000), (500, 5_000)]
+    """(e) What a crash and ten newcomers cost against members and partitions: so much a member and rebalance, so much a partition and rebalance.
+
+    Both prices are taken from two groups of a hundred; what larger ones cost beyond them is what grows faster than it should.
+    """
+    sizes = [(100, 100), (100, 1_000), (10, 100), (500, 5_000)]
     if not quick:
-        sizes += [(100, 100), (1_000, 1_000), (1_000, 10_000), (2_000, 20_000)]
-    lines = [f"{'members':>8} {'partitions':>11} {'rebalances':>11} {'seconds':>9} {'µs per (member + partition) × rebalance':>42}"]
-    costs = []
+        sizes += [(1_000, 1_000), (1_000, 10_000), (2_000, 20_000)]
+    lines = [f"{'members':>8} {'partitions':>11} {'rebalances':>11} {'seconds':>9} {'of what the prices say':>23}"]
+    costs: list[float] = []              # of one rebalance, in seconds
+    worst = per_member = per_partition = 0.0
     for members, partitions in sizes:
         scenario = story_of_many(members, partitions, _crash_and_grow(members), "5m")
-        rounds = len(analyse(play(scenario)).rebalances)
-        took = timed(partial(_rebalances, scenario), 3 if members <= 100 else 1)
-        cost = took * 1e6 / ((members + partitions) * max(1, rounds))
-        costs.append(cost)
-        lines.append(f"{members:>8,} {partitions:>11,} {rounds:>11} {took:>9.2f} {cost:>42.1f}")
-    large = max(costs) / min(costs)
-    return lines, Figure("(e) cost per member and partition, dearest against cheapest", large, "×", 3.0)
+        rounds = max(1, _rebalances(scenario))
+        costs.append(timed(partial(_rebalances, scenario), 5 if members <= 100 else 2) / rounds)
+        if len(costs) == 2:
+            per_partition = max(0.0, (costs[1] - costs[0]) / (sizes[1][1] - sizes[0][1]))
+            per_member = costs[0] / members - per_partition
+        share = costs[-1] / (per_member * members + per_partition * partitions) if len(costs) > 2 else 1.0
+        if members > 100:                # beneath that, what every run costs shows
+            worst = max(worst, share)
+        lines.append(f"{members:>8,} {partitions:>11,} {rounds:>11} {costs[-1] * rounds:>9.2f} {share:>21.2f} ×")
+    lines.append(f"a rebalance costs {per_member * 1e6:.0f} µs a member and {per_partition * 1e6:.1f} µs a partition")
+    return lines, Figure("(e) cost against members and partitions, dearest", worst, "×", 2.0)
