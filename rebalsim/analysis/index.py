@@ -58,7 +58,7 @@ class Index:
         self.by_consumer: dict[str, Numbers] = {}
         self.by_group: dict[str, Numbers] = {}
         self._of_group: dict[str, Numbers] | None = None
-        self.handings: Numbers = array("i")                    # callbacks that were handed partitions, and exits: what ownership follows from
+        self.handings: Numbers = array("i")                    # callbacks that were handed partitions, exits, joins anew: what ownership follows from
         self.world: list[int] = []
         self.group_of = {name: facts.group for name, facts in trace.header.consumers.items()}
         by_consumer, by_group, world, handings, group_of = self.by_consumer, self.by_group, self.world, self.handings, self.group_of
@@ -85,6 +85,8 @@ class Index:
                     self.new_protocol[""] = None
             elif kind is ev.MemberStateChanged and event.side == "client":
                 self.new_protocol[event.consumer] = None
+                if event.after == "JOINING":
+                    handings.append(number)
             consumer = getattr(event, "consumer", "")
             if consumer:
                 found = by_consumer.get(consumer)

@@ -32,6 +32,10 @@ def find_holdings(index: Index) -> Holdings:
             for p in event.partitions:
                 if (gone := mine.pop(p, None)) is not None:
                     gone.ended_us, gone.ended_event, gone.how = event.at_us, number, event.callback
+        elif kind is ev.MemberStateChanged:
+            # Who joins anew under the consumer protocol has let go of all it had, and of what it had only just been handed no callback says so.
+            for gone in held.pop(event.consumer, {}).values():
+                gone.ended_us, gone.ended_event, gone.how = event.at_us, number, "lost"
         elif kind is ev.ConsumerExited:
             for gone in held.pop(event.consumer, {}).values():
                 gone.ended_us, gone.ended_event, gone.how = event.at_us, number, "exited"

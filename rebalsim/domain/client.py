@@ -29,16 +29,11 @@ class ClientConfig:
     retry_backoff_us: int = 100 * MS
     retry_backoff_max_us: int = 1 * SECOND
     reconnect_backoff_us: int = 50 * MS
-    reconnect_backoff_max_us: int = 1 * SECOND
     request_timeout_us: int = 30 * SECOND
     default_api_timeout_us: int = 1 * MINUTE
     metadata_max_age_us: int = 5 * MINUTE
-    connections_max_idle_us: int = 9 * MINUTE
     client_id: str = ""
     client_rack: str = ""
-    allow_auto_create_topics: bool = True
-    exclude_internal_topics: bool = True
-    isolation_level: str = "read_uncommitted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +44,6 @@ class BrokerConfig:
     group_min_session_timeout_us: int = 6 * SECOND
     group_max_session_timeout_us: int = 30 * MINUTE
     group_max_size: int = 2_147_483_647
-    offsets_commit_timeout_us: int = 5 * SECOND
     group_coordinator_append_linger_us: int = -1
     offsets_topic_num_partitions: int = 50
     message_max_bytes: int = 1_048_588

@@ -77,6 +77,8 @@ def _text(name: str, value: float | None, variant: VariantReport) -> str:
         text += f" of {len(variant.analysis.lanes):,}"
     elif name == "settle_time" and variant.analysis.measure("unsettled"):
         return f"not within {say_duration(variant.analysis.horizon_us)}" if not value else f"over {text}"
+    elif name == "time_to_catch_up" and not value and is_behind(variant):
+        return f"not within {say_duration(variant.analysis.horizon_us)}"     # nobody stood still, and yet there was a backlog all along
     elif name == "time_to_catch_up" and any(p.ended_us + value == variant.analysis.horizon_us for p in variant.analysis.pauses):
         text = f"over {text}"                 # it had not, when the observation ended
     elif name == "moved_partitions":

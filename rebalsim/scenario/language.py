@@ -72,12 +72,13 @@ _CLIENT_WITHOUT_BEARING = ["client.dns.lookup", "send.buffer.bytes", "receive.bu
                            "metadata.recovery.rebootstrap.trigger.ms", "config.providers", "bootstrap.servers", "key.deserializer",
                            "value.deserializer", "security.protocol", "sasl.mechanism", "sasl.jaas.config", "ssl.truststore.location",
                            "ssl.truststore.password", "ssl.keystore.location", "ssl.keystore.password", "ssl.key.password",
-                           "ssl.endpoint.identification.algorithm"]
+                           "ssl.endpoint.identification.algorithm", "reconnect.backoff.max.ms",
+                           "connections.max.idle.ms", "allow.auto.create.topics", "exclude.internal.topics", "isolation.level"]
 _BROKER_WITHOUT_BEARING = ["group.coordinator.threads", "group.coordinator.background.threads", "offsets.load.buffer.size",
                            "offsets.topic.replication.factor", "offsets.topic.segment.bytes", "offsets.topic.compression.codec",
                            "group.coordinator.cached.buffer.max.bytes", "offset.metadata.max.bytes", "offsets.retention.minutes",
                            "offsets.retention.check.interval.ms", "group.consumer.min.assignment.interval.ms",
-                           "group.consumer.max.assignment.interval.ms", "group.consumer.regex.refresh.interval.ms"]
+                           "group.consumer.max.assignment.interval.ms", "group.consumer.regex.refresh.interval.ms", "offsets.commit.timeout.ms"]
 
 ASSIGNOR_CLASSES = {
     "org.apache.kafka.clients.consumer.RangeAssignor": "range",
@@ -157,17 +158,12 @@ CLIENT_KEYS = (
     _kafka("retry.backoff.ms", MS, "The wait before a failed request is repeated."),
     _kafka("retry.backoff.max.ms", MS, "… growing up to this."),
     _kafka("reconnect.backoff.ms", MS, "The wait before a broken connection is opened again."),
-    _kafka("reconnect.backoff.max.ms", MS, "… growing up to this."),
     _kafka("request.timeout.ms", MS, "How long an answer is waited for."),
     _kafka("default.api.timeout.ms", MS, "How long a blocking call such as commitSync() may take."),
     _kafka("metadata.max.age.ms", MS, "How often topics are looked at again: when a new partition is noticed."),
-    _kafka("connections.max.idle.ms", MS, "How long an unused connection is kept."),
     _kafka("client.id", Text("a text", r"[a-zA-Z0-9._\-{}]{0,249}"), "The name the client gives itself; member ids begin with it. Patterns as in"
            " group.instance.id."),
     _kafka("client.rack", Text("a rack", r"[^\s]{0,120}"), "The rack the client says it is in; {rack} stands for where it runs."),
-    _kafka("allow.auto.create.topics", Flag(), "Whether subscribing may create a topic."),
-    _kafka("exclude.internal.topics", Flag(), "Whether a pattern leaves internal topics out."),
-    _kafka("isolation.level", Choice("read_uncommitted", "read_committed", lower=True), "Which records are handed over."),
 )
 CLASSIC_ONLY = ("session.timeout.ms", "heartbeat.interval.ms", "partition.assignment.strategy")
 CONSUMER_ONLY = ("group.remote.assignor",)
@@ -176,7 +172,6 @@ BROKER_KEYS = (
     _kafka("group.min.session.timeout.ms", MS, "The shortest session.timeout.ms that the brokers accept."),
     _kafka("group.max.session.timeout.ms", MS, "The longest session.timeout.ms that the brokers accept."),
     _kafka("group.max.size", Whole(1), "The most members of a group."),
-    _kafka("offsets.commit.timeout.ms", MS_POSITIVE, "How long the coordinator waits for a commit or a group to be written."),
     _kafka("group.coordinator.append.linger.ms", Duration(kafka=True, also=(-1,)), "How long the coordinator gathers writes; -1 adapts to the load."),
     _kafka("offsets.topic.num.partitions", Whole(1, 100_000), "Over how many partitions groups are spread; decides which broker coordinates which."),
     _kafka("message.max.bytes", Size(kafka=True, most=2_147_483_647), "The largest record; a group whose record is larger cannot be stored."),

@@ -120,14 +120,9 @@ def unsettled(analysis: Analysis, group: str) -> str:
 
 
 def _holders(analysis: Analysis, group: str) -> dict[Partition, list[str]]:
-    """Who holds what in the end. Who joins anew under the consumer protocol has nothing left, though a callback may have said so of a part only."""
-    joins: dict[str, int] = {}
-    for event in analysis.trace.events:
-        if type(event) is ev.MemberStateChanged and event.side == "client" and event.after == "JOINING":
-            joins[event.consumer] = event.at_us
+    """Who holds what in the end."""
     alive = _alive(analysis, group)
-    return {partition: [h.consumer for h in holdings
-                        if h.ended_us >= analysis.horizon_us and h.consumer in alive and h.started_us >= joins.get(h.consumer, 0)]
+    return {partition: [h.consumer for h in holdings if h.ended_us >= analysis.horizon_us and h.consumer in alive]
             for (of, partition), holdings in analysis.holdings.items() if of == group}
 
 

@@ -8,10 +8,12 @@ import pytest
 from builders import trace
 from told import bounced, hostile, one, story
 
+from rebalsim.one_run import run_once
 from rebalsim.reports import to_terminal
 from rebalsim.reports.names import ascii_of
 from rebalsim.reports.report import BudgetResult, Report, Spread, VariantReport
 from rebalsim.reports.view import View
+from rebalsim.scenario.load import story_of
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -116,3 +118,12 @@ def test_hostile_names_neither_move_the_cursor_nor_break_lines() -> None:
 def test_ascii_twins() -> None:
     assert ascii_of("t-0 … t-3 → 3 µs · ≤") == "t-0 ... t-3 -> 3 us | <="
     assert ascii_of("ключ") == "\\u043a\\u043b\\u044e\\u0447"
+
+
+def test_a_backlog_that_is_there_all_along_is_not_said_to_have_been_caught_up_at_once() -> None:
+    text = (b"topics: {orders: {partitions: 4, rate: 10/s, backlog: 100000}}\n"
+            b"group: {members: 2, handler: 10ms, config: {auto.offset.reset: earliest}}\nhorizon: 2m\n")
+    behind = story_of(text, "backlog")
+    eager = run_once(behind.check().scenario("eager"), 1)
+    rows = to_terminal.render(Report("a backlog", (VariantReport("eager", eager.analysis),)), View(width=100)).splitlines()
+    assert [row.split("  ")[-1].strip() for row in rows if row.startswith("time to catch up")] == ["not within 2 m"]
