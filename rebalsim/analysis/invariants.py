@@ -53,6 +53,7 @@ class _Check:
         self.ever: dict[Partition, None] = {}                  # assigned to anybody at any time
         self.had: dict[str, dict[str, int]] = {}               # topic → who had any of it, and when last
         self.valid: dict[str, None] = {}                       # who is a member in good standing
+        self.removed: dict[str, None] = {}                     # whom the group has struck off since it last took him on
         self.troubled_us = -1
 
     def run(self) -> list[Violation]:
@@ -150,9 +151,17 @@ class _Check:
         self.valid.pop(e.consumer, None)
         self.troubled_us = max(self.troubled_us, e.at_us)
 
+    def _removed(self, n: int, e: ev.MemberRemoved) -> None:
+        self.removed[e.consumer] = None
+        self._out(n, e)
+
+    def _added(self, n: int, e: ev.MemberAdded) -> None:
+        self.removed.pop(e.consumer, None)
+
     def _member_state(self, n: int, e: ev.MemberStateChanged) -> None:
         if e.side == "client" and e.after in ("RECONCILING", "ACKNOWLEDGING", "STABLE"):
-            self.valid[e.consumer] = None
+            if e.consumer not in self.removed:                 # an answer that a cut held up may tell of an assignment long after
+                self.valid[e.consumer] = None
         elif e.side == "client" and e.after in ("FENCED", "STALE", "LEAVING", "UNSUBSCRIBED", "FATAL"):
             self._out(n, e)
         elif e.side == "client" and e.after == "JOINING":      # what it still had is gone, though no callback may have said so
@@ -189,6 +198,6 @@ _HANDLERS: dict[type, str] = {
     ev.BarrierCompleted: "_barrier", ev.GroupStateChanged: "_restored", ev.CoordinatorMoved: "_moved", ev.ConsumerStarted: "_started",
     ev.GenerationJoined: "_joined", ev.RequestSent: "_sent",
     ev.AssignmentReceived: "_received", ev.CallbackBegan: "_took", ev.CallbackEnded: "_gave", ev.ConsumerExited: "_gone",
-    ev.ConsumerFroze: "_out", ev.MemberReset: "_out", ev.LeaveSent: "_out", ev.PollExpired: "_out", ev.MemberRemoved: "_out",
-    ev.MemberStateChanged: "_member_state", ev.Fenced: "_out",
+    ev.ConsumerFroze: "_out", ev.MemberReset: "_out", ev.LeaveSent: "_out", ev.PollExpired: "_out", ev.MemberRemoved: "_removed",
+    ev.MemberStateChanged: "_member_state", ev.Fenced: "_out", ev.MemberAdded: "_added",
 }
