@@ -1,8 +1,8 @@
 """What Spark costs a sweep, as ratios in one run: against one plain process doing the same runs, and against a pool of two.
 
 Session start is left out, and all three are warm before the clock runs. The plain process and the pool play the same ranks with the
-same function and build the same rows, but write nothing; Spark's time includes writing its tables. They take turns in rounds, so that
-what else the machine does falls upon all of them.
+same function and build the same rows, but write nothing; Spark's time includes writing its tables. Half of theirs is timed before Spark
+and half after it, so that what else the machine does falls upon all of them.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rebalsim.bench.two_ways import measure_both
 from rebalsim.domain.sweep import Base, Plan
 from rebalsim.scenario.grid import Order
 from rebalsim.scenario.plan import parse_plan
@@ -48,6 +49,7 @@ class SweepFigures:
     skew_idle: float               # share of the cores' time that is idle in the last half of a skewed sweep, heaviest first
     skew_idle_as_written: float    # the same in the plan's order, cut into equal numbers of runs
     load: float = 0.0              # the machine's load average when it began: others' work makes ratios worse
+    ways_s: tuple[float, float] | None = None      # the same runs by the Data Source and by mapInArrow; None without pandas
 
     @property
     def speed_up(self) -> float:
@@ -88,6 +90,8 @@ def lines(figures: SweepFigures) -> list[str]:
         f"{f.many_runs:,} points without playing them: {_minutes(f.dry_s)}",
         f"  skew (2,000 members beside 3): cores idle {f.skew_idle * 100:.0f} % of the last half, heaviest first; "
         f"{f.skew_idle_as_written * 100:.0f} % as written and cut evenly",
+        f"  the Data Source takes {f.ways_s[0] / f.ways_s[1]:.2f} × as long as mapInArrow (which needs pandas)" if f.ways_s else
+        "  the Data Source beside mapInArrow: left out, for mapInArrow needs pandas (pip install pandas)",
     ]
 
 
@@ -103,10 +107,10 @@ def _base(name: str) -> Base:
     return find_base(name, Path())
 
 
-def throughput_plan(runs: int, first: int = 1) -> Plan:
+def throughput_plan(runs: int) -> Plan:
     """`runs` runs of the small scale-out in one variant."""
     return _plan("scenario: scale-out\naxes: {group.config.heartbeat.interval.ms: {as: heartbeat, values: [1s, 2s, 3s, 4s, 5s]}}\n"
-                 f"variants: eager\nseeds: {{count: {runs // 5}, first: {first}}}\n")
+                 f"variants: eager\nseeds: {runs // 5}\n")
 
 
 def _play_slice(job: tuple[Plan, Order, int, int]) -> int:
@@ -115,38 +119,47 @@ def _play_slice(job: tuple[Plan, Order, int, int]) -> int:
 
 
 def measure(quick: bool = False) -> SweepFigures:
-    """Measure all; takes some four minutes, a quarter of that with `quick`."""
+    """Measure all; takes some four minutes, a quarter of that with `quick`, on two cores that have nothing else to do."""
     import os
 
-    runs, rounds = (2_000, 1) if quick else (20_000, 2)
+    runs = 2_000 if quick else 20_000
     load = os.getloadavg()[0]
-    plans = [throughput_plan(runs // rounds, 1 + i * (runs // rounds // 5)) for i in range(rounds)]
-    order = probe(player_for(plans[0]), 3.0).order
-    plain_s = pool_s = spark_s = 0.0
+    plan = throughput_plan(runs)
+    order = probe(player_for(plan), 3.0).order
+    half, quarter = runs // 2, runs // 4
+    plain_s = pool_s = 0.0
     from rebalsim.spark.session import start_session, stop_session
 
     spark = start_session("local[2]", is_brief=True)           # as the command starts it for so many runs
     folder = Path(tempfile.mkdtemp(prefix="rebalsim-bench-"))
     try:
         with multiprocessing.get_context("spawn").Pool(2) as pool:
-            pool.map(_play_slice, [(plans[0], order, i, i + 1) for i in range(4)], chunksize=1)
-            _sweep(spark, throughput_plan(100), folder / "warm")
-            for number, plan in enumerate(plans):
-                size = order.size
+            def alone(start: int) -> float:
                 began = time.perf_counter()
-                _play_slice((plan, order, 0, size // 2))
-                plain_s += (time.perf_counter() - began) * 2
+                _play_slice((plan, order, start, start + quarter))
+                return (time.perf_counter() - began) * 2
+
+            def together(start: int) -> float:
                 began = time.perf_counter()
-                pool.map(_play_slice, [(plan, order, start, min(start + _BATCH, size)) for start in range(0, size, _BATCH)], chunksize=1)
-                pool_s += time.perf_counter() - began
-                began = time.perf_counter()
-                _sweep(spark, plan, folder / f"timed{number}", order)
-                spark_s += time.perf_counter() - began
+                pool.map(_play_slice, [(plan, order, at, min(at + _BATCH, start + half)) for at in range(start, start + half, _BATCH)], chunksize=1)
+                return time.perf_counter() - began
+
+            pool.map(_play_slice, [(plan, order, i, i + 1) for i in range(4)], chunksize=1)
+            _sweep(spark, throughput_plan(200), folder / "warm")
+            plain_s += alone(0)
+            pool_s += together(0)
+            began = time.perf_counter()
+            _sweep(spark, plan, folder / "timed", order)
+            spark_s = time.perf_counter() - began
+            pool_s += together(half)
+            plain_s += alone(half)
         few, many = (2_000, 50_000) if quick else (10_000, 1_000_000)
         # The few are over in a moment: as many looks at them as at the many, or the peak of a coin tossed once meets that of one tossed often.
         few_mb = max(_dry(spark, few, folder / f"few{i}")[0] for i in range(2 if quick else 8))
         many_mb, dry_s = _dry(spark, many, folder / "many")
         idle, as_written = _skew(spark, folder, quick)
+        few_runs = throughput_plan(runs // 10)
+        ways_s = measure_both(spark, few_runs, probe(player_for(few_runs), 1.0).order, folder, 1 if quick else 4)
     finally:
         stop_session(spark)
         shutil.rmtree(folder, ignore_errors=True)
@@ -155,7 +168,7 @@ def measure(quick: bool = False) -> SweepFigures:
     began = time.perf_counter()
     _play_slice((both, probe(player_for(both), 1.0).order, 0, 200))
     million_s = (time.perf_counter() - began) / 200 * 1e6 * (spark_s / plain_s)
-    return SweepFigures(runs, plain_s / runs * 1e3, plain_s, pool_s, spark_s, few, few_mb, many, many_mb, dry_s, million_s, idle, as_written, load)
+    return SweepFigures(runs, plain_s / runs * 1e3, plain_s, pool_s, spark_s, few, few_mb, many, many_mb, dry_s, million_s, idle, as_written, load, ways_s)
 
 
 def _sweep(spark: Any, plan: Plan, out: Path, order: Order | None = None) -> None:

@@ -8,9 +8,12 @@ left (a longest-first schedule in constant memory). A place in that order is cal
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
+
+FINE_SHARE, FINER = 0.1, 4          # the last tenth of the work in quarter slices
 
 
 def digits_of(number: int, radices: Sequence[int]) -> list[int]:
@@ -67,7 +70,12 @@ class Order:
         return Walker(self)
 
     def slices(self, target: float, most: int = 10_000) -> Iterator[Slice]:
-        """Cut the ranks into pieces of about `target` seconds (never under one run), of at most `most` runs: lazily, from the tree of digits."""
+        """Cut the ranks into pieces of about `target` seconds (never under one run), of at most `most` runs: lazily, from the tree of digits.
+
+        The last tenth is cut finer, so that the cores come to the end together.
+        """
+        coarse_until = self.total() * (1 - FINE_SHARE) * (1 - 1e-9)
+        done = 0.0
         levels = [[self.costs[axis][digit] for digit in turn] for axis, turn in zip(self.places(), self.turns(), strict=True)]
         levels.append([1.0] * self.seeds)
         below_cost = [1.0] * (len(levels) + 1)
@@ -80,7 +88,7 @@ class Order:
 
         # An explicit stack of (level, next digit, factor so far): recursion would be shorter, but generators in generators are slow here.
         stack: list[list[float]] = [[0, 0, self.unit]]
-        if below_cost[0] * self.unit <= target and below_size[0] <= most:
+        if below_cost[0] * self.unit <= target / FINER and below_size[0] <= most:
             yield Slice(0, below_size[0], below_cost[0] * self.unit)
             return
         while stack:
@@ -89,21 +97,21 @@ class Order:
             if digit == len(levels[level]):
                 stack.pop()
                 continue
-            frame[1] += 1
             here = factor * levels[level][digit]
             subtree, size = here * below_cost[level + 1], below_size[level + 1]
             fits = cost + subtree <= target * (1 + 1e-9) and stop - start + size <= most
-            if fits or size == 1:
-                if not fits and stop > start:
-                    yield Slice(start, stop, cost)
-                    start, cost = stop, 0.0
-                stop += size
-                cost += subtree
-            elif stop > start and cost >= target / 2:
+            if not fits and stop > start and (size == 1 or cost >= target / 2):
                 # Better a new slice than one that reaches over two unlike subtrees.
                 yield Slice(start, stop, cost)
+                done += cost
                 start, cost = stop, 0.0
-                frame[1] -= 1
+                if done >= coarse_until:
+                    target, coarse_until = target / FINER, math.inf
+                continue
+            frame[1] += 1
+            if fits or size == 1:
+                stop += size
+                cost += subtree
             else:
                 stack.append([level + 1, 0, here])
         if stop > start:

@@ -58,6 +58,12 @@ def test_the_expensive_come_first() -> None:
     assert [digits_of(p, order.radices)[1] for p in walked] == [1, 1, 2, 2, 0, 0]
 
 
+def test_the_end_is_cut_finer() -> None:
+    slices = list(even_order((1000,), 10, unit=0.01).slices(1.0))
+    assert {round(s.cost, 6) for s in slices[:90]} == {1.0}
+    assert all(0.1 <= round(s.cost, 6) <= 0.25 for s in slices[90:]) and sum(s.stop - s.start for s in slices) == 10_000
+
+
 def test_a_huge_grid_is_cut_lazily() -> None:
     order = even_order((1000, 1000, 1000, 1000), 10, unit=0.001)
     first = next(order.slices(1.0, 1000))
