@@ -274,6 +274,15 @@ def service_us(scenario: Scenario, consumer: Consumer) -> float:
     return usual_batch_us(scenario, consumer.handler, records) / records
 
 
+def busy_share(scenario: Scenario, consumer: Consumer) -> float:
+    """Which share of its time this member would be busy with as many partitions as any gets when they are spread evenly; above 1 it falls behind."""
+    topics = subscribed(scenario, consumer)
+    partitions = sum(t.partitions for t in topics)
+    if not partitions:
+        return 0.0
+    return share_of(scenario, consumer) * sum(average_rate(scenario, t) for t in topics) / partitions * service_us(scenario, consumer) / 1e6
+
+
 # ------------------------------------------------------------------------------------------------ the script
 
 

@@ -59,6 +59,7 @@ from rebalsim.lint.rules import (
     sync_commit_per_record,
     sync_timeout_under_assignor,
     uneven_poll_intervals,
+    uneven_share,
 )
 
 # heading → its rules, in the order in which `rebalsim explain` lists them
@@ -75,6 +76,7 @@ CATALOGUE: dict[str, tuple[Checked, ...]] = {
         Checked(poll_interval_under_worst_batch.RULE, poll_interval_under_worst_batch.find),
         Checked(heavy_batch.RULE, heavy_batch.find),
         Checked(handler_slower_than_arrival.RULE, handler_slower_than_arrival.find),
+        Checked(uneven_share.RULE, uneven_share.find),
         Checked(hot_partition.RULE, hot_partition.find),
         Checked(sync_commit_per_record.RULE, sync_commit_per_record.find),
         Checked(auto_commit_long_batches.RULE, auto_commit_long_batches.find),

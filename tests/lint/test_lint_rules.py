@@ -110,6 +110,13 @@ CASES = [
     Case("handler-slower-than-arrival", world(*members(7, handler=handler(0.005)), topics=(topic(per_second=1200),))),
     # … and members beyond the partitions do not help
     Case("handler-slower-than-arrival", world(*members(7, handler=handler(0.005)), topics=(topic(partitions=3, per_second=1200),)), ("3 working members",)),
+    # uneven-share: 10 partitions on 4 members are 3 at most, 300/s of 1000/s; 270/s is what 1/0.0037 s make
+    Case("uneven-share", world(*members(4, handler=handler(0.0037)), topics=(topic(partitions=10, per_second=1000),)),
+         ("up to 3", "300", "270/s", "5 members")),
+    Case("uneven-share", world(*members(5, handler=handler(0.0037)), topics=(topic(partitions=10, per_second=1000),))),
+    # … a group too slow as a whole is handler-slower-than-arrival's; more partitions where one alone is too much
+    Case("uneven-share", world(*members(4, handler=handler(0.0045)), topics=(topic(partitions=10, per_second=1000),))),
+    Case("uneven-share", world(*members(4, handler=handler(0.0021)), topics=(topic(partitions=2, per_second=1000),))),
     # hot-partition
     Case("hot-partition",
          world(*members(4, handler=handler(0.002)), topics=(topic(partitions=4, per_second=1000, weights=(8, 1, 1, 1)),)),
