@@ -1,4 +1,4 @@
-"""`rebalsim init NAME`: a commented scenario to start from."""
+"""`rebalsim init NAME`: a commented scenario to start from, or a plan with its scenario."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HEADER = "# yaml-language-server: $schema=rebalsim.schema.json\n"
 
 @click.command("init", epilog="Example: rebalsim init our-deploy --from rolling-bounce")
 @click.argument("name")
-@click.option("--from", "story", type=ScenarioPath(), metavar="STORY", help="Begin with this story: a stock story's name, or a file.")
+@click.option("--from", "story", type=ScenarioPath(), metavar="STORY", help="Begin with this: a stock story's or plan's name, or a scenario's file.")
 @click.option("--schema", "with_schema", is_flag=True, help="Write rebalsim.schema.json beside it, so that your editor completes keys.")
 def command(name: str, story: str | None, with_schema: bool) -> int:
     """Write a commented scenario to NAME.yaml.
@@ -31,9 +31,13 @@ def command(name: str, story: str | None, with_schema: bool) -> int:
         raise InputError(f"'{name}' names no file — write a name such as our-deploy")
     path = Path(name if name.endswith((".yaml", ".yml")) else f"{name}.yaml")
     schema = path.parent / "rebalsim.schema.json"
+    from rebalsim.spark.plans import stock_plans
+
+    if story in (plans := stock_plans()):
+        _write_plan(path, plans[str(story)])
+        return exits.WITHIN
     text = find_story(story).read_text(encoding="utf-8") if story else starter().replace("NAME.yaml", path.name)
-    text = HEADER + re.sub(r"\A# yaml-language-server:.*\n", "", text)
-    _write_new(path, text)
+    _write_new(path, _headed(text))
     click.echo(str(path))
     if with_schema and not schema.exists():
         from rebalsim.scenario.schema import scenario_schema
@@ -44,6 +48,25 @@ def command(name: str, story: str | None, with_schema: bool) -> int:
         click.echo(f"Your editor completes keys once `rebalsim schema > {schema}` has been run.", err=True)
     click.echo(f"Next: rebalsim lint {path}", err=True)
     return exits.WITHIN
+
+
+def _write_plan(path: Path, plan: Path) -> None:
+    """The plan, and beside it the scenario that it varies, where that is one of its own and no stock story."""
+    text = plan.read_text(encoding="utf-8")
+    named = re.search(r"^scenario: (base/\S+\.yaml)$", text, re.MULTILINE)
+    if named:
+        own = path.with_name(f"{path.stem}-scenario.yaml")
+        _write_new(own, _headed((plan.parent / named[1]).read_text(encoding="utf-8")))
+        text = text.replace(named[1], own.name)
+    _write_new(path, text)
+    click.echo(str(path))
+    if named:
+        click.echo(str(own))
+    click.echo(f"Next: rebalsim sweep {path} --dry-run", err=True)
+
+
+def _headed(text: str) -> str:
+    return HEADER + re.sub(r"\A# yaml-language-server:.*\n", "", text)
 
 
 def _write_new(path: Path, text: str) -> None:

@@ -43,6 +43,9 @@ def command(scenario: str, budgets: tuple[str, ...], over: str, variants: tuple[
     Exit 1 where nothing among the usual values meets them.
     """
     from rebalsim.domain.errors import InputError
+    from rebalsim.spark.java import check_packages
+
+    check_packages()                                           # what is imported next needs them
     from rebalsim.spark import recommend
     from rebalsim.spark.plans import find_base, story_of_base
 

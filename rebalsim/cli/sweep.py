@@ -50,10 +50,12 @@ def parse_conf(values: tuple[str, ...]) -> dict[str, str]:
 @click.option("--pack", type=click.Path(dir_okay=False), metavar="FILE",
               help="Write an archive that brings rebalsim to workers that have none; used too, where a plan is named.")
 @click.option("--html", type=OutputFile(), metavar="FILE", help="Write the answer as one self-contained page.")
+@click.option("--svg", type=OutputFile(), metavar="FILE", help="Write the heat map alone as a picture: over the plan's two axes, every variant.")
 @click.option("--markdown", is_flag=True, help="Print the answer as Markdown.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
 def command(plan: str | None, out: str | None, dry_run: bool, tables: bool, resume: bool, overwrite: bool, pauses: bool, mark_every: float, master: str,
-            conf: tuple[str, ...], spark_log: bool, pack: str | None, html: str | None, markdown: bool, as_json: bool) -> int:
+            conf: tuple[str, ...], spark_log: bool, pack: str | None, html: str | None, svg: str | None, markdown: bool,
+            as_json: bool) -> int:
     """Play every point of a plan, with every seed and variant, and say which points meet the budgets.
 
     PLAN is a plan file, or a stock plan by name. A plan names a scenario, the settings to vary, budgets, and what to make small.
@@ -83,6 +85,9 @@ def command(plan: str | None, out: str | None, dry_run: bool, tables: bool, resu
         return _dry_run(loaded, master, as_json)
     if not out:
         raise click.UsageError("Where to? Name a folder with --out DIR (or look first with --dry-run).")
+    from rebalsim.spark.java import check_packages
+
+    check_packages()                                           # what is imported next needs them
     from rebalsim.spark import conduct
     from rebalsim.spark.again import is_local, local_path
     from rebalsim.spark.session import start_session, stop_session
@@ -98,7 +103,7 @@ def command(plan: str | None, out: str | None, dry_run: bool, tables: bool, resu
             answer = played(spark, job, step)
         finally:
             stop_session(spark)
-    write_answer(answer, html, markdown, as_json)
+    write_answer(answer, html, markdown, as_json, svg)
     return exits.WITHIN
 
 
@@ -165,13 +170,18 @@ def told_steps() -> Iterator[Callable[[str], None]]:
             click.echo("\r" + " " * width[0] + "\r", nl=False, err=True)
 
 
-def write_answer(answer: Answer, html: str | None, markdown: bool, as_json: bool) -> None:
-    """The answer in the form that was asked for; the page to its file."""
+def write_answer(answer: Answer, html: str | None, markdown: bool, as_json: bool, svg: str | None = None) -> None:
+    """The answer in the form that was asked for; page and picture to their files."""
     if html:
         from rebalsim.reports.sweep_to_html import render_html
 
         write_whole(Path(html), render_html(answer))
         click.echo(f"Page written to {html}", err=True)
+    if svg:
+        from rebalsim.reports.sweep_to_svg import render_svg
+
+        write_whole(Path(svg), render_svg(answer))
+        click.echo(f"Picture written to {svg}", err=True)
     if as_json:
         from rebalsim.reports.sweep_to_json import render_json
 

@@ -39,6 +39,7 @@ class PointSaid:
     is_on_front: bool
     metrics: dict[str, tuple[float | None, float | None, float | None]]    # p50, p95 and the worst over the seeds
     settles: str = ""                  # at once | slowly | never: of the worst seed
+    fullest: float | None = None       # share of its time that the member with the most partitions is busy, by arithmetic
 
 
 @dataclass(frozen=True, slots=True)

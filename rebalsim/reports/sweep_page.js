@@ -271,6 +271,7 @@
     const list = make("dl");
     D.axes.forEach((a, i) => list.append(make("dt", {}, a.path || a.name), make("dd", {}, at(p, i))));
     D.objectives.forEach((o, i) => list.append(make("dt", {}, D.units[D.objectiveMetrics[i]] === "money" ? "cost a month" : o), make("dd", {}, say(D.objectiveMetrics[i], p.o[i]))));
+    if (p.u) list.append(make("dt", {}, "fullest member"), make("dd", { class: p.u > 1 ? "bad" : null }, `busy ${(p.u * 100).toFixed(0)} % of its time, before anything happens${p.u > 1 ? ": its lag grows for ever" : ""}`));
     if (p.r !== null) list.append(make("dt", {}, "seeds within budgets"), make("dd", {}, `${(p.r * 100).toFixed(0)} % of ${p.k}`));
     box.append(list);
     box.append(table(["metric", "p50 of seeds", "p95", "worst"], D.metrics.map((m, i) => [title(m), ...p.m[i].map((v) => say(m, v))])));

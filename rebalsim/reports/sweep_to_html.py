@@ -97,6 +97,8 @@ def _point(answer: Answer, point: PointSaid, metrics: list[str]) -> dict[str, An
         "w": point.verdict, "b": [budgets.index(b) for b in point.broken if b in budgets], "o": list(point.objectives), "f": point.is_on_front,
         "m": [list(point.metrics[m]) for m in metrics], "g": point.settles, "r": point.pass_share, "k": point.seeds,
     }
+    if point.fullest:
+        said["u"] = round(point.fullest, 3)
     if any(a.is_sampled for a in answer.axes):
         said["at"] = [point.at[a.name] for a in answer.axes]
     if point.error:

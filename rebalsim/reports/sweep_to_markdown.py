@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rebalsim.domain.answer import Answer
-from rebalsim.reports.sweep_words import main_title, replay_command, say_metric, say_objective, say_settings, verdict_sentence
+from rebalsim.reports.sweep_words import falls_behind, main_title, replay_command, say_metric, say_objective, say_settings, verdict_sentence
 
 ROWS = 10
 
@@ -31,6 +31,7 @@ def render_markdown(answer: Answer) -> str:
     if answer.best and answer.next_cheaper:
         lines += ["", f"The next cheaper one ({cell(say_settings(answer.next_cheaper))}) breaks:", ""]
         lines += [f"- {cell(b.budget)}: {say_metric(b.metric, b.observed)}" for b in answer.next_cheaper_budgets if b.verdict == "fail"]
+        lines += [f"- {falls_behind(answer.next_cheaper)}"] if (answer.next_cheaper.fullest or 0) > 1 else []
     if answer.tornado:
         lines += ["", f"What moves {cell(main_title(answer))}:", "", "| axis | lowest at | mean | highest at | mean |", "| --- | --- | --- | --- | --- |"]
         lines += ["| " + " | ".join(cell(c) for c in (b.axis, b.low_value, say_metric(answer.main_metric, b.low), b.high_value,

@@ -7,9 +7,13 @@ from rich.text import Text
 
 from rebalsim.domain.answer import Answer, Bar, PointSaid
 from rebalsim.reports.sweep_words import (
+    falls_behind,
+    fullest_said,
     main_title,
     main_value,
     replay_command,
+    say_busy,
+    say_kafka_settings,
     say_metric,
     say_money,
     say_objective,
@@ -52,6 +56,11 @@ def render_answer(answer: Answer, console: Console, is_ascii: bool = False) -> N
         if len(shown) > ROWS or (answer.best and answer.passing > ROWS):
             say(Text(f"  and {max(len(shown), answer.passing if answer.best else 0) - ROWS:,} more (see the table `points`)", style="dim"))
     if answer.best:
+        say()
+        say(Text("The first of them", style="bold"))
+        say(f"  {say_kafka_settings(answer.best[0])}")
+        if answer.best[0].fullest:
+            say(f"  {fullest_said(answer.best[0])}")
         _next_cheaper(answer, say)
         say()
         say("Play the first again:")
@@ -80,6 +89,8 @@ def _next_cheaper(answer: Answer, say: object) -> None:
             over = f": {say_metric(budget.metric, budget.observed)}, {say_metric(budget.metric, abs(budget.observed - budget.limit))} beyond it"
         seeds = f"; {budget.pass_share * 100:.0f} % of the seeds are within" if point.seeds > 1 else ""
         say(Text(f"  ✗ {budget.budget}{over}{seeds}", style="red"))
+    if (point.fullest or 0) > 1:
+        say(Text(f"  {falls_behind(point)}", style="red"))
 
 
 def _table(answer: Answer, points: tuple[PointSaid, ...], width: int) -> list[Text]:
@@ -100,6 +111,8 @@ def _table(answer: Answer, points: tuple[PointSaid, ...], width: int) -> list[Te
     keep = min(len(columns), keep + 2)
     if "cost" not in names and answer.has_costs:
         columns.append(("a month", [say_money(answer, p.cost_per_hour) for p in points], "right"))
+    if any(p.fullest for p in points):
+        columns.append(("fullest", [say_busy(p.fullest) for p in points], "right"))
     for metric in ("rebalances", "lag_peak", "partition_seconds"):
         if metric not in names:
             columns.append((metric, [say_metric(metric, p.metrics[metric][1]) for p in points], "right"))

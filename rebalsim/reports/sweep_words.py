@@ -47,6 +47,25 @@ def say_money(answer: Answer, per_hour: float | None) -> str:
     return "–" if per_hour is None else f"{per_hour * HOURS_A_MONTH:,.0f} {answer.currency}"
 
 
+def say_busy(share: float | None) -> str:
+    return "–" if not share else f"{share * 100:.0f} %"
+
+
+def say_kafka_settings(point: PointSaid) -> str:
+    """`members 80 · session.timeout.ms 10s · cooperative`: by the keys that one writes, where `say_settings` has the plan's short names."""
+    keys = [(path.removeprefix("group.config.").removeprefix("group."), value) for path, value in point.settings]
+    return " · ".join([*(f"{key} {value}" for key, value in keys), point.variant])
+
+
+def fullest_said(point: PointSaid) -> str:
+    return f"its member with the most partitions is busy {say_busy(point.fullest)} of the time, before anything happens"
+
+
+def falls_behind(point: PointSaid) -> str:
+    """Why no timeout helps where members have too much to do."""
+    return f"its fullest member would have to be busy {say_busy(point.fullest)} of the time: its lag grows for ever"
+
+
 def main_title(answer: Answer) -> str:
     """The metric that pictures are about, with its percentile over the seeds."""
     over = f"p{answer.main_percentile:g} of seeds" if answer.main_percentile is not None else "worst seed"

@@ -74,6 +74,7 @@ class Asker:
             error=row["error"] or "", pass_share=row["pass_share"], verdict=row["verdict"], broken=tuple(row["broken"] or ()),
             objectives=tuple(row[f"objective_{i}"] for i in range(1, len(self.plan.objectives) + 1)), is_on_front=bool(row["is_on_front"]),
             metrics={m: (row[f"{m}_p50"], row[f"{m}_p95"], row[f"{m}_worst"]) for m in self._metrics}, settles=row["settles"] or "",
+            fullest=row["fullest"],
         )
 
     def _next_cheaper(self, best: tuple[PointSaid, ...], order: str) -> PointSaid | None:

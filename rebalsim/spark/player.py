@@ -126,7 +126,8 @@ class Player:
             value = values[name]
             row[name] = round(value) if name in self._whole and isinstance(value, float) else value
         if scenario is not None:
-            row.update(consumers=rows.consumers_in(scenario), topic_partitions=sum(t.partitions for t in scenario.topics if t.exists_from_start))
+            row.update(consumers=rows.consumers_in(scenario), topic_partitions=sum(t.partitions for t in scenario.topics if t.exists_from_start),
+                       fullest=rows.fullest(scenario))
         row.update(verdict="error", error_kind=kind or None, error=error or None, budgets=[])
         if self.with_pauses:
             row["each_pause"] = []

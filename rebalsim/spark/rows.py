@@ -15,6 +15,7 @@ from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Join, Scale
 from rebalsim.domain.sweep import Costs
 from rebalsim.domain.verdict import RunVerdict
+from rebalsim.lint.facts import alike, busy_share, work_of
 from rebalsim.spark.schemas import type_of
 
 _WHOLE = {name: type_of(metric) == "long" for name, metric in METRICS.items()}
@@ -41,6 +42,12 @@ def consumers_in(scenario: Scenario) -> int:
             have = next((len(g.consumers) for g in scenario.groups if g.name == action.deed.group), 0)
             names |= {c.name: None for c in action.deed.joiners[:max(0, action.deed.to - have)]}
     return len(names)
+
+
+def fullest(scenario: Scenario) -> float:
+    """How busy the fullest member is by arithmetic alone, before anything happens: why too few members cannot do."""
+    starting = [c for g in scenario.groups for c in g.consumers if c.starts_at is not None]
+    return max((busy_share(scenario, same[0]) for _, same in alike(starting, lambda c: (work_of(c), c.handler, c.config.max_poll_records))), default=0.0)
 
 
 def cost_per_hour(costs: Costs, metrics: Mapping[str, float | int | None], crossed_bytes: float | None, horizon_us: int) -> float | None:

@@ -38,6 +38,8 @@ KEYS = (
 OUTCOME = (
     Column("consumers", "int", "consumers in the scenario, those that its script starts included"),
     Column("topic_partitions", "int", "partitions over all topics at the start"),
+    Column("fullest", "double", "share of its time that the member with the most partitions is busy handling, at the average rate, as the story begins and "
+           "with partitions spread evenly; above 1 its lag grows for ever"),
     Column("settles", "string", "after its first disturbance (its formation aside) the group was left alone within 30 s: at once; later: slowly; "
            "disturbed again in the story's last quarter: never"),
     Column("cross_zone_bytes", "double", "bytes that consumers fetched from another zone; null where no zones are stated"),
@@ -122,6 +124,7 @@ POINTS = (
     Column("errors", "long", "how many of them have no result"),
     Column("error_kind", "string", "of one of these"), Column("error", "string", "of the first seed that has one"),
     Column("consumers", "int", "as in runs"), Column("topic_partitions", "int", "as in runs"),
+    Column("fullest", "double", "as in runs"),
     Column("cost_per_hour", "double", "mean over the seeds"),
     Column("pass_share", "double", "share of the seeds that keep every budget"),
     Column("settles", "string", "at once, slowly or never: of the worst seed"),

@@ -11,19 +11,24 @@ import contextlib
 import functools
 import os
 import re
+import signal
 import socket
 import sys
 import tempfile
+import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from rebalsim.domain.errors import Missing, RebalsimError
+from rebalsim.domain.errors import InputError, Missing, RebalsimError
 from rebalsim.spark.java import check_spark
 
 LOCAL_MASTER = "local[*]"
 _RETRIES = 4
+_LOCAL = re.compile(r"local(?:\[(\*|[1-9]\d{0,4})(?:,\s*\d+)?\])?")
+_MASTER = re.compile(rf"{_LOCAL.pattern}|local-cluster\[.+\]|spark://\S+|k8s://\S+|yarn(?:-client|-cluster)?")
+_PREFIX = re.compile(r'(?:Exception in thread "[^"]*" |[a-z][\w$]*(?:\.[\w$]+)+(?:Exception|Error): )+')
 
 
 class SparkFailed(RebalsimError):
@@ -31,13 +36,15 @@ class SparkFailed(RebalsimError):
 
 
 def local_cores(master: str) -> int | None:
-    """How many cores a local master has; None for a cluster."""
-    if not master.startswith("local"):
+    """How many cores a local master has; None for a cluster. InputError for what is no master."""
+    if not _MASTER.fullmatch(master):
+        raise InputError(f"Spark knows no master '{master}' — write local[4], local[*], spark://HOST:PORT, yarn or k8s://https://HOST:PORT.")
+    found = _LOCAL.fullmatch(master)
+    if not found:
         return None
-    inside = master.removeprefix("local").strip("[]").split(",")[0].strip()
-    if inside in ("", "1"):
-        return 1
-    return len(os.sched_getaffinity(0)) if inside == "*" and hasattr(os, "sched_getaffinity") else os.cpu_count() or 1 if inside == "*" else int(inside)
+    if found[1] == "*":
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return int(found[1] or 1)
 
 
 def start_session(master: str = "", conf: Mapping[str, str] | None = None, *, is_loud: bool = False, name: str = "rebalsim", is_brief: bool = False) -> Any:
@@ -52,6 +59,8 @@ def start_session(master: str = "", conf: Mapping[str, str] | None = None, *, is
         return active
     given = dict(conf or {})
     wanted = master or given.get("spark.master") or ("" if _is_submitted() else LOCAL_MASTER)
+    if wanted:
+        local_cores(wanted)                                    # says what is no master, before Spark is waited for
     builder = SparkSession.builder.appName(name)
     if wanted:
         builder = builder.master(_with_retries(wanted))
@@ -68,6 +77,10 @@ def start_session(master: str = "", conf: Mapping[str, str] | None = None, *, is
             session = builder.getOrCreate()
     except Exception as e:
         raise SparkFailed(f"Spark did not start{f' on {wanted}' if wanted else ''}: {reason_in(e)}") from None
+    if threading.current_thread() is threading.main_thread():
+        # PySpark's own answer to Ctrl-C talks to the JVM from wherever it falls, in the middle of a word of ours too; whoever needs jobs
+        # cancelled does it himself.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if not is_loud:
         _without_noise()
     return session
@@ -163,7 +176,12 @@ def _without_noise() -> None:
 
 
 def reason_in(error: BaseException) -> str:
-    """The one line of a failure that says why: the innermost Java cause, or what Spark last called an error."""
+    """The one line of a failure that says why: the innermost Java cause, or what Spark last called an error. Java's class is no part of it."""
+    reason = _reason_in(error)
+    return _PREFIX.sub("", reason, count=1) or reason
+
+
+def _reason_in(error: BaseException) -> str:
     java = getattr(error, "java_exception", None)
     if java is not None:
         cause, seen = java, 0

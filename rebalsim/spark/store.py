@@ -22,7 +22,9 @@ class Store:
         try:
             self._fs = self._jvm.org.apache.hadoop.fs.Path(self.out).getFileSystem(self._conf)
         except Exception as e:
-            raise InputError(f"{out} cannot be reached through Spark: {reason_in(e)}.") from None
+            reason = reason_in(e)
+            hint = f" — Spark needs the package that knows {out.partition(':')[0]}://, given with --conf spark.jars.packages=…" if "not found" in reason else ""
+            raise InputError(f"{out} cannot be reached through Spark: {reason}{hint}.") from None
 
     def path(self, name: str) -> str:
         return f"{self.out}/{name}"

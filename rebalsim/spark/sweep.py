@@ -30,6 +30,7 @@ CHUNK_S = 20.0           # seconds of all cores' work in a chunk: what a kill ca
 MOST_TASKS = 1_000       # in a chunk
 _DEATHS = ("Python worker exited unexpectedly", "Python worker faulthandler", "crashed", "ExecutorLostFailure", "Lost executor", "exited caused by one of")
 _PATIENCE = 40           # jobs that may fail in a row before it is the cluster's fault: a bad run among thousands is found in a dozen
+_CHANCES = 3             # how often a job is begun again that lost a Python process before any run could be at fault
 _TASK = re.compile(r"Task (\d+) in stage [\d.]+ failed")
 _LOST = ("stopped SparkContext", "SparkContext was shut down", "Application has been killed", "Answer from Java side is empty", "Connection refused")
 
@@ -163,17 +164,21 @@ class Sweep:
         if self._stop.is_set():
             return
         name = key if is_whole else f"{key}.{slices[0].start}-{slices[-1].stop}"
-        try:
-            self._write(name, self._frame(slices))
+        for chance in range(_CHANCES, -1, -1):
+            try:
+                self._write(name, self._frame(slices))
+                return
+            except Exception as e:
+                if self._stop.is_set():
+                    return
+                if chance and _before_any_run(e):
+                    continue
+                culprit, error = self._culprit(e), e
+                break
+        if slices[-1].stop - slices[0].start == 1:
+            self._write(name, self._failed_run(slices[0].start, reason_in(error)))
+            self.progress.failed_runs += 1
             return
-        except Exception as e:
-            if self._stop.is_set():
-                return
-            culprit = self._culprit(e)
-            if slices[-1].stop - slices[0].start == 1:
-                self._write(name, self._failed_run(slices[0].start, reason_in(e)))
-                self.progress.failed_runs += 1
-                return
         for part in _parts(slices, culprit):
             self._compute_part(key, part, False)
 
@@ -263,7 +268,8 @@ class Sweep:
         return seen
 
     def _cancel(self) -> None:
-        for _ in range(3):
+        """Until none is under way: a job that is still being planned cannot be cancelled, and begins afterwards."""
+        for _ in range(60):
             try:
                 self.spark.sparkContext.cancelAllJobs()
             except Exception:
@@ -272,6 +278,14 @@ class Sweep:
                 if not self._under_way:
                     return
             time.sleep(0.3)
+
+
+def _before_any_run(error: Exception) -> bool:
+    """Whether a Python process of the driver's went away: the one that plans a job, or the one that workers are forked from. Spark begins
+    tasks again, and these it does not."""
+    text = f"{reason_in(error)} {error}"
+    is_gone = any(sign in text for sign in (*_DEATHS, "EOFException", "Connection reset", "Broken pipe", "Stream closed"))
+    return is_gone and not _TASK.search(text) and not any(sign in text for sign in _LOST)
 
 
 def _parts(slices: list[Slice], culprit: int) -> list[list[Slice]]:

@@ -99,7 +99,7 @@ class Tables:
         frame = self.spark.sql(f"""
             WITH measured AS (
                 SELECT {key}, count(*) AS seeds, count(error_kind) AS errors, min(error_kind) AS error_kind, min_by(error, seed) AS error,
-                       max(consumers) AS consumers, max(topic_partitions) AS topic_partitions,
+                       max(consumers) AS consumers, max(topic_partitions) AS topic_partitions, max(fullest) AS fullest,
                        CAST(avg(CAST(cost_per_hour AS DECIMAL(30, 9))) AS DOUBLE) AS cost_per_hour,
                        avg(CAST(verdict = 'pass' AS DOUBLE)) AS pass_share,
                        CASE WHEN count_if(settles = 'never') > 0 THEN 'never' WHEN count_if(settles = 'slowly') > 0 THEN 'slowly' ELSE min(settles) END

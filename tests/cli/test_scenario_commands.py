@@ -160,6 +160,21 @@ def test_init_from_a_story_keeps_its_comments_and_one_header(here: Path) -> None
     assert json.loads((here / "rebalsim.schema.json").read_text(encoding="utf-8"))["title"] == "rebalsim scenario"
 
 
+def test_init_from_a_stock_plan_writes_its_scenario_beside_it(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from rebalsim.spark.plans import load_plan, stock_plans
+
+    assert code_of(["init", "ours", "--from", "planner"]) == 0
+    told = capsys.readouterr()
+    assert told.out.split() == ["ours.yaml", "ours-scenario.yaml"] and "Next: rebalsim sweep ours.yaml --dry-run" in told.err
+    assert (here / "ours-scenario.yaml").read_text("utf-8").count("yaml-language-server") == 1
+    ours, stock = load_plan(here / "ours.yaml"), load_plan("planner")
+    assert ours.axes == stock.axes and ours.bases[0].text.split("\n", 1)[1] == stock.bases[0].text.split("\n", 1)[1]
+    assert code_of(["init", "ours", "--from", "planner"]) == 2
+    for name in stock_plans():
+        assert code_of(["init", f"from-{name}", "--from", name]) == 0
+        assert load_plan(here / f"from-{name}.yaml").points == load_plan(name).points
+
+
 def test_init_where_nothing_can_be_written_is_told(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert code_of(["init", "no/such/folder/x"]) == 2
     assert "cannot be written" in capsys.readouterr().err

@@ -14,7 +14,9 @@ from click.testing import CliRunner
 
 from rebalsim.cli.main import code_of, door
 from rebalsim.cli.sweep import parse_conf, progress_line
+from rebalsim.domain.errors import InputError
 from rebalsim.spark.java import java_major
+from rebalsim.spark.session import local_cores
 from rebalsim.spark.sweep import Progress
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,9 +78,21 @@ def test_no_java_an_old_java_no_pyspark_are_one_line_each(plan: Path, tmp_path: 
     assert code == 2 and "there is no bin/java in it" in err
     (tmp_path / "none").mkdir()
     (tmp_path / "none" / "sitecustomize.py").write_text(
-        "import importlib.util as u\nfind = u.find_spec\nu.find_spec = lambda n, p=None: None if n == 'pyspark' else find(n, p)\n")
-    code, said, err = rebalsim("sweep", str(plan), "--out", out, PYTHONPATH=f"{tmp_path / 'none'}{os.pathsep}{ROOT}")
-    assert (code, said) == (2, "") and "pyspark is not installed. Sweeps run on Spark — pip install 'rebalsim[spark]'" in err
+        "import sys\nsys.modules['pyspark'] = None\n")            # as if it were not there, whoever imports it
+    for command in (("sweep", str(plan), "--out", out), ("recommend", "crash", "--budget", "longest_pause <= 10s"), ("replay", out, "--run", "0-eager-1")):
+        code, said, err = rebalsim(*command, PYTHONPATH=f"{tmp_path / 'none'}{os.pathsep}{ROOT}")
+        assert (code, said) == (2, "") and "pyspark is not installed. Sweeps run on Spark — pip install 'rebalsim[spark]'" in err, command
+    code, said, err = rebalsim("sweep", str(plan), "--dry-run", PYTHONPATH=f"{tmp_path / 'none'}{os.pathsep}{ROOT}")
+    assert code == 0 and "About " in said, err
+
+
+def test_masters_are_told_apart_before_spark_is_waited_for() -> None:
+    assert [local_cores(m) for m in ("local", "local[3]", "local[2,4]", "local-cluster[2,1,512]", "spark://a:7077,b:7077", "yarn", "k8s://https://x:6443")] == [
+        1, 3, 2, None, None, None, None]
+    assert (local_cores("local[*]") or 0) >= 1
+    for nonsense in ("local[x]", "local[0]", "foo://bar", "spark", "", "local[2", "mesos://x"):
+        with pytest.raises(InputError, match="Spark knows no master"):
+            local_cores(nonsense)
 
 
 def test_versions_of_java() -> None:

@@ -22,6 +22,7 @@ from rebalsim.domain.answer import Answer, AxisSaid, Bar, BudgetSaid, PointSaid,
 from rebalsim.reports.sweep_to_html import render_html
 from rebalsim.reports.sweep_to_json import render_json
 from rebalsim.reports.sweep_to_markdown import render_markdown
+from rebalsim.reports.sweep_to_svg import render_svg
 from rebalsim.reports.sweep_to_terminal import render_answer
 
 HOSTILE = "</script><script>alert('x')</script> & | `b` <img src=x onerror=alert(1)>"
@@ -41,7 +42,7 @@ def point(number: int, variant: str) -> PointSaid:
         pass_share=None if verdict == "error" else float(verdict == "pass"), verdict=verdict, broken=("longest_pause <= 5s",) if verdict == "fail" else (),
         objectives=(None, None) if verdict == "error" else (cost, pause), is_on_front=number in (0, 1) and variant == "cooperative",
         metrics=dict.fromkeys(("longest_pause", "rebalances", "lag_peak", "partition_seconds", "settle_time", "unsettled"), told),
-        settles="" if verdict == "error" else "never" if session == 2 else "at once",
+        settles="" if verdict == "error" else "never" if session == 2 else "at once", fullest=1.2 if members == 0 else 0.9,
     )
 
 
@@ -227,3 +228,32 @@ def test_clicks_keys_and_choices_work_and_nothing_leaves_the_page(tmp_path: Path
             page.resize(width, 900)
             assert page.run("document.documentElement.scrollWidth") <= width
         assert page.complaints() == [] and len(page.requests()) == 1
+
+
+def test_the_picture_has_a_panel_a_variant_and_the_line_between_what_meets_the_budgets_and_what_does_not() -> None:
+    import xml.etree.ElementTree as ET
+
+    picture = render_svg(answer(title=HOSTILE, label=HOSTILE))
+    root = ET.fromstring(picture)
+    space = {"s": "http://www.w3.org/2000/svg"}
+    said = [t.text or "" for t in root.iterfind(".//s:rect/s:title", space)]
+    assert len(said) == 12 and said[0] == f"session {HOSTILE}, members 3: 2.00 s (pass, point 0-cooperative)"
+    assert "session 45s, members 6: it cannot be (error, point 5-eager)" in said
+    lines = [{k: line.get(k) for k in ("x1", "y1", "x2", "y2")} for line in root.iterfind(".//s:line", space)]
+    assert len(lines) == 4, lines            # cooperative: two edges of the point that cannot be; eager: under 5 s and above, twice
+    assert "<script" not in picture and "<img" not in picture
+    texts = [t.text for t in root.iterfind(".//s:text", space)]
+    assert {"cooperative", "eager", "longest pause (worst seed)", "the red line parts what meets all budgets from what does not"} <= set(texts)
+
+
+def test_the_picture_takes_the_other_axes_from_the_best_and_colours_words() -> None:
+    base = answer()
+    three = replace(base, axes=(*base.axes, AxisSaid("batch", "number", "group.config.max.poll.records", ("50", "500"), (50.0, 500.0))), show="settles",
+                    best=tuple(replace(p, at={**p.at, "batch": "500"}, digits={**p.digits, "batch": 1}) for p in base.best),
+                    shown=tuple(replace(p, at={**p.at, "batch": b}, digits={**p.digits, "batch": i}, number=2 * p.number + i)
+                                for p in base.shown for i, b in enumerate(("50", "500"))))
+    picture = render_svg(three)
+    assert "with batch 500" in picture and "point 1-cooperative" in picture and "point 0-cooperative" not in picture
+    assert picture.count('fill="#1a7f4b"') == 8 and picture.count('fill="#b3261e"') == 2
+    nothing = render_svg(replace(base, axes=(), heat=()))
+    assert "A heat map needs an axis with listed values." in nothing

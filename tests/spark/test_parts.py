@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rebalsim.scenario.grid import Slice
-from rebalsim.spark.sweep import Sweep, _parts
+from rebalsim.spark.sweep import Sweep, _before_any_run, _parts
 
 
 def missing(slices: list[Slice], *done: str) -> list[list[tuple[int, int]]]:
@@ -34,3 +34,11 @@ def test_a_failed_chunk_is_parted_around_the_task_that_failed() -> None:
     assert ranks(_parts(SLICES, -1)) == [(100, 110), (120, 140), (110, 120)]
     assert ranks(_parts([SLICES[2]], 0)) == [(120, 130), (130, 140)]
     assert ranks(_parts([Slice(5, 7, 1.0)], 0)) == [(5, 6), (6, 7)]
+
+
+def test_a_lost_planner_is_no_runs_fault() -> None:
+    assert _before_any_run(RuntimeError("java.io.EOFException"))
+    assert _before_any_run(RuntimeError("Python worker exited unexpectedly (crashed) at PythonPlannerRunner"))
+    assert not _before_any_run(RuntimeError("Task 3 in stage 1.0 failed 4 times: Python worker exited unexpectedly (crashed)"))
+    assert not _before_any_run(RuntimeError("java.io.EOFException: Answer from Java side is empty"))
+    assert not _before_any_run(RuntimeError("No space left on device"))
