@@ -1,4 +1,4 @@
-"""Many runs, big logs: everything that knows Spark. It plans, distributes, retries, aggregates, reads and writes; what a run is and means lies elsewhere."""
+"""Many runs: everything that knows Spark. It plans, distributes, retries, aggregates, reads and writes; what a run is and means lies elsewhere."""
 
 from __future__ import annotations
 
