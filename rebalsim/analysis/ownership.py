@@ -25,20 +25,17 @@ def find_holdings(index: Index) -> Holdings:
             generation = _generation_at(index, event.consumer, number)
             for p in event.partitions:
                 if p not in mine:
-                    mine[p] = h = Holding(event.consumer, event.at_us, index.horizon_us, generation, number)
+                    mine[p] = h = Holding(event.consumer, event.at_us, index.horizon_us, generation)
                     found.setdefault((group, p), []).append(h)
         elif kind is ev.CallbackEnded and event.callback != "assigned":
             mine = held.get(event.consumer, {})
             for p in event.partitions:
                 if (gone := mine.pop(p, None)) is not None:
-                    gone.ended_us, gone.ended_event, gone.how = event.at_us, number, event.callback
-        elif kind is ev.MemberStateChanged:
+                    gone.ended_us, gone.how = event.at_us, event.callback
+        elif kind is ev.ConsumerExited or kind is ev.MemberStateChanged:
             # Who joins anew under the consumer protocol has let go of all it had, and of what it had only just been handed no callback says so.
             for gone in held.pop(event.consumer, {}).values():
-                gone.ended_us, gone.ended_event, gone.how = event.at_us, number, "lost"
-        elif kind is ev.ConsumerExited:
-            for gone in held.pop(event.consumer, {}).values():
-                gone.ended_us, gone.ended_event, gone.how = event.at_us, number, "exited"
+                gone.ended_us, gone.how = event.at_us, "exited" if kind is ev.ConsumerExited else "lost"
     return dict(sorted(found.items()))
 
 

@@ -149,8 +149,6 @@ class Holding:
     started_us: int
     ended_us: int                  # the horizon if it still held it then
     generation: int                # or member epoch; −1 unknown
-    started_event: int
-    ended_event: int = -1
     how: str = "held"              # revoked | lost | exited | held (at the horizon)
 
 

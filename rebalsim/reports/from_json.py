@@ -124,7 +124,7 @@ def _pause(p: Doc) -> Pause:
 
 
 def _holding(h: Doc) -> Holding:
-    return Holding(h["consumer"], h["started_us"], h["ended_us"], _or(h["generation"]), -1, how=h["how"])
+    return Holding(h["consumer"], h["started_us"], h["ended_us"], _or(h["generation"]), how=h["how"])
 
 
 def _member(m: Doc) -> MemberLife:

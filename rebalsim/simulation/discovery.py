@@ -5,13 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from rebalsim.protocol.errors_of_kafka import Error
-from rebalsim.protocol.messages import (
-    FindCoordinatorRequest,
-)
+from rebalsim.protocol.messages import FindCoordinatorRequest
 from rebalsim.simulation.network import Call
-from rebalsim.trace.events import (
-    CoordinatorFound,
-)
+from rebalsim.trace.events import CoordinatorFound
 
 
 def found(consumer: Any, call: Call, response: Any) -> None:

@@ -34,6 +34,6 @@ def close(consumer: Any, option: str) -> Generator[Any, Any, None]:
         consumer.step_to(lambda: member.leave(False, option == "leave"), ClientState.PREPARE_LEAVING)
         background.turn()
         while background.beats.flying is not None and engine.env._now < until and consumer.coordinator is not None:
-            yield from consumer.wait_for_background(until, ())
+            yield from consumer.wait_for_background(until)
     background.stop()
     consumer.tell(CloseEnded(engine.env._now, consumer.name))

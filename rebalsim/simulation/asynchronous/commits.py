@@ -163,17 +163,13 @@ class AsyncCommits(Commits):
             return "ok"
         box: list[str] = []
         offsets = consumer.feed.consumed()
-        self._waiting.append(Wanted(lambda: offsets, until_us, lambda how: self._made(box, how)))
+        self._waiting.append(Wanted(lambda: offsets, until_us, box.append))
         self._background.turn()
         while not box:
             if self.engine.env._now >= until_us:
                 return "late"
-            yield from consumer.wait_for_background(until_us, box)
+            yield from consumer.wait_for_background(until_us)
         return box[0]
-
-    def _made(self, box: list[str], how: str) -> None:
-        box.append(how)
-        self.consumer.is_done = True
 
     def may_commit(self) -> bool:
         """Is the consumer a member, so that its commits are taken?"""

@@ -8,7 +8,7 @@ the passes of one that has nothing to read are worked out when news comes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from itertools import pairwise
 from typing import Any
 
@@ -51,7 +51,6 @@ class AsyncConsumer(Consumer):
         """Everything of one life."""
         self.event: PollEvent | None = None
         self.woken = False                    # there is something to look at (FetchBuffer's flag)
-        self.is_done = False                  # what the application waits for in the background thread is done
         self.is_idling = False
         self.is_hanging = False
         self.is_warm = False                  # it has had partitions in this life
@@ -447,9 +446,8 @@ class AsyncConsumer(Consumer):
             return
         self.nudge.give()
 
-    def wait_for_background(self, until_us: int, box: Sequence[Any]) -> Steps:
+    def wait_for_background(self, until_us: int) -> Steps:
         """Blocked until the background thread is done with something."""
-        self.is_done = False
         self.is_polling = True
         self.alarm.set(until_us)
         yield self.nudge

@@ -37,8 +37,7 @@ class ThreadedConsumer(Consumer):
 
     def _incoming(self) -> None:
         if self.is_frozen:
-            self.is_owed = True
-            return
+            return                                     # read at the thaw
         had = len(self.feed.buffer)
         self.read()
         if not self.is_alive:
