@@ -54,6 +54,8 @@ def emit(report: CheckReport, options: Mapping[str, Any]) -> None:
 
         text = harmless(text)
     click.echo(text, nl=False)
+    for error in errors_of(report):
+        click.echo(error, err=True)
     if is_github:
         _tell_github(report, to_stderr=not is_text)
     if options.get("junit"):
@@ -72,6 +74,11 @@ def emit(report: CheckReport, options: Mapping[str, Any]) -> None:
         told = next(s for s in report.stories if s.bug)
         click.echo(f"This is a bug in rebalsim, not in {told.file}. Please report it with the file and this line: "
                    f"rebalsim {report.version}, {told.bug}", err=True)
+
+
+def errors_of(report: CheckReport) -> list[str]:
+    """What kept a story, or the whole check, from being judged: told on stderr whatever goes to stdout, so that a log shows it."""
+    return [*(str(p) for story in report.stories for p in story.problems if not p.is_warning), *report.problems]
 
 
 def _text(report: CheckReport, options: Mapping[str, Any]) -> str:

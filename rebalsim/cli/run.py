@@ -62,7 +62,20 @@ def command(scenario: str, variant: str | None, overrides: tuple[str, ...], seed
         raise
     budgets, code = conclude(player.judge)
     emit(replace(report_on(player, played), budgets=budgets), options, view)
+    if hint := warnings_said(story, scenario, overrides):
+        click.echo(hint, err=True)
     return code
+
+
+def warnings_said(story: Story, file: str, overrides: Sequence[str]) -> str:
+    """How many warnings lint has on the story, and the command that tells them; nothing where there is none."""
+    from rebalsim.lint.registry import check
+
+    found = len([p for p in story.problems() if p.is_warning]) + len(check(story))
+    if not found:
+        return ""
+    again = shlex.join(["rebalsim", "lint", file, *(word for override in overrides for word in ("--set", override))])
+    return f"{found} warning{'s' if found > 1 else ''} on this story: {again}"
 
 
 class Player:

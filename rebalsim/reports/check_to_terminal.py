@@ -1,4 +1,7 @@
-"""A check for the terminal: a line a budget, beneath a broken one the pause that spent it and where the budget stands; then a summary."""
+"""A check for the terminal: a line a budget, beneath a broken one the pause that spent it and where the budget stands; then a summary.
+
+Errors in the files are counted here and told on stderr, which the command does.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,6 @@ def render(report: CheckReport, view: View = View()) -> str:  # noqa: B008 (froz
         _story(page, story)
     _flips(page, report)
     _comparison(page, report)
-    for problem in report.problems:
-        page.line(Line(page.plain(problem), "red"))
     page.line(_summary(page, report))
     return "".join(page.lines)
 
@@ -48,9 +49,11 @@ def _story(page: _Page, story: StoryChecked) -> None:
     if story.has_budgets and story.ending == "pass" and not (story.checked or story.problems or story.notes):
         return                                # --only meant others
     page.line(Line(page.plain(story.file), "bold").add(f"  {page.plain(story.title)}" if story.title else "", "dim"))
-    for problem in story.problems:
+    for problem in (p for p in story.problems if p.is_warning):
         for part in str(problem).split("\n"):
-            page.line(Line(f"  {page.plain(part)}", "" if problem.is_warning else "red"))
+            page.line(Line(f"  {page.plain(part)}"))
+    if errors := sum(not p.is_warning for p in story.problems):
+        page.line(Line("  ").add(page.plain("✗"), "red").add(f" {plural(errors, 'error')}, told on stderr", "red"))
     if story.bug:
         page.wrapped(f"rebalsim contradicts itself here: {story.bug}", 2, "bold red")
     has_variants = len({c.variant for c in story.checked}) > 1

@@ -156,14 +156,14 @@ def test_only_plans_in_a_folder_are_told_apart_from_an_empty_one(repository: Rep
 def test_a_budget_that_makes_no_sense_ends_with_2_on_its_line(repository: Repository) -> None:
     repository.write("wrong.yaml", DEPLOY.replace('  rebalances: "== 0"', '  rebalances: {limit: "== 0", topic: orders}'))
     assert repository.check("wrong.yaml") == exits.INVALID
-    assert "wrong.yaml:20:3: rebalances cannot be narrowed by topics" in repository.out and "^^^^^^^^^^" in repository.out
+    assert "wrong.yaml:20:3: rebalances cannot be narrowed by topics" in repository.err and "^^^^^^^^^^" in repository.err
     assert "✓  longest_pause <= 40s" in repository.out                      # the others are judged all the same
 
 
 def test_a_mistyped_metric_ends_with_2_and_the_nearest_one(repository: Repository) -> None:
     repository.write("wrong.yaml", DEPLOY.replace("longest_pause", "longest_puase"))
     assert repository.check("wrong.yaml") == exits.INVALID
-    assert "wrong.yaml:19:3: There is no metric 'longest_puase' — did you mean 'longest_pause'?" in repository.out
+    assert "wrong.yaml:19:3: There is no metric 'longest_puase' — did you mean 'longest_pause'?" in repository.err
 
 
 def test_a_scenario_without_budgets_is_warned_of_or_refused(repository: Repository) -> None:
@@ -171,7 +171,16 @@ def test_a_scenario_without_budgets_is_warned_of_or_refused(repository: Reposito
     assert repository.check("bare.yaml") == exits.WITHIN
     assert "note: has no budgets, so nothing can fail" in repository.out
     assert repository.check("bare.yaml", "--require-budgets") == exits.INVALID
-    assert "bare.yaml:1:1: Has no budgets" in repository.out
+    assert "bare.yaml:1:1: Has no budgets" in repository.err
+
+
+@pytest.mark.parametrize("form", [(), ("--json",), ("--markdown",)])
+def test_what_cannot_be_judged_is_told_on_stderr_whatever_goes_to_stdout(repository: Repository, form: tuple[str, ...]) -> None:
+    assert repository.check("scenarios", "nowhere", *form) == exits.INVALID
+    assert repository.err == "nowhere:1:1: There is no file and no stock story 'nowhere' — `rebalsim init` writes one\n"
+    assert "longest_pause" in repository.out
+    if not form:
+        assert "nowhere\n  ✗ 1 error, told on stderr\n" in repository.out and "1 file invalid" in repository.out
 
 
 # ------------------------------------------------------------------------------------------------ which budgets, which runs

@@ -99,7 +99,7 @@ def test_new_and_gone_stories_are_told(repository: Repository) -> None:
 def test_budgets_relative_to_a_baseline(repository: Repository) -> None:
     repository.write("scenarios/deploy.yaml", RELATIVE)
     assert repository.check("scenarios") == exits.INVALID
-    assert "scenarios/deploy.yaml:19:3: This budget is relative to a baseline, and none is given" in repository.out
+    assert "scenarios/deploy.yaml:19:3: This budget is relative to a baseline, and none is given" in repository.err
     assert repository.check("scenarios", "--save-baseline", "pauses.json") == exits.WITHIN
     assert "2 budgets are relative to the baseline that is now being saved, and not judged yet" in " ".join(repository.out.split())
     assert '"longest_pause [action deploy]": "35.' in repository.read("pauses.json")
@@ -109,7 +109,7 @@ def test_budgets_relative_to_a_baseline(repository: Repository) -> None:
     assert "9 against 0 (baseline + 5%)" in " ".join(repository.out.split())
     repository.write("scenarios/new.yaml", RELATIVE)
     assert repository.check("scenarios", "--baseline", "pauses.json") == exits.INVALID
-    assert "The baseline has no rebalances of as-written in this file — save it anew with --save-baseline" in repository.out
+    assert "The baseline has no rebalances of as-written in this file — save it anew with --save-baseline" in repository.err
 
 
 @pytest.mark.parametrize(("text", "said"), [
@@ -145,7 +145,7 @@ def test_saving_some_keeps_what_was_saved_of_files_that_are_still_there(reposito
 def test_nothing_is_saved_where_something_could_not_be_judged(repository: Repository) -> None:
     repository.write("scenarios/wrong.yaml", "topics: {orders: 4}\nhorizon: 1m\n")
     assert repository.check("scenarios", "--save-baseline", "pauses.json") == exits.INVALID
-    assert "pauses.json: not written, because not every scenario could be judged" in repository.out and not (repository.root / "pauses.json").exists()
+    assert "pauses.json: not written, because not every scenario could be judged" in repository.err and not (repository.root / "pauses.json").exists()
 
 
 def test_a_folder_that_is_not_there_is_told_and_what_was_there_stays(repository: Repository) -> None:

@@ -86,3 +86,15 @@ def test_who_stops_many_runs_is_told_what_is_known_so_far(monkeypatch: pytest.Mo
     assert code_of(["run", "scale-out", "--runs", "1000000", "--variant", "eager"]) == exits.INTERRUPTED
     said = capsys.readouterr().err
     assert "Stopped after 25 of 1,000,000 runs." in said and "eager: longest pause of 25 runs p50 " in said and "the worst came with seed" in said
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_what_lint_would_say_is_counted_on_stderr_with_the_command_that_says_it(form: tuple[str, ...]) -> None:
+    found = run("crash-replaced-early", "--set", "group.members=5", *form)
+    assert found.stderr == "2 warnings on this story: rebalsim lint crash-replaced-early --set group.members=5\n"
+    assert "2 warnings" not in found.stdout
+    assert CliRunner().invoke(door, found.stderr.strip().split("rebalsim ")[1].split(), standalone_mode=False).stderr.startswith("1 file: 2 warnings.")
+
+
+def test_a_story_that_lint_is_silent_on_is_not_followed_by_a_word_of_it() -> None:
+    assert run("scale-out").stderr == ""
