@@ -1,12 +1,14 @@
 """How far a group had committed each partition at an instant: what `kafka-consumer-groups --describe` shows.
 
 A trace tells commits before rebalances and where new owners began, which is exact; it does not tell each periodic commit of steady times. Those are
-reckoned: every `auto.commit.interval.ms` from the consumer's first poll on, as long as it polls.
+reckoned: every `auto.commit.interval.ms` as long as the consumer polls. Its clock begins with the process and anew with each assignment that it was
+given (ConsumerCoordinator.onJoinComplete; under the consumer protocol each finished reconciliation).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from itertools import pairwise
 
 from rebalsim.analysis.analysis import Analysis
 from rebalsim.analysis.values import Holding, MemberLife, Span
@@ -40,8 +42,8 @@ def committed_at(a: Analysis, group: str, at_us: int, handled: Handled) -> dict[
             if instant > last_us and instant >= h.started_us and (offset := handled(p, instant)) is not None:
                 value, last_us = offset, instant
         following = next((e for e in positions.get(p, ()) if e.at_us > at_us), None)
-        if following is not None and following.how == "committed":
-            value = _bounded(a, holdings, value, following, members, at_us)
+        if following is not None:          # who found nothing committed tells that nobody had
+            value = _bounded(a, holdings, value, following, members, at_us) if following.how == "committed" else None
         if value is not None:
             furthest = handled(p, at_us)
             found[p] = value if furthest is None else min(value, furthest)
@@ -62,7 +64,7 @@ def _last_commit(a: Analysis, spans: Sequence[Span], h: Holding, until_us: int) 
     facts = a.header.consumers.get(h.consumer, ConsumerFacts(""))
     told = _told(a, h.consumer, until_us, facts)
     if facts.is_auto_commit:
-        return max(told, _ticked(spans, interval_of(facts), until_us))
+        return max(told, _ticked(spans, _assigned(a, h.consumer, until_us), interval_of(facts), until_us))
     if facts.commit in ("", "none"):
         return told
     polled = [min(s.ended_us, until_us) for s in spans if s.what == "polling" and s.started_us <= until_us]      # with each batch
@@ -91,16 +93,26 @@ def _told(a: Analysis, consumer: str, until_us: int, facts: ConsumerFacts) -> in
     return NEVER
 
 
-def _ticked(spans: Sequence[Span], every_us: int, until_us: int) -> int:
+def _assigned(a: Analysis, consumer: str, until_us: int) -> list[int]:
+    """When the consumer's onPartitionsAssigned had returned, nothing new in it or not."""
+    numbers = a.index.by_consumer.get(consumer, ())
+    ended = (a.index.events[n] for n in numbers[: a.index.first_at(numbers, until_us + 1)])
+    return [e.at_us for e in ended if type(e) is ev.CallbackEnded and e.callback == "assigned"]
+
+
+def _ticked(spans: Sequence[Span], resets: Collection[int], every_us: int, until_us: int) -> int:
     """The last periodic commit: a poll makes it, once the interval is over."""
     due, last, before = NEVER, NEVER, ""
     for span in spans:
         if span.what == "polling" and span.started_us <= until_us:
             if due < 0 or before == "starting":
                 due = span.started_us + every_us
-            end, first = min(span.ended_us, until_us), max(due, span.started_us)
-            if end >= first:
-                last = first + (end - first) // every_us * every_us
-                due = last + every_us
+            end = min(span.ended_us, until_us)
+            for since, until in pairwise((span.started_us, *(at for at in resets if span.started_us < at < end), end)):
+                if since in resets:
+                    due = since + every_us
+                if until >= (first := max(due, since)):
+                    last = first + (until - first) // every_us * every_us
+                    due = last + every_us
         before = span.what
     return last

@@ -95,12 +95,27 @@ def _cooperative(index: Index, header: TraceHeader) -> Answer:
                     latest[group] = (e.generation, e.assignor, n)
     offered = tuple(name for name, facts in sorted(header.consumers.items()) if name in joined and any("cooperative" in a for a in facts.assignors))
     evidence = tuple(n for _, _, n in latest.values())
-    if not latest:
-        return Answer("cooperative-in-use", None, offered, {"consumer_protocol": int(is_new)}, evidence)
+    moved = _moved_to_the_broker(index)
+    if not latest or all(group in moved for group in latest):
+        figures = {"consumer_protocol": int(is_new or bool(moved)), "since_us": min((moved[group] for group in latest), default=-1)}
+        return Answer("cooperative-in-use", None, offered, figures, evidence)
     protocols = {header.consumers[name].protocol for name in offered if header.consumers[name].protocol}
     in_use = all("cooperative" in assignor for _, assignor, _ in latest.values()) and "eager" not in protocols
     figures = {"offered": len(offered), "groups": len(latest), "since_us": _changed(next(iter(chosen.values()))) if len(chosen) == 1 else -1}
     return Answer("cooperative-in-use", in_use, offered, figures, evidence)
+
+
+def _moved_to_the_broker(index: Index) -> dict[str, int]:
+    """Groups that end under the consumer protocol, where the broker assigns → since when."""
+    since: dict[str, int] = {}
+    for group, numbers in index.by_group.items() if index.new_protocol else ():
+        for n in reversed(numbers):
+            e = index.events[n]
+            if type(e) is ev.EpochBumped:
+                since[group] = e.at_us
+            elif type(e) is ev.BarrierCompleted:
+                break
+    return since
 
 
 def _changed(chosen: dict[int, tuple[int, bool]]) -> int:

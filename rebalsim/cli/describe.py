@@ -28,7 +28,7 @@ def command(file: str, at_us: int | None, is_offsets: bool, is_members: bool, is
     """Print what `kafka-consumer-groups --describe` would have shown of FILE at a moment, in its columns.
 
     CURRENT-OFFSET is what had been committed: known where a rebalance began or a new owner, reckoned in between (every
-    auto.commit.interval.ms of each consumer's polling).
+    auto.commit.interval.ms since a consumer's last assignment, while it polls).
 
     FILE is a scenario, a trace, a recording, or a folder of client logs. Hosts are not simulated: the consumer's name stands there.
     """

@@ -113,7 +113,7 @@ def _offsets_note(a: Analysis, group: str) -> str:
 
 
 _OFFSETS_NOTE = ("\nNote: CURRENT-OFFSET is what had been committed. A trace does not tell each periodic commit: they are reckoned,\n"
-                 "one every auto.commit.interval.ms{} from a consumer's first poll on. It may be off by what is handled in that time.\n")
+                 "one every auto.commit.interval.ms{} since a consumer's last assignment. It may be off by what is handled in that time.\n")
 
 
 def _note(moment: Moment) -> str:

@@ -15,7 +15,7 @@ class Answered:
     """A question with its answer. `is_bad`: this is worth doing something about."""
 
     question: str
-    answer: str               # yes | no | unknown
+    answer: str               # yes | no | unknown | n/a, where the question does not arise
     text: str
     is_bad: bool
 
@@ -28,9 +28,12 @@ _QUESTIONS = {
 }
 
 
+_WITHOUT_ANSWER = ("unknown", "n/a")
+
+
 def tell_answer(answer: Answer) -> Answered:
     """One question and its answer."""
-    said = "unknown" if answer.is_yes is None else "yes" if answer.is_yes else "no"
+    said = _WITHOUT_ANSWER[bool(answer.figures.get("consumer_protocol"))] if answer.is_yes is None else "yes" if answer.is_yes else "no"
     is_bad = bool(answer.is_yes) and answer.question != "cooperative-in-use"
     text = _TELLERS[answer.question](answer)
     if answer.question == "cooperative-in-use" and answer.is_yes is False and answer.consumers:
@@ -65,9 +68,11 @@ def _shared(a: Answer) -> str:
 
 
 def _cooperative(a: Answer) -> str:
-    if a.is_yes is None:
-        return "It runs the consumer protocol, where the broker assigns." if a.figures.get("consumer_protocol") else "This trace does not tell."
     since = a.figures.get("since_us", -1)
+    if a.is_yes is None:
+        if not a.figures.get("consumer_protocol"):
+            return "This trace does not tell."
+        return f"Under the consumer protocol{f', since {say_instant(since)},' if since >= 0 else ''} the brokers assign, and only what moves is given up."
     if a.is_yes:
         return f"It has been the group's assignor since {say_instant(since)}, and another before." if since >= 0 else ""
     offered = a.figures["offered"]

@@ -335,6 +335,14 @@ def test_since_when_the_cooperative_assignor_is_in_use_is_told() -> None:
     assert tell_answer(back).text == "No member offers it any more; it was the group's assignor until 1:15.000."
 
 
+def test_under_the_consumer_protocol_the_cooperative_assignor_is_no_question() -> None:
+    moved = Answer("cooperative-in-use", None, ("c0",), {"consumer_protocol": 1, "since_us": 75_000_000}, ())
+    assert tell_answer(moved).answer == "n/a"
+    assert tell_answer(moved).text == "Under the consumer protocol, since 1:15.000, the brokers assign, and only what moves is given up."
+    born = replace(moved, figures={"consumer_protocol": 1, "since_us": -1})
+    assert tell_answer(born).text == "Under the consumer protocol the brokers assign, and only what moves is given up."
+
+
 def test_figures() -> None:
     assert [say("longest_pause", v) for v in (None, 0.0, 3_010_000.0)] == ["-", "0 s", "3.01 s"]
     assert say("partition_seconds", 378_000_000.0) == "378 s" and say("lag_peak", 42_000.4) == "42,000" and say("rebalancing_share", 0.0123) == "1.2 %"
