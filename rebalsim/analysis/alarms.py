@@ -1,6 +1,7 @@
-"""What must be known before any figure: consumers that are gone and not by their own will, and groups that were not stable when observation ended.
+"""What must be known before any figure: consumers that are gone and not by their own will, groups that were not stable when observation ended, and
+partitions that a stable group has given to nobody.
 
-Figures alone hide both. A dead consumer's partitions are soon consumed by others, and a group that never assigned anything never stands still.
+Figures alone hide these. A dead consumer's partitions are soon consumed by others, and a group that never assigned anything never stands still.
 """
 
 from __future__ import annotations
@@ -8,14 +9,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rebalsim.analysis.index import NOTHING, Index
+from rebalsim.analysis.ownership import Holdings
+from rebalsim.analysis.torn import find_torn
 from rebalsim.analysis.values import Alarm, Disturbance, Rebalance
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TraceHeader
 
 
-def find_alarms(index: Index, header: TraceHeader, rounds: Mapping[str, Sequence[Rebalance]], disturbances: Sequence[Disturbance]) -> list[Alarm]:
+def find_alarms(
+    index: Index, header: TraceHeader, rounds: Mapping[str, Sequence[Rebalance]], disturbances: Sequence[Disturbance], holdings: Holdings,
+) -> list[Alarm]:
     """Groups first, then the dead, each by time."""
-    groups = [alarm for group in rounds if (alarm := _of_group(group, index, rounds[group], disturbances)) is not None]
+    groups = [
+        alarm for group in rounds
+        if (alarm := _unowned(group, index, holdings) or _of_group(group, index, rounds[group], disturbances)) is not None
+    ]
     dead = [alarm for name in sorted(index.by_consumer) for alarm in _deaths(name, index, header)]
     return sorted(groups, key=lambda a: (a.at_us, a.group)) + sorted(dead, key=lambda a: (a.at_us, a.consumers))
 
@@ -53,6 +61,16 @@ def _same_identity(name: str, header: TraceHeader) -> tuple[str, ...]:
 
 
 # ------------------------------------------------------------------------------------------------ groups
+
+
+def _unowned(group: str, index: Index, holdings: Holdings) -> Alarm | None:
+    """Partitions that nobody has though the group is stable: whose hand-over broke off, and since when."""
+    torn = find_torn(index, group, holdings)
+    if not torn:
+        return None
+    givers = tuple(dict.fromkeys(t.giver for t in torn))
+    return Alarm("unowned", group, min(t.since_us for t in torn), givers, "torn-handover", (), -1, 0, {},
+                 tuple(sorted(dict.fromkeys(t.event for t in torn))), tuple(t.partition for t in torn))
 
 
 def _of_group(group: str, index: Index, rounds: Sequence[Rebalance], disturbances: Sequence[Disturbance]) -> Alarm | None:

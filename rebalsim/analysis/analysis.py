@@ -200,8 +200,8 @@ class Analysis:
 
     @cached_property
     def alarms(self) -> list[Alarm]:
-        """Who is dead, and which group was not stable in the end."""
-        return find_alarms(self.index, self.header, self.rounds_by_group, self.disturbances)
+        """Who is dead, which group was not stable in the end, and what a stable one has given to nobody."""
+        return find_alarms(self.index, self.header, self.rounds_by_group, self.disturbances, self.holdings)
 
     @cached_property
     def violations(self) -> list[Violation]:

@@ -140,8 +140,11 @@ class Doings:
                 break
             if type(event) is ev.CallbackBegan:
                 entered = event.at_us
-            elif type(event) is ev.CallbackEnded and entered >= 0:
+            elif type(event) in (ev.CallbackEnded, ev.ConsumerExited) and entered >= 0:
                 spent += event.at_us - entered
+                entered = -1
+        if entered >= 0:
+            spent += until_us - entered
         if spent * 2 > until_us - from_us:
             return "in-callback"
         return "busy" if until_us - from_us > QUICK_US else "joining"

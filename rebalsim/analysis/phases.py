@@ -136,6 +136,8 @@ class Storyteller:
         kind, who, r = cut.kind, cut.consumer, cut.round
         if kind in (PhaseKind.BARRIER, PhaseKind.FOLLOW_UP, PhaseKind.NOTICE) and r is not None:
             return self._of_round(kind, r, cut.at_us, ended)
+        if kind is PhaseKind.FOLLOW_UP and who:
+            return Facts(who, "torn", cut.at_us, ended), ()
         if kind is PhaseKind.DETECTION:
             return self._of_detection(p, who, cut.at_us, ended)
         if kind is PhaseKind.STUCK:

@@ -48,6 +48,7 @@ class ClassicWalk:
     holder: str = ""
     mode: str = ""
     is_handover: bool = False            # given up after a round, for the next one to hand on
+    is_torn: bool = False                # … and its giver has started anew since, in its old place: no round follows from that
     is_ahead: bool = False               # given up before the round began that took it: its giver set that off itself
     has_left: bool = False
     round: Rebalance | None = None
@@ -130,7 +131,7 @@ class ClassicWalk:
         e = self.index.events[number]
         kind, mode = type(e), self.mode
         if number in self.pause.path and kind is ev.CallbackBegan and e.callback == "assigned":
-            self.holder, self.mode, self.is_handover = e.consumer, "assigned", False
+            self.holder, self.mode, self.is_handover, self.is_torn = e.consumer, "assigned", False, False
             return
         if e.consumer != self.holder:
             return
@@ -147,6 +148,9 @@ class ClassicWalk:
                 self.mode = "given"
             elif mode == "assigned" and e.callback == "assigned":
                 self.mode = "serving"
+        elif kind is ev.AssignmentReceived:
+            if (mode == "returning" or (mode == "given" and self.is_handover)) and self._tears(e):
+                self.mode, self.is_handover, self.is_torn = "given", True, True
         elif kind is ev.LeaveSent:
             if mode in ("closing", "stuck", "revoking", "gone"):
                 self.mode, self.has_left = "left", True
@@ -155,6 +159,13 @@ class ClassicWalk:
                 self.mode = "closing"
         else:
             self._troubled(e, kind, mode)
+
+    def _tears(self, e: ev.AssignmentReceived) -> bool:
+        """It took its old place again, and in that round the partition had been kept back for the next one, which it would have set off."""
+        r = self.round
+        if r is None or e.generation != r.generation or r.barrier_us > self.pause.started_us or self.assignee(r, self.pause.partition):
+            return False
+        return not self._next_owner(e.at_us, self._following_barrier(r))
 
     def _troubled(self, e: ev.TraceEvent, kind: type, mode: str) -> None:
         """The holder vanished, got stuck, or came back."""
@@ -225,7 +236,7 @@ class ClassicWalk:
         if r is not None and is_over and (r.barrier_us > self.pause.started_us or mode == "returning"):
             return PhaseKind.ASSIGNMENT, self._assignee(r, at), r
         if self.is_handover:
-            return PhaseKind.FOLLOW_UP, coming, following
+            return (PhaseKind.FOLLOW_UP, self.holder, None) if self.is_torn else (PhaseKind.FOLLOW_UP, coming, following)
         return (PhaseKind.NOTICE if mode == "left" else PhaseKind.BARRIER), coming or (self.holder if mode != "left" else ""), following
 
     def _assignee(self, r: Rebalance, at: int) -> str:
@@ -234,13 +245,17 @@ class ClassicWalk:
         if told:
             return told
         late = [c for c in sorted(r.joins) if c not in r.latency_us]
-        following = self._following(r.prepared_us)
-        taken = self._next_owner(at, following.barrier_us if following is not None and following.barrier_us >= 0 else self.pause.ended_us)
+        taken = self._next_owner(at, self._following_barrier(r))
         return taken or (late[0] if late else self.pause.owner_after)
 
     def _following(self, at: int) -> Rebalance | None:
         place = bisect_right(self.rounds, at, key=lambda x: x.prepared_us)
         return self.rounds[place] if place < len(self.rounds) else None
+
+    def _following_barrier(self, r: Rebalance) -> int:
+        """The instant of the next round's result, or the pause's end."""
+        following = self._following(r.prepared_us)
+        return following.barrier_us if following is not None and following.barrier_us >= 0 else self.pause.ended_us
 
     def _next_owner(self, at: int, until: int) -> str:
         for number in self.pause.path:

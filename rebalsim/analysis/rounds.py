@@ -114,6 +114,8 @@ class RoundFinder:
             self.preparing = self._new_round(e.at_us, _trigger_in(e.trigger, e.reason), e.consumer, e.reason, number)
         elif e.after == "Stable" and self.current is not None and self.current.stable_us < 0 and e.before == "CompletingRebalance":
             self._stable(self.current, number, e.at_us)
+        elif e.before == "Dead":                               # another coordinator knows nothing of a round that had only begun
+            self.preparing = None
 
     def _barrier(self, number: int, e: ev.BarrierCompleted) -> None:
         r = self.preparing or self._new_round(e.at_us, "", "", "", number)

@@ -40,7 +40,8 @@ class Facts:
     """What is known of a phase beyond its length. Empty and −1 where it does not apply.
 
     `doing` says what `consumer` did meanwhile: dead | frozen | cut-off | stuck | busy | in-callback | unaware (its heartbeat was not due) | away | ghost |
-    new (it had never been there) | starting | joining | committing | restoring | initial-delay | assigning | fetching | unknown.
+    new (it had never been there) | starting | joining | committing | restoring | initial-delay | assigning | fetching | unknown |
+    torn (it was to set off the second round of a hand-over, and had started anew in its old place before that).
     """
 
     consumer: str = ""             # whom it was waiting for (barrier: the last to join; follow-up: whose heartbeat; detection: who vanished)
@@ -341,18 +342,19 @@ class Answer:
 @dataclass(slots=True)
 class Alarm:
     """What must be known before any figure. `kind`: died (of an error, or killed and not back) | never-stable (the group, from its beginning to the
-    horizon) | not-stable (the group, since a disturbance that was open at the horizon)."""
+    horizon) | not-stable (the group, since a disturbance that was open at the horizon) | unowned (the group is stable, and nobody has `partitions`)."""
 
     kind: str
     group: str
-    at_us: int                     # the (first) death; the beginning of the disturbance
-    consumers: tuple[str, ...]     # who died; who gave up waiting; whose trigger it was
-    why: str                       # died: the exception's name, empty if killed; else the trigger, or sync-timed-out
+    at_us: int                     # the (first) death; the beginning of the disturbance; since when nobody has the partitions
+    consumers: tuple[str, ...]     # who died; who gave up waiting; whose trigger it was; who was to hand the partitions on
+    why: str                       # died: the exception's name, empty if killed; else the trigger, sync-timed-out, or torn-handover
     others: tuple[str, ...]        # fenced: who else has its identity; sync-timed-out: the leader
     back_us: int                   # when it was started again after the last death; −1 never
     times: int                     # deaths; generations that the group went through meanwhile
     figures: dict[str, int]        # sync-timed-out: waited_us, computed_us
     evidence: tuple[int, ...]
+    partitions: tuple[Partition, ...] = ()
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""What must be read before any figure, in a sentence each: who is dead, which group was not stable, what nobody will ever read."""
+"""What must be read before any figure, in a sentence each: who is dead, which group was not stable, what nobody has, what nobody will ever read."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _MEANS = {
 def tell_alarms(a: Analysis) -> list[AlarmTold]:
     """Everything that has to be said of one run: groups, the dead, and what was skipped."""
     several = len(a.groups) > 1
-    groups = [AlarmTold(_of_group(alarm, a, several), alarm.kind == "never-stable") for alarm in a.alarms if alarm.kind != "died"]
+    groups = [AlarmTold(_of_group(alarm, a, several), alarm.kind in ("never-stable", "unowned")) for alarm in a.alarms if alarm.kind != "died"]
     skips = _skipped(a)
     return [*groups, *(AlarmTold(text) for text in _dead(a.alarms)), *([AlarmTold(skips)] if skips else [])]
 
@@ -109,6 +109,8 @@ def _meaning(alarm: Alarm) -> str:
 
 def _of_group(alarm: Alarm, a: Analysis, is_named: bool) -> str:
     group = f"The group {safe(alarm.group)}" if is_named else "The group"
+    if alarm.kind == "unowned":
+        return _unowned(alarm, uncapital(group))
     if alarm.kind == "never-stable":
         nobody = not any(h for (of, _), h in a.holdings.items() if of == alarm.group)
         what = "nobody has been assigned anything" if nobody else "it has not settled"
@@ -118,6 +120,16 @@ def _of_group(alarm: Alarm, a: Analysis, is_named: bool) -> str:
         why = "" if alarm.why in ("", "unknown", "sync-timed-out") else f", when {tell_trigger(alarm.why, alarm.consumers[0] if alarm.consumers else '')}"
         told = f"{group} was not stable when the observation ended{rounds}: it has not been since {say_instant(alarm.at_us)}{why}."
     return told + _waited(alarm) if alarm.why == "sync-timed-out" else told
+
+
+def _unowned(alarm: Alarm, group: str) -> str:
+    """What no error and no state shows: everybody is content, and some partitions are nobody's."""
+    who = listed([safe(c) for c in alarm.consumers])
+    each = len(alarm.consumers) > 1
+    return (f"Nobody has {partitions_told(alarm.partitions)} since {say_instant(alarm.at_us)}, though {group} is stable: {who} "
+            f"{'were' if each else 'was'} giving {'it' if len(alarm.partitions) == 1 else 'them'} up for others, restarted under "
+            f"{'their static ids' if each else 'its static id'} before joining again, and took {'their old places' if each else 'its old place'} without a "
+            f"rebalance, so the second round of the hand-over never came. Any later rebalance ends it.")
 
 
 def _waited(alarm: Alarm) -> str:

@@ -156,7 +156,8 @@ def _partition(told: Doc) -> Partition:
 def _alarm(x: Doc) -> Alarm:
     told = {key: value for key, value in x.items() if key != "text"}
     lists = {key: tuple(x[key]) for key in ("consumers", "others", "evidence")}
-    return Alarm(**{**told, **lists, "back_us": _or(x["back_us"])})
+    partitions = tuple(map(partition_named, x.get("partitions", ())))
+    return Alarm(**{**told, **lists, "back_us": _or(x["back_us"]), "partitions": partitions})
 
 
 def _mark(m: Doc) -> Mark:

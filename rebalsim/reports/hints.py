@@ -35,6 +35,8 @@ def hint_on(pause: Pause, analysis: Analysis) -> str:
         return "commitSync() without a duration waits for the coordinator for default.api.timeout.ms; commitAsync() does not wait."
     if phase.kind is PhaseKind.STUCK or phase.facts.doing == "stuck":
         return _stuck(safe(phase.facts.consumer) or "the member", facts)
+    if phase.facts.doing == "torn":
+        return "Any other rebalance ends it; let the group settle before you restart the next static member, and keep onPartitionsRevoked short."
     if phase.kind in (PhaseKind.NOTICE, PhaseKind.FOLLOW_UP) and phase.facts.consumer and not phase.facts.timer:
         return _waited_for(phase.facts.doing, facts)
     if (phase.kind in (PhaseKind.ASSIGNMENT, PhaseKind.FETCH) and phase.facts.doing != "assigning") or phase.facts.doing == "busy":

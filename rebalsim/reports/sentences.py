@@ -288,6 +288,8 @@ def _revoke(f: Facts, who: str) -> str:
 def _follow_up(f: Facts, who: str) -> str:
     if not f.consumer:
         return "waiting for the second rebalance"
+    if f.doing == "torn":
+        return f"without a second rebalance: {who} had restarted under its static id before it could set that off"
     return f"waiting for the second rebalance, of which {who} heard{_heard(f).removeprefix(',')}"
 
 

@@ -139,7 +139,8 @@ def _last_word(analysis: Analysis, consumer: str) -> ev.GenerationJoined | ev.Me
 
 
 def _unheld(analysis: Analysis, scenario: Scenario, group: str) -> str:
-    """A partition that is there, and asked for by somebody who lives, and that nobody holds."""
+    """A partition that is there, and asked for by somebody who lives, and that nobody holds. What fell between the two rounds of a hand-over (a static
+    member restarted before it had joined again) stays so, as with Kafka, until something else rebalances the group."""
     counts = {topic.name: topic.partitions for topic in scenario.topics if topic.exists_from_start}
     wanted: dict[str, None] = {}
     asks = _subscriptions(analysis, scenario)
@@ -157,6 +158,7 @@ def _unheld(analysis: Analysis, scenario: Scenario, group: str) -> str:
     if is_blind and is_torn:
         return ""
     held = {(partition.topic, partition.number) for partition, now in _holders(analysis, group).items() if now}
+    held.update((p.topic, p.number) for alarm in analysis.alarms if alarm.kind == "unowned" and alarm.group == group for p in alarm.partitions)
     for topic in wanted:
         for number in range(counts.get(topic, 0)):
             if (topic, number) not in held:

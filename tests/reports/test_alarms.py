@@ -107,6 +107,26 @@ def test_a_group_that_was_not_stable_at_the_end_is_told_as_that() -> None:
     assert told(trace(words)) == ["The group was not stable when the observation ended: it has not been since 1:30.000, when c1 joined."]
 
 
+def torn() -> Trace:
+    """c0 gives t-1 up for c1, is killed before it can join again, and takes its old place."""
+    words = ("c0(@0 g|1.c0@1 c0=1@1 g}1@1 c0:1@1 c0+p0,p1@1 c1(@10 g{joined.c1@10 g|2.c0@11 c0=2@11 c1=2@11 g}2@11 c0:2@11 c1:2@11 "
+             "c0[p1@11 c0!@12 c0(2@13 c0=2@14 c0:2@14 c0+p0@14")
+    made = lived(words, ev.MemberAdded(14 * SECOND, "group", "c0", "c0-2", "replacement"), statics=("c0", "c1"))
+    for n, e in enumerate(made.events):
+        if type(e) is ev.BarrierCompleted:
+            made.events[n] = replace(e, assignor="cooperative-sticky")
+        elif type(e) is ev.AssignmentReceived and e.consumer == "c0":
+            made.events[n] = replace(e, partitions=(Partition("t", 0),))
+    return made
+
+
+def test_what_a_stable_group_has_given_to_nobody_is_told_with_its_reason() -> None:
+    text, = told(torn())
+    assert text == ("Nobody has t-1 since 12.000 s, though the group is stable: c0 was giving it up for others, restarted under its static id before joining "
+                    "again, and took its old place without a rebalance, so the second round of the hand-over never came. Any later rebalance ends it.")
+    assert "\x1b[1;31m! Nobody has t-1" in to_terminal.render(one(torn()), View(400, is_coloured=True))
+
+
 def test_skipped_records_are_told_as_lost_and_warned_of() -> None:
     p = Partition("t", 0)
     begun, skip = ev.PositionFound(SECOND, "c0", p, 0, "latest"), ev.PositionFound(31 * SECOND, "c1", p, 700, "latest", 100)
@@ -133,7 +153,7 @@ def test_the_same_of_two_variants_is_told_once() -> None:
 
 
 def test_alarms_survive_a_result_that_was_kept() -> None:
-    for made in (lived(TWO, died(20, "c1")), stuck_in_sync()):
+    for made in (lived(TWO, died(20, "c1")), stuck_in_sync(), torn()):
         document = to_json.document_of(one(made))
         kept = from_json.report_from(document, "kept.json")
         assert kept.variants[0].analysis.alarms == analyse(made).alarms

@@ -8,13 +8,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from simulated_groups import IDLE, Told, member, play_group, settled
+from simulated_groups import IDLE, Told, member, play_group, settled, us
 
 from rebalsim.analysis import analyse
 from rebalsim.domain.draws import constantly
 from rebalsim.domain.instants import MS, SECOND
 from rebalsim.domain.scenario import AssignorCost, Consumer, Cost, Link, Listener
 from rebalsim.trace import events as ev
+from rebalsim.trace.trace import Trace
 
 COOP = {"partition_assignment_strategy": ("cooperative-sticky",)}
 AUTO = replace(IDLE, commit="auto")
@@ -96,6 +97,21 @@ def test_24_a_static_member_past_max_poll_is_replaced_in_silence() -> None:
     assert [what for _, what, _ in told.callbacks("c2", since=5)] == ["lost", "assigned"]
     assert told.after(20, ev.MemberAdded, consumer="c2", how="replacement") < 25.2
     assert told.barriers(since=1) == [] and told.callbacks("c1", since=1) == []
+
+
+def test_a_static_member_killed_between_the_rounds_of_a_hand_over_leaves_partitions_to_nobody() -> None:
+    """As recorded of Kafka 4.3.1 (tests/reality/held-out/torn-handover-coop): only another rebalance ends it."""
+    slow = Listener(revoked=Cost(constantly(3 * SECOND)))
+    first, second, third = (replace(member(name, group_instance_id=name, **COOP), listener=slow) for name in ("c0", "c1", "c2"))
+    told = play_group((first,), settled(first), 60.0, later=((second, 10.0), (first, 15.5), (third, 40.0)), deeds=((13.5, "kill", "c0", 0),))
+    assert told.callbacks("c0", since=9)[:2] == [(12.01, "revoked", "3,4,5"), (15.509, "assigned", "0,1,2")]
+    assert [at for at, _ in told.barriers(since=9) if at < 40] == [12.002]
+    until = Trace(told.trace.header, [e for e in told.events if e.at_us < us(40)])
+    alarm, = analyse(until, us(40)).alarms
+    assert (alarm.kind, alarm.consumers, [p.number for p in alarm.partitions], alarm.at_us) == ("unowned", ("c0",), [3, 4, 5], us(13.5))
+    assert analyse(told.trace).alarms == []
+    waits = {phase.facts.doing: phase.length_us / SECOND for phase in max(analyse(told.trace).pauses, key=lambda p: p.length_us).phases}
+    assert waits["torn"] == pytest.approx(24.5, abs=0.1)
 
 
 def test_25_a_commit_succeeds_while_the_barrier_is_open() -> None:
