@@ -1,7 +1,8 @@
-"""What must be known before any figure: consumers that are gone and not by their own will, groups that were not stable when observation ended, and
-partitions that a stable group has given to nobody.
+"""What must be known before any figure: consumers that are gone and not by their own will, groups that were not stable when observation ended,
+partitions that a stable group has given to nobody, and such as nobody could read.
 
-Figures alone hide these. A dead consumer's partitions are soon consumed by others, and a group that never assigned anything never stands still.
+Figures alone hide these. A dead consumer's partitions are soon consumed by others, a group that never assigned anything never stands still, and
+the owner of a partition without a leader has not stopped.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from rebalsim.analysis.index import NOTHING, Index
 from rebalsim.analysis.ownership import Holdings
 from rebalsim.analysis.torn import find_torn
 from rebalsim.analysis.values import Alarm, Disturbance, Rebalance
+from rebalsim.domain.ids import Partition
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TraceHeader
 
@@ -19,13 +21,40 @@ from rebalsim.trace.trace import TraceHeader
 def find_alarms(
     index: Index, header: TraceHeader, rounds: Mapping[str, Sequence[Rebalance]], disturbances: Sequence[Disturbance], holdings: Holdings,
 ) -> list[Alarm]:
-    """Groups first, then the dead, each by time."""
+    """Groups first, then the dead, then partitions without a leader, each by time."""
     groups = [
         alarm for group in rounds
         if (alarm := _unowned(group, index, holdings) or _of_group(group, index, rounds[group], disturbances)) is not None
     ]
     dead = [alarm for name in sorted(index.by_consumer) for alarm in _deaths(name, index, header)]
-    return sorted(groups, key=lambda a: (a.at_us, a.group)) + sorted(dead, key=lambda a: (a.at_us, a.consumers))
+    return sorted(groups, key=lambda a: (a.at_us, a.group)) + sorted(dead, key=lambda a: (a.at_us, a.consumers)) + _leaderless(index)
+
+
+# ------------------------------------------------------------------------------------------------ partitions
+
+
+def _leaderless(index: Index) -> list[Alarm]:
+    """Partitions whose replicas were all down, together as they lost and found their leaders. That is no pause of the group's: its owner goes on."""
+    since: dict[Partition, int] = {}                     # → number of the event that took its leader
+    found: dict[tuple[int, int], list[Partition]] = {}   # (that event, the one that brought it back) → who
+    changes = [n for n in index.world if type(index.events[n]) is ev.BrokerChanged]
+    for n in changes:
+        now = dict.fromkeys(index.events[n].leaderless)
+        for p in [p for p in since if p not in now]:
+            found.setdefault((since.pop(p), n), []).append(p)
+        for p in now:
+            since.setdefault(p, n)
+    for p, n in since.items():
+        found.setdefault((n, -1), []).append(p)
+    return [_without_leader(index, lost, back, partitions) for (lost, back), partitions in sorted(found.items())]
+
+
+def _without_leader(index: Index, lost: int, back: int, partitions: Sequence[Partition]) -> Alarm:
+    e = index.events[lost]
+    assert type(e) is ev.BrokerChanged
+    led_us = index.events[back].at_us if back >= 0 else -1
+    evidence = tuple(n for n in (lost, back) if n >= 0)
+    return Alarm("leaderless", "", e.at_us, (), "", (), led_us, 1, {"broker": e.broker}, evidence, tuple(sorted(partitions)))
 
 
 # ------------------------------------------------------------------------------------------------ the dead

@@ -12,14 +12,16 @@ UNKNOWN_CONSUMER = ConsumerFacts(group="")
 class Taker:
     """What the pass knows of one consumer."""
 
-    __slots__ = ("callback", "callback_event", "callback_us", "committed_event", "committed_us", "group", "halted", "holds", "is_auto_commit", "joined_us",
-                 "max_poll_us", "name", "noticed_us", "returned_event", "returned_us")
+    __slots__ = ("awaits", "callback", "callback_event", "callback_us", "committed_event", "committed_us", "group", "halted", "holds", "is_assigned",
+                 "is_auto_commit", "joined_us", "max_poll_us", "name", "noticed_us", "returned_event", "returned_us")
 
     def __init__(self, name: str, group: Shares, facts: ConsumerFacts) -> None:
         self.name = name
         self.group = group
         self.is_auto_commit = facts.is_auto_commit is not False
         self.max_poll_us = facts.max_poll_interval_us
+        self.awaits = facts.awaits
+        self.is_assigned = False                       # it was assigned something, if only nothing, in this life
         self.holds: dict[Partition, int] = {}          # partition → number of the callback that brought it
         self.halted = ""                               # froze | stuck | cut, until it returns
         self.committed_us = self.noticed_us = self.joined_us = self.returned_us = -1

@@ -82,6 +82,7 @@ class PauseFinder:
         c.callback, c.callback_us, c.callback_event = e.callback, e.at_us, number
         group = c.group
         if e.callback == "assigned":
+            c.is_assigned = True
             for p in e.partitions:
                 c.holds[p] = number
                 group.owner[p] = e.consumer
@@ -104,6 +105,7 @@ class PauseFinder:
             if c.group.owner.get(p) == e.consumer:
                 c.group.owner[p] = ""
         c.holds.clear()
+        c.is_assigned = False
         c.halted = c.callback = ""
         c.committed_us = c.noticed_us = c.joined_us = c.returned_us = -1
 
@@ -136,7 +138,8 @@ class PauseFinder:
         before = self.partitions.get(e.topic, 0)
         self.partitions[e.topic] = e.partitions
         for group in self.groups.values():
-            if e.partitions > before and any(p.topic == e.topic and owner for p, owner in group.owner.items()):
+            is_read = any(p.topic == e.topic and owner for p, owner in group.owner.items())
+            if e.partitions > before and (is_read or self._is_awaited(group, e.topic)):
                 for p in (Partition(e.topic, n) for n in range(before, e.partitions)):
                     if p not in group.open and p not in group.taker:
                         group.open[p] = Pause(p, group.name, e.at_us, -1, True, "grown", "", "", number, -1)
@@ -144,6 +147,15 @@ class PauseFinder:
                 group.taker.pop(p, None)                               # the partition is gone: nothing it should make progress on
                 if (pause := group.open.pop(p, None)) is not None:
                     self._close(pause, e.at_us, number, "")
+
+    def _is_awaited(self, group: Shares, topic: str) -> bool:
+        """Does a member subscribe to the topic, which was not there until now?"""
+        return any(topic in c.awaits and c.is_assigned and c.group is group for c in self.consumers.values())
+
+    def _acted(self, number: int, e: ev.ScriptActed) -> None:
+        if e.kind == "Subscribe":                                      # what they ask for from now on, a trace does not tell
+            for name in e.targets:
+                self._consumer(name).awaits = ()
 
     # ------------------------------------------------------------------------------------------------ pauses end
 
@@ -292,7 +304,7 @@ _HANDLERS: dict[type, str] = {
     ev.ConsumerExited: "_exited", ev.CloseBegan: "_closing", ev.ConsumerFroze: "_froze", ev.HandlerStuck: "_stuck", ev.LinkCut: "_cut",
     ev.PollExpired: "_poll_expired", ev.TopicChanged: "_topic_changed", ev.HandlerReturned: "_returned", ev.ConsumerThawed: "_returned",
     ev.LinkHealed: "_returned", ev.RequestSent: "_sent", ev.RejoinRequested: "_noticed", ev.RebalanceNoticed: "_noticed", ev.GenerationJoined: "_joined",
-    ev.MemberStateChanged: "_member_state",
+    ev.MemberStateChanged: "_member_state", ev.ScriptActed: "_acted",
 }
 
 def find_pauses(trace: Trace, horizon_us: int) -> list[Pause]:

@@ -221,7 +221,8 @@ class Storyteller:
 
     def _of_detection(self, p: Pause, who: str, at: int, ended: int) -> tuple[Facts, tuple[int, ...]]:
         if not who:
-            return Facts("", "unknown", at, ended, HEARTBEAT if self._is_consumer_protocol(p) else METADATA), ()
+            by_client = any(r.trigger == "subscription-changed" for r in self._rounds_around(p.group, at, ended))      # it matches the pattern itself
+            return Facts("", "unknown", at, ended, HEARTBEAT if self._is_consumer_protocol(p) and not by_client else METADATA), ()
         doing, since, event = self.doings.at(who, at)
         if doing in ("", "closing"):
             doing, since, event = self.doings.at(who, ended - 1)

@@ -342,17 +342,18 @@ class Answer:
 @dataclass(slots=True)
 class Alarm:
     """What must be known before any figure. `kind`: died (of an error, or killed and not back) | never-stable (the group, from its beginning to the
-    horizon) | not-stable (the group, since a disturbance that was open at the horizon) | unowned (the group is stable, and nobody has `partitions`)."""
+    horizon) | not-stable (the group, since a disturbance that was open at the horizon) | unowned (the group is stable, and nobody has `partitions`) |
+    leaderless (nobody could read `partitions`)."""
 
     kind: str
     group: str
-    at_us: int                     # the (first) death; the beginning of the disturbance; since when nobody has the partitions
+    at_us: int                     # the (first) death; the beginning of the disturbance; since when nobody has the partitions, or leads them
     consumers: tuple[str, ...]     # who died; who gave up waiting; whose trigger it was; who was to hand the partitions on
     why: str                       # died: the exception's name, empty if killed; else the trigger, sync-timed-out, or torn-handover
     others: tuple[str, ...]        # fenced: who else has its identity; sync-timed-out: the leader
-    back_us: int                   # when it was started again after the last death; −1 never
+    back_us: int                   # when it was started again after the last death, or led again; −1 never
     times: int                     # deaths; generations that the group went through meanwhile
-    figures: dict[str, int]        # sync-timed-out: waited_us, computed_us
+    figures: dict[str, int]        # sync-timed-out: waited_us, computed_us; leaderless: broker, the one that went down
     evidence: tuple[int, ...]
     partitions: tuple[Partition, ...] = ()
 

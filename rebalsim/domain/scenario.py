@@ -6,6 +6,7 @@ file leaves out has its default here. Frozen and plain, so that it can be sent t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -156,6 +157,15 @@ class Consumer:
     life: Life = Life()
     assignor_cost: AssignorCost = AssignorCost()
     starts_at: Draw | None = NOTHING  # when the process is started; None: only when an action starts it
+
+    def subscribes_to(self, topic: str) -> bool:
+        """By name, or by a pattern that matches all of the name."""
+        if topic in self.topics:
+            return True
+        try:
+            return self.pattern is not None and re.fullmatch(self.pattern, topic) is not None
+        except re.error:
+            return False
 
     @property
     def has_callback(self) -> bool:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import TypeVar
 
 from rebalsim.domain.instants import say_duration
 from rebalsim.domain.java_hash import hash_ordered
 from rebalsim.domain.scenario import Consumer, Group, Scenario, Topic
-from rebalsim.domain.script import Action, AddPartitions, Join, Leave, RollingBounce, Scale, SetRate
+from rebalsim.domain.script import Action, AddPartitions, CreateTopic, Join, Leave, RollingBounce, Scale, SetRate
 from rebalsim.lint.figures import mean
 from rebalsim.lint.finding import Place
 
@@ -197,25 +196,14 @@ def topic_named(scenario: Scenario, name: str) -> Topic | None:
     return next((t for t in scenario.topics if t.name == name), None)
 
 
-def subscribes_to(consumer: Consumer, topic: str) -> bool:
-    if topic in consumer.topics:
-        return True
-    if consumer.pattern is None:
-        return False
-    try:
-        return re.fullmatch(consumer.pattern, topic) is not None
-    except re.error:
-        return False
-
-
 def subscribed(scenario: Scenario, consumer: Consumer) -> list[Topic]:
     """The topics that this consumer reads from the start."""
-    return [t for t in scenario.topics if t.exists_from_start and subscribes_to(consumer, t.name)]
+    return [t for t in scenario.topics if t.exists_from_start and consumer.subscribes_to(t.name)]
 
 
 def partitions_of_group(scenario: Scenario, group: Group) -> int:
     """Partitions that the group reads in all."""
-    return sum(t.partitions for t in scenario.topics if t.exists_from_start and any(subscribes_to(c, t.name) for c in group.consumers))
+    return sum(t.partitions for t in scenario.topics if t.exists_from_start and any(c.subscribes_to(t.name) for c in group.consumers))
 
 
 def share_of(scenario: Scenario, consumer: Consumer) -> int:
@@ -297,13 +285,19 @@ def restart_us(consumer: Consumer, down_high: float) -> float:
     return down_high + high(consumer.life.start)
 
 
-def grown_topics(scenario: Scenario) -> Iterator[tuple[Action, Topic, int]]:
-    """Each action that adds partitions: the topic, and how many it has then."""
+def grown_topics(scenario: Scenario) -> Iterator[tuple[Action, Topic, int, int]]:
+    """Each action that adds partitions or creates a topic: the topic, how many it had before, and how many it has then."""
     for action in scenario.script:
-        if isinstance(action.deed, AddPartitions):
-            topic = topic_named(scenario, action.deed.topic)
-            if topic is not None and action.deed.to > topic.partitions:
-                yield action, topic, action.deed.to
+        deed = action.deed
+        if not isinstance(deed, (AddPartitions, CreateTopic)):
+            continue
+        topic = topic_named(scenario, deed.topic)
+        if topic is None:
+            continue
+        if isinstance(deed, CreateTopic):
+            yield action, topic, 0, topic.partitions
+        elif deed.to > topic.partitions:
+            yield action, topic, topic.partitions, deed.to
 
 
 def say(us: float) -> str:

@@ -1,4 +1,4 @@
-"""What must be read before any figure, in a sentence each: who is dead, which group was not stable, what nobody has, what nobody will ever read."""
+"""What must be read before any figure, in a sentence each: who is dead, which group was not stable, what nobody has, could read, or ever will."""
 
 from __future__ import annotations
 
@@ -34,12 +34,16 @@ _MEANS = {
 }
 
 
+_NO_GROUPS = ("died", "leaderless")
+
+
 def tell_alarms(a: Analysis) -> list[AlarmTold]:
-    """Everything that has to be said of one run: groups, the dead, and what was skipped."""
+    """Everything that has to be said of one run: groups, the dead, partitions without a leader, and what was skipped."""
     several = len(a.groups) > 1
-    groups = [AlarmTold(_of_group(alarm, a, several), alarm.kind in ("never-stable", "unowned")) for alarm in a.alarms if alarm.kind != "died"]
+    groups = [AlarmTold(_of_group(alarm, a, several), alarm.kind in ("never-stable", "unowned")) for alarm in a.alarms if alarm.kind not in _NO_GROUPS]
+    leaderless = [AlarmTold(_leaderless(alarm), False) for alarm in a.alarms if alarm.kind == "leaderless"]
     skips = _skipped(a)
-    return [*groups, *(AlarmTold(text) for text in _dead(a.alarms)), *([AlarmTold(skips)] if skips else [])]
+    return [*groups, *(AlarmTold(text) for text in _dead(a.alarms)), *leaderless, *([AlarmTold(skips)] if skips else [])]
 
 
 def alarms_of(variants: Iterable[VariantReport], join: Callable[[list[str]], str]) -> list[tuple[str, AlarmTold]]:
@@ -60,6 +64,8 @@ def uncapital(text: str) -> str:
 
 def tell_alarm(alarm: Alarm, a: Analysis) -> str:
     """One of them by itself."""
+    if alarm.kind == "leaderless":
+        return _leaderless(alarm)
     return _death(alarm) if alarm.kind == "died" else _of_group(alarm, a, len(a.groups) > 1)
 
 
@@ -139,6 +145,18 @@ def _waited(alarm: Alarm) -> str:
     took = f"took {say_duration(computed)} to send the assignment" if computed >= 0 else "had not sent the assignment"
     return (f" {listed([safe(c) for c in alarm.consumers])} gave up waiting for SyncGroup after {say_duration(alarm.figures['waited_us'])} "
             f"(request.timeout.ms), while the leader {leader} {took}; then everybody joined again.")
+
+
+# ------------------------------------------------------------------------------------------------ partitions
+
+
+def _leaderless(alarm: Alarm) -> str:
+    """No pause of the group's, since its owners stand by; but nobody reads, and rebalances do not help."""
+    which = partitions_told(alarm.partitions)
+    broker, at = alarm.figures["broker"], say_instant(alarm.at_us)
+    how_long = f"for {say_duration(alarm.back_us - alarm.at_us)}, from {at} on" if alarm.back_us >= 0 else f"from {at} to the end"
+    return (f"{which} had no leader {how_long}, when broker {broker} went down: nobody could read or write there. That counts as lag and not as a pause, "
+            "since the owner did not stop.")
 
 
 # ------------------------------------------------------------------------------------------------ records

@@ -53,8 +53,9 @@ WORDS: dict[str, tuple[str, tuple[str, ...]]] = {
                 "sync-expired, coordinator-moved …", ("disturbance", "cause")),
     "cause": ("Why a pause happened: what started it, and the chain of evidence from there to its end.", ("evidence", "trigger")),
     "pause": ("A half-open interval in which a partition is not consumed though it should be: from the moment its last owner stopped taking its "
-              "records to the moment an owner is handed records again. It is cut into phases that add up to it exactly. The time that a handler "
-              "normally spends on a batch is no pause. Unowned: nobody holds the partition; stalled: its owner does not poll.",
+              "records (a new partition: since it is there) to the moment an owner is handed records again. It is cut into phases that add up to it "
+              "exactly. The time that a handler normally spends on a batch is no pause, and neither is the time without a leader, since "
+              "its owner goes on: a line above the figures tells that. Unowned: nobody holds the partition; stalled: its owner does not poll.",
               ("stuck", "detection", "barrier", "follow-up")),
     "phase": ("A part of a pause, by what the partition was waiting for: stuck, detection, away, notice, revoke, release, interval, barrier, "
               "follow-up, pickup, assignment, restore, fetch.", ("pause",)),

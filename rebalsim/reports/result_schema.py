@@ -94,10 +94,10 @@ VARIANT = _object(
                           evidence=EVIDENCE)),
     marks=_list(_object("Something worth a mark.", at_us=US, kind=TEXT, text=TEXT, action=TEXT, deed=TEXT, targets=TEXTS, group=TEXT, event=MAYBE_INT)),
     alarms=_list(_object(
-        "What figures hide: who died (of an error, or killed and not back), a group that was not stable in the end, and partitions that a stable one "
-        "has given to nobody.",
-        kind={"enum": ["died", "never-stable", "not-stable", "unowned"]}, group=TEXT, at_us=US, consumers=TEXTS, why=TEXT, others=TEXTS, back_us=MAYBE_US,
-        times=COUNT, figures=_map(NUMBER), evidence=EVIDENCE, partitions=TEXTS, text=TEXT,
+        "What figures hide: who died (of an error, or killed and not back), a group that was not stable in the end, partitions that a stable one has "
+        "given to nobody, and such as had no leader.",
+        kind={"enum": ["died", "never-stable", "not-stable", "unowned", "leaderless"]}, group=TEXT, at_us=US, consumers=TEXTS, why=TEXT, others=TEXTS,
+        back_us=MAYBE_US, times=COUNT, figures=_map(NUMBER), evidence=EVIDENCE, partitions=TEXTS, text=TEXT,
     )),
     violations=_list(_object("A broken invariant.", rule=TEXT, at_us=US, text=TEXT, evidence=EVIDENCE)), notes=TEXTS,
 )

@@ -66,6 +66,10 @@ class Brokers:
                 return broker
         return self.next_up(replicas[0]) if partition in self.everywhere else NOBODY
 
+    def _leaderless(self) -> tuple[Partition, ...]:
+        """What nobody leads now: none of its replicas is on a broker that is up."""
+        return tuple(sorted(p for p in self.leaders if self._leader(p) == NOBODY))
+
     def reads_from(self, partition: Partition, rack: str) -> int:
         """The replica that shall serve a client of this rack: a follower nearby where the brokers' selector minds racks (nearby.py)."""
         leader = self.leaders[partition]
@@ -87,7 +91,7 @@ class Brokers:
             return
         world = self.world
         self.down[broker] = None
-        world.tell(BrokerChanged(world.engine.now, broker, False))
+        world.tell(BrokerChanged(world.engine.now, broker, False, leaderless=self._leaderless()))
         for host in world.hosts.values():
             if host.broker == broker:
                 host.move(self.next_up(broker), load())
@@ -104,7 +108,7 @@ class Brokers:
         self.down.pop(broker, None)
         if kafka:
             self.kafka[broker] = kafka
-        world.tell(BrokerChanged(world.engine.now, broker, True, kafka))
+        world.tell(BrokerChanged(world.engine.now, broker, True, kafka, self._leaderless()))
         for group, host in world.hosts.items():
             if self.homes[group] == broker or host.broker == NOBODY:
                 host.move(broker, load())

@@ -55,13 +55,36 @@ class Metadata:
         self.refresh()
         self.consumer.metadata_came()
 
-    def changed(self) -> None:
-        """The brokers' metadata changed: this client sees it at its next refresh."""
-        now = self.engine.env._now
-        late = self.consumer.heartbeat.late_us
-        period = self.consumer.config.metadata_max_age_us + late
-        refreshes = self.refreshed_us + max(0, (now - self.refreshed_us) // period + 1) * period
-        self.engine.at(refreshes, self.consumer.rank + APP, self._refreshed, self.consumer.life)
+    def changed(self, shrunk: str = "") -> None:
+        """The brokers' metadata changed: this client sees it at its next refresh.
+
+        That is soon where it reads from a topic of which partitions are gone (`shrunk`), since its Fetch is refused, and where a topic that it asks
+        for by name is not there, since such an answer makes it ask again (Metadata.handleMetadataResponse). Other libraries than Kafka's own keep
+        to their period here: what they do is not known.
+        """
+        consumer, now = self.consumer, self.engine.env._now
+        if consumer.spec.habits.runs_itself:
+            refreshes = self._periodic(now)
+        elif shrunk and (lost := next((p for p in consumer.feed.shares if p.topic == shrunk), None)) is not None:
+            refreshes = now + 3 * consumer.link(max(0, consumer.world.brokers.leaders[lost])).latency_us(now)
+        elif consumer.pattern is None and not all(self.view.values()):
+            refreshes = self._attempt(now)
+        else:
+            refreshes = self._periodic(now)
+        self.engine.at(refreshes, consumer.rank + APP, self._refreshed, consumer.life)
+
+    def _periodic(self, now: int) -> int:
+        """The next of the refreshes that are made anyway."""
+        period = self.consumer.config.metadata_max_age_us + self.consumer.heartbeat.late_us
+        return int(self.refreshed_us + max(0, (now - self.refreshed_us) // period + 1) * period)
+
+    def _attempt(self, now: int) -> int:
+        """The next of those that retry.backoff.ms spaces, twice as long each time up to its maximum, since the last answer without the topic."""
+        config = self.consumer.config
+        at, step, longest = self.refreshed_us, int(config.retry_backoff_us), max(1, int(config.retry_backoff_max_us))
+        while at <= now and step < longest:
+            at, step = at + step, 2 * step
+        return at if at > now else at + ((now - at) // longest + 1) * longest
 
     def _refreshed(self, event: Any) -> None:
         consumer = self.consumer

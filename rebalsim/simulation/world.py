@@ -181,6 +181,7 @@ class World:
             rates = tuple([(step.at_us, step.per_second, step.is_ramp) for step in self.rates[topic.name]])
             count = topic.partitions if topic.exists_from_start else 0
             header.topics[topic.name] = TopicFacts(count, rates, topic.weights, topic.record_bytes, tuple(self.growth.get(topic.name, ())))
+        unborn = [t.name for t in scenario.topics if not t.exists_from_start or any(not count for _, count in self.growth.get(t.name, ()))]
         for name, consumer in self.consumers.items():
             spec, config, broker = consumer.spec, consumer.config, scenario.cluster.config
             is_new = config.group_protocol == "consumer"       # then the brokers say how often, and how long
@@ -193,6 +194,7 @@ class World:
                 spec.handler.poll_timeout_us, mean_of(spec.handler.per_record), spec.handler.commit == "auto",
                 config.auto_commit_interval_us if consumer.commits.is_auto else -1,
                 "" if consumer.commits.is_auto else spec.handler.commit.replace("auto", "none"),
+                tuple([topic for topic in unborn if spec.subscribes_to(topic)]) if unborn else (),
             )
         return header
 
@@ -344,15 +346,15 @@ class World:
             else:
                 flow.change(now, 0.0)
         self.flows_changed(topic)
-        self._topic_changed(topic, count)
+        self._topic_changed(topic, count, count < before)
 
-    def _topic_changed(self, topic: str, count: int) -> None:
+    def _topic_changed(self, topic: str, count: int, has_shrunk: bool = False) -> None:
         self.tell(TopicChanged(self.engine.now, topic, count))
         for host in self.hosts.values():
             host.topics_changed()
         for consumer in self.consumers.values():
             if consumer.is_alive:
-                consumer.metadata.changed()
+                consumer.metadata.changed(topic if has_shrunk else "")
 
     def set_rate(self, topic: str, per_second: float) -> None:
         """From now on so many records a second arrive at the topic, and nothing else changes that later."""

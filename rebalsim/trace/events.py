@@ -50,12 +50,13 @@ class TopicChanged:
 
 @dataclass(slots=True)
 class BrokerChanged:
-    """A broker went down or came back."""
+    """A broker went down or came back. `leaderless`: what nobody leads from then on, since all its replicas are down."""
 
     at_us: int
     broker: int
     is_up: bool
     kafka: str = ""
+    leaderless: tuple[Partition, ...] = ()
 
 
 # ---------------------------------------------------------------------------------------------------- a consumer's process

@@ -39,6 +39,7 @@ class ConsumerFacts:
     is_auto_commit: bool | None = None
     auto_commit_us: int = -1          # its interval, where it is automatic
     commit: str = ""                  # else: none, or how the application commits with its batches
+    awaits: tuple[str, ...] = ()      # topics it subscribes to, by name or pattern, that are not there all the time
 
 
 @dataclass(slots=True)

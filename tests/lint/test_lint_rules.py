@@ -16,6 +16,7 @@ from rebalsim.domain.script import (
     Action,
     AddPartitions,
     Crash,
+    CreateTopic,
     Cut,
     Freeze,
     Hang,
@@ -57,6 +58,7 @@ def bounce(static: bool = False, start: float = 5, **more: object) -> Scenario:
     return world(*members(3, is_static=static, life=Life(start=every(start))), script=(RollingBounce(NAMES, **more),))  # type: ignore[arg-type]
 
 
+BY_PATTERN = members(3, topics=(), pattern="t.*")
 EAGER_HANG = Hang(("c0",), every(600))
 LONG_TAIL = Handler(per_record=Draw(a=s(0.01), tail_share=0.01, tail_us=s(40)))
 
@@ -314,10 +316,14 @@ CASES = [
     Case("latest-on-growing-topic", world(*members(3, group_protocol="consumer"), script=(AddPartitions("t", 24),)), ("5.00 s", "1,500 records")),
     Case("latest-on-growing-topic", world(*members(3, auto_offset_reset="earliest"), script=(AddPartitions("t", 24),))),
     Case("latest-on-growing-topic", world(*members(3), topics=(topic(per_second=0),), script=(AddPartitions("t", 24),))),
+    Case("latest-on-growing-topic", world(*members(3), topics=(topic(exists_from_start=False),), script=(CreateTopic("t"),)), ("12 partitions", "4.00 s")),
+    Case("latest-on-growing-topic", world(*BY_PATTERN, topics=(topic(exists_from_start=False),), script=(CreateTopic("t"),)), ("12 partitions", "5 m")),
     # slow-metadata-refresh
     Case("slow-metadata-refresh", world(*members(3), script=(AddPartitions("t", 24),)), ("12 new partitions", "5 m", "90,000")),
     Case("slow-metadata-refresh", world(*members(3, metadata_max_age_us=s(30)), script=(AddPartitions("t", 24),))),
     Case("slow-metadata-refresh", world(*members(3, group_protocol="consumer"), script=(AddPartitions("t", 24),))),
+    Case("slow-metadata-refresh", world(*BY_PATTERN, topics=(topic(exists_from_start=False),), script=(CreateTopic("t"),)), ("12 new partitions", "5 m")),
+    Case("slow-metadata-refresh", world(*members(3), topics=(topic(exists_from_start=False),), script=(CreateTopic("t"),))),
     # budget-under-detection
     Case("budget-under-detection", world(*members(3), script=(Crash(("c1",)),), budgets=(Budget("longest_pause", "<=", s(30), "<= 30s", line=40, column=3),)),
          ("30.0 s", "c1", "42.0 s")),

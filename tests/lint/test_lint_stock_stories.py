@@ -27,6 +27,7 @@ MEANT: dict[str, tuple[str, ...]] = {
     "slow-member-100": ("heavy-batch",),
     "stateful-handover": ("restore-without-standby", "slow-listener"),
     "static-ghosts": ("bounce-outpaces-start", "static-ids-of-random-pods", "surge-of-dynamic-members"),
+    "static-torn-handover": ("slow-listener",),
     "static-membership": ("static-restart-outlives-session",),
     "stuck-handler": ("static-stuck-waits-twice",),
     "topic-growth": ("latest-on-growing-topic", "slow-metadata-refresh"),

@@ -137,6 +137,23 @@ def test_skipped_records_are_told_as_lost_and_warned_of() -> None:
     assert "\x1b[1;33m600\x1b[0m" in coloured and "skipped, never read" in coloured
 
 
+PS = (Partition("t", 0), Partition("t", 1))
+NO_LEADER = lived(TWO, ev.BrokerChanged(20 * SECOND, 1, False, leaderless=PS), ev.BrokerChanged(50 * SECOND, 1, True))
+
+
+def test_partitions_without_a_leader_are_told_though_their_owner_did_not_stop() -> None:
+    text, = told(NO_LEADER)
+    assert text == ("t-0 and t-1 had no leader for 30.0 s, from 20.000 s on, when broker 1 went down: nobody could read or write there. That counts as lag "
+                    "and not as a pause, since the owner did not stop.")
+
+
+def test_partitions_that_lose_and_find_their_leaders_apart_are_told_apart() -> None:
+    down = [ev.BrokerChanged(20 * SECOND, 1, False, leaderless=PS[:1]), ev.BrokerChanged(30 * SECOND, 2, False, leaderless=PS)]
+    first, second = told(lived(TWO, *down, ev.BrokerChanged(40 * SECOND, 1, True, leaderless=PS[1:])))
+    assert first.startswith("t-0 had no leader for 20.0 s, from 20.000 s on, when broker 1 went down")
+    assert second.startswith("t-1 had no leader from 30.000 s to the end, when broker 2 went down")
+
+
 def test_alarms_are_red() -> None:
     assert "\x1b[1;31m! c1 died at 20.000 s" in to_terminal.render(one(lived(TWO, died(20, "c1"))), View(400, is_coloured=True))
 
@@ -153,7 +170,7 @@ def test_the_same_of_two_variants_is_told_once() -> None:
 
 
 def test_alarms_survive_a_result_that_was_kept() -> None:
-    for made in (lived(TWO, died(20, "c1")), stuck_in_sync(), torn()):
+    for made in (lived(TWO, died(20, "c1")), stuck_in_sync(), torn(), NO_LEADER):
         document = to_json.document_of(one(made))
         kept = from_json.report_from(document, "kept.json")
         assert kept.variants[0].analysis.alarms == analyse(made).alarms

@@ -209,10 +209,34 @@ def test_40_pattern_subscribers_look_for_topics_themselves_and_a_new_one_costs_o
     assert "logs.c" in owned
 
 
-def test_a_deleted_topic_drops_out_of_a_pattern_at_the_next_look() -> None:
+def test_a_topic_that_a_pattern_matches_stands_still_from_its_creation_to_its_first_reader() -> None:
+    a = told("  - {at: 65s, create_topic: {topic: logs.c}}\n", BY_PATTERN)
+    found = [p for p in a.pauses if p.partition.topic == "logs.c"]
+    assert len(found) == 5 and all(p.started_us == 65 * SECOND and 89 < seconds(p.ended_us) < 92 and not p.is_open for p in found)
+    assert all(p.phases[0].kind.value == "detection" for p in found)
+
+
+def test_under_the_consumer_protocol_a_pattern_that_the_client_matches_waits_for_its_metadata_too() -> None:
+    a = told("  - {at: 65s, create_topic: {topic: logs.c}}\n", BY_PATTERN.replace("config: {", "config: {group.protocol: consumer, "))
+    found = [p for p in a.pauses if p.partition.topic == "logs.c" and p.started_us == 65 * SECOND]
+    assert len(found) == 5 and all(p.phases[0].facts.timer == "metadata.max.age.ms" for p in found)
+
+
+def test_a_topic_outside_the_pattern_or_before_anybody_is_assigned_is_no_pause() -> None:
+    assert not told("  - {at: 65s, create_topic: {topic: logs.c}}\n", BY_PATTERN.replace("pattern: logs[.].*", "topics: [logs.a]")).pauses
+    early = told("  - {at: 1s, create_topic: {topic: logs.c}}\n", BY_PATTERN)
+    assert not [p for p in early.pauses if p.partition.topic == "logs.c"]
+
+
+def test_who_has_changed_its_subscription_waits_for_other_topics() -> None:
+    script = "  - {at: 62s, subscribe: {members: [c0, c1, c2], topics: [logs.a]}}\n  - {at: 75s, create_topic: {topic: logs.c}}\n"
+    assert not [p for p in told(script, BY_PATTERN).pauses if p.partition.topic == "logs.c"]
+
+
+def test_a_deleted_topic_drops_out_of_a_pattern_when_its_fetches_are_refused() -> None:
     a = told("  - {at: 65s, delete_topic: {topic: logs.b}}\n", BY_PATTERN)
     rejoined = [e for e in of(a, ev.RejoinRequested) if e.at_us > 65 * SECOND]
-    assert rejoined and 89 < seconds(rejoined[0].at_us) < 92
+    assert rejoined and 65 < seconds(rejoined[0].at_us) < 65.1
     kept = {e.consumer: {p.topic for p in e.partitions} for e in of(a, ev.AssignmentReceived) if e.at_us > 65 * SECOND}
     assert set(kept) == {"c0", "c1", "c2"} and set.union(*kept.values()) == {"logs.a"}
 
@@ -259,6 +283,10 @@ def test_a_partition_whose_only_replica_is_down_waits_for_it() -> None:
     assert (anywhere.measure("lag_peak_partition") or 0) < 10
     twice = told(script, GROUP.replace("rate: 60/s", "rate: 60/s, replicas: 2"), more="cluster: {brokers: 3}\n")
     assert (twice.measure("lag_peak_partition") or 0) < 10
+    alarm, = a.alarms
+    assert alarm.kind == "leaderless" and [str(p) for p in alarm.partitions] == ["orders-1", "orders-4"]
+    assert (seconds(alarm.at_us), seconds(alarm.back_us)) == (60.0, 100.0)
+    assert not anywhere.alarms and not twice.alarms
 
 
 def test_what_waits_behind_a_backlog_of_its_owner_falls_behind_from_then_on_and_not_before() -> None:
@@ -345,6 +373,24 @@ def test_topics_that_are_created_and_deleted_come_and_go() -> None:
     at_two = [h.consumer for (_, p), found in a.holdings.items() if p.topic == "bills" for h in found if h.started_us < 115 * SECOND < h.ended_us]
     at_end = [p for (_, p), found in a.holdings.items() if p.topic == "bills" and any(h.ended_us >= a.horizon_us for h in found)]
     assert len(at_two) == 3 and at_end == []
+
+
+NAMED = "topics: {a: {partitions: 4, rate: 40/s}, b: {partitions: 4, rate: 40/s%s}}\ngroup:\n  members: 2\n  topics: [a, b]\n  handler: 1ms\n"
+
+
+def test_a_topic_that_is_asked_for_by_name_is_looked_for_again_and_again() -> None:
+    """Metadata.handleMetadataResponse asks for an update after an answer without the topic, at most retry.backoff.max.ms apart."""
+    a = told("  - {at: 1m, create_topic: b}\n", NAMED % ", exists: false")
+    first = next(e for e in of(a, ev.RejoinRequested) if e.at_us > 60 * SECOND)
+    assert first.reason == "cached metadata has changed" and 60 < seconds(first.at_us) <= 61.1
+    assert {seconds(p.started_us) for p in a.pauses if p.partition.topic == "b"} == {60.0}
+
+
+def test_a_topic_that_is_deleted_and_created_anew_is_read_again() -> None:
+    a = told("  - {at: 1m, delete_topic: b}\n  - {at: 2m, create_topic: b}\n", NAMED % "")
+    assert not [p for p in a.pauses if p.is_open] and a.measure("open_pauses") == 0
+    assert {h.consumer for (_, p), found in a.holdings.items() if p.topic == "b" for h in found if h.started_us > 120 * SECOND} == {"c0", "c1"}
+    assert all(seconds(p.ended_us - p.started_us) < 5 for p in a.pauses if p.partition.topic == "b")
 
 
 def test_a_changed_subscription_is_a_rebalance() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Scenario
-from rebalsim.lint.facts import at_start, say_names, subscribes_to
+from rebalsim.lint.facts import at_start, say_names
 from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Rule
 
@@ -24,7 +24,7 @@ RULE = Rule(
 def find(scenario: Scenario) -> Iterator[Finding]:
     for group in scenario.groups:
         for topic in scenario.topics:
-            readers = [c for c in at_start(group) if subscribes_to(c, topic.name)]
+            readers = [c for c in at_start(group) if c.subscribes_to(topic.name)]
             late = [c for c in readers if c.config.auto_offset_reset == "latest"]
             if late and topic.backlog and topic.exists_from_start:
                 yield Finding(

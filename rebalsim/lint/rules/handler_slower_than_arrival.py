@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Scenario
-from rebalsim.lint.facts import at_start, average_rate, partitions_of_group, peak_members, service_us, subscribes_to
+from rebalsim.lint.facts import at_start, average_rate, partitions_of_group, peak_members, service_us
 from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Rule
 
@@ -27,7 +27,7 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         members = at_start(group) or list(group.consumers)
         if not members:
             continue
-        topics = [t for t in scenario.topics if t.exists_from_start and any(subscribes_to(c, t.name) for c in members)]
+        topics = [t for t in scenario.topics if t.exists_from_start and any(c.subscribes_to(t.name) for c in members)]
         arriving = sum(average_rate(scenario, t) for t in topics)
         working = min(max(peak_members(scenario, group), len(members)), partitions_of_group(scenario, group))
         costs = [service_us(scenario, c) for c in members]

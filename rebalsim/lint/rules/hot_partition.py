@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Scenario
-from rebalsim.lint.facts import at_start, average_rate, service_us, subscribes_to
+from rebalsim.lint.facts import at_start, average_rate, service_us
 from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Rule
 
@@ -30,7 +30,7 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         for topic in scenario.topics:
             if not topic.weights:
                 continue
-            readers = [c for c in members if subscribes_to(c, topic.name)]
+            readers = [c for c in members if c.subscribes_to(topic.name)]
             costs = [cost for cost in (service_us(scenario, c) for c in readers) if cost > 0]
             total = sum(topic.weights)
             if not costs or len(costs) < len(readers) or total <= 0:

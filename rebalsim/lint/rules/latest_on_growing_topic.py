@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Consumer, Scenario
-from rebalsim.lint.facts import average_rate, everyone, grown_topics, heartbeat_us, is_classic, place_of, say, say_names, subscribes_to
+from rebalsim.lint.facts import average_rate, everyone, grown_topics, heartbeat_us, is_classic, place_of, say, say_names
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="latest-on-growing-topic",
     title="Records of new partitions are skipped",
-    what="The script adds partitions to a topic that receives records, and consumers read it with auto.offset.reset: latest.",
+    what="The script adds partitions to a topic that receives records, or creates one, and consumers read it with auto.offset.reset: latest.",
     why="Producers write to new partitions as soon as they see them. The group sees them later: in a classic group when the leader's "
-        "metadata is refreshed (up to metadata.max.age.ms). The partition then has no committed offset, latest means its end at that "
-        "moment, and all that arrived before is skipped without an error.",
+        "metadata is refreshed (up to metadata.max.age.ms), and so does everybody a topic that a pattern matches. The partition then has no "
+        "committed offset, latest means its end at that moment, and all that arrived before is skipped without an error.",
     fix="Write auto.offset.reset: earliest: it bears only on partitions without a committed offset. Shorten metadata.max.age.ms besides.",
     example=(
         "auto.offset.reset: latest\n"
@@ -26,20 +26,27 @@ RULE = Rule(
 
 
 def find(scenario: Scenario) -> Iterator[Finding]:
-    for action, topic, to in grown_topics(scenario):
-        readers = [c for c in everyone(scenario) if subscribes_to(c, topic.name) and c.config.auto_offset_reset == "latest"]
+    for action, topic, before, to in grown_topics(scenario):
+        readers = [c for c in everyone(scenario) if c.subscribes_to(topic.name) and c.config.auto_offset_reset == "latest"]
         rate = average_rate(scenario, topic)
         if not readers or rate <= 0:
             continue
-        delay = max(_noticed_after(scenario, c) for c in readers)
-        new = to - topic.partitions
+        delay = max(_noticed_after(scenario, c, not before) for c in readers)
+        new = to - before
         skipped = rate * new / to * delay / 1e6
         yield Finding(
-            f"{topic.name} grows by {new} partition{'s' if new > 1 else ''}, {say_names(readers)} may notice up to {say(delay)} later, and with "
-            f"auto.offset.reset latest what arrives before is skipped: up to about {skipped:,.0f} records — write auto.offset.reset: earliest",
+            f"{topic.name} {'grows by' if before else 'is created with'} {new} partition{'s' if new > 1 else ''}, {say_names(readers)} may notice "
+            f"up to {say(delay)} later, and with auto.offset.reset latest what arrives before is skipped: up to about {skipped:,.0f} records — "
+            "write auto.offset.reset: earliest",
             place_of(action),
         )
 
 
-def _noticed_after(scenario: Scenario, consumer: Consumer) -> int:
-    return consumer.config.metadata_max_age_us if is_classic(consumer) else heartbeat_us(scenario, consumer)
+def _noticed_after(scenario: Scenario, consumer: Consumer, is_created: bool) -> int:
+    """Who asks for a topic by name asks again until it is there; a pattern is matched when metadata are refreshed."""
+    config = consumer.config
+    if is_created and consumer.pattern is not None:
+        return config.metadata_max_age_us
+    if is_classic(consumer):
+        return config.retry_backoff_max_us + config.heartbeat_interval_us if is_created else config.metadata_max_age_us
+    return heartbeat_us(scenario, consumer)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Poison
-from rebalsim.lint.facts import everyone, place_of, say, subscribes_to
+from rebalsim.lint.facts import everyone, place_of, say
 from rebalsim.lint.figures import high, low
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
@@ -34,7 +34,7 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         deed = action.deed
         if not isinstance(deed, Poison) or deed.times is not None:
             continue
-        readers = [c for c in everyone(scenario) if subscribes_to(c, deed.topic)]
+        readers = [c for c in everyone(scenario) if c.subscribes_to(deed.topic)]
         limit = min((c.config.max_poll_interval_us for c in readers), default=0)
         if readers and high(deed.for_) > limit:
             always = "each" if low(deed.for_) > limit else "many a"

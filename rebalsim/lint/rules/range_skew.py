@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Consumer, Group, Scenario
-from rebalsim.lint.facts import at_start, is_static, selected_assignor, subscribed, subscribes_to
+from rebalsim.lint.facts import at_start, is_static, selected_assignor, subscribed
 from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Rule
 
@@ -62,7 +62,7 @@ def _counts(scenario: Scenario, group: Group, members: list[Consumer]) -> list[i
     for topic in scenario.topics:
         if not topic.exists_from_start:
             continue
-        readers = [n for n in order if subscribes_to(members[n], topic.name)]
+        readers = [n for n in order if members[n].subscribes_to(topic.name)]
         if not readers:
             continue
         base, extra = divmod(topic.partitions, len(readers))
