@@ -75,7 +75,6 @@ def say_deed(deed: Deed) -> str:
             return _verb(consumers, "enforces a rebalance", "enforce a rebalance")
         case deeds.SetRate(topic, per_second):
             return f"records arrive at {topic} at {say_rate(per_second)}"
-    return type(deed).__name__
 
 
 def _bounce(deed: deeds.RollingBounce) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.scenario import Cluster
@@ -17,13 +17,17 @@ from rebalsim.simulation.engine import SCRIPT, Once
 from rebalsim.simulation.nearby import find_replicas, lose_replica
 from rebalsim.trace.events import BrokerChanged
 
+if TYPE_CHECKING:
+    from rebalsim.simulation.consumer import Consumer
+    from rebalsim.simulation.world import World
+
 NOBODY = -1
 
 
 class Brokers:
     """All brokers of the cluster."""
 
-    def __init__(self, world: Any) -> None:
+    def __init__(self, world: World) -> None:
         self.world = world
         cluster: Cluster = world.scenario.cluster
         self.ids = [broker.id for broker in cluster.brokers]
@@ -126,7 +130,7 @@ class Brokers:
             for topic, count in counts.items()
         } if any(racks.values()) else {}
 
-    def _racks_change(self, consumer: Any, is_told: bool) -> None:
+    def _racks_change(self, consumer: Consumer, is_told: bool) -> None:
         """A client with a rack sees it at its next refresh; one that the broker hung up on (`is_told`) asks for it."""
         if not consumer.config.client_rack or not any(self.racks.values()):
             return

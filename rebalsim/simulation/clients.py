@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.scenario import Consumer as Spec
 from rebalsim.domain.scenario import Scenario
@@ -14,8 +14,11 @@ from rebalsim.simulation.consumer_coordinator import ConsumerCoordinator
 from rebalsim.simulation.coordinator import Coordinator
 from rebalsim.simulation.threaded.consumer import ThreadedConsumer
 
+if TYPE_CHECKING:
+    from rebalsim.simulation.world import World
 
-def client_of(world: Any, spec: Spec, index: int) -> Consumer:
+
+def client_of(world: World, spec: Spec, index: int) -> Consumer:
     """The client that this consumer runs."""
     return _kind_of(spec)(world, spec, index)
 
@@ -31,7 +34,7 @@ def _kind_of(spec: Spec) -> type[Consumer]:
     return ThreadedConsumer if spec.habits.runs_itself else Consumer
 
 
-def coordinator_of(world: Any, group: str, *args: Any) -> Coordinator:
+def coordinator_of(world: World, group: str, *args: Any) -> Coordinator:
     """The group's coordinator: if anybody in the story ever speaks the consumer protocol in this group, one that can be both."""
     speaks = any(spec.group == group and spec.config.group_protocol == "consumer" for spec in specs_of(world.scenario))
     kind = ConsumerCoordinator if speaks else Coordinator

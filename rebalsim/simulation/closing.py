@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.protocol.classic_member import NO_GENERATION
 from rebalsim.simulation.listener import ListenerFailed, call_listener
 from rebalsim.trace.events import CloseBegan, CloseEnded
 
+if TYPE_CHECKING:
+    from rebalsim.simulation.consumer import Consumer
+
 CLOSE_TIMEOUT_US = 30_000_000         # close() without a duration
 
 
-def close(consumer: Any, option: str) -> Generator[Any, Any, None]:
+def close(consumer: Consumer, option: str) -> Generator[Any, Any, None]:
     """`option`: default (dynamic members leave), leave, remain."""
     engine, member = consumer.engine, consumer.member
     until = engine.env._now + min(CLOSE_TIMEOUT_US, consumer.config.request_timeout_us)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.protocol.classic_member import MemberState
 from rebalsim.protocol.errors_of_kafka import Error
@@ -13,6 +13,9 @@ from rebalsim.simulation.engine import NEVER
 from rebalsim.simulation.network import Call
 from rebalsim.simulation.randomness import mean_of
 from rebalsim.trace.events import CommitRefused, Fenced, MemberReset, RebalanceNoticed, RejoinRequested
+
+if TYPE_CHECKING:
+    from rebalsim.simulation.consumer import Consumer
 
 _RETRIABLE = (
     Error.COORDINATOR_LOAD_IN_PROGRESS, Error.UNKNOWN_TOPIC_OR_PARTITION, Error.COORDINATOR_NOT_AVAILABLE, Error.NOT_COORDINATOR,
@@ -25,7 +28,7 @@ class Commits:
 
     __slots__ = ("consumer", "due_us", "engine", "interval_us", "is_auto", "under_way")
 
-    def __init__(self, consumer: Any) -> None:
+    def __init__(self, consumer: Consumer) -> None:
         self.consumer = consumer
         self.engine = consumer.engine
         config = consumer.config
@@ -44,7 +47,7 @@ class Commits:
         if not self.is_awaited:
             return True
         link, host = self.consumer.coordinator_link, self.consumer.host
-        return bool(self.consumer.coordinator is not None and not link.is_cut and host.is_up and host.broker == self.consumer.coordinator)
+        return bool(self.consumer.coordinator is not None and link is not None and not link.is_cut and host.is_up and host.broker == self.consumer.coordinator)
 
     def each_batch_us(self) -> int:
         """What a batch's own commit adds to its handling: a round trip and the write, where the application waits for it."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.script import When
 from rebalsim.protocol.states import ClassicState
 from rebalsim.simulation.engine import SCRIPT, Once
+
+if TYPE_CHECKING:
+    from rebalsim.simulation.world import World
 
 SECOND = 1_000_000
 
@@ -17,7 +20,7 @@ class Condition:
 
     __slots__ = ("_is_pending", "_since_us", "_then", "is_over", "when", "world")
 
-    def __init__(self, world: Any, when: When, then: Callable[[], None]) -> None:
+    def __init__(self, world: World, when: When, then: Callable[[], None]) -> None:
         self.world = world
         self.when = when
         self._then = then

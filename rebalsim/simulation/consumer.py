@@ -11,6 +11,7 @@ from typing import Any
 
 from rebalsim.protocol.classic_member import ClassicMember
 from rebalsim.simulation import rest
+from rebalsim.simulation.closing import close
 from rebalsim.simulation.commits import Commits
 from rebalsim.simulation.engine import NEVER
 from rebalsim.simulation.feed import Feed
@@ -43,7 +44,7 @@ class Consumer(Handling):
         """The application's thread: start, poll and handle until asked to stop, close."""
         try:
             yield from self._start_up(joins_us)
-            while not self.stop_option:
+            while not self.must_stop():
                 records = 0
                 try:
                     records = yield from self.poll()
@@ -53,7 +54,7 @@ class Consumer(Handling):
                         return
                     if self.spec.handler.on_error == "close":
                         break
-                if self.stop_option and not records:
+                if self.must_stop() and not records:
                     break
                 if self.hang_us:
                     yield from self._hang()
@@ -94,7 +95,7 @@ class Consumer(Handling):
                 self.read()
             if (membership.begin_turn() or (yield from membership.poll())) and not positions.begin_update():
                 yield from positions.update()
-            if self.stop_option or self.hang_us:
+            if self.is_called_away():
                 return 0
             is_steady = bool(feed.buffer) and not self.is_idle and feed.settle()
             if not is_steady:
@@ -106,7 +107,7 @@ class Consumer(Handling):
             now = self.engine.env._now
             if is_steady:
                 goes_on = yield from self._rest()
-                if self.stop_option or self.hang_us:
+                if self.is_called_away():
                     return 0
                 if not goes_on:
                     continue
@@ -242,6 +243,12 @@ class Consumer(Handling):
         if (self.stop_option or self.hang_us) and feed.cycle is not None:
             self._leave_poll()
         return False
+
+    def _make_up(self) -> None:
+        rest.make_up(self)
+
+    def _close(self, option: str) -> Generator[Any, Any, None]:
+        yield from close(self, option)
 
     # ---------------------------------------------------------------------------------------------- waiting
 

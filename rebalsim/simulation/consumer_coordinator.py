@@ -7,7 +7,7 @@ when none is left. Nothing is ever sent unasked; what changes, members learn wit
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.assignors.registry import server_assignor
 from rebalsim.domain.ids import Partition
@@ -28,6 +28,9 @@ from rebalsim.simulation.coordinator import Coordinator, rules_of
 from rebalsim.simulation.engine import NEVER
 from rebalsim.simulation.network import Call
 from rebalsim.simulation.randomness import Stream
+
+if TYPE_CHECKING:
+    from rebalsim.simulation.world import World
 
 
 class Words:
@@ -65,7 +68,7 @@ def settings_of(cluster: Cluster) -> ConsumerGroupSettings:
 class ConsumerCoordinator(Coordinator):
     """One group's coordinator, for members of either protocol."""
 
-    def __init__(self, world: Any, name: str, broker: int, append: Stream, member_ids: Any) -> None:
+    def __init__(self, world: World, name: str, broker: int, append: Stream, member_ids: Any) -> None:
         cluster: Cluster = world.scenario.cluster
         self.either = either_group.EitherGroup(
             name, rules_of(cluster), settings_of(cluster), Words(), self._new_member_id, cluster.config.group_consumer_migration_policy,
@@ -176,7 +179,7 @@ class ConsumerCoordinator(Coordinator):
         super()._tell(note, now)
 
 
-def image_of(world: Any, version: int) -> TopicsImage:
+def image_of(world: World, version: int) -> TopicsImage:
     """The topics that exist, as the brokers know them."""
     racks = world.replica_racks() or {}
     topics = {name: Topic(world.topic_id(name), count, racks.get(name, ())) for name, count in world.partitions.items() if count}

@@ -6,7 +6,7 @@ quiet is not heard: what its beats would have done is made up when it matters.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.scenario import Cluster
@@ -18,6 +18,9 @@ from rebalsim.simulation.engine import ARRIVES, LOG, NEVER, SCRIPT, TIMER, Engin
 from rebalsim.simulation.network import DISCONNECTED, Call
 from rebalsim.simulation.randomness import Stream
 from rebalsim.trace.events import EVENT_CLASSES, CoordinatorMoved
+
+if TYPE_CHECKING:
+    from rebalsim.simulation.world import World
 
 STABLE = ClassicState.STABLE
 
@@ -47,7 +50,7 @@ def rules_of(cluster: Cluster) -> CoordinatorRules:
 class Coordinator:
     """The coordinator of one classic group, on the broker where it lives now."""
 
-    def __init__(self, world: Any, name: str, broker: int, append: Stream, member_ids: Any) -> None:
+    def __init__(self, world: World, name: str, broker: int, append: Stream, member_ids: Any) -> None:
         self.world = world
         self.engine: Engine = world.engine
         self.name = name

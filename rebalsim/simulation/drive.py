@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rebalsim.domain.scenario import Consumer as Spec
 from rebalsim.simulation.engine import SCRIPT, Once
 from rebalsim.simulation.flow import Flow
+
+if TYPE_CHECKING:
+    from rebalsim.simulation.world import World
 
 
 @dataclass(slots=True)
@@ -49,7 +52,7 @@ class Drive:
 
     is_connected: bool = False                                           # with all brokers from the start
 
-    def begin(self, world: Any) -> None:
+    def begin(self, world: World) -> None:
         late, apart = self.arrivals_us
         for i, partition in enumerate(world.flows if late or apart else ()):
             flow = world.flows[partition] = world.flows[partition].copy()

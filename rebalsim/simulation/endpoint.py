@@ -253,10 +253,6 @@ class Endpoint(Process):
             link = self._links[broker] = self.lines.fit(self.world.connect(self, broker, "data"), False)
         return link
 
-    def data_links(self) -> list[Link]:
-        """All connections for data that were made so far."""
-        return list(self._links.values())
-
 
 def _connection_of(call: Any, response: Any) -> Any:
     """On which connection this came; None for what no network brought."""

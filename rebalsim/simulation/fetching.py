@@ -6,7 +6,7 @@ come as the flow says.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.ids import Partition
 from rebalsim.simulation.engine import ANSWERED, NEVER
@@ -17,6 +17,9 @@ from rebalsim.simulation.randomness import mean_of
 from rebalsim.simulation.shares import FETCHING, VALIDATING, Fetch, Share
 from rebalsim.simulation.steady import Cycle
 
+if TYPE_CHECKING:
+    from rebalsim.simulation.consumer import Consumer
+
 
 class Fetching:
     """What is owned, and what is fetched of it."""
@@ -24,7 +27,7 @@ class Fetching:
     __slots__ = ("awaits_first", "buffer", "config", "consumer", "cycle", "engine", "first_us", "flying", "handler", "hang_us", "is_suspended",
                  "per_batch_us", "per_record_us", "ready_us", "sessions", "shares", "steady_us")
 
-    def __init__(self, consumer: Any) -> None:
+    def __init__(self, consumer: Consumer) -> None:
         self.consumer = consumer
         self.engine = consumer.engine
         self.config = consumer.config

@@ -6,7 +6,7 @@ events. A member at rest does not beat at all: `Rest` tells what its beats would
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.protocol.classic_member import After
 from rebalsim.protocol.errors_of_kafka import Error
@@ -17,6 +17,9 @@ from rebalsim.simulation.network import Call
 from rebalsim.simulation.rest import can_rest
 from rebalsim.trace.events import Fenced, MemberReset, PollExpired, RebalanceNoticed, RejoinRequested
 
+if TYPE_CHECKING:
+    from rebalsim.simulation.consumer import Consumer
+
 BLOCK = 64                            # beats
 
 
@@ -25,7 +28,7 @@ class HeartbeatThread:
 
     __slots__ = ("alarm", "block_us", "consumer", "engine", "failure", "in_block", "is_enabled", "is_looking_up", "late_us", "timers")
 
-    def __init__(self, consumer: Any) -> None:
+    def __init__(self, consumer: Consumer) -> None:
         self.consumer = consumer
         self.engine = consumer.engine
         config = consumer.config

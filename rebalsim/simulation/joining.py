@@ -5,7 +5,7 @@ Runs in the application's thread, inside poll(), or in whichever thread reads a 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.assignors.claim import AssignmentFailed, Claim
 from rebalsim.assignors.cooperative_check import check_cooperative
@@ -18,13 +18,16 @@ from rebalsim.simulation.network import Call
 from rebalsim.simulation.poll_failed import PollFailed
 from rebalsim.trace.events import AssignmentComputed, AssignmentReceived, Fenced, GenerationJoined, MemberReset, RejoinRequested
 
+if TYPE_CHECKING:
+    from rebalsim.simulation.consumer import Consumer
+
 
 class Joining:
     """One attempt to join, as far as requests and answers go."""
 
     __slots__ = ("assignors", "commit", "consumer", "engine", "given", "is_pending", "member", "prepare_ends_us", "result")
 
-    def __init__(self, consumer: Any) -> None:
+    def __init__(self, consumer: Consumer) -> None:
         self.consumer = consumer
         self.engine = consumer.engine
         self.assignors: tuple[ClientAssignor, ...] = consumer.assignors

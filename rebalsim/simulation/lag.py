@@ -4,13 +4,18 @@ where it has caught up. Between corners the lag runs straight, so nothing is tol
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rebalsim.simulation.engine import NEVER
 from rebalsim.trace.events import LagMarked
 
+if TYPE_CHECKING:
+    from rebalsim.simulation.process import Process
+    from rebalsim.simulation.shares import Share
+    from rebalsim.simulation.world import World
 
-def mark(consumer: Any, shares: Iterable[Any]) -> None:
+
+def mark(consumer: Process, shares: Iterable[Share]) -> None:
     """Where these stand now. Steady times must be over: their positions are worked out only then."""
     world = consumer.world
     if world.drive is not None:               # a recording tells of deliveries alone, and so does its replay
@@ -25,7 +30,7 @@ def mark(consumer: Any, shares: Iterable[Any]) -> None:
             tell(LagMarked(now, share.partition, group, max(0, lag)))
 
 
-def mark_end(world: Any) -> None:
+def mark_end(world: World) -> None:
     """At the horizon: everything that any group has ever read."""
     if world.drive is not None:
         return

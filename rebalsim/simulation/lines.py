@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rebalsim.domain.draws import Draw
 from rebalsim.simulation.lag import mark
 from rebalsim.simulation.network import Link
+
+if TYPE_CHECKING:
+    from rebalsim.simulation.process import Process
 
 
 class Lines:
@@ -14,13 +17,13 @@ class Lines:
 
     __slots__ = ("_consumer", "_cuts", "_cuts_from_all", "_extras")
 
-    def __init__(self, consumer: Any) -> None:
+    def __init__(self, consumer: Process) -> None:
         self._consumer = consumer
         self._cuts = 0                        # cuts from the coordinator that have not healed
         self._cuts_from_all = 0
         self._extras: list[Draw] = []
 
-    def follow(self, consumer: Any) -> None:
+    def follow(self, consumer: Process) -> None:
         """The machine's lines are this consumer's now: the same one, with another client."""
         self._consumer = consumer
 

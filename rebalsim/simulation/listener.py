@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.ids import Partition
 from rebalsim.simulation.lag import mark
 from rebalsim.trace.events import CallbackBegan, CallbackEnded
+
+if TYPE_CHECKING:
+    from rebalsim.simulation.consumer import Consumer
 
 
 class ListenerFailed(Exception):
@@ -17,7 +20,7 @@ class ListenerFailed(Exception):
 Steps = Generator[Any, Any, None]
 
 
-def call_listener(consumer: Any, kind: str, partitions: tuple[Partition, ...], sleeps: Callable[[int], Steps] | None = None) -> Steps:
+def call_listener(consumer: Consumer, kind: str, partitions: tuple[Partition, ...], sleeps: Callable[[int], Steps] | None = None) -> Steps:
     """Enter and leave one callback. An empty list costs nothing. `sleeps`: how another thread than the application's passes the time."""
     engine = consumer.engine
     consumer.tell(CallbackBegan(engine.env._now, consumer.name, kind, partitions))
@@ -46,7 +49,7 @@ def call_listener(consumer: Any, kind: str, partitions: tuple[Partition, ...], s
         raise ListenerFailed(kind)
 
 
-def _cost_us(consumer: Any, kind: str, count: int) -> int:
+def _cost_us(consumer: Consumer, kind: str, count: int) -> int:
     listener, state = consumer.spec.listener, consumer.spec.state
     cost = listener.revoked if kind == "revoked" else listener.assigned if kind == "assigned" else listener.lost
     stream = consumer.stream("listener")

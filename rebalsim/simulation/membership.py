@@ -131,7 +131,7 @@ class Membership(Joining):
         """ensureCoordinatorReady: blocks in poll() until it is found or the time is over."""
         consumer = self.consumer
         attempt = 0
-        while consumer.coordinator is None:
+        while not consumer.knows_coordinator():
             if not consumer.is_looking_up:
                 consumer.look_up_coordinator()
             while consumer.is_looking_up:

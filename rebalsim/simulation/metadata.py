@@ -6,9 +6,12 @@ each client's next refresh is worked out.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.simulation.engine import APP
+
+if TYPE_CHECKING:
+    from rebalsim.simulation.process import Process
 
 
 class Metadata:
@@ -16,7 +19,7 @@ class Metadata:
 
     __slots__ = ("consumer", "engine", "racks", "refreshed_us", "view", "watched")
 
-    def __init__(self, consumer: Any) -> None:
+    def __init__(self, consumer: Process) -> None:
         self.consumer = consumer
         self.engine = consumer.engine
         self.refreshed_us = 0

@@ -7,13 +7,17 @@ steady times that detour of a round trip is not told, only its phase is kept.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rebalsim.simulation.racks import tell_bytes
 from rebalsim.simulation.shares import Fetch, Share
 
+if TYPE_CHECKING:
+    from rebalsim.simulation.consumer import Consumer
+    from rebalsim.simulation.fetching import Fetching
 
-def sent_elsewhere(feed: Any, broker: int, shares: list[Share]) -> list[Share]:
+
+def sent_elsewhere(feed: Fetching, broker: int, shares: list[Share]) -> list[Share]:
     """Of what a Fetch asks this broker for: what it leads, and will not serve to this client."""
     brokers, rack = feed.consumer.world.brokers, feed.config.client_rack
     if not brokers.follows_racks or not rack:
@@ -21,7 +25,7 @@ def sent_elsewhere(feed: Any, broker: int, shares: list[Share]) -> list[Share]:
     return [share for share in shares if brokers.leaders[share.partition] == broker != brokers.reads_from(share.partition, rack)]
 
 
-def go_elsewhere(feed: Any, fetch: Fetch) -> None:
+def go_elsewhere(feed: Fetching, fetch: Fetch) -> None:
     """The leader's answer came: the next Fetch of these goes to the replica that it named."""
     now = feed.engine.env._now
     for share in fetch.elsewhere:
@@ -31,7 +35,7 @@ def go_elsewhere(feed: Any, fetch: Fetch) -> None:
             share.leased_us = now
 
 
-def mind_leases(feed: Any) -> None:
+def mind_leases(feed: Fetching) -> None:
     """Where a follower's time is over, the leader is asked again."""
     leaders, now = feed.consumer.world.brokers.leaders, feed.engine.env._now
     for share in feed.shares.values():
@@ -39,7 +43,7 @@ def mind_leases(feed: Any) -> None:
             _turn_to_leader(feed, share, leaders[share.partition])
 
 
-def renew_leases(feed: Any) -> None:
+def renew_leases(feed: Fetching) -> None:
     """Steady times are over: the leader was asked again in them whenever it was time."""
     now, age = feed.engine.env._now, feed.config.metadata_max_age_us
     for share in feed.shares.values():
@@ -47,7 +51,7 @@ def renew_leases(feed: Any) -> None:
             share.leased_us += (now - share.leased_us) // age * age
 
 
-def lose_replica(consumer: Any, broker: int) -> None:
+def lose_replica(consumer: Consumer, broker: int) -> None:
     """A follower is gone, and the connection with it: back to the leaders."""
     feed = consumer.feed
     mine = [share for share in feed.shares.values() if share.broker == broker and share.leased_us >= 0]
@@ -61,7 +65,7 @@ def lose_replica(consumer: Any, broker: int) -> None:
     consumer.wake_for_business()
 
 
-def find_replicas(consumer: Any) -> None:
+def find_replicas(consumer: Consumer) -> None:
     """A broker came back: whose leader would now send it elsewhere hears so with its next Fetch."""
     feed = consumer.feed
     by_leader: dict[int, list[Share]] = {}
@@ -73,6 +77,6 @@ def find_replicas(consumer: Any) -> None:
         consumer.wake_for_business()
 
 
-def _turn_to_leader(feed: Any, share: Share, leader: int) -> None:
+def _turn_to_leader(feed: Fetching, share: Share, leader: int) -> None:
     tell_bytes(feed.consumer, (share,))
     share.broker, share.leased_us = leader, -1

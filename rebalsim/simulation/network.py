@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.draws import Draw
 from rebalsim.domain.scenario import Network
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.simulation.engine import ANSWERED, ARRIVES, Engine
 from rebalsim.simulation.randomness import Randomness, Stream
+
+if TYPE_CHECKING:
+    from rebalsim.simulation.endpoint import Endpoint
 
 
 class Call:
@@ -17,7 +20,7 @@ class Call:
     __slots__ = ("answer", "api", "api_generation", "broker", "consumer", "expires_us", "handle", "is_before_rebalance", "is_quiet", "life", "link",
                  "number", "request", "response", "sent_generation", "sent_member_id", "sent_us", "told")
 
-    def __init__(self, consumer: Any, api: str, number: int, request: Any, handle: Any, sent_us: int, broker: int) -> None:
+    def __init__(self, consumer: Endpoint, api: str, number: int, request: Any, handle: Any, sent_us: int, broker: int) -> None:
         self.consumer = consumer
         self.life: int = consumer.life
         self.api = api

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rebalsim.domain.draws import Draw
 from rebalsim.domain.ids import Partition
 from rebalsim.simulation.engine import NEVER, SCRIPT, Once
 from rebalsim.simulation.randomness import Stream
+
+if TYPE_CHECKING:
+    from rebalsim.simulation.world import World
 
 
 class Poisoned:
@@ -28,7 +31,7 @@ class Poisons:
 
     __slots__ = ("by_partition", "world")
 
-    def __init__(self, world: Any) -> None:
+    def __init__(self, world: World) -> None:
         self.world = world
         self.by_partition: dict[Partition, list[Poisoned]] = {}
 

@@ -9,7 +9,7 @@ non-blocking pass reads the answer; or where the heartbeat thread waited for the
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import OffsetFetchRequest
@@ -20,13 +20,16 @@ from rebalsim.simulation.network import Call
 from rebalsim.simulation.poll_failed import PollFailed
 from rebalsim.trace.events import PositionFound, RequestSent, ResponseReceived
 
+if TYPE_CHECKING:
+    from rebalsim.simulation.consumer import Consumer
+
 
 class Positions:
     """OffsetFetcher, and the part of ConsumerCoordinator that asks for committed offsets."""
 
     __slots__ = ("answer", "asked", "asked_us", "consumer", "engine", "is_late", "is_missing")
 
-    def __init__(self, consumer: Any) -> None:
+    def __init__(self, consumer: Consumer) -> None:
         self.consumer = consumer
         self.engine = consumer.engine
         self.is_missing = False               # some partition has no valid position: poll() waits retry.backoff.ms at most

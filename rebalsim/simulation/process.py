@@ -6,7 +6,7 @@ Whoever does something to it first has it settle accounts: what it did while it 
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.scenario import Consumer as Spec
 from rebalsim.simulation.engine import APP, FIRST, SCRIPT, Alarm, Nudge, Once
@@ -19,11 +19,14 @@ from rebalsim.simulation.randomness import Stream
 from rebalsim.simulation.sleeper import Sleeper
 from rebalsim.trace.events import ConsumerExited, ConsumerFroze, ConsumerStarted, ConsumerThawed, RejoinRequested, StopAsked
 
+if TYPE_CHECKING:
+    from rebalsim.simulation.world import World
+
 
 class Process(Sleeper):
     """One consumer through all its lives, as those see it who start, stop and disturb it."""
 
-    def __init__(self, world: Any, spec: Spec, index: int) -> None:
+    def __init__(self, world: World, spec: Spec, index: int) -> None:
         self.world = world
         self.engine = world.engine
         self.index = index
@@ -108,6 +111,14 @@ class Process(Sleeper):
 
     def _rung(self) -> None:
         """What the application's thread slept for has come."""
+        raise NotImplementedError
+
+    def data_links(self) -> list[Link]:
+        """All connections for data that were made so far."""
+        return list(self._links.values())
+
+    def metadata_came(self) -> None:
+        """The topics look different now."""
         raise NotImplementedError
 
     def end(self, how: str, error: str = "") -> None:
@@ -240,6 +251,18 @@ class Process(Sleeper):
             self.tell(RejoinRequested(self.engine.env._now, self.name, self.member.rejoin_reason))
             if not self.is_frozen:
                 self.wake_for_business()
+
+    # ---------------------------------------------------------------------------------------------- how it stands: it may change while a thread waits
+
+    def must_stop(self) -> bool:
+        return self.stop_option != ""
+
+    def is_called_away(self) -> bool:
+        """Must the application leave poll()?"""
+        return self.stop_option != "" or self.hang_us > 0
+
+    def knows_coordinator(self) -> bool:
+        return self.coordinator is not None
 
     # ---------------------------------------------------------------------------------------------- chance
 

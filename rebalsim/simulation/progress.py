@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.ids import Partition
 from rebalsim.trace.events import HandledBeside
+
+if TYPE_CHECKING:
+    from rebalsim.simulation.feed import Feed
+    from rebalsim.simulation.process import Process
+    from rebalsim.simulation.shares import Share
 
 
 class Progress:
@@ -42,7 +47,7 @@ class Progress:
         found = {feed.consumer.index: feed.consumer for feed in feeds if feed.consumer.is_alive and feed.consumer.feed is feed}
         return [found[index] for index in sorted(found)]
 
-    def begin(self, group: str, partition: Partition, feed: Any, share: Any) -> None:
+    def begin(self, group: str, partition: Partition, feed: Feed, share: Any) -> None:
         """Somebody found a position and reads on from there."""
         key = (group, partition)
         self._furthest[key] = self.of(group, partition)
@@ -51,7 +56,7 @@ class Progress:
             self._outdated[before[1]] = before[0], before[0].offset_of(before[1])
         self._readers[key] = (feed, share)
 
-    def give_up(self, consumer: Any, shares: Iterable[Any], at_us: int | None = None) -> None:
+    def give_up(self, consumer: Process, shares: Iterable[Share], at_us: int | None = None) -> None:
         """These are read no more by this consumer. Told if somebody else had begun to read them before."""
         if not self._outdated:
             return
@@ -69,7 +74,7 @@ class Progress:
                 world.tell(HandledBeside(now, consumer.name, share.partition, offset - since))
 
 
-def _still_reads(feed: Any, share: Any) -> bool:
+def _still_reads(feed: Feed, share: Any) -> bool:
     """Does this former reader not know yet that it is one?"""
     consumer = feed.consumer
     return bool(consumer.is_alive and consumer.feed is feed and feed.shares.get(share.partition) is share and not feed.is_suspended)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.draws import Draw
 from rebalsim.domain.script import Crash, Cut, Freeze, Hang, RandomFault
 from rebalsim.simulation.deeds import carry_out
 
+if TYPE_CHECKING:
+    from rebalsim.simulation.world import World
+
 
 class RandomFaults:
     """All random faults of a scenario."""
 
-    def __init__(self, world: Any) -> None:
+    def __init__(self, world: World) -> None:
         self.world = world
 
     def begin(self) -> None:

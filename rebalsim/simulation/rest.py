@@ -6,32 +6,36 @@ says. So a member that is roused acts at the very tick at which it would have ac
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.protocol.classic_member import MemberState
 from rebalsim.protocol.messages import HeartbeatRequest, OffsetCommitRequest
 from rebalsim.simulation.engine import APP, ARRIVES, BEAT
 
+if TYPE_CHECKING:
+    from rebalsim.simulation.consumer import Consumer
 
-def can_rest(consumer: Any) -> bool:
+
+def can_rest(consumer: Consumer) -> bool:
     """Nothing is under way, nothing is asked of it, and its group is settled."""
     member = consumer.member
-    host = consumer.host
+    host, link = consumer.host, consumer.coordinator_link
     return (
         consumer.feed.cycle is not None and member.state is MemberState.STABLE and not member.needs_rejoin and not consumer.calls
         and not consumer.inbox and not consumer.membership.is_pending and consumer.heartbeat.is_enabled
         and consumer.heartbeat.failure is None and host is not None and consumer.coordinator == host.broker and host.is_up
         and host.was_stable and host.has_settled(member)
-        and consumer.coordinator_link.is_clear and not consumer.hang_us and not consumer.stop_option
+        and link is not None and link.is_clear and not consumer.hang_us and not consumer.stop_option
         and not consumer.membership.must_join()
     )
 
 
-def make_up(consumer: Any) -> None:
+def make_up(consumer: Consumer) -> None:
     """All beats and periodic commits since it came to rest: the last to arrive is heard now, one that is under way is sent on."""
     engine = consumer.engine
     now = engine.env._now
     link, host, member = consumer.coordinator_link, consumer.host, consumer.member
+    assert link is not None
     beats = consumer.heartbeat
     timers = beats.timers
     came: list[tuple[int, int, Any]] = []
@@ -84,5 +88,5 @@ def _last_two(first_us: int, period_us: int, now_us: int, is_past: bool) -> list
     return [last - period_us, last] if last > first_us else [last]
 
 
-def _has_come(consumer: Any, arrives_us: int, now_us: int) -> bool:
+def _has_come(consumer: Consumer, arrives_us: int, now_us: int) -> bool:
     return bool(arrives_us < now_us or (arrives_us == now_us and consumer.rank + ARRIVES < consumer.engine.rank))

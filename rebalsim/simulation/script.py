@@ -6,7 +6,7 @@ What the deeds are is told in the deeds folder, a file per kind. Here is only wh
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.script import Action
 from rebalsim.simulation.conditions import Condition
@@ -15,13 +15,17 @@ from rebalsim.simulation.engine import SCRIPT, Once
 from rebalsim.simulation.random_faults import RandomFaults
 from rebalsim.trace.events import ScriptActed
 
+if TYPE_CHECKING:
+    from rebalsim.simulation.process import Process
+    from rebalsim.simulation.world import World
+
 Deed = Generator[Any, Any, None]
 
 
 class Script:
     """Who does what to whom, and when."""
 
-    def __init__(self, world: Any) -> None:
+    def __init__(self, world: World) -> None:
         self.world = world
         self.engine = world.engine
         self.waiting: list[Condition] = []                            # conditions that somebody waits for
@@ -84,7 +88,7 @@ class Script:
         """Call this once, when the consumer exits or has been assigned."""
         self._watchers.setdefault(consumer, []).append(then)
 
-    def noticed(self, consumer: Any) -> None:
+    def noticed(self, consumer: Process) -> None:
         """A consumer exited, or its assigned callback is over."""
         for then in self._watchers.pop(consumer.name, ()):
             then()

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rebalsim.simulation import rest
 from rebalsim.simulation.commits import Commits
 from rebalsim.simulation.engine import APP, NEVER, Alarm, Once
 from rebalsim.simulation.heartbeat import HeartbeatThread
+
+if TYPE_CHECKING:
+    from rebalsim.simulation.engine import Engine
+    from rebalsim.simulation.feed import Feed
+    from rebalsim.simulation.positions import Positions
 
 
 class Sleeper:
     """What a consumer did while it slept is made up for when it matters (rest.py says how)."""
 
-    engine: Any
+    engine: Engine
     alarm: Alarm
     member: Any                       # the protocol's view of it
     heartbeat: Any
-    commits: Any
-    feed: Any
-    positions: Any
+    commits: Commits
+    feed: Feed
+    positions: Positions
     membership: Any
     is_alive: bool
     is_resting: bool
@@ -31,6 +35,10 @@ class Sleeper:
 
     def _wake(self) -> None:
         """Something has come for a thread that sits in poll()."""
+        raise NotImplementedError
+
+    def _make_up(self) -> None:
+        """Beats and commits since this process came to rest are told now."""
         raise NotImplementedError
 
     def break_cycle(self) -> None:
@@ -86,7 +94,7 @@ class Sleeper:
         """News may come: beats and commits are real from now on."""
         self.is_resting = False
         self.commits.make_up()
-        rest.make_up(self)
+        self._make_up()
         self.heartbeat.plan()
         due = self.commits.due_us + self.heartbeat.late_us if self.commits.is_auto else NEVER
         self.alarm.set(min(due, self.feed.first_delivery_at()))

@@ -8,9 +8,13 @@ ask this arithmetic, so they cannot differ.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rebalsim.simulation.engine import NEVER
+
+if TYPE_CHECKING:
+    from rebalsim.simulation.feed import Feed
+    from rebalsim.simulation.shares import Share
 
 
 class Round(NamedTuple):
@@ -206,7 +210,7 @@ class Cycle:
                 looked_us = wakes
         return looked_us
 
-    def fetch_leaves(self, shares: Iterable[Any], at_us: int, most_us: int) -> int:
+    def fetch_leaves(self, shares: Iterable[Share], at_us: int, most_us: int) -> int:
         """When the Fetch that is in flight now leaves the broker: with the next record, or when its wait is over."""
         if self.spacing_us:
             position = self._round(at_us)
@@ -224,7 +228,7 @@ class Cycle:
             over += period * ((at_us - over - self.latency_us) // period + 1)
         return max(parked, min(nearest, over)) if nearest > parked else parked
 
-    def batches(self, shares: Iterable[Any], after_us: int, until_us: int) -> Iterator[tuple[int, int]]:
+    def batches(self, shares: Iterable[Share], after_us: int, until_us: int) -> Iterator[tuple[int, int]]:
         """Each batch with the arrivals it covers: (handed over at, all that had arrived by)."""
         if self.rate and after_us >= self.anchor_us:
             for _, at in self.kinds[0][0].arrivals(after_us - self.latency_us, until_us - self.latency_us):
@@ -248,7 +252,7 @@ def _kinds(flows: list[Any]) -> list[tuple[Any, int]]:
     return [(flow, many) for flow, many in found]
 
 
-def cycle_of(feed: Any, now: int) -> Cycle | None:
+def cycle_of(feed: Feed, now: int) -> Cycle | None:
     """The cycle that this consumer is in, None while it does not keep up."""
     consumer = feed.consumer
     shares = feed.shares.values()

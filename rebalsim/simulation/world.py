@@ -28,6 +28,7 @@ from rebalsim.simulation.flow import Flow
 from rebalsim.simulation.lag import mark_end
 from rebalsim.simulation.network import DISCONNECTED, Call, Link, connect
 from rebalsim.simulation.poisons import Poisons
+from rebalsim.simulation.process import Process
 from rebalsim.simulation.progress import Progress
 from rebalsim.simulation.racks import tell_bytes
 from rebalsim.simulation.randomness import Randomness, mean_of
@@ -234,7 +235,7 @@ class World:
     def members_of(self, group: str) -> list[Consumer]:
         return self._members[group]
 
-    def connect(self, consumer: Consumer, broker: int, kind: str) -> Link:
+    def connect(self, consumer: Process, broker: int, kind: str) -> Link:
         return connect(self.engine, self.randomness, self.scenario.cluster.network, consumer.name, consumer.rack, broker,
                        self.brokers.racks.get(broker, ""), consumer.rank, kind,
                        self.machine.connect_us if consumer.config.group_protocol == "classic" else 0)
@@ -379,7 +380,7 @@ class World:
                 consumer.settle_accounts()
                 consumer.break_cycle()
 
-    def exited(self, consumer: Consumer) -> None:
+    def exited(self, consumer: Process) -> None:
         """A process is gone. An application that crashes takes the consumers with it that share its process."""
         self.script.noticed(consumer)
         self.script.changed()

@@ -6,7 +6,7 @@ when records came or when there was nothing to fetch; news for the application w
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.protocol.consumer_member import ClientState
 from rebalsim.protocol.errors_of_kafka import Error
@@ -16,6 +16,9 @@ from rebalsim.simulation.asynchronous.events import Assigned, Done, PollEvent, R
 from rebalsim.simulation.asynchronous.reconciliation import Reconciliation
 from rebalsim.simulation.discovery import ask_for_coordinator
 from rebalsim.simulation.engine import BEAT, NEVER, Alarm
+
+if TYPE_CHECKING:
+    from rebalsim.simulation.asynchronous.consumer import AsyncConsumer
 
 
 class Polled:
@@ -49,7 +52,7 @@ class Background:
         "told",
     )
 
-    def __init__(self, consumer: Any) -> None:
+    def __init__(self, consumer: AsyncConsumer) -> None:
         self.consumer = consumer
         self.engine = consumer.engine
         self.timers = Polled(self.engine.env._now)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.protocol.consumer_member import FENCES, RETRIES_AT_ONCE, RETRIES_LATER, ClientState
 from rebalsim.protocol.consumer_messages import LEAVES, UNCHANGED, ConsumerGroupHeartbeatRequest
@@ -10,6 +10,10 @@ from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.member_timers import backoff_us
 from rebalsim.simulation.engine import NEVER
 from rebalsim.trace.events import AssignmentReceived, Fenced, LeaveSent, PollExpired
+
+if TYPE_CHECKING:
+    from rebalsim.simulation.asynchronous.background import Background
+    from rebalsim.simulation.asynchronous.consumer import AsyncConsumer
 
 POLL_EXPIRED = "consumer poll timeout has expired."
 CLOSED = "the consumer is being closed"
@@ -20,7 +24,7 @@ class Beats:
 
     __slots__ = ("_attempts", "_background", "_not_before_us", "consumer", "due_us", "engine", "flying", "interval_us")
 
-    def __init__(self, consumer: Any, background: Any) -> None:
+    def __init__(self, consumer: AsyncConsumer, background: Background) -> None:
         self.consumer = consumer
         self.engine = consumer.engine
         self._background = background

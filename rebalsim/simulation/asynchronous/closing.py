@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.protocol.consumer_member import ClientState
 from rebalsim.simulation.asynchronous.beats import CLOSED
@@ -12,8 +12,11 @@ from rebalsim.simulation.closing import CLOSE_TIMEOUT_US
 from rebalsim.simulation.listener import ListenerFailed, call_listener
 from rebalsim.trace.events import CloseBegan, CloseEnded, LeaveSent
 
+if TYPE_CHECKING:
+    from rebalsim.simulation.asynchronous.consumer import AsyncConsumer
 
-def close(consumer: Any, option: str) -> Generator[Any, Any, None]:
+
+def close(consumer: AsyncConsumer, option: str) -> Generator[Any, Any, None]:
     """`option`: default (leaves; a static member for a while), leave (for good), remain (a dynamic member says nothing)."""
     engine, member, background = consumer.engine, consumer.member, consumer.heartbeat
     until = engine.env._now + min(CLOSE_TIMEOUT_US, consumer.config.request_timeout_us)

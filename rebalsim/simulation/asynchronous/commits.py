@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.ids import Partition
 from rebalsim.protocol.errors_of_kafka import Error
@@ -13,6 +13,10 @@ from rebalsim.simulation.commits import Commits
 from rebalsim.simulation.engine import NEVER
 from rebalsim.simulation.network import Call
 from rebalsim.trace.events import CommitRefused, RequestSent
+
+if TYPE_CHECKING:
+    from rebalsim.simulation.asynchronous.background import Background
+    from rebalsim.simulation.asynchronous.consumer import AsyncConsumer
 
 _LATER = (
     Error.COORDINATOR_LOAD_IN_PROGRESS, Error.UNKNOWN_TOPIC_OR_PARTITION, Error.COORDINATOR_NOT_AVAILABLE, Error.NOT_COORDINATOR,
@@ -42,8 +46,9 @@ class AsyncCommits(Commits):
     """CommitRequestManager."""
 
     __slots__ = ("_background", "_waiting")
+    consumer: AsyncConsumer
 
-    def __init__(self, consumer: Any, background: Any) -> None:
+    def __init__(self, consumer: AsyncConsumer, background: Background) -> None:
         super().__init__(consumer)
         self._background = background
         self._waiting: list[Wanted] = []

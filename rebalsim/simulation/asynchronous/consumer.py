@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.scenario import Consumer as Spec
 from rebalsim.protocol.consumer_member import ClientState, ConsumerMember
@@ -29,6 +29,9 @@ from rebalsim.simulation.network import Call
 from rebalsim.simulation.poll_failed import PollFailed
 from rebalsim.trace.events import CoordinatorFound, MemberStateChanged, PollingBegan, RequestSent
 
+if TYPE_CHECKING:
+    from rebalsim.simulation.world import World
+
 Steps = Generator[Any, Any, None]
 DOUBTFUL_US = 30_000                  # a second beat so near to the interval may be a beat like any other
 SPIN_US = 100                         # a pass that has nothing to wait for: what a turn of two threads takes
@@ -37,13 +40,13 @@ SPIN_US = 100                         # a pass that has nothing to wait for: wha
 class AsyncConsumer(Consumer):
     """One consumer of a consumer group, through all its lives."""
 
-    member: Any
-    heartbeat: Any
-    feed: Any
-    positions: Any
-    commits: Any
+    member: ConsumerMember
+    heartbeat: Background
+    feed: AsyncFeed
+    positions: AsyncPositions
+    commits: AsyncCommits
 
-    def __init__(self, world: Any, spec: Spec, index: int) -> None:
+    def __init__(self, world: World, spec: Spec, index: int) -> None:
         super().__init__(world, spec, index)
         self.driven: Any = None               # what a recording dictates about the next life
 
@@ -208,7 +211,7 @@ class AsyncConsumer(Consumer):
         self.deadline_us = engine.env._now + self.spec.handler.poll_timeout_us
         is_first = True
         while True:
-            if self.stop_option or self.hang_us:
+            if self.is_called_away():
                 return 0
             yield from self._look(is_first)
             is_first = False
@@ -219,7 +222,7 @@ class AsyncConsumer(Consumer):
                     if self.busy_until_us > engine.env._now:
                         yield from self.sleep(self.busy_until_us)
                         return 0
-                    if self.stop_option or self.hang_us:
+                    if self.is_called_away():
                         return 0
                 yield from self._await_records()
                 records = self._collect()
@@ -394,6 +397,7 @@ class AsyncConsumer(Consumer):
         """The application keeps up: asleep until something but the usual records comes."""
         feed = self.feed
         cycle = feed.cycle
+        assert cycle is not None
         engine = self.engine
         while feed.cycle is cycle and not self.stop_option and not self.hang_us:
             until = feed.first_delivery_at()

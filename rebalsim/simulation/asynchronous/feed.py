@@ -5,11 +5,14 @@ An answer wakes the application whatever it brings; records that are not wanted 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.ids import Partition
 from rebalsim.simulation.feed import FETCHING, Feed, Fetch, Share
 from rebalsim.simulation.nearby import go_elsewhere, mind_leases
+
+if TYPE_CHECKING:
+    from rebalsim.simulation.asynchronous.consumer import AsyncConsumer
 
 
 class HeldShare(Share):
@@ -45,10 +48,11 @@ class AsyncFeed(Feed):
     """The data plane of an asynchronous consumer."""
 
     __slots__ = ("_asked",)
+    consumer: AsyncConsumer
     shares: dict[Partition, Any]
     buffer: list[Any]
 
-    def __init__(self, consumer: Any) -> None:
+    def __init__(self, consumer: AsyncConsumer) -> None:
         super().__init__(consumer)
         self.ready_us = consumer.world.machine.async_fetch_us
         self._asked: dict[int, int] = {}              # of how many partitions the Fetch in flight to each broker asks

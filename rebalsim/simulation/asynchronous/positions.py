@@ -6,7 +6,7 @@ one after that. A validation for a broker never talked to only opens the connect
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import OffsetFetchRequest
@@ -15,13 +15,18 @@ from rebalsim.simulation.feed import INITIAL, RESETTING, VALIDATING, Share
 from rebalsim.simulation.network import Call
 from rebalsim.simulation.positions import Lookup, Positions
 
+if TYPE_CHECKING:
+    from rebalsim.simulation.asynchronous.background import Background
+    from rebalsim.simulation.asynchronous.consumer import AsyncConsumer
+
 
 class AsyncPositions(Positions):
     """One consumer's look-ups."""
 
     __slots__ = ("_askers", "_background", "_resetters")
+    consumer: AsyncConsumer
 
-    def __init__(self, consumer: Any, background: Any) -> None:
+    def __init__(self, consumer: AsyncConsumer, background: Background) -> None:
         super().__init__(consumer)
         self._background = background
         self._askers: list[PollEvent] = []            # events that wait for the committed offsets

@@ -6,11 +6,15 @@ background thread's own); the callbacks run when the application next looks at w
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.ids import Partition
 from rebalsim.protocol.consumer_member import ClientState, Given
 from rebalsim.simulation.asynchronous.events import Assigned, Removed
+
+if TYPE_CHECKING:
+    from rebalsim.simulation.asynchronous.background import Background
+    from rebalsim.simulation.asynchronous.consumer import AsyncConsumer
 
 
 class Reconciliation:
@@ -18,7 +22,7 @@ class Reconciliation:
 
     __slots__ = ("_background", "_is_releasing", "_rejoins", "consumer", "engine")
 
-    def __init__(self, consumer: Any, background: Any) -> None:
+    def __init__(self, consumer: AsyncConsumer, background: Background) -> None:
         self.consumer = consumer
         self.engine = consumer.engine
         self._background = background

@@ -5,31 +5,35 @@ A member rests while its group is stable, it has reconciled everything, and its 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.protocol.consumer_member import ClientState
 from rebalsim.protocol.messages import OffsetCommitRequest
 from rebalsim.simulation.engine import ARRIVES
 
+if TYPE_CHECKING:
+    from rebalsim.simulation.asynchronous.consumer import AsyncConsumer
 
-def can_rest(consumer: Any) -> bool:
+
+def can_rest(consumer: AsyncConsumer) -> bool:
     """Nothing is under way, nothing is asked of it, and its group is settled."""
     member, host, background = consumer.member, consumer.host, consumer.heartbeat
-    beats = background.beats
+    beats, link = background.beats, consumer.coordinator_link
     return (
         member.state is ClientState.STABLE and member.is_reconciled and not consumer.calls and not consumer.inbox and not background.told
         and beats.flying is None and beats.interval_us > 0 and consumer.coordinator is not None and host is not None and host.is_up
-        and host.was_stable and not host.is_watching and member.member_id in host.group.members and consumer.coordinator_link.is_clear
-        and not consumer.hang_us and not consumer.stop_option and not consumer.has_new_topics
+        and host.was_stable and not host.is_watching and member.member_id in host.group.members
+        and link is not None and link.is_clear and not consumer.hang_us and not consumer.stop_option and not consumer.has_new_topics
         and host.group.members[member.member_id].epoch == member.epoch
     )
 
 
-def make_up(consumer: Any) -> None:
+def make_up(consumer: AsyncConsumer) -> None:
     """All beats and periodic commits since it came to rest: the last to arrive is heard now, one that is under way is sent on."""
     engine = consumer.engine
     now = engine.env._now
     link, host, member, beats = consumer.coordinator_link, consumer.host, consumer.member, consumer.heartbeat.beats
+    assert link is not None
     came: list[tuple[int, int, str, Any]] = []
     flying: list[tuple[int, int, str, Any]] = []
 

@@ -6,10 +6,13 @@ A deed is a generator: it acts when it begins, and is done when it returns (a bo
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain import script as deeds
 from rebalsim.simulation.deeds import bounce, brokers, coming, harm, network, poison, topics
+
+if TYPE_CHECKING:
+    from rebalsim.simulation.world import World
 
 Carried = Generator[Any, Any, None]
 
@@ -37,6 +40,6 @@ _BY_KIND: dict[type, Callable[[Any, str, Any], Carried]] = {
 }
 
 
-def carry_out(world: Any, name: str, deed: Any) -> Carried:
+def carry_out(world: World, name: str, deed: Any) -> Carried:
     """Do it; returns when it is done."""
     return _BY_KIND[type(deed)](world, name, deed)

@@ -7,16 +7,20 @@ settles for a while before it goes on.
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.script import RollingBounce
 from rebalsim.scenario.telling import say_names
 from rebalsim.simulation.deeds.waiting import wait_assigned, wait_exited, wait_until
 
+if TYPE_CHECKING:
+    from rebalsim.simulation.consumer import Consumer
+    from rebalsim.simulation.world import World
+
 Carried = Generator[Any, Any, None]
 
 
-def bounce(world: Any, name: str, deed: RollingBounce) -> Carried:
+def bounce(world: World, name: str, deed: RollingBounce) -> Carried:
     """Done when the last pod is ready."""
     for spec in deed.deploy.consumers:
         world.next_specs[spec.name] = spec
@@ -31,7 +35,7 @@ def bounce(world: Any, name: str, deed: RollingBounce) -> Carried:
     yield from workers
 
 
-def _pods(world: Any, names: tuple[str, ...]) -> list[list[str]]:
+def _pods(world: World, names: tuple[str, ...]) -> list[list[str]]:
     """Who goes together, in the order of the bounce. Who has yet to come for the first time (another bounce is under way) is left in peace."""
     found: dict[str, list[str]] = {}
     for name in names:
@@ -44,7 +48,7 @@ def _pods(world: Any, names: tuple[str, ...]) -> list[list[str]]:
 # ---------------------------------------------------------------------------------------------------- in place
 
 
-def _restart_each(world: Any, name: str, deed: RollingBounce, left: list[list[str]]) -> Carried:
+def _restart_each(world: World, name: str, deed: RollingBounce, left: list[list[str]]) -> Carried:
     """One after another, for as long as there are any; several of these run side by side."""
     while left:
         pod = left.pop(0)
@@ -59,12 +63,12 @@ def _restart_each(world: Any, name: str, deed: RollingBounce, left: list[list[st
         yield from _ready(world, deed, consumers)
 
 
-def _away(world: Any, name: str, deed: RollingBounce) -> Carried:
+def _away(world: World, name: str, deed: RollingBounce) -> Carried:
     if deed.down is not None:
         yield from wait_until(world, world.engine.now + world.randomness.stream(f"script/{name}").draw(deed.down))
 
 
-def _ready(world: Any, deed: RollingBounce, consumers: list[Any]) -> Carried:
+def _ready(world: World, deed: RollingBounce, consumers: list[Consumer]) -> Carried:
     yield from wait_until(world, world.engine.now + deed.ready_after_us)
     if deed.ready_when_assigned:
         for consumer in consumers:
@@ -79,7 +83,7 @@ class _Replacement:
     """Kubernetes' rolling update: never more pods than wanted + surge, never fewer ready ones than wanted − unavailable. Pods on their
     way out do not count."""
 
-    def __init__(self, world: Any, name: str, deed: RollingBounce, pods: list[tuple[list[str], list[Any]]]) -> None:
+    def __init__(self, world: World, name: str, deed: RollingBounce, pods: list[tuple[list[str], list[Any]]]) -> None:
         self.world = world
         self.name = name
         self.deed = deed

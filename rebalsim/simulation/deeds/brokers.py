@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.script import BrokerRestart, BrokerUpgrade, Failover
 from rebalsim.scenario.telling import say_deed
 from rebalsim.simulation.deeds.waiting import wait_until
 
+if TYPE_CHECKING:
+    from rebalsim.simulation.world import World
+
 Carried = Generator[Any, Any, None]
 
 
-def restart(world: Any, name: str, deed: BrokerRestart) -> Carried:
+def restart(world: World, name: str, deed: BrokerRestart) -> Carried:
     """Away for a while; others lead its partitions meanwhile, and coordinate its groups."""
     broker = world.hosts[deed.group].broker if deed.broker is None else deed.broker
     if broker not in world.brokers.ids:                # all brokers are down, and so nobody coordinates
@@ -22,7 +25,7 @@ def restart(world: Any, name: str, deed: BrokerRestart) -> Carried:
     yield from _restart(world, name, broker, deed.down, deed.load)
 
 
-def upgrade(world: Any, name: str, deed: BrokerUpgrade) -> Carried:
+def upgrade(world: World, name: str, deed: BrokerUpgrade) -> Carried:
     """One after another, each back with the new version before the next one goes."""
     world.script.tell(name, "BrokerUpgrade", say_deed(deed), ())
     for i, broker in enumerate(world.brokers.ids):
@@ -31,7 +34,7 @@ def upgrade(world: Any, name: str, deed: BrokerUpgrade) -> Carried:
         yield from _restart(world, name, broker, deed.down, deed.load, deed.kafka)
 
 
-def fail_over(world: Any, name: str, deed: Failover) -> Carried:
+def fail_over(world: World, name: str, deed: Failover) -> Carried:
     """Another broker (the same one, where there is no other) coordinates the group, once it has read it."""
     world.script.tell(name, "Failover", say_deed(deed), ())
     load_us = world.randomness.stream(f"script/{name}").draw(deed.load)
@@ -41,7 +44,7 @@ def fail_over(world: Any, name: str, deed: Failover) -> Carried:
     yield from wait_until(world, world.engine.now + load_us)
 
 
-def _restart(world: Any, name: str, broker: int, down: Any, load: Any, kafka: str = "") -> Carried:
+def _restart(world: World, name: str, broker: int, down: Any, load: Any, kafka: str = "") -> Carried:
     stream = world.randomness.stream(f"script/{name}")
     world.brokers.go_down(broker, lambda: stream.draw(load))
     yield from wait_until(world, world.engine.now + stream.draw(down))

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.script import Crash, Join, Leave, Scale
 from rebalsim.scenario.telling import say_deed
 from rebalsim.simulation.deeds.waiting import wait_exited, wait_until
 
+if TYPE_CHECKING:
+    from rebalsim.simulation.consumer import Consumer
+    from rebalsim.simulation.world import World
+
 Carried = Generator[Any, Any, None]
 
 
-def join(world: Any, name: str, deed: Join) -> Carried:
+def join(world: World, name: str, deed: Join) -> Carried:
     """New consumers start, one after another."""
     world.script.tell(name, "Join", say_deed(deed), tuple([spec.name for spec in deed.consumers]))
     yield from _start(world, deed.consumers, deed.stagger_us)
 
 
-def scale(world: Any, name: str, deed: Scale) -> Carried:
+def scale(world: World, name: str, deed: Scale) -> Carried:
     """So many consumers from now on: new ones start as needed, or the last ones stop. Who died of an exception, which no script foresees, is
     started again after the new ones."""
     living = list(world.living(deed.group))
@@ -35,14 +39,14 @@ def scale(world: Any, name: str, deed: Scale) -> Carried:
     yield from _stop(world, leaving, deed.stagger_us, "default")
 
 
-def leave(world: Any, name: str, deed: Leave) -> Carried:
+def leave(world: World, name: str, deed: Leave) -> Carried:
     """Consumers are asked to stop, one after another."""
     world.script.tell(name, "Leave", say_deed(deed), deed.consumers)
     leaving = [world.consumers[who] for who in deed.consumers if who in world.consumers]
     yield from _stop(world, leaving, deed.stagger_us, deed.option)
 
 
-def crash(world: Any, name: str, deed: Crash) -> Carried:
+def crash(world: World, name: str, deed: Crash) -> Carried:
     """Processes die at once; perhaps they are started again. One that is away already is left alone."""
     struck = [world.consumers[who] for who in deed.consumers if who in world.consumers and world.consumers[who].is_alive]
     world.script.tell(name, "Crash", say_deed(deed), tuple([consumer.name for consumer in struck]))
@@ -59,14 +63,14 @@ def crash(world: Any, name: str, deed: Crash) -> Carried:
             world.start(consumer.name)
 
 
-def _start(world: Any, specs: Iterable[Any], stagger_us: int) -> Carried:
+def _start(world: World, specs: Iterable[Any], stagger_us: int) -> Carried:
     began = world.engine.now
     for i, spec in enumerate(specs):
         yield from wait_until(world, began + i * stagger_us)
         world.start(spec.name, spec)
 
 
-def _stop(world: Any, consumers: list[Any], stagger_us: int, option: str) -> Carried:
+def _stop(world: World, consumers: list[Consumer], stagger_us: int, option: str) -> Carried:
     began = world.engine.now
     for i, consumer in enumerate(consumers):
         yield from wait_until(world, began + i * stagger_us)

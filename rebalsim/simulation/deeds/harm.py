@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.script import Freeze, Hang, Slow
 from rebalsim.scenario.telling import say_deed
 from rebalsim.simulation.deeds.waiting import wait_until
 
+if TYPE_CHECKING:
+    from rebalsim.simulation.world import World
+
 Carried = Generator[Any, Any, None]
 
 
-def _living(world: Any, names: tuple[str, ...]) -> list[Any]:
+def _living(world: World, names: tuple[str, ...]) -> list[Any]:
     return [world.consumers[name] for name in names if name in world.consumers and world.consumers[name].is_alive]
 
 
-def freeze(world: Any, name: str, deed: Freeze) -> Carried:
+def freeze(world: World, name: str, deed: Freeze) -> Carried:
     """Nothing of these processes runs for a while; one draw, for they are one machine's."""
     struck = _living(world, deed.consumers)
     world.script.tell(name, "Freeze", say_deed(deed), deed.consumers)
@@ -30,7 +33,7 @@ def freeze(world: Any, name: str, deed: Freeze) -> Carried:
             consumer.thaw()
 
 
-def hang(world: Any, name: str, deed: Hang) -> Carried:
+def hang(world: World, name: str, deed: Hang) -> Carried:
     """Each handler is stuck after its batch."""
     struck = _living(world, deed.consumers)
     world.script.tell(name, "Hang", say_deed(deed), deed.consumers)
@@ -42,7 +45,7 @@ def hang(world: Any, name: str, deed: Hang) -> Carried:
     yield from wait_until(world, world.engine.now + longest)
 
 
-def slow(world: Any, name: str, deed: Slow) -> Carried:
+def slow(world: World, name: str, deed: Slow) -> Carried:
     """Batches begun from now on take longer, until it is over; two slowings at a time multiply."""
     struck = _living(world, deed.consumers)
     world.script.tell(name, "Slow", say_deed(deed), deed.consumers)

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.script import Cut, Delay
 from rebalsim.scenario.telling import say_deed
 from rebalsim.simulation.deeds.waiting import wait_until
 from rebalsim.trace.events import LinkCut, LinkHealed
 
+if TYPE_CHECKING:
+    from rebalsim.simulation.world import World
+
 Carried = Generator[Any, Any, None]
 
 
-def _known(world: Any, names: tuple[str, ...]) -> list[Any]:
+def _known(world: World, names: tuple[str, ...]) -> list[Any]:
     return [world.consumers[name] for name in names if name in world.consumers]
 
 
-def cut(world: Any, name: str, deed: Cut) -> Carried:
+def cut(world: World, name: str, deed: Cut) -> Carried:
     """What is sent over a cut link is lost; nobody is told that it is cut."""
     struck = _known(world, deed.consumers)
     world.script.tell(name, "Cut", say_deed(deed), deed.consumers)
@@ -34,7 +37,7 @@ def cut(world: Any, name: str, deed: Cut) -> Carried:
             world.tell(LinkHealed(world.engine.now, consumer.name))
 
 
-def delay(world: Any, name: str, deed: Delay) -> Carried:
+def delay(world: World, name: str, deed: Delay) -> Carried:
     """Every message takes longer, each way, by a draw of its own."""
     struck = _known(world, deed.consumers)
     world.script.tell(name, "Delay", say_deed(deed), deed.consumers)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.script import Poison
 from rebalsim.scenario.telling import say_deed
 
+if TYPE_CHECKING:
+    from rebalsim.simulation.world import World
+
 Carried = Generator[Any, Any, None]
 
 
-def poison(world: Any, name: str, deed: Poison) -> Carried:
+def poison(world: World, name: str, deed: Poison) -> Carried:
     """From now on it is there, or comes when its offset does."""
     partition = Partition(deed.topic, deed.partition)
     world.script.tell(name, "Poison", say_deed(deed), (str(partition), deed.topic))

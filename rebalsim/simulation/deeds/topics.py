@@ -3,40 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.script import AddPartitions, CreateTopic, DeleteTopic, EnforceRebalance, SetRate, Subscribe
 from rebalsim.scenario.telling import say_deed
 
+if TYPE_CHECKING:
+    from rebalsim.simulation.world import World
+
 Carried = Generator[Any, Any, None]
 
 
-def add_partitions(world: Any, name: str, deed: AddPartitions) -> Carried:
+def add_partitions(world: World, name: str, deed: AddPartitions) -> Carried:
     """Producers spread over all of them at once; consumers see it when their metadata are refreshed."""
     world.script.tell(name, "AddPartitions", say_deed(deed), (deed.topic,))
     world.set_partitions(deed.topic, deed.to)
     yield from ()
 
 
-def create(world: Any, name: str, deed: CreateTopic) -> Carried:
+def create(world: World, name: str, deed: CreateTopic) -> Carried:
     world.script.tell(name, "CreateTopic", say_deed(deed), (deed.topic,))
     world.set_partitions(deed.topic, world.topic(deed.topic).partitions)
     yield from ()
 
 
-def delete(world: Any, name: str, deed: DeleteTopic) -> Carried:
+def delete(world: World, name: str, deed: DeleteTopic) -> Carried:
     world.script.tell(name, "DeleteTopic", say_deed(deed), (deed.topic,))
     world.set_partitions(deed.topic, 0)
     yield from ()
 
 
-def set_rate(world: Any, name: str, deed: SetRate) -> Carried:
+def set_rate(world: World, name: str, deed: SetRate) -> Carried:
     world.script.tell(name, "SetRate", say_deed(deed), (deed.topic,))
     world.set_rate(deed.topic, deed.per_second)
     yield from ()
 
 
-def subscribe(world: Any, name: str, deed: Subscribe) -> Carried:
+def subscribe(world: World, name: str, deed: Subscribe) -> Carried:
     """subscribe() with other topics, between two polls; a process that is not there begins with them when it starts."""
     world.script.tell(name, "Subscribe", say_deed(deed), deed.consumers)
     for who in deed.consumers:
@@ -45,7 +48,7 @@ def subscribe(world: Any, name: str, deed: Subscribe) -> Carried:
     yield from ()
 
 
-def enforce(world: Any, name: str, deed: EnforceRebalance) -> Carried:
+def enforce(world: World, name: str, deed: EnforceRebalance) -> Carried:
     """enforceRebalance()."""
     world.script.tell(name, "EnforceRebalance", say_deed(deed), deed.consumers)
     for who in deed.consumers:

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rebalsim.simulation.consumer import Consumer
+    from rebalsim.simulation.world import World
 
 Carried = Generator[Any, Any, None]
 
 
-def wait_until(world: Any, at_us: int) -> Carried:
+def wait_until(world: World, at_us: int) -> Carried:
     """Sleep; not at all if it is that late already."""
     env = world.engine.env
     if at_us > env._now:
         yield env.timeout(at_us - env._now)
 
 
-def wait_noticed(world: Any, consumer: Any) -> Carried:
+def wait_noticed(world: World, consumer: Consumer) -> Carried:
     """Until the consumer exits or is assigned, whichever comes first."""
     event = world.engine.env.event()
     world.script.watch(consumer.name, event.succeed)
     yield event
 
 
-def wait_exited(world: Any, consumers: Iterable[Any]) -> Carried:
+def wait_exited(world: World, consumers: Iterable[Any]) -> Carried:
     """Until none of these processes is left, in the life that it lives now."""
     for consumer in consumers:
         life = consumer.life
@@ -30,7 +34,7 @@ def wait_exited(world: Any, consumers: Iterable[Any]) -> Carried:
             yield from wait_noticed(world, consumer)
 
 
-def wait_assigned(world: Any, consumer: Any) -> Carried:
+def wait_assigned(world: World, consumer: Consumer) -> Carried:
     """Until it has its partitions, or is gone."""
     life = consumer.life
     while consumer.is_alive and consumer.life == life and not consumer.is_assigned:

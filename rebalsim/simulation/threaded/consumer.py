@@ -15,7 +15,10 @@ from rebalsim.simulation.threaded.timers import OwnTimers
 class ThreadedConsumer(Consumer):
     """One consumer of a classic group, through all its lives."""
 
-    heartbeat: Any
+    heartbeat: OwnTimers
+    feed: OwnFeed
+    positions: OwnPositions
+    membership: MainThread
     began_us: int                         # this life's first poll(): looks at the poll timer count from here
 
     def equip(self) -> None:

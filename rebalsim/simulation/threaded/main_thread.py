@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.ids import Partition
 from rebalsim.protocol.classic_member import NO_GENERATION, After, MemberState, exception_name
@@ -21,6 +21,9 @@ from rebalsim.simulation.membership import Membership
 from rebalsim.simulation.network import Call
 from rebalsim.simulation.poll_failed import PollFailed
 from rebalsim.trace.events import Fenced, MemberReset, PollExpired, RebalanceNoticed, RejoinRequested
+
+if TYPE_CHECKING:
+    from rebalsim.simulation.threaded.consumer import ThreadedConsumer
 
 
 @dataclass(slots=True)
@@ -40,8 +43,9 @@ class MainThread(Membership):
         "attempts", "beat_again_us", "errands", "error", "has_assignment", "is_calling", "is_eager_now", "is_overdue", "is_unassigning", "joins_not_before_us",
         "looks_not_before_us",
     )
+    consumer: ThreadedConsumer
 
-    def __init__(self, consumer: Any) -> None:
+    def __init__(self, consumer: ThreadedConsumer) -> None:
         super().__init__(consumer)
         self.errands: list[Errand] = []
         self.error = ""                       # what the next poll() throws

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.member_timers import MemberTimers
 from rebalsim.simulation.engine import BEAT, Alarm
+
+if TYPE_CHECKING:
+    from rebalsim.simulation.threaded.consumer import ThreadedConsumer
 
 
 class OwnTimers:
@@ -14,7 +17,7 @@ class OwnTimers:
 
     __slots__ = ("alarm", "consumer", "failure", "is_enabled", "late_us", "timers")
 
-    def __init__(self, consumer: Any) -> None:
+    def __init__(self, consumer: ThreadedConsumer) -> None:
         self.consumer = consumer
         config = consumer.config
         self.timers = MemberTimers(config.heartbeat_interval_us, config.session_timeout_us, config.max_poll_interval_us, config.retry_backoff_us)
