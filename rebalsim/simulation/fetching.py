@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Fetching:
     """What is owned, and what is fetched of it."""
 
-    __slots__ = ("awaits_first", "buffer", "config", "consumer", "cycle", "engine", "first_us", "flying", "handler", "hang_us", "is_suspended",
+    __slots__ = ("awaits_first", "began_us", "buffer", "config", "consumer", "cycle", "engine", "first_us", "flying", "handler", "hang_us", "is_suspended",
                  "per_batch_us", "per_record_us", "ready_us", "sessions", "shares", "steady_us")
 
     def __init__(self, consumer: Consumer) -> None:
@@ -37,6 +37,7 @@ class Fetching:
         self.shares: dict[Partition, Share] = {}
         self.buffer: list[list[Any]] = []             # [share, first, count], in the order in which they came
         self.flying: dict[int, Fetch] = {}            # broker → the Fetch in flight
+        self.began_us = NEVER                         # since when it reads, in this life
         self.first_us = consumer.world.machine.first_fetch_us if self.config.group_protocol == "classic" else 0
         self.ready_us = 0                             # what lies ready takes so much longer to come than what is waited for
         self.sessions: dict[int, list[Partition]] = {}     # broker → its fetch session's order
@@ -67,6 +68,8 @@ class Fetching:
         world.progress.give_up(self.consumer, gone)
         tell_bytes(self.consumer, gone)
         self.shares = fresh
+        if fresh and self.began_us == NEVER:
+            self.began_us = self.engine.env._now
         self.is_suspended = False
         if self.buffer:
             self.buffer = [entry for entry in self.buffer if fresh.get(entry[0].partition) is entry[0]]

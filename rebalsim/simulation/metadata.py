@@ -2,13 +2,18 @@
 
 Only the leader and pattern subscribers act on it. Refreshes that bring nothing new are no events: when the brokers' metadata change,
 each client's next refresh is worked out.
+
+Kafka's own client asks the broker that is least at work for it, on the connection that its Fetches use. There the request waits behind the
+Fetch that is parked (a broker answers one request of a connection after the other), and is answered with the next record.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rebalsim.simulation.engine import APP
+from rebalsim.simulation.engine import APP, NEVER
+
+TRACED = 200                          # so many refreshes back it is minded how long each answer took
 
 if TYPE_CHECKING:
     from rebalsim.simulation.process import Process
@@ -78,8 +83,11 @@ class Metadata:
 
     def _periodic(self, now: int) -> int:
         """The next of the refreshes that are made anyway."""
-        period = self.consumer.config.metadata_max_age_us + self.consumer.heartbeat.late_us
-        return int(self.refreshed_us + max(0, (now - self.refreshed_us) // period + 1) * period)
+        period: int = max(1, self.consumer.config.metadata_max_age_us + self.consumer.heartbeat.late_us)
+        refreshes = self.refreshed_us + max(0, (now - self.refreshed_us) // period - TRACED) * period
+        while refreshes <= now:
+            refreshes = self._answered(refreshes + period)
+        return refreshes
 
     def _attempt(self, now: int) -> int:
         """The next of those that retry.backoff.ms spaces, twice as long each time up to its maximum, since the last answer without the topic."""
@@ -88,6 +96,32 @@ class Metadata:
         while at <= now and step < longest:
             at, step = at + step, 2 * step
         return at if at > now else at + ((now - at) // longest + 1) * longest
+
+    def _answered(self, asked_us: int) -> int:
+        """When the answer comes to a client that asks now: at once, or behind the Fetch that is parked."""
+        consumer = self.consumer
+        feed = consumer.feed
+        shares = list(feed.shares.values())
+        if not shares or asked_us < feed.began_us or shares[0].broker < 0 or consumer.spec.habits.runs_itself:
+            return asked_us
+        link = consumer.link(shares[0].broker)
+        latency: int = link.latency_us(asked_us)
+        parked: int = feed.began_us
+        nearest = NEVER
+        for flow in {id(share.flow): share.flow for share in shares if share.broker == shares[0].broker}.values():
+            count = flow.count(asked_us)
+            nearest = min(nearest, flow.when(count))
+            if count:
+                parked = max(parked, flow.when(count - 1) + 2 * latency)      # with the last record: sent again once that has come
+        wait: int = consumer.config.fetch_max_wait_us
+        if asked_us < parked:
+            return asked_us
+        answered = parked + wait
+        if answered <= asked_us:                                              # came back empty, perhaps many times
+            again = max(1, wait + 2 * latency)
+            answered += ((asked_us - answered) // again + 1) * again
+        service: int = consumer.world.machine.service_us
+        return min(nearest, answered) + service + latency
 
     def _refreshed(self, event: Any) -> None:
         consumer = self.consumer

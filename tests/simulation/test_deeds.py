@@ -357,6 +357,22 @@ def test_added_partitions_are_seen_by_the_leader_when_its_metadata_are_old() -> 
     assert {str(p) for m in of(a, ev.CallbackBegan) for p in m.partitions} >= {"orders-6", "orders-7", "orders-8"}
 
 
+def test_a_metadata_request_waits_behind_the_fetch_on_its_connection() -> None:
+    group = "topics: {orders: {partitions: 1, rate: 1/s}}\ngroup:\n  members: 1\n  config: {metadata.max.age.ms: 7300, fetch.max.wait.ms: %s}\n"
+
+    def since_the_last_record(group: str) -> float:
+        text = f"{group}replay: as-written\nhorizon: 2m\nscript:\n  - {{at: 1m, add_partitions: 2}}\n"
+        trace = play(story_of(text.encode(), "deed").check().scenario(), wire=True)
+        seen = next(e.at_us for e in trace.events if type(e) is ev.RejoinRequested and e.reason == "cached metadata has changed")
+        return seconds(seen - max(e.at_us for e in trace.events if type(e) is ev.RecordsDelivered and e.at_us <= seen))
+
+    # Asked for in the middle of a second, it is answered with the next record; the client asks again 7.3 s after that.
+    assert since_the_last_record(group % "2s") < 0.02
+    # Where nothing comes for longer than that, with a Fetch that returns empty.
+    empty = since_the_last_record(group % "400")
+    assert empty > 0.4 and empty % 0.4 < 0.02
+
+
 def test_records_spread_over_added_partitions_and_none_come_from_nowhere() -> None:
     a = told("  - {at: 1m, add_partitions: 12}\n", GROUP + "  config: {metadata.max.age.ms: 5s, auto.offset.reset: earliest}\n", "3m")
     last = {}
