@@ -36,7 +36,7 @@ class Feed(Fetching):
         poisons = self.consumer.world.poisons.by_partition
         while self.buffer and left:
             entry = self.buffer[0]
-            share, first, count = entry
+            share, first, count = entry.share, entry.first, entry.count
             taken = min(count, left)
             left -= taken
             if first == share.offset and (share.is_new or count > left or share.is_waiting):
@@ -54,8 +54,8 @@ class Feed(Fetching):
             if taken == count:
                 self.buffer.pop(0)
             else:
-                entry[1] += taken
-                entry[2] -= taken
+                entry.first += taken
+                entry.count -= taken
         if is_news:
             self._tell(batch)
         taken_all: int = self.config.max_poll_records - left

@@ -14,7 +14,7 @@ from rebalsim.simulation.lag import mark
 from rebalsim.simulation.nearby import go_elsewhere, mind_leases, sent_elsewhere
 from rebalsim.simulation.racks import tell_bytes
 from rebalsim.simulation.randomness import mean_of
-from rebalsim.simulation.shares import FETCHING, VALIDATING, Fetch, Share
+from rebalsim.simulation.shares import FETCHING, VALIDATING, Fetch, Fetched, Share
 from rebalsim.simulation.steady import Cycle
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Fetching:
         self.per_record_us = mean_of(self.handler.per_record)
         self.per_batch_us = mean_of(self.handler.per_batch)
         self.shares: dict[Partition, Share] = {}
-        self.buffer: list[list[Any]] = []             # [share, first, count], in the order in which they came
+        self.buffer: list[Fetched] = []               # in the order in which they came
         self.flying: dict[int, Fetch] = {}            # broker → the Fetch in flight
         self.began_us = NEVER                         # since when it reads, in this life
         self.first_us = consumer.world.machine.first_fetch_us if self.config.group_protocol == "classic" else 0
@@ -72,7 +72,7 @@ class Fetching:
             self.began_us = self.engine.env._now
         self.is_suspended = False
         if self.buffer:
-            self.buffer = [entry for entry in self.buffer if fresh.get(entry[0].partition) is entry[0]]
+            self.buffer = [entry for entry in self.buffer if fresh.get(entry.share.partition) is entry.share]
 
     def suspend(self) -> None:
         """Eager, auto-commit: everything is marked pending revocation before the commit goes out."""
@@ -125,12 +125,12 @@ class Fetching:
             return 0
         if self.buffer and self.consumer.drains_first:
             for entry in self.buffer:
-                wanted.pop(entry[0].broker, None)
+                wanted.pop(entry.share.broker, None)
         else:
             for entry in self.buffer:                 # before 4.1: all but the partitions that have data buffered
-                shares = wanted.get(entry[0].broker)
-                if shares and entry[0] in shares:
-                    shares.remove(entry[0])
+                shares = wanted.get(entry.share.broker)
+                if shares and entry.share in shares:
+                    shares.remove(entry.share)
         for broker, shares in wanted.items():
             if shares:
                 self._fetch(broker, shares)
@@ -217,7 +217,7 @@ class Fetching:
             partition = share.partition
             if shares.get(partition) is share and share.state == FETCHING and share.fetched == first and not self.is_suspended:
                 share.fetched = first + count
-                self.buffer.append([share, first, count])
+                self.buffer.append(Fetched(share, first, count))
 
     def lose_leaders(self, partitions: list[Partition]) -> None:
         """These have other leaders now: what is in flight from the old ones is refused at once, and where to fetch from is not known yet."""

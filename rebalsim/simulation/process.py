@@ -113,6 +113,10 @@ class Process(Sleeper):
         """What the application's thread slept for has come."""
         raise NotImplementedError
 
+    def link(self, broker: int) -> Link:
+        """The connection for data with this broker."""
+        raise NotImplementedError
+
     def data_links(self) -> list[Link]:
         """All connections for data that were made so far."""
         return list(self._links.values())

@@ -1,4 +1,4 @@
-"""What a consumer reads from: one owned partition, and one Fetch in flight with all that it will bring."""
+"""What a consumer reads from: one owned partition, one Fetch in flight, and what one brought."""
 
 from __future__ import annotations
 
@@ -34,6 +34,21 @@ class Share:
     def is_placed(self) -> bool:
         """Is it known where to read?"""
         return self.state >= VALIDATING
+
+
+class Fetched:
+    """A partition's part of an answer that is not handed over yet, or only in part: `count` records from `first` on are left."""
+
+    __slots__ = ("began_at", "count", "first", "share")
+
+    def __init__(self, share: Share, first: int, count: int) -> None:
+        self.share = share
+        self.first = self.began_at = first
+        self.count = count
+
+    @property
+    def is_begun(self) -> bool:
+        return self.first > self.began_at
 
 
 class Fetch:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from rebalsim.protocol.classic.barrier import Trigger, maybe_complete_join, prepare_rebalance, rebalance_or_complete
 from rebalsim.protocol.classic.group import ClassicGroup, Member
@@ -178,5 +178,5 @@ class StoredCreation:
         for timer in [*group.pending.values(), *(member.timer for member in group.ordered())]:
             out.append(CancelTimer(timer))
         fresh = ClassicGroup(group.group_id, group.rules, group.new_member_id, appends=group.appends, writing=group.writing)
-        for name in ClassicGroup.__slots__:
-            setattr(group, name, getattr(fresh, name))
+        for field in fields(ClassicGroup):
+            setattr(group, field.name, getattr(fresh, field.name))

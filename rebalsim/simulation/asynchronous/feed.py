@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rebalsim.domain.ids import Partition
 from rebalsim.simulation.feed import FETCHING, Feed, Fetch, Share
 from rebalsim.simulation.nearby import go_elsewhere, mind_leases
+from rebalsim.simulation.shares import Fetched
 
 if TYPE_CHECKING:
     from rebalsim.simulation.asynchronous.consumer import AsyncConsumer
@@ -30,27 +31,12 @@ class HeldShare(Share):
         return not self.is_going and not self.is_coming and self.state == FETCHING
 
 
-class Answer(list[Any]):
-    """A partition's part of a fetched answer: share, first offset, how many; less and less of it as it is handed over."""
-
-    __slots__ = ("began_at",)
-
-    def __init__(self, share: Share, first: int, count: int) -> None:
-        super().__init__((share, first, count))
-        self.began_at = first
-
-    @property
-    def is_begun(self) -> bool:
-        return bool(self[1] > self.began_at)
-
-
 class AsyncFeed(Feed):
     """The data plane of an asynchronous consumer."""
 
     __slots__ = ("_asked",)
     consumer: AsyncConsumer
     shares: dict[Partition, Any]
-    buffer: list[Any]
 
     def __init__(self, consumer: AsyncConsumer) -> None:
         super().__init__(consumer)
@@ -113,7 +99,7 @@ class AsyncFeed(Feed):
                 wanted.setdefault(share.broker, []).append(share)
         drains_first = self.consumer.drains_first
         for entry in self.buffer:
-            held = entry[0]
+            held = entry.share
             if not self._is_wanted(held):
                 continue                              # will be thrown away, and is in nobody's way (AbstractFetch#bufferedNodes)
             if drains_first:
@@ -143,7 +129,7 @@ class AsyncFeed(Feed):
             del self.flying[fetch.broker]
         go_elsewhere(self, fetch)
         for share, first, count in fetch.got:
-            self.buffer.append(Answer(share, first, count))
+            self.buffer.append(Fetched(share, first, count))
             partition = share.partition
             if self.shares.get(partition) is share:
                 del self.shares[partition]
@@ -153,7 +139,7 @@ class AsyncFeed(Feed):
     def collect(self) -> int:
         """As every consumer's; what is not wanted any more is thrown away on the way."""
         for entry in list(self.buffer):
-            if not self._is_wanted(entry[0]) or entry[0].offset != entry[1]:
+            if not self._is_wanted(entry.share) or entry.share.offset != entry.first:
                 self.buffer.remove(entry)
         return super().collect()
 
