@@ -15,7 +15,7 @@ from rebalsim.analysis.selecting import selected_pauses
 from rebalsim.analysis.values import Pause
 from rebalsim.domain.errors import InputError
 from rebalsim.domain.instants import MINUTE, MS, SECOND, say_duration
-from rebalsim.domain.metrics import EVERYTHING, METRICS, Selection, nearest_metric
+from rebalsim.domain.metrics import EVERYTHING, METRICS, Metric, Selection, nearest_metric, percentile
 from rebalsim.reports.check_report import Checked
 from rebalsim.scenario.load import load_scenario
 from rebalsim.scenario.story import Story
@@ -81,9 +81,7 @@ class Replay:
 
     def variant(self, name: str = "") -> PlayedVariant:
         """One variant, played; the only one, if none is named."""
-        if not name and len(self.story.variants) > 1:
-            raise InputError(f"{self.story.file} is played as {', '.join(self.story.variants)} — say which with variant(\"{self.story.variants[0]}\")")
-        name = name or self.story.variants[0]
+        name = self._named(name)
         if name not in self._played:
             from rebalsim.one_run import run_once
 
@@ -91,15 +89,65 @@ class Replay:
             self._played[name] = PlayedVariant(name, run.analysis)
         return self._played[name]
 
+    def _named(self, name: str) -> str:
+        if not name and len(self.story.variants) > 1:
+            raise InputError(f"{self.story.file} is played as {', '.join(self.story.variants)} — say which with variant(\"{self.story.variants[0]}\")")
+        return name or self.story.variants[0]
+
+    def spread(self, metric: str, variant: str = "", seeds: int | None = None) -> Over:
+        """A metric over several seeds, 20 unless said or the group is large: under the consumer protocol one run is a sample."""
+        from rebalsim.one_run import run_once, spread_seeds
+
+        scenario, known = self.story.scenario(self._named(variant)), _known_metric(metric)
+        count = spread_seeds(scenario) if seeds is None else seeds
+        measured = (run_once(scenario, seed).analysis.measure(known.name) for seed in range(scenario.seed, scenario.seed + count))
+        return Over(known, count, sorted(value for value in measured if value is not None))
+
     def budgets(self, runs: int | None = None) -> tuple[Checked, ...]:
         """Every budget and expectation of the file, judged; ProblemsError where one makes no sense."""
         from rebalsim.check.one_story import StoryJudge
         from rebalsim.domain.errors import ProblemsError
 
-        judge = StoryJudge(self.story, runs=runs)
+        judge = StoryJudge(self.story, runs=runs, tells_spread=True)
         if problems := judge.problems():
             raise ProblemsError(problems)
         return judge.checked()
+
+
+class Over:
+    """What a metric comes to over several seeds."""
+
+    def __init__(self, metric: Metric, seeds: int, values: Sequence[float]) -> None:
+        self.metric = metric
+        self.seeds = seeds
+        self.values = values                  # of those seeds that could tell, ascending
+
+    def __repr__(self) -> str:
+        return f"<{self.metric.name} over {self.seeds} seeds: median {self.median}, p95 {self.p95}, worst {self.worst}>"
+
+    @property
+    def median(self) -> float | Duration | None:
+        return _in_unit(self.metric, percentile(self.values, 50))
+
+    @property
+    def p95(self) -> float | Duration | None:
+        return _in_unit(self.metric, percentile(self.values, 95))
+
+    @property
+    def worst(self) -> float | Duration | None:
+        return _in_unit(self.metric, self.values[0 if self.metric.better == "more" else -1] if self.values else None)
+
+
+def _known_metric(name: str) -> Metric:
+    known = METRICS.get(name.replace("-", "_").replace(".", "_"))
+    if known is None:
+        near = nearest_metric(name)
+        raise InputError(f"There is no metric '{name}' — " + (f"did you mean '{near}'?" if near else "`rebalsim explain metrics` lists them"))
+    return known
+
+
+def _in_unit(metric: Metric, value: float | None) -> float | Duration | None:
+    return Duration(round(value)) if value is not None and metric.unit in ("duration", "partition-time") else value
 
 
 class Selected:
@@ -111,12 +159,8 @@ class Selected:
 
     def metric(self, name: str) -> float | Duration | None:
         """Any metric by its registered name; durations as such, None where this run cannot tell."""
-        known = METRICS.get(name.replace("-", "_").replace(".", "_"))
-        if known is None:
-            near = nearest_metric(name)
-            raise InputError(f"There is no metric '{name}' — " + (f"did you mean '{near}'?" if near else "`rebalsim explain metrics` lists them"))
-        value = self.analysis.measure(known.name, self.selection)
-        return Duration(round(value)) if value is not None and known.unit in ("duration", "partition-time") else value
+        known = _known_metric(name)
+        return _in_unit(known, self.analysis.measure(known.name, self.selection))
 
     def _duration(self, name: str) -> Duration:
         value = self.metric(name)

@@ -52,7 +52,7 @@ class ScenarioFile(pytest.File):
         except RebalsimError as e:
             raise self.CollectError(str(e)) from None
         figures = None if known is None else {v: one.metrics for v, one in known.stories.get(name_in_baseline(self._name()), {}).items()}
-        self.judge = StoryJudge(story, baseline=figures)
+        self.judge = StoryJudge(story, baseline=figures, tells_spread=True)
         seen: dict[str, None] = {}
         for question in self.judge.questions:
             name = f"{question.variant}: {question.name}"

@@ -209,6 +209,7 @@ class StoryJudge:
 def spread_said(asked: Budget | Expectation, found: list[Measured]) -> str:
     """What so many seeds come to, and how many of them break it; whatever is the same in all of them is rule and not chance."""
     from rebalsim.domain.metrics import percentile
+    from rebalsim.one_run import NEARLY
     from rebalsim.reports.verdict_told import say_amount
 
     seeds = len(found)
@@ -218,12 +219,12 @@ def spread_said(asked: Budget | Expectation, found: list[Measured]) -> str:
     values = sorted(float(m.value) for m in found if m.value is not None)
     if not values:
         return ""
-    if values[0] == values[-1]:
-        return f"the same under each of {seeds} seeds"
+    broken = sum(judge_run(asked, m).outcome == "fail" for m in found) if not asked.relative_to else 0
+    if values[-1] - values[0] <= NEARLY * abs(values[-1]) and broken in (0, seeds):
+        return f"{'' if values[0] == values[-1] else 'nearly '}the same under each of {seeds} seeds"
     worst = values[0] if METRICS[asked.metric].better == "more" else values[-1]
     parts = [f"{word} {say_amount(asked.metric, value, None)}" for word, value in
              (("median", percentile(values, 50)), ("p95", percentile(values, 95)), ("worst", worst))]
-    broken = sum(judge_run(asked, m).outcome == "fail" for m in found) if not asked.relative_to else 0
     return f"by chance over {seeds} seeds: {', '.join(parts)}" + (f"; {broken} of them break it" if broken else "")
 
 

@@ -47,7 +47,8 @@ def compared(before: str, after: str, variant: str | None = None, overrides: Seq
     found: list[list[VariantReport]] = []
     for name in (before, after):
         is_story = kind_of(name) == SCENARIO
-        found.append(open_variants(name, variant if is_story else None, overrides if is_story else (), seed if is_story else None, allow_code))
+        found.append(open_variants(name, variant if is_story else None, overrides if is_story else (), seed if is_story else None, allow_code,
+                                   has_spread=True))
     labels = _labels(before, after)
     columns: list[VariantReport] = []
     pairs: list[tuple[int, int]] = []

@@ -25,6 +25,6 @@ def command(trace: str, variant: str | None, **options: Any) -> int:
     from rebalsim.cli.sources import open_variants, report_on
 
     view = view_from(options)
-    found = open_variants(trace, variant)
+    found = open_variants(trace, variant, has_spread=True)
     emit(report_on(trace, found, f"rebalsim report {trace}"), options, view)
     return exits.WITHIN

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rebalsim.analysis.over_seeds import OverSeeds
     from rebalsim.check.one_story import StoryJudge
     from rebalsim.one_run import Run
-    from rebalsim.reports.report import Report, Spread, VariantReport
+    from rebalsim.reports.report import Report, VariantReport
     from rebalsim.scenario.story import Story
 
 
@@ -113,8 +113,8 @@ class Player:
     def play(self, variant: str, one_of_several: bool, step: Callable[[], None]) -> VariantReport:
         """Every seed of one variant."""
         from rebalsim.analysis.over_seeds import OverSeeds
-        from rebalsim.analysis.surprises import surprises
-        from rebalsim.one_run import is_sampled, run_once, said_of_chance, spread
+        from rebalsim.cli.sources import sampled
+        from rebalsim.one_run import run_once
         from rebalsim.reports.report import VariantReport
 
         scenario = self.story.scenario(variant)
@@ -136,14 +136,12 @@ class Player:
             kept = kept or run
             step()
         assert kept is not None
-        notes = [*scenario.notes, *surprises(kept.trace)]
-        if self.runs == 1 and is_sampled(scenario):
-            over = spread(scenario)
-            notes.append(said_of_chance(over))
+        spread, told = sampled(scenario, kept.trace, over if self.runs > 1 else None)
+        notes = [*scenario.notes, *told]
         if self.runs > 1 and (worst := over.worst_seed("longest_pause")) is not None:
             notes.append(f"Shown is seed {scenario.seed}, the first of {self.runs:,}; the longest pause of all came with seed {worst}: "
                          f"{self.command(variant, worst)}")
-        return VariantReport(variant, kept.analysis, scenario.heading, self.file, spread_of(over) if over.seeds else {}, tuple(filter(None, notes)))
+        return VariantReport(variant, kept.analysis, scenario.heading, self.file, spread, tuple(notes))
 
     def _check(self, run: Run, variant: str, seed: int) -> None:
         broken = run.analysis.violations
@@ -153,20 +151,6 @@ class Player:
             more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
             raise BugError(f"{broken[0].rule} at {broken[0].at_us / 1e6:.6f} s in {variant}, seed {seed}: {broken[0].text}{more}. "
                            f"Repeat it with: {self.command(variant, seed)} --check-invariants")
-
-
-def spread_of(over: OverSeeds) -> dict[str, Spread]:
-    """Each headline metric over the seeds."""
-    from rebalsim.reports.report import Spread
-
-    spread = {}
-    for metric in over.values:
-        known = over.known(metric)
-        if known:
-            median, p95 = over.at(metric, 50), over.at(metric, 95)
-            assert median is not None and p95 is not None
-            spread[metric] = Spread(known[0], median, p95, known[-1], len(over.seeds), len(known))
-    return spread
 
 
 def report_on(player: Player, played: list[VariantReport]) -> Report:

@@ -8,12 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rebalsim import __version__
 from rebalsim.analysis import analyse
 from rebalsim.domain.errors import InputError
-from rebalsim.reports.report import Report, VariantReport
+from rebalsim.reports.report import Report, Spread, VariantReport
 from rebalsim.trace.trace import Trace
+
+if TYPE_CHECKING:
+    from rebalsim.analysis.over_seeds import OverSeeds
+    from rebalsim.domain.scenario import Scenario
 
 SCENARIO, TRACE, RECORDING, LOGS, RESULT = "scenario", "trace", "recording", "logs", "result"
 _YAML = (".yaml", ".yml")
@@ -74,11 +79,15 @@ def read_trace_from(name: str) -> Trace:
 
 def open_variants(
     name: str, variant: str | None = None, overrides: Iterable[str] = (), seed: int | None = None, allow_code: bool = False, needs_events: bool = False,
+    has_spread: bool = False,
 ) -> list[VariantReport]:
-    """Everything in it: each variant of a scenario played once, or the one trace. A result of --json has no events left to show."""
+    """Everything in it: each variant of a scenario played once, or the one trace. A result of --json has no events left to show.
+
+    `has_spread`: where one run is a sample, more seeds are played and their spread is told beside it.
+    """
     kind = kind_of(name)
     if kind == SCENARIO:
-        return _played(name, variant, overrides, seed, allow_code)
+        return _played(name, variant, overrides, seed, allow_code, has_spread)
     if list(overrides) or seed is not None:
         raise InputError(f"{name}: has happened already: --set and --seed are for scenarios")
     if kind == RESULT and not needs_events:
@@ -90,7 +99,7 @@ def open_variants(
     return [found]
 
 
-def _played(name: str, variant: str | None, overrides: Iterable[str], seed: int | None, allow_code: bool) -> list[VariantReport]:
+def _played(name: str, variant: str | None, overrides: Iterable[str], seed: int | None, allow_code: bool, has_spread: bool) -> list[VariantReport]:
     from rebalsim.cli.options import load_story
     from rebalsim.one_run import run_once
 
@@ -98,8 +107,34 @@ def _played(name: str, variant: str | None, overrides: Iterable[str], seed: int 
     found = []
     for each in story.variants if variant is None else (variant,):
         scenario = story.scenario(each)
-        found.append(VariantReport(each, run_once(scenario).analysis, scenario.heading, name, notes=scenario.notes))
+        analysis = run_once(scenario).analysis
+        spread, notes = sampled(scenario, analysis.trace) if has_spread else ({}, ())
+        found.append(VariantReport(each, analysis, scenario.heading, name, spread, (*scenario.notes, *notes)))
     return found
+
+
+def sampled(scenario: Scenario, trace: Trace, over: OverSeeds | None = None) -> tuple[dict[str, Spread], tuple[str, ...]]:
+    """Beside one run: the spread over seeds (`over`, else of more seeds where one run is a sample), and what surprises in it or is chance, in sentences."""
+    from rebalsim.analysis.surprises import surprises
+    from rebalsim.one_run import is_sampled, said_of_chance, spread
+
+    notes = surprises(trace)
+    if over is None and is_sampled(scenario):
+        over = spread(scenario)
+        notes = (*notes, said_of_chance(over))
+    return spread_of(over) if over is not None else {}, tuple(filter(None, notes))
+
+
+def spread_of(over: OverSeeds) -> dict[str, Spread]:
+    """Each headline metric over the seeds."""
+    spread = {}
+    for metric in over.values:
+        known = over.known(metric)
+        if known:
+            median, p95 = over.at(metric, 50), over.at(metric, 95)
+            assert median is not None and p95 is not None
+            spread[metric] = Spread(known[0], median, p95, known[-1], len(over.seeds), len(known))
+    return spread
 
 
 def _kept(name: str, variant: str | None) -> list[VariantReport]:

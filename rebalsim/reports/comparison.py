@@ -10,7 +10,7 @@ from rebalsim.domain.instants import say_duration
 from rebalsim.domain.metrics import ALERT_PER_HOUR, HEADLINES, METRICS
 from rebalsim.reports import figures
 from rebalsim.reports.names import listed, plural, safe
-from rebalsim.reports.report import Report, VariantReport
+from rebalsim.reports.report import Report, Spread, VariantReport
 from rebalsim.reports.sentences import tell_none
 
 ALIKE = 0.02              # values closer than this share of the larger one are no difference worth marking
@@ -40,10 +40,10 @@ def lines_of(report: Report) -> list[Line]:
     for name in (*_with_end(report), "open_pauses", *alerts):
         if name in _BESIDE:
             continue
-        values = tuple(v.analysis.measure(name) for v in report.variants)
+        values = tuple(v.measure(name) for v in report.variants)
         if all(value is None for value in values) or (name in _IF_ANY and not any(values)):
             continue
-        texts = tuple(_text(name, value, v) for value, v in zip(values, report.variants))
+        texts = tuple(_text(name, v.analysis.measure(name), v) for v in report.variants)
         found.append(Line(name, figures.title_of(name), values, texts, bests_of(name, values)))
     return found
 
@@ -87,10 +87,27 @@ def _text(name: str, value: float | None, variant: VariantReport) -> str:
     elif name == "rebalances_per_hour" and variant.analysis.rebalances_too_often:
         text += f" (alert: {ALERT_PER_HOUR})"
     spread = variant.spread.get(name)
-    if spread is None:
-        return text
+    return text if spread is None else _say_spread(name, spread)
+
+
+def say_measured(name: str, variant: VariantReport) -> str:
+    """The metric in words, with its spread where it was measured over several seeds."""
+    spread = variant.spread.get(name)
+    return figures.say(name, variant.analysis.measure(name)) if spread is None else _say_spread(name, spread)
+
+
+def _say_spread(name: str, spread: Spread) -> str:
     median, p95, most = (figures.say(name, value) for value in (spread.median, spread.p95, spread.most))
-    return median if median == p95 == most == figures.say(name, spread.least) else f"{median} (p95 {p95}, max {most})"
+    return median if median == p95 == most else f"{median} (p95 {p95}, max {most})"
+
+
+def tell_seeds(report: Report) -> str:
+    """How figures with a spread are to be read, and what beside them is of one run alone; empty where there are none."""
+    seeds = max((s.runs for v in report.variants for s in v.spread.values()), default=0)
+    if not seeds:
+        return ""
+    alone = f" Phases and partitions are those of seed {report.seed}." if report.is_comparison and report.seed is not None else ""
+    return f"Middle, p95 and highest value over {seeds} seeds, or one where they are the same.{alone}"
 
 
 def bests_of(name: str, values: Sequence[float | None]) -> tuple[int, ...]:
@@ -141,15 +158,15 @@ def tell_trade(report: Report) -> str:
 def tell_one(variant: VariantReport) -> str:
     """How much a single run stood still: how many partitions, the longest, the sum."""
     a = variant.analysis
-    touched, longest, total = (a.measure(name) for name in ("partitions_touched", "longest_pause", "partition_seconds"))
+    touched, longest, total = (variant.measure(name) for name in ("partitions_touched", "longest_pause", "partition_seconds"))
     if not touched or longest is None or total is None:
         return tell_none([a])
     return (f"{touched:.0f} of {plural(len(a.lanes), 'partition')} stood still, {_length(longest)} at the longest and {_sum(total)} in all, "
-            f"over {plural(round(a.measure('rebalances') or 0), 'rebalance')}.")
+            f"over {plural(round(variant.measure('rebalances') or 0), 'rebalance')}.")
 
 
 def _pair(report: Report, name: str) -> tuple[float, float] | None:
-    one, other = (v.analysis.measure(name) for v in report.variants[:2])
+    one, other = (v.measure(name) for v in report.variants[:2])
     return None if one is None or other is None else (one, other)
 
 
@@ -217,12 +234,12 @@ def _among_many(variants: Sequence[VariantReport]) -> str:
     """Who does best, in sum and at the longest, and who does with the fewest rebalances what others do faster."""
     bests, texts = {}, {}
     for name in ("partition_seconds", "longest_pause", "rebalances"):
-        values = tuple(v.analysis.measure(name) for v in variants)
+        values = tuple(v.measure(name) for v in variants)
         bests[name] = bests_of(name, values)
         texts[name] = figures.say(name, values[bests[name][0]]) if bests[name] else ""
     in_sum, at_most = bests["partition_seconds"], bests["longest_pause"]
     told = []
-    if in_sum and not any(variants[i].analysis.measure("longest_pause") for i in in_sum):
+    if in_sum and not any(variants[i].measure("longest_pause") for i in in_sum):
         told.append(f"Under {_names(variants, in_sum)} nothing stood still")
     else:
         sums = f"{texts['partition_seconds'].removesuffix(' s')} partition-seconds"
@@ -237,7 +254,7 @@ def _among_many(variants: Sequence[VariantReport]) -> str:
             told.append(f"{_names(variants, at_most)} {stands} still least at the longest, {texts['longest_pause']}")
     quiet = bests["rebalances"]
     if quiet and told and not {*quiet} & {*in_sum, *at_most}:
-        worst = max(variants[i].analysis.measure("longest_pause") or 0 for i in quiet)
+        worst = max(variants[i].measure("longest_pause") or 0 for i in quiet)
         has = "has" if len(quiet) == 1 else "have"
         told.append(f"{_names(variants, quiet)} {has} the fewest rebalances, {texts['rebalances']}, and a longest pause of {_length(worst)}")
     told += _behind(variants, in_sum or at_most) if told else []
@@ -247,7 +264,7 @@ def _among_many(variants: Sequence[VariantReport]) -> str:
 def _behind(variants: Sequence[VariantReport], best: Sequence[int]) -> list[str]:
     """The other side of standing still the least: records that wait at the end, where another variant has far fewer."""
     late = [variants[i] for i in best if is_behind(variants[i])]
-    ends = {v.name: v.analysis.measure("lag_at_end") or 0 for v in variants}
+    ends = {v.name: v.measure("lag_at_end") or 0 for v in variants}
     least = min(ends, key=lambda name: ends[name])
     if not late or 2 * ends[least] > min(ends[v.name] for v in late):
         return []

@@ -109,7 +109,7 @@ def _spent(lanes: list[Lane]) -> dict[PhaseKind, int]:
 
 
 def _metric(name: str, before: VariantReport, after: VariantReport) -> MetricChange:
-    old, new = before.analysis.measure(name), after.analysis.measure(name)
+    old, new = before.measure(name), after.measure(name)
     return MetricChange(name, old, new, verdict_of(name, old, new))
 
 

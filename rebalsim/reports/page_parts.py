@@ -9,7 +9,7 @@ from dataclasses import replace
 from rebalsim.domain.instants import say_duration
 from rebalsim.reports import figures
 from rebalsim.reports.alarms_told import alarms_of
-from rebalsim.reports.comparison import LOSSES, alike, lines_of, tell_one, tell_trade
+from rebalsim.reports.comparison import LOSSES, alike, lines_of, say_measured, tell_one, tell_seeds, tell_trade
 from rebalsim.reports.difference import Difference, difference
 from rebalsim.reports.hints import hint_on
 from rebalsim.reports.names import listed, natural, plural, safe
@@ -54,8 +54,10 @@ def alarms(report: Report) -> str:
 
 def summary(report: Report) -> str:
     """The figures beside each other, or what changed."""
+    over = tell_seeds(report)
     if report.is_comparison:
-        return "".join(_changes(difference(report.variants[one], report.variants[other])) for one, other in report.pairs)
+        changes = "".join(_changes(difference(report.variants[one], report.variants[other])) for one, other in report.pairs)
+        return changes + (f'<p class="dim">{over}</p>' if over else "")
     rows = []
     for line in lines_of(report):
         cells = [
@@ -64,15 +66,13 @@ def summary(report: Report) -> str:
             for i, value in enumerate(line.texts)
         ]
         rows.append([text(line.title), *cells])
-    seeds = max((s.runs for v in report.variants for s in v.spread.values()), default=0)
-    over = f" The middle, p95 and highest value over {seeds} seeds." if seeds else ""
-    better = " ✓ marks the better one." if len(report.variants) > 1 else ""
+    better = "✓ marks the better one. " if len(report.variants) > 1 else ""
     return "<h2>Measured</h2>" + table(f"{better}{over}".strip(), ["", *(text(v.title) for v in report.variants)], rows)
 
 
 def _changes(d: Difference) -> str:
     verdicts = {"better": '<span class="good">better</span>', "worse": '<span class="bad">worse</span>', "same": '<span class="dim">the same</span>', "": ""}
-    metrics = [[text(figures.title_of(c.metric)), text(figures.say(c.metric, c.before)), text(figures.say(c.metric, c.after)), verdicts[c.verdict]]
+    metrics = [[text(figures.title_of(c.metric)), text(say_measured(c.metric, d.before)), text(say_measured(c.metric, d.after)), verdicts[c.verdict]]
                for c in d.metrics if (c.before or c.after) and c.metric != "least_moves"]
     phases = [[text(c.phase.value), *_from_to(c.before_us, c.after_us)] for c in d.phases if not alike(c.before_us, c.after_us)]
     partitions = []

@@ -57,6 +57,11 @@ class VariantReport:
         """The heading, or the name where there is none."""
         return self.heading or self.name
 
+    def measure(self, metric: str) -> float | None:
+        """What the metric comes to: in the middle of the seeds where there are several, else in the one run."""
+        spread = self.spread.get(metric)
+        return self.analysis.measure(metric) if spread is None else spread.median
+
 
 @dataclass(frozen=True, slots=True)
 class Report:

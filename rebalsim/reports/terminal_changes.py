@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from rebalsim.domain.instants import say_duration
 from rebalsim.reports import figures
-from rebalsim.reports.comparison import alike, tell_trade
+from rebalsim.reports.comparison import alike, say_measured, tell_seeds, tell_trade
 from rebalsim.reports.difference import Difference, difference
 from rebalsim.reports.ink import Line, table
 from rebalsim.reports.names import clip, plural, safe
@@ -21,8 +21,8 @@ def tell_changes(page: Page, report: Report) -> None:
     for one, other in report.pairs:
         d = difference(report.variants[one], report.variants[other])
         page.heading(f"From {safe(d.before.name)} to {safe(d.after.name)}")
-        rows = [[Line(f"  {figures.title_of(c.metric)}"), Line(page.plain(figures.say(c.metric, c.before))), Line("->" if page.view.is_ascii else "→", "dim"),
-                 Line(page.plain(figures.say(c.metric, c.after))), Line(*_CHANGES[c.verdict])]
+        rows = [[Line(f"  {figures.title_of(c.metric)}"), Line(page.plain(say_measured(c.metric, d.before))), Line("->" if page.view.is_ascii else "→", "dim"),
+                 Line(page.plain(say_measured(c.metric, d.after))), Line(*_CHANGES[c.verdict])]
                 for c in d.metrics if (c.before or c.after) and c.metric != "least_moves"]
         for line in table(rows):
             page.line(line)
@@ -32,6 +32,9 @@ def tell_changes(page: Page, report: Report) -> None:
             page.wrapped(told, 2)
         _changed_phases(page, d)
         _changed_partitions(page, d)
+    if seeds := tell_seeds(report):
+        page.line()
+        page.wrapped(seeds, 0, "dim")
 
 
 def _changed_phases(page: Page, d: Difference) -> None:

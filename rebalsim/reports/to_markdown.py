@@ -8,11 +8,11 @@ from dataclasses import replace
 from rebalsim.domain.instants import say_duration
 from rebalsim.reports import figures
 from rebalsim.reports.alarms_told import alarms_of
-from rebalsim.reports.comparison import LOSSES, alike, lines_of, tell_trade
+from rebalsim.reports.comparison import LOSSES, alike, lines_of, say_measured, tell_seeds, tell_trade
 from rebalsim.reports.difference import difference
 from rebalsim.reports.names import listed, safe
 from rebalsim.reports.questions import tell_answer
-from rebalsim.reports.report import BudgetResult, Report
+from rebalsim.reports.report import BudgetResult, Report, notes_of
 from rebalsim.reports.sentences import recurring, tell_none, tell_recurring, together, worth_telling
 from rebalsim.reports.to_terminal import picture_of
 from rebalsim.reports.view import View
@@ -38,6 +38,8 @@ def render(report: Report, view: View = View()) -> str:  # noqa: B008 (frozen)
     bad = [f"- {escape(v.name)}: {a.question} **{a.answer}.** {escape(a.text)}".rstrip() for v in report.variants for x in v.analysis.answers
            if (a := tell_answer(x)).is_bad]
     lines += [*bad, ""] if bad else []
+    notes = [f"- {escape(note)}" for note in filter(None, (*report.notes, *notes_of(report), tell_seeds(report)))]
+    lines += [*notes, ""] if notes else []
     facts = [f"Kafka {escape(report.kafka)}"] if report.kafka else []
     facts += [f"seed {report.seed}"] if report.seed is not None else []
     facts += [f"rebalsim {escape(report.version)}"] if report.version else []
@@ -111,7 +113,8 @@ def _changes(report: Report) -> list[str]:
         for c in d.metrics:
             if (c.before or c.after) and c.metric != "least_moves":
                 verdict = {"better": "✅ better", "worse": "🔺 worse"}.get(c.verdict, "")
-                lines.append(f"| {figures.title_of(c.metric)} | {figures.say(c.metric, c.before)} | {figures.say(c.metric, c.after)} | {verdict} |")
+                before, after = (escape(say_measured(c.metric, v)) for v in (d.before, d.after))
+                lines.append(f"| {figures.title_of(c.metric)} | {before} | {after} | {verdict} |")
         told = [f"{c.phase.value} {'+' if c.by_us > 0 else '−'}{say_duration(abs(c.by_us))}" for c in d.phases if not alike(c.before_us, c.after_us)]
         lines += ["", f"By phase: {', '.join(told)}." if told else "No phase changed.", ""]
     return lines

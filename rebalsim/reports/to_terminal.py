@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rebalsim.domain.instants import say_duration
 from rebalsim.reports.alarms_told import alarms_of, uncapital
-from rebalsim.reports.comparison import LOSSES, lines_of, tell_trade
+from rebalsim.reports.comparison import LOSSES, lines_of, tell_seeds, tell_trade
 from rebalsim.reports.comparison import Line as Figures
 from rebalsim.reports.hints import hint_on
 from rebalsim.reports.ink import Line, table
@@ -154,9 +154,8 @@ def _beside(page: Page, report: Report) -> None:
     if trade:
         page.line()
         page.wrapped(trade, 0)
-    if any(v.spread for v in report.variants):
-        runs = max(s.runs for v in report.variants for s in v.spread.values())
-        page.line(f"Middle, p95 and highest value over {runs} seeds.", "dim")
+    if seeds := tell_seeds(report):
+        page.line(seeds, "dim")
 
 
 def _fitting(rows: list[list[Line]], width: int, gap: int = 2) -> list[list[list[Line]]]:

@@ -53,5 +53,5 @@ def tell_failure(checked: Checked) -> str:
     lines = [head, "" if checked.metric else checked.said, checked.because]
     if checked.outcome == "inconclusive":
         lines.append("Something was still open when the observation ended, and could still break it: a longer horizon decides.")
-    lines += [f"→ {checked.hint}" if checked.hint else "", say_runs(checked), f"again: {checked.again}"]
+    lines += [f"→ {checked.hint}" if checked.hint else "", say_runs(checked), f"{checked.spread}." if checked.spread else "", f"again: {checked.again}"]
     return "\n  ".join(line for line in lines if line)

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
+import rebalsim
 from rebalsim import one_run
+from rebalsim.analysis.judge import Measured
+from rebalsim.check.one_story import spread_said
+from rebalsim.domain.budget import Budget
+from rebalsim.domain.errors import InputError
 from rebalsim.domain.scenario import Scenario
 from rebalsim.scenario.load import load_scenario
 
@@ -30,3 +37,22 @@ def test_what_differs_between_seeds_is_called_chance_and_the_rest_rule() -> None
     assert values[0] != values[-1]
     assert "partition-seconds differ by chance" in told
     assert "moved partitions are the same under every seed" in told
+
+
+def test_python_asks_for_a_metric_over_seeds() -> None:
+    played = rebalsim.replay("scale-out", ["replay=[consumer]", "group.handler={per_record: 0ms, poll_timeout: 200ms}"])
+    longest = played.spread("longest_pause")
+    alone = sorted(one_run.run_once(variant("consumer"), seed).analysis.measure("longest_pause") or 0 for seed in range(1, 21))
+    assert longest.seeds == 20 and list(longest.values) == alone
+    assert longest.median == alone[9] and longest.worst == alone[-1]
+    assert repr(longest).startswith("<longest_pause over 20 seeds: median ") and " s, worst " in repr(longest)
+    assert played.spread("p99_pause", "consumer", seeds=2).seeds == 2
+    with pytest.raises(InputError, match="There is no metric 'longest_puase'"):
+        played.spread("longest_puase")
+
+
+def test_what_is_nearly_the_same_under_all_seeds_is_not_called_chance() -> None:
+    budget = Budget("longest_pause", "<=", 4e6, "longest_pause <= 4s")
+    found = [Measured(value) for value in (5_300_000.0, 5_340_000.0, 5_350_000.0)]
+    assert spread_said(budget, found) == "nearly the same under each of 3 seeds"
+    assert spread_said(budget, [Measured(3_990_000.0), Measured(4_010_000.0)]).startswith("by chance over 2 seeds: median 3.99 s")

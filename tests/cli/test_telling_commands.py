@@ -161,6 +161,31 @@ def test_compare_a_scenario_against_itself_finds_nothing(capsys: Said) -> None:
     assert all(not d["partitions"] for d in document["differences"])
 
 
+SAMPLED = ("scale-out", "--replay", "consumer")
+
+
+@pytest.mark.parametrize(("words", "form"), [
+    (("explain", *SAMPLED), ()),
+    *((words, form) for words in (("run", *SAMPLED), ("report", "{story}"), ("compare", "scale-out", *SAMPLED)) for form in ((), ("--markdown",), ("--json",))),
+])
+def test_beside_one_run_of_the_consumer_protocol_stands_what_more_seeds_come_to(
+    capsys: Said, tmp_path: Path, words: tuple[str, ...], form: tuple[str, ...],
+) -> None:
+    story = tmp_path / "story.yaml"
+    story.write_text("topics: {orders: 4}\ngroup: {members: 2}\nscript: [{at: 30s, scale: 3}]\nreplay: [consumer]\nhorizon: 1m\n", encoding="utf-8")
+    told = " ".join(out(capsys, *(word.format(story=story) for word in words), *form).replace("&#8722;", "-").split())
+    assert "Over 20 seeds" in told and "by chance (member ids, races of 100" in told
+    if form == ("--json",):
+        spread = json.loads(told)["variants"][0]["spread"]
+        assert spread["longest_pause"]["runs"] == 20
+    elif words[0] != "explain":
+        assert re.search(r"\(p95 [\d.]+ m?s, max", told) and "highest value over 20 seeds" in told
+
+
+def test_the_classic_protocol_is_told_without_a_spread(capsys: Said) -> None:
+    assert "seeds" not in out(capsys, "compare", "scale-out", "scale-out", "--set", "group.config.heartbeat.interval.ms=1s")
+
+
 def test_compare_a_trace_against_a_scenario(capsys: Said, tmp_path: Path) -> None:
     out(capsys, "report", "scale-out", "--variant", "eager", "--trace", str(tmp_path / "old.jsonl"))
     text = out(capsys, "compare", str(tmp_path / "old.jsonl"), "scale-out", "--set", "group.config.heartbeat.interval.ms=1s")
