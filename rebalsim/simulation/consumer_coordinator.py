@@ -23,7 +23,7 @@ from rebalsim.protocol.consumer_group import unload as unload_consumer_group
 from rebalsim.protocol.consumer_messages import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 from rebalsim.protocol.effects import Append, Effect, Note, Reply
 from rebalsim.protocol.errors_of_kafka import Error
-from rebalsim.protocol.messages import OffsetCommitRequest
+from rebalsim.protocol.messages import OffsetCommitRequest, OffsetCommitResponse
 from rebalsim.simulation.coordinator import Coordinator, rules_of
 from rebalsim.simulation.engine import NEVER
 from rebalsim.simulation.network import Call
@@ -123,18 +123,22 @@ class ConsumerCoordinator(Coordinator):
     def _log_has(self, number: int, now: int) -> list[Effect]:
         return either_group.written(self.either, number, None, now)
 
-    def make_up(self, call: Call, at_us: int) -> None:
+    def make_up(self, call: Call, at_us: int) -> int:
         """A beat or commit of a member that rested came when it could change nothing but its session, and its offsets."""
         if not isinstance(self.group, ConsumerGroup) or type(call.request) not in (ConsumerGroupHeartbeatRequest, OffsetCommitRequest):
-            super().make_up(call, at_us)
-        elif type(call.request) is OffsetCommitRequest:
+            return super().make_up(call, at_us)
+        settings = self.either.settings
+        if type(call.request) is OffsetCommitRequest:
             self.either.offsets.update(call.request.offsets)
+            call.response = OffsetCommitResponse(Error.NONE)
         elif call.request.member_id in self.group.members:
             key = self.session_prefix + call.request.member_id
-            due = at_us + self.either.settings.session_timeout_us
+            due = at_us + settings.session_timeout_us
             timer = self.timers.get(key)
             if timer is None or timer.due_us == NEVER or timer.due_us < due:
                 self._set(key, due)
+            call.response = ConsumerGroupHeartbeatResponse(Error.NONE, call.request.member_id, call.request.epoch, settings.heartbeat_interval_us)
+        return at_us if call.response is not None else -1
 
     def topics_changed(self) -> None:
         """The brokers' topics are others now: the next heartbeat of anybody sees it."""

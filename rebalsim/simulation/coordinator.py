@@ -110,19 +110,24 @@ class Coordinator:
     def _while_loading(self, request: Any) -> Any:
         return while_loading(request, self.group.rules)
 
-    def make_up(self, call: Call, at_us: int) -> None:
-        """A beat or commit that came while nobody had to look: what it did then is done now, and nobody is answered."""
-        heard = self._heard_us(call)
+    def make_up(self, call: Call, at_us: int) -> int:
+        """A beat or commit that came while nobody had to look: what it did then is done now. When its answer leaves, or left; −1 if nobody knows."""
+        heard, left_us = self._heard_us(call), -1
         if heard > at_us:
             if call.api != "Heartbeat":
                 self._store_late(call, at_us, heard)
-            return                                     # something later was heard already
+            return left_us                             # something later was heard already
         for effect in self._step(call, at_us):
             kind = type(effect)
             if kind is SetTimer:
                 self._set(effect.key, effect.due_us)                      # type: ignore[union-attr]
             elif kind is Append:
-                self._log_has(effect.number, at_us)                       # type: ignore[union-attr]
+                for told in self._log_has(effect.number, at_us):          # type: ignore[union-attr]
+                    if type(told) is Reply:
+                        call.response, left_us = told.response, at_us + self._writing_us(at_us)
+            elif kind is Reply:
+                call.response, left_us = effect.response, at_us           # type: ignore[union-attr]
+        return left_us
 
     # ---------------------------------------------------------------------------------------------- the rules
 
@@ -253,11 +258,12 @@ class Coordinator:
             return
         call.response = effect.response
         if effect.waits and self._is_written_us > now and not call.is_quiet:
-            self.engine.at(self._is_written_us, LOG, self._answer, call)
+            self.engine.at(self._is_written_us, LOG, self.answer, call)
         else:
             self._send(call, now)
 
-    def _answer(self, event: Once) -> None:
+    def answer(self, event: Once) -> None:
+        """The answer leaves now (the event's value is the call)."""
         self._send(event.value, self.engine.env._now)
 
     def _send(self, call: Call, now: int) -> None:
@@ -273,12 +279,15 @@ class Coordinator:
                 self.engine.at(now + self.world.machine.service_us, link.rank + ARRIVES, self.receive, link.at_work)
 
     def _write(self, effect: Append, now: int, is_quiet: bool) -> None:
-        stream = self._stream
-        took = self._linger_us + stream.draw_at(self._append, now) + stream.draw_at(self._replication, ~now)
-        done = now + took
+        done = now + self._writing_us(now)
         if not is_quiet:                               # a usual commit holds nobody up: it could not be told in advance
             done = self._is_written_us = max(done, self._is_written_us)
         self.engine.at(done, LOG, self._written, (effect.number, self._moves))
+
+    def _writing_us(self, at_us: int) -> int:
+        """How long the log takes for a write that begins at this instant."""
+        stream = self._stream
+        return self._linger_us + stream.draw_at(self._append, at_us) + stream.draw_at(self._replication, ~at_us)
 
     def _written(self, event: Once) -> None:
         number, moves = event.value

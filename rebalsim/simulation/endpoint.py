@@ -47,7 +47,7 @@ class Endpoint(Process):
             self.inbox.append((call, DISCONNECTED))
             return
         link.up(call, host.receive, self.work_us() if call.api in REBALANCES else 0)
-        self._mind_expiry(call)
+        self.mind_expiry(call)
 
     def work_us(self) -> int:
         """What a request of a rebalance takes to be made and taken apart."""
@@ -140,7 +140,8 @@ class Endpoint(Process):
         for number in [number for number, call in self.calls.items() if call.api in apis]:
             del self.calls[number]
 
-    def _mind_expiry(self, call: Call) -> None:
+    def mind_expiry(self, call: Call) -> None:
+        """When this one has waited too long."""
         if self.expiry is None:
             self.expiry = Alarm(self.engine, self.rank + APP, self._expire)
         if call.expires_us < self.expiry.at_us:

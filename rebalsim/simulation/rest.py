@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rebalsim.protocol.classic_member import MemberState
 from rebalsim.protocol.messages import HeartbeatRequest, OffsetCommitRequest
-from rebalsim.simulation.engine import APP, ARRIVES, BEAT
+from rebalsim.simulation.engine import ANSWERED, APP, ARRIVES, BEAT, LOG
 
 if TYPE_CHECKING:
     from rebalsim.simulation.consumer import Consumer
@@ -38,15 +38,14 @@ def make_up(consumer: Consumer) -> None:
     assert link is not None
     beats = consumer.heartbeat
     timers = beats.timers
-    came: list[tuple[int, int, Any]] = []
+    came: list[tuple[int, int, int, Any]] = []
     flying: list[tuple[int, int, Any]] = []
 
     for sent in beats.up_to(now if consumer.rank + BEAT < engine.rank else now - 1):
         request: Any = HeartbeatRequest(member.member_id, member.instance_id, member.generation)
         arrives = sent + link.latency_us(sent)
         if _has_come(consumer, arrives, now):
-            came.append((arrives, 0, request))
-            timers.answered(arrives + link.latency_us(arrives))
+            came.append((arrives, 0, sent, request))
         else:
             flying.append((arrives, sent, request))
 
@@ -61,22 +60,54 @@ def make_up(consumer: Consumer) -> None:
             request = OffsetCommitRequest(member.member_id, member.instance_id, member.generation, offsets)
             arrives = sent + link.latency_us(sent)
             if _has_come(consumer, arrives, now):
-                came.append((arrives, 1, request))
+                came.append((arrives, 1, sent, request))
             else:
                 flying.append((arrives, sent, request))
 
-    for arrived, _, request in sorted(came, key=lambda entry: entry[:2]):
-        host.make_up(consumer.call(type(request).__name__[:-7], request, None), arrived)
-    for arrives, sent, request in flying:
+    def call_of(sent: int, request: Any) -> Any:
         is_beat = type(request) is HeartbeatRequest
         call = consumer.call("Heartbeat" if is_beat else "OffsetCommit", request, beats.answered if is_beat else commits.auto_answered)
-        call.sent_us = sent
         call.is_quiet = True
-        call.link = link
-        if not is_beat:
-            commits.under_way += 1
-        consumer.calls[call.number] = call
+        call.sent_us = sent
+        return call
+
+    for arrived, _, sent, request in sorted(came, key=lambda entry: entry[:2]):
+        call = call_of(sent, request)
+        if is_still_answered(consumer, call, host.make_up(call, arrived)):
+            send_on(consumer, call)
+        elif type(request) is HeartbeatRequest:
+            timers.answered(arrived + link.latency_us(arrived))
+    for arrives, sent, request in flying:
+        call = call_of(sent, request)
+        send_on(consumer, call)
         engine.at(arrives, consumer.rank + ARRIVES, host.receive, call)
+
+
+def send_on(consumer: Any, call: Any) -> None:
+    """This request is under way: its sender waits for the answer, as for that to any other."""
+    call.link = consumer.coordinator_link
+    call.expires_us = call.sent_us + consumer.config.request_timeout_us
+    if call.api == "OffsetCommit":
+        consumer.commits.under_way += 1
+    consumer.calls[call.number] = call
+    consumer.mind_expiry(call)
+
+
+def is_still_answered(consumer: Any, call: Any, left_us: int) -> bool:
+    """Whether the answer to a request that was made up for is under way, or its log is written yet; then it comes when it would have come.
+    `left_us`: when it leaves the broker."""
+    engine, host, link = consumer.engine, consumer.host, consumer.coordinator_link
+    now = engine.env._now
+    if left_us < 0:
+        return False
+    if left_us > now or (left_us == now and call.api == "OffsetCommit" and engine.rank < LOG):
+        engine.at(left_us, LOG, host.answer, call)
+        return True
+    lands = left_us + link.latency_us(left_us)
+    if lands < now or (lands == now and consumer.rank + ANSWERED < engine.rank):
+        return False
+    engine.at(lands, consumer.rank + ANSWERED, consumer.answered, call)
+    return True
 
 
 def _last_two(first_us: int, period_us: int, now_us: int, is_past: bool) -> list[int]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rebalsim.protocol.consumer_member import ClientState
 from rebalsim.protocol.messages import OffsetCommitRequest
 from rebalsim.simulation.engine import ARRIVES
+from rebalsim.simulation.rest import is_still_answered, send_on
 
 if TYPE_CHECKING:
     from rebalsim.simulation.asynchronous.consumer import AsyncConsumer
@@ -34,13 +35,13 @@ def make_up(consumer: AsyncConsumer) -> None:
     now = engine.env._now
     link, host, member, beats = consumer.coordinator_link, consumer.host, consumer.member, consumer.heartbeat.beats
     assert link is not None
-    came: list[tuple[int, int, str, Any]] = []
+    came: list[tuple[int, int, int, str, Any]] = []
     flying: list[tuple[int, int, str, Any]] = []
 
     def note(sent: int, api: str, request: Any) -> None:
         arrives = sent + link.latency_us(sent)
         if arrives < now or (arrives == now and consumer.rank + ARRIVES <= engine.rank):
-            came.append((arrives, len(came), api, request))
+            came.append((arrives, len(came), sent, api, request))
         else:
             flying.append((arrives, sent, api, request))
 
@@ -62,17 +63,24 @@ def make_up(consumer: AsyncConsumer) -> None:
                     request = OffsetCommitRequest(member.member_id, member.instance_id, member.epoch, consumer.feed.consumed_at(sent))
                     note(sent, "OffsetCommit", request)
             commits.due_us = last + period
-    for arrived, _, api, request in sorted(came, key=lambda entry: entry[:2]):
-        host.make_up(consumer.call(api, request, None), arrived)
-    for arrives, sent, api, request in flying:
+
+    def call_of(sent: int, api: str, request: Any) -> Any:
         is_beat = api == "ConsumerGroupHeartbeat"
         call = consumer.call(api, request, beats.answered if is_beat else commits.auto_answered)
-        call.sent_us = sent
         call.is_quiet = not is_beat
-        call.link = link
-        if is_beat:
+        call.sent_us = sent
+        return call
+
+    def expect(call: Any) -> None:
+        send_on(consumer, call)
+        if call.api == "ConsumerGroupHeartbeat":
             beats.flying = call
-        else:
-            commits.under_way += 1
-        consumer.calls[call.number] = call
+
+    for arrived, _, sent, api, request in sorted(came, key=lambda entry: entry[:2]):
+        call = call_of(sent, api, request)
+        if is_still_answered(consumer, call, host.make_up(call, arrived)):
+            expect(call)
+    for arrives, sent, api, request in flying:
+        call = call_of(sent, api, request)
+        expect(call)
         engine.at(arrives, consumer.rank + ARRIVES, host.receive, call)
