@@ -55,6 +55,7 @@ class AsyncConsumer(Consumer):
         self.event: PollEvent | None = None
         self.woken = False                    # there is something to look at (FetchBuffer's flag)
         self.is_idling = False
+        self._next_pass_us = 0                # when it looks next, while it idles
         self.is_hanging = False
         self.is_warm = False                  # it has had partitions in this life
         self.wants_to_join = True
@@ -339,8 +340,11 @@ class AsyncConsumer(Consumer):
         self.alarm.set(until)
         while not (self.woken or self.stop_option or self.hang_us) or self.is_frozen:
             yield self.nudge
-            if not self.is_frozen and engine.env._now >= self.alarm_due_us(until):
+            due = self.alarm_due_us(until)
+            if not self.is_frozen and engine.env._now >= due:
                 break
+            if self.alarm.at_us > due:        # a thaw put it off
+                self.alarm.set(due)
         self.is_polling = False
         self.woken = False
         if self.looks_not_before_us and engine.env._now >= self.looks_not_before_us:
@@ -363,6 +367,7 @@ class AsyncConsumer(Consumer):
     def _idle(self, until: int) -> Generator[Any, Any, int]:
         """Asleep through the passes of poll() calls that return nothing. When the pass comes that is no more like the others."""
         self.is_idling = self.is_polling = True
+        self._next_pass_us = until
         self._maybe_rest()
         self.alarm.off()
         while self._can_idle() and not self.stop_option and not self.hang_us:
@@ -370,10 +375,31 @@ class AsyncConsumer(Consumer):
             if self._can_idle():
                 self._maybe_rest()
         self.is_idling = self.is_polling = False
+        self._pass_idly()
+        return self._next_pass_us
+
+    def _pass_idly(self) -> None:
+        """The passes up to now that nobody watched."""
         now = self.engine.env._now
-        while until < now:
-            until = self._idle_pass(until)
-        return until
+        while self._next_pass_us < now:
+            self._next_pass_us = self._idle_pass(self._next_pass_us)
+
+    def freeze(self) -> None:
+        """No pass is made while it lasts; the one that came due meanwhile is made at the thaw."""
+        if self.is_alive and not self.is_frozen and self.is_idling:
+            self._pass_idly()
+        super(Consumer, self).freeze()                 # whose poll() calls are slept through otherwise
+
+    def thaw(self) -> None:
+        if self.is_alive and self.is_frozen and self.is_idling:
+            self._next_pass_us = max(self._next_pass_us, self.engine.env._now)
+        super().thaw()
+
+    def end(self, how: str, error: str = "") -> None:
+        """The passes that it made draw from its chances, and another life follows."""
+        if self.is_idling and not self.is_frozen:
+            self._pass_idly()
+        super().end(how, error)
 
     def _idle_pass(self, at: int) -> int:
         """What the pass at this instant did; when the next one is."""
