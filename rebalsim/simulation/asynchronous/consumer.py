@@ -402,22 +402,24 @@ class AsyncConsumer(Consumer):
         super().end(how, error)
 
     def _idle_pass(self, at: int) -> int:
-        """What the pass at this instant did; when the next one is."""
-        backoff = self.config.retry_backoff_us
-        submits = True
+        """What the pass at this instant did; when the next one is. One that hands over an event is woken at once, as there is nothing to fetch, and
+        may look before it is told that the event is complete."""
+        machine = self.world.machine
         if at >= self.deadline_us:
             self.deadline_us = at + self.spec.handler.poll_timeout_us
-        elif self.event is not None:
             self.event = None
-            submits = False
-        turn = self.world.machine.async_turn_us if submits else 0
-        if submits:
+        event = self.event
+        if event is None:
             self.heartbeat.timers.polled_us = at
+            self.event = event = PollEvent(at, self.deadline_us)
+            event.is_complete, event.is_fresh = True, False
+            event.hidden = int(self.looks_too_early())
+            return int(at + machine.async_turn_us)
+        if event.hidden:
+            event.hidden -= 1
+        else:
             self.event = None
-            if self.looks_too_early():
-                self.event = PollEvent(at, self.deadline_us)
-                self.event.is_complete, self.event.is_fresh = True, False
-        return int(at + turn) + max(min(backoff, self.deadline_us - at - turn), SPIN_US) + int(self.world.machine.async_wait_late_us)
+        return int(at) + max(min(self.config.retry_backoff_us, self.deadline_us - at), SPIN_US) + int(machine.async_wait_late_us)
 
     def _keep_up(self) -> Steps:
         """The application keeps up: asleep until something but the usual records comes."""
