@@ -361,7 +361,7 @@ class AsyncConsumer(Consumer):
         """There is nothing to read, and nothing to wait for but the coordinator's news."""
         return (
             not self.feed.shares and not self.feed.buffer and self.member.state is ClientState.STABLE and self.member.is_reconciled
-            and not self.heartbeat.told and not self.looks_not_before_us
+            and not self.heartbeat.told and not self.looks_not_before_us and not self.woken
         )
 
     def _idle(self, until: int) -> Generator[Any, Any, int]:
