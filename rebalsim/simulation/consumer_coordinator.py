@@ -125,20 +125,21 @@ class ConsumerCoordinator(Coordinator):
 
     def make_up(self, call: Call, at_us: int) -> int:
         """A beat or commit of a member that rested came when it could change nothing but its session, and its offsets."""
-        if not isinstance(self.group, ConsumerGroup) or type(call.request) not in (ConsumerGroupHeartbeatRequest, OffsetCommitRequest):
-            return super().make_up(call, at_us)
-        settings = self.either.settings
-        if type(call.request) is OffsetCommitRequest:
+        group, settings = self.group, self.either.settings
+        if type(call.request) is ConsumerGroupHeartbeatRequest:
+            call.response = ConsumerGroupHeartbeatResponse(Error.NONE, call.request.member_id, call.request.epoch, settings.heartbeat_interval_us)
+            if isinstance(group, ConsumerGroup) and call.request.member_id in group.members:
+                key = self.session_prefix + call.request.member_id
+                due = at_us + settings.session_timeout_us
+                timer = self.timers.get(key)
+                if timer is None or timer.due_us == NEVER or timer.due_us < due:
+                    self._set(key, due)
+            return at_us
+        if isinstance(group, ConsumerGroup) and type(call.request) is OffsetCommitRequest:
             self.either.offsets.update(call.request.offsets)
             call.response = OffsetCommitResponse(Error.NONE)
-        elif call.request.member_id in self.group.members:
-            key = self.session_prefix + call.request.member_id
-            due = at_us + settings.session_timeout_us
-            timer = self.timers.get(key)
-            if timer is None or timer.due_us == NEVER or timer.due_us < due:
-                self._set(key, due)
-            call.response = ConsumerGroupHeartbeatResponse(Error.NONE, call.request.member_id, call.request.epoch, settings.heartbeat_interval_us)
-        return at_us if call.response is not None else -1
+            return at_us
+        return super().make_up(call, at_us)
 
     def topics_changed(self) -> None:
         """The brokers' topics are others now: the next heartbeat of anybody sees it."""

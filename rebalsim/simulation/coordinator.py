@@ -13,6 +13,7 @@ from rebalsim.domain.scenario import Cluster
 from rebalsim.protocol.classic_group import ClassicGroup, CoordinatorRules, fired, load, refusal, step, unload, while_loading, written
 from rebalsim.protocol.effects import Append, CancelTimer, Effect, Note, Reply, SetTimer
 from rebalsim.protocol.errors_of_kafka import Error
+from rebalsim.protocol.messages import HeartbeatResponse, OffsetCommitResponse
 from rebalsim.protocol.states import ClassicState
 from rebalsim.simulation.engine import ARRIVES, LOG, NEVER, SCRIPT, TIMER, Engine, Once
 from rebalsim.simulation.network import DISCONNECTED, Call
@@ -111,10 +112,15 @@ class Coordinator:
         return while_loading(request, self.group.rules)
 
     def make_up(self, call: Call, at_us: int) -> int:
-        """A beat or commit that came while nobody had to look: what it did then is done now. When its answer leaves, or left; −1 if nobody knows."""
-        heard, left_us = self._heard_us(call), -1
+        """A beat or commit that came while nobody had to look: what it did then is done now. When its answer leaves, or left.
+
+        It finds nothing amiss, whatever the group has come to since."""
+        is_beat = call.api == "Heartbeat"
+        call.response = HeartbeatResponse(Error.NONE) if is_beat else OffsetCommitResponse(Error.NONE)
+        left_us = at_us if is_beat else at_us + self._writing_us(at_us)
+        heard = self._heard_us(call)
         if heard > at_us:
-            if call.api != "Heartbeat":
+            if not is_beat:
                 self._store_late(call, at_us, heard)
             return left_us                             # something later was heard already
         for effect in self._step(call, at_us):
@@ -122,11 +128,7 @@ class Coordinator:
             if kind is SetTimer:
                 self._set(effect.key, effect.due_us)                      # type: ignore[union-attr]
             elif kind is Append:
-                for told in self._log_has(effect.number, at_us):          # type: ignore[union-attr]
-                    if type(told) is Reply:
-                        call.response, left_us = told.response, at_us + self._writing_us(at_us)
-            elif kind is Reply:
-                call.response, left_us = effect.response, at_us           # type: ignore[union-attr]
+                self._log_has(effect.number, at_us)                       # type: ignore[union-attr]
         return left_us
 
     # ---------------------------------------------------------------------------------------------- the rules

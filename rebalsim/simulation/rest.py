@@ -98,8 +98,6 @@ def is_still_answered(consumer: Any, call: Any, left_us: int) -> bool:
     `left_us`: when it leaves the broker."""
     engine, host, link = consumer.engine, consumer.host, consumer.coordinator_link
     now = engine.env._now
-    if left_us < 0:
-        return False
     if left_us > now or (left_us == now and call.api == "OffsetCommit" and engine.rank < LOG):
         engine.at(left_us, LOG, host.answer, call)
         return True
