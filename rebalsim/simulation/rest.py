@@ -14,6 +14,7 @@ from rebalsim.simulation.engine import ANSWERED, APP, ARRIVES, BEAT, LOG
 
 if TYPE_CHECKING:
     from rebalsim.simulation.consumer import Consumer
+    from rebalsim.simulation.network import Call
 
 
 def can_rest(consumer: Consumer) -> bool:
@@ -64,7 +65,7 @@ def make_up(consumer: Consumer) -> None:
             else:
                 flying.append((arrives, sent, request))
 
-    def call_of(sent: int, request: Any) -> Any:
+    def call_of(sent: int, request: Any) -> Call:
         is_beat = type(request) is HeartbeatRequest
         call = consumer.call("Heartbeat" if is_beat else "OffsetCommit", request, beats.answered if is_beat else commits.auto_answered)
         call.is_quiet = True
@@ -83,7 +84,7 @@ def make_up(consumer: Consumer) -> None:
         engine.at(arrives, consumer.rank + ARRIVES, host.receive, call)
 
 
-def send_on(consumer: Any, call: Any) -> None:
+def send_on(consumer: Consumer, call: Call) -> None:
     """This request is under way: its sender waits for the answer, as for that to any other."""
     call.link = consumer.coordinator_link
     call.expires_us = call.sent_us + consumer.config.request_timeout_us
@@ -93,11 +94,12 @@ def send_on(consumer: Any, call: Any) -> None:
     consumer.mind_expiry(call)
 
 
-def is_still_answered(consumer: Any, call: Any, left_us: int) -> bool:
+def is_still_answered(consumer: Consumer, call: Call, left_us: int) -> bool:
     """Whether the answer to a request that was made up for is under way, or its log is written yet; then it comes when it would have come.
     `left_us`: when it leaves the broker."""
     engine, host, link = consumer.engine, consumer.host, consumer.coordinator_link
     now = engine.env._now
+    assert link is not None
     if left_us > now or (left_us == now and call.api == "OffsetCommit" and engine.rank < LOG):
         engine.at(left_us, LOG, host.answer, call)
         return True

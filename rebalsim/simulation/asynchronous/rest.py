@@ -14,6 +14,7 @@ from rebalsim.simulation.rest import is_still_answered, send_on
 
 if TYPE_CHECKING:
     from rebalsim.simulation.asynchronous.consumer import AsyncConsumer
+    from rebalsim.simulation.network import Call
 
 
 def can_rest(consumer: AsyncConsumer) -> bool:
@@ -64,14 +65,14 @@ def make_up(consumer: AsyncConsumer) -> None:
                     note(sent, "OffsetCommit", request)
             commits.due_us = last + period
 
-    def call_of(sent: int, api: str, request: Any) -> Any:
+    def call_of(sent: int, api: str, request: Any) -> Call:
         is_beat = api == "ConsumerGroupHeartbeat"
         call = consumer.call(api, request, beats.answered if is_beat else commits.auto_answered)
         call.is_quiet = not is_beat
         call.sent_us = sent
         return call
 
-    def expect(call: Any) -> None:
+    def expect(call: Call) -> None:
         send_on(consumer, call)
         if call.api == "ConsumerGroupHeartbeat":
             beats.flying = call
