@@ -121,17 +121,25 @@ class Consumer(Handling):
                 yield from self.wait(self._wakes_at(now))
                 self.is_idle = self._is_idle(self.engine.env._now)
                 self._count_polls(self.engine.env._now)
-            if feed.buffer:
+            now = self.engine.env._now
+            if feed.buffer and not self.has_outslept(now):
                 records = feed.collect()
                 if records:
                     feed.send()
                     return records
-            now = self.engine.env._now
             if now >= self.deadline_us and feed.cycle is None:
                 if self.world.is_dense or now == self.thawed_us:
                     return 0
                 timeout = self.spec.handler.poll_timeout_us          # slept through: poll() returned empty, and was called again at once
                 self.deadline_us += ((now - self.deadline_us) // timeout + 1) * timeout if timeout else now - self.deadline_us
+
+    def has_outslept(self, now: int) -> bool:
+        """Thawed just now, after the time of its poll() was over?
+
+        Then the wait comes back for its time, without a look at the network (epoll_wait is interrupted, and Java counts what has passed):
+        what came meanwhile is for the next poll(), which minds the group first.
+        """
+        return now == self.thawed_us and now >= self.deadline_us
 
     def _wakes_at(self, now: int) -> int:
         """pollForFetches' time-out: the poll's own, the next periodic commit, retry.backoff.ms while a position is missing or nothing is under way.

@@ -62,8 +62,8 @@ class Link:
     whatever is sent behind a parked Fetch or JoinGroup waits with it.
     """
 
-    __slots__ = ("_draw", "_extra_stream", "_extras", "_last_down", "_last_up", "_stream", "at_work", "broker", "busy_us", "connect_us", "engine", "extra_us",
-                 "fixed_us", "held", "is_cut", "is_open", "rank", "stalled_us", "waiting")
+    __slots__ = ("_draw", "_extra_stream", "_extras", "_last_down", "_last_up", "_opened_us", "_stream", "at_work", "broker", "busy_us", "connect_us",
+                 "engine", "extra_us", "fixed_us", "held", "is_cut", "is_open", "rank", "stalled_us", "waiting")
 
     def __init__(self, engine: Engine, broker: int, rank: int, latency: Draw, stream: Stream | None, connect_us: int = 0) -> None:
         self.engine = engine
@@ -83,6 +83,7 @@ class Link:
         self.at_work: Call | None = None      # at the coordinator: what is not answered yet …
         self.waiting: list[Call] = []         # … and what has come since
         self.busy_us = 0                      # for data, where every answer is known in advance: when the broker turns to the next
+        self._opened_us = 0                   # when the message arrives for which the connection was made
         self._last_up = 0
         self._last_down = 0
 
@@ -130,8 +131,12 @@ class Link:
         if not self.is_open:
             self.is_open = True
             at += 4 * self.latency_us(now) + self.connect_us
+            self._opened_us = at
         at += work_us
-        if not call.is_quiet:                 # those could not be told in advance if they minded the order
+        if call.is_quiet:                     # those could not be told in advance if they minded the order
+            if at < self._opened_us:
+                at = self._opened_us
+        else:
             if at < self._last_up:
                 at = self._last_up
             self._last_up = at

@@ -101,6 +101,27 @@ def test_a_freeze_beyond_the_session_loses_everything() -> None:
     assert a.measure("disturbances") == 2
 
 
+def test_who_thaws_minds_the_group_before_what_came_meanwhile() -> None:
+    """Its poll() comes back empty, for its time is over; the next one looks for the coordinator first, where the session has run out."""
+
+    def since_the_thaw(length: str) -> list[tuple[float, str]]:
+        group = GROUP + "  config: {session.timeout.ms: 25s}\nreplay: as-written\nhorizon: 3m\n"
+        text = f"{group}script:\n  - {{at: 1m, freeze: {{members: c1, for: {length}}}}}\n"
+        trace = play(story_of(text.encode(), "deed").check().scenario(), wire=True)
+        mine = [e for e in trace.events if getattr(e, "consumer", "") == "c1"]
+        thawed = next(e.at_us for e in mine if type(e) is ev.ConsumerThawed)
+        words = {ev.RecordsDelivered: "records", ev.CallbackBegan: "lost"}
+        said = [(e, words.get(type(e), "")) for e in mine if type(e) in (*words, ev.RequestSent, ev.ResponseReceived)]
+        return [((e.at_us - thawed) / 1000, word or e.api) for e, word in said if e.at_us >= thawed]
+
+    assert next(at for at, what in since_the_thaw("20s") if what == "records") == 0
+    late = since_the_thaw("30s")
+    found = max(at for at, what in late if what == "FindCoordinator")
+    assert 80 <= next(at for at, what in late if what == "records") <= found
+    # Its next beat tells that it is out: not before there is a connection for it again.
+    assert next(at for at, what in late if what == "lost") >= found + 10
+
+
 def test_a_hang_beyond_the_poll_interval_leaves_the_group() -> None:
     group = GROUP + "  config: {max.poll.interval.ms: 10s}\n"
     assert of(told("  - {at: 1m, hang: {members: c1, for: 5s}}\n", group), ev.PollExpired) == []
