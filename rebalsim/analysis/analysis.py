@@ -206,7 +206,7 @@ class Analysis:
     @cached_property
     def violations(self) -> list[Violation]:
         """Broken invariants: none, unless there is a bug."""
-        return find_violations(self.index, self.rounds_by_group, self.header.source == "simulated")
+        return find_violations(self.index, self.header, self.rounds_by_group)
 
     @property
     def rebalances_too_often(self) -> bool:

@@ -7,19 +7,24 @@ held · generation-shrank: generations only grow · stranger: no member acts on 
 from __future__ import annotations
 
 from rebalsim.analysis.index import Index
+from rebalsim.analysis.ownership import LATE_CLIENT, Change, changes
 from rebalsim.analysis.values import Rebalance, Violation
 from rebalsim.domain.ids import Partition
 from rebalsim.trace import events as ev
+from rebalsim.trace.trace import TraceHeader
 
 NOWHERE = (-1, -1)
 _ACTS = frozenset(("SyncGroup", "Heartbeat", "OffsetCommit"))
 
 
-def find_violations(index: Index, rounds: dict[str, list[Rebalance]], is_exact: bool) -> list[Violation]:
+def find_violations(index: Index, header: TraceHeader, rounds: dict[str, list[Rebalance]]) -> list[Violation]:
     """All broken invariants, by time. Clocks of real machines are exact to the ms only: what two told within the same ms is no proof."""
     found = _time_ran_back(index)
+    hands: dict[str, dict[int, list[Change]]] = {}
+    for change in changes(index):
+        hands.setdefault(index.group_of[change.holding.consumer], {}).setdefault(change.event, []).append(change)
     for group in index.groups():
-        check = _Check(index, group, is_exact)
+        check = _Check(index, header, group, hands.get(group, {}))
         found += check.run()
         found += check.unheld(rounds.get(group, []))
     return sorted(found, key=lambda v: (v.at_us, v.rule))
@@ -37,9 +42,11 @@ def _time_ran_back(index: Index) -> list[Violation]:
 class _Check:
     """One group's events, in order."""
 
-    def __init__(self, index: Index, group: str, is_exact: bool) -> None:
-        self.index, self.group = index, group
-        self.slack_us = 0 if is_exact else 2_000
+    def __init__(self, index: Index, header: TraceHeader, group: str, hands: dict[int, list[Change]]) -> None:
+        self.index, self.group, self.hands = index, group, hands
+        self.slack_us = 0 if header.source == "simulated" else 2_000
+        self.late = {name: None for name, facts in header.consumers.items() if facts.client.startswith(LATE_CLIENT)}
+        self.is_cooperative = False                            # the assignor of the last round
         self.found: list[Violation] = []
         self.joined: dict[str, dict[int, None]] = {}           # consumer → generations of this life
         self.most: dict[str, tuple[int, int]] = {}             # the highest of them: (term, generation)
@@ -48,18 +55,25 @@ class _Check:
         self.term = 0                                          # how often another coordinator took over
         self.term_of: dict[int, int] = {}                      # generation → under which of them it began, or was restored
         self.alive: dict[str, None] = {}
-        self.held: dict[str, dict[Partition, int]] = {}        # consumer → partition → the event that brought it
-        self.holders: dict[Partition, dict[str, int]] = {}     # partition → consumers that hold it, since when
+        self.holders: dict[Partition, dict[str, Change]] = {}  # partition → consumers that hold it, and what brought it
         self.ever: dict[Partition, None] = {}                  # assigned to anybody at any time
         self.had: dict[str, dict[str, int]] = {}               # topic → who had any of it, and when last
         self.valid: dict[str, None] = {}                       # who is a member in good standing
         self.removed: dict[str, None] = {}                     # whom the group has struck off since it last took him on
+        # Under the consumer protocol: who has left, was fenced, or joins again. An assignment that its application had not come to before is applied
+        # nevertheless (Kafka 4.3.1, AsyncKafkaConsumer.applyNewAssignment), and taken back by its next one: that it is held twice is Kafka's doing.
+        self.outside: dict[str, None] = {}
+        self.belated: dict[tuple[str, Partition], None] = {}
+        self.state = ""
+        self.has_epochs = False
         self.troubled_us = -1
 
     def run(self) -> list[Violation]:
         handlers = {kind: getattr(self, name) for kind, name in _HANDLERS.items()}
         for n in self.index.of_group(self.group):
             e = self.index.events[n]
+            for change in self.hands.get(n, ()):
+                self._changes_hands(change, e)
             if (handler := handlers.get(type(e))) is not None:
                 handler(n, e)
         return self.found
@@ -68,6 +82,7 @@ class _Check:
         if e.generation <= self.highest:
             self.found.append(Violation("generation-shrank", e.at_us, f"{self.group} began generation {e.generation} after {self.highest}", (n,)))
         self._begins(e.generation)
+        self.is_cooperative = e.assignor == "cooperative-sticky"
 
     def _begins(self, generation: int) -> None:
         self.highest = generation
@@ -78,9 +93,23 @@ class _Check:
         self.highest = -1
         self.term += 1
 
-    def _restored(self, n: int, e: ev.GroupStateChanged) -> None:
+    def _state(self, n: int, e: ev.GroupStateChanged) -> None:
         if e.before == "Dead":
             self._begins(e.generation)
+        elif e.before == "Empty" and e.after == "PreparingRebalance" and self.has_epochs:
+            self._is_replaced()
+        self.state = e.after
+
+    def _bumped(self, n: int, e: ev.EpochBumped) -> None:
+        if self.state in ("Empty", "Dead") and not self.has_epochs:
+            self._is_replaced()
+        self.has_epochs = True
+
+    def _is_replaced(self) -> None:
+        """Where a group is empty, whoever speaks the other protocol begins another one in its place, which counts anew."""
+        self.highest = -1
+        self.term += 1
+        self.has_epochs = False
 
     def _started(self, n: int, e: ev.ConsumerStarted) -> None:
         self.alive[e.consumer] = None
@@ -107,44 +136,45 @@ class _Check:
         if e.consumer in self.generation and e.generation not in self.joined.get(e.consumer, {}):
             text = f"{e.consumer} got an assignment of generation {e.generation}, which it never joined"
             self.found.append(Violation("stranger", e.at_us, text, (n,)))
-
-    def _took(self, n: int, e: ev.CallbackBegan) -> None:
-        mine = self.held.setdefault(e.consumer, {})
-        if e.callback != "assigned":
-            return
-        self.alive[e.consumer] = None
         for p in e.partitions:
-            self.ever[p] = None
-            self.had.setdefault(p.topic, {})[e.consumer] = e.at_us
-            for other, since in self.holders.get(p, {}).items():
-                if other != e.consumer and self._both_commit(other, e.consumer, e.at_us, since):
-                    text = f"{p} is held by {other} and {e.consumer} in generation {self.generation.get(e.consumer, NOWHERE)[1]}"
-                    self.found.append(Violation("two-owners", e.at_us, text, (self.held[other][p], n)))
-            mine[p] = n
-            self.holders.setdefault(p, {})[e.consumer] = e.at_us
+            self.belated.pop((e.consumer, p), None)
+
+    def _changes_hands(self, change: Change, e: ev.TraceEvent) -> None:
+        p, one = change.partition, change.holding.consumer
+        holders = self.holders.setdefault(p, {})
+        self.belated.pop((one, p), None)
+        if not change.begins:
+            holders.pop(one, None)
+            return
+        self.alive[one] = None
+        self.ever[p] = None
+        self.had.setdefault(p.topic, {})[one] = e.at_us
+        if one in self.outside:
+            self.belated[one, p] = None
+        for other, before in holders.items():
+            if (one, p) in self.belated or (other, p) in self.belated or self._gives_up_late(other, before):
+                continue
+            if self._both_commit(other, one, e.at_us, before.holding.started_us):
+                text = f"{p} is held by {other} and {one} in generation {self.generation.get(one, NOWHERE)[1]}"
+                self.found.append(Violation("two-owners", e.at_us, text, (before.event, change.event)))
+        holders[one] = change
+
+    def _gives_up_late(self, other: str, before: Change) -> bool:
+        """By franz-go's own rules: what it held before the round, where that was an eager one."""
+        return other in self.late and not self.is_cooperative and before.holding.generation < self.generation.get(other, NOWHERE)[1]
 
     def _both_commit(self, other: str, one: str, at: int, since: int) -> bool:
         if other not in self.valid or one not in self.valid or at - since <= self.slack_us:
             return False
         return self.generation.get(other, NOWHERE) == self.generation.get(one, NOWHERE)
 
-    def _gave(self, n: int, e: ev.CallbackEnded) -> None:
-        if e.callback != "assigned":
-            for p in e.partitions:
-                self._drop(e.consumer, p)
-
-    def _drop(self, consumer: str, p: Partition) -> None:
-        self.held.get(consumer, {}).pop(p, None)
-        self.holders.get(p, {}).pop(consumer, None)
-
     def _gone(self, n: int, e: ev.ConsumerExited) -> None:
-        for p in list(self.held.get(e.consumer, {})):
-            self._drop(e.consumer, p)
         self._out(n, e)
         self.alive.pop(e.consumer, None)
         self.joined.pop(e.consumer, None)
         self.most.pop(e.consumer, None)
         self.generation.pop(e.consumer, None)
+        self.outside.pop(e.consumer, None)
 
     def _out(self, n: int, e: ev.TraceEvent) -> None:
         """No longer a member in good standing: it cannot commit, and the group is not settled until a round has dealt with it."""
@@ -160,13 +190,12 @@ class _Check:
 
     def _member_state(self, n: int, e: ev.MemberStateChanged) -> None:
         if e.side == "client" and e.after in ("RECONCILING", "ACKNOWLEDGING", "STABLE"):
+            self.outside.pop(e.consumer, None)
             if e.consumer not in self.removed:                 # an answer that a cut held up may tell of an assignment long after
                 self.valid[e.consumer] = None
         elif e.side == "client" and e.after in ("FENCED", "STALE", "LEAVING", "UNSUBSCRIBED", "FATAL"):
             self._out(n, e)
-        elif e.side == "client" and e.after == "JOINING":      # what it still had is gone, though no callback may have said so
-            for p in list(self.held.get(e.consumer, {})):
-                self._drop(e.consumer, p)
+            self.outside[e.consumer] = None
 
     def unheld(self, rounds: list[Rebalance]) -> list[Violation]:
         """In a group that has settled, everything it ever had is held."""
@@ -195,9 +224,9 @@ class _Check:
 
 
 _HANDLERS: dict[type, str] = {
-    ev.BarrierCompleted: "_barrier", ev.GroupStateChanged: "_restored", ev.CoordinatorMoved: "_moved", ev.ConsumerStarted: "_started",
+    ev.BarrierCompleted: "_barrier", ev.GroupStateChanged: "_state", ev.EpochBumped: "_bumped", ev.CoordinatorMoved: "_moved", ev.ConsumerStarted: "_started",
     ev.GenerationJoined: "_joined", ev.RequestSent: "_sent",
-    ev.AssignmentReceived: "_received", ev.CallbackBegan: "_took", ev.CallbackEnded: "_gave", ev.ConsumerExited: "_gone",
+    ev.AssignmentReceived: "_received", ev.ConsumerExited: "_gone",
     ev.ConsumerFroze: "_out", ev.MemberReset: "_out", ev.LeaveSent: "_out", ev.PollExpired: "_out", ev.MemberRemoved: "_removed",
     ev.MemberStateChanged: "_member_state", ev.Fenced: "_out", ev.MemberAdded: "_added",
 }

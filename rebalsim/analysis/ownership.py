@@ -3,39 +3,61 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from rebalsim.analysis.index import Index
 from rebalsim.analysis.values import Holding
 from rebalsim.domain.ids import Partition
 from rebalsim.trace import events as ev
 
+LATE_CLIENT = "franz-go"       # made eager by a member that is, it gives up what it had only after the sync, when others may have it (kgo/consumer_group.go)
 Holdings = dict[tuple[str, Partition], list[Holding]]
 
 
-def find_holdings(index: Index) -> Holdings:
-    """Every holding, by group and partition, each list in order of time; keys sorted."""
-    found: Holdings = {}
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A consumer began to hold a partition, or stopped (then `holding` has its end)."""
+
+    event: int
+    partition: Partition
+    holding: Holding
+    begins: bool
+
+
+def changes(index: Index) -> Iterator[Change]:
+    """Everything that changes hands, in order of the events."""
     held: dict[str, dict[Partition, Holding]] = {}
     events = index.events
     for number in index.handings:
         event = events[number]
         kind = type(event)
         if kind is ev.CallbackBegan and event.callback == "assigned":
-            group, mine = index.group_of[event.consumer], held.setdefault(event.consumer, {})
+            mine = held.setdefault(event.consumer, {})
             generation = _generation_at(index, event.consumer, number)
             for p in event.partitions:
                 if p not in mine:
                     mine[p] = h = Holding(event.consumer, event.at_us, index.horizon_us, generation)
-                    found.setdefault((group, p), []).append(h)
+                    yield Change(number, p, h, True)
         elif kind is ev.CallbackEnded and event.callback != "assigned":
             mine = held.get(event.consumer, {})
             for p in event.partitions:
                 if (gone := mine.pop(p, None)) is not None:
                     gone.ended_us, gone.how = event.at_us, event.callback
+                    yield Change(number, p, gone, False)
         elif kind is ev.ConsumerExited or kind is ev.MemberStateChanged:
             # Who joins anew under the consumer protocol has let go of all it had, and of what it had only just been handed no callback says so.
-            for gone in held.pop(event.consumer, {}).values():
+            for p, gone in held.pop(event.consumer, {}).items():
                 gone.ended_us, gone.how = event.at_us, "exited" if kind is ev.ConsumerExited else "lost"
+                yield Change(number, p, gone, False)
+
+
+def find_holdings(index: Index) -> Holdings:
+    """Every holding, by group and partition, each list in order of time; keys sorted."""
+    found: Holdings = {}
+    for change in changes(index):
+        if change.begins:
+            found.setdefault((index.group_of[change.holding.consumer], change.partition), []).append(change.holding)
     return dict(sorted(found.items()))
 
 

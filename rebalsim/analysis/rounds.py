@@ -6,6 +6,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from rebalsim.analysis.index import Index
+from rebalsim.analysis.ownership import LATE_CLIENT
 from rebalsim.analysis.values import Rebalance
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TraceHeader
@@ -13,6 +14,7 @@ from rebalsim.trace.trace import TraceHeader
 HEARD_FROM = frozenset(("Heartbeat", "JoinGroup", "SyncGroup", "OffsetCommit", "ConsumerGroupHeartbeat"))
 FOLLOWERS = ("group is already rebalancing", "offset commit failed since group is already rebalancing")
 NEVER = 1 << 62
+EAGER = ("range", "roundrobin", "sticky")
 
 
 class _Member:
@@ -227,9 +229,14 @@ class RoundFinder:
         r = m.round
         if r is None or e.callback == "lost" or not m.noticed[0] <= m.joined_us >= m.join[0]:
             return                                           # it belongs to the round to come
-        if e.callback == "revoked" and e.partitions:
+        if e.callback == "revoked" and e.partitions and not self._is_late(e.consumer, r):
             r.is_cooperative = True                          # revoked after the round, with a follow-up to come
         r.settled_us = max(r.settled_us, e.at_us)
+
+    def _is_late(self, consumer: str, r: Rebalance) -> bool:
+        """It should have given that up before the round: no other follows."""
+        facts = self.header.consumers.get(consumer)
+        return facts is not None and facts.client.startswith(LATE_CLIENT) and r.assignor in EAGER
 
     def _closing(self, number: int, e: ev.CloseBegan) -> None:
         self._member(e.consumer).round = None

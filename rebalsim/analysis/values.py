@@ -343,7 +343,7 @@ class Answer:
 class Alarm:
     """What must be known before any figure. `kind`: died (of an error, or killed and not back) | never-stable (the group, from its beginning to the
     horizon) | not-stable (the group, since a disturbance that was open at the horizon) | unowned (the group is stable, and nobody has `partitions`) |
-    leaderless (nobody could read `partitions`)."""
+    leaderless (nobody could read `partitions`) | held-twice (`consumers` went on with them when `others` had been given them)."""
 
     kind: str
     group: str
@@ -353,7 +353,7 @@ class Alarm:
     others: tuple[str, ...]        # fenced: who else has its identity; sync-timed-out: the leader
     back_us: int                   # when it was started again after the last death, or led again; −1 never
     times: int                     # deaths; generations that the group went through meanwhile
-    figures: dict[str, int]        # sync-timed-out: waited_us, computed_us; leaderless: broker, the one that went down
+    figures: dict[str, int]        # sync-timed-out: waited_us, computed_us; leaderless: broker, the one that went down; held-twice: longest_us
     evidence: tuple[int, ...]
     partitions: tuple[Partition, ...] = ()
 

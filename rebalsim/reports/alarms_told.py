@@ -34,14 +34,14 @@ _MEANS = {
 }
 
 
-_NO_GROUPS = ("died", "leaderless")
+_NO_GROUPS = ("died", "leaderless", "held-twice")
 
 
 def tell_alarms(a: Analysis) -> list[AlarmTold]:
     """Everything that has to be said of one run: groups, the dead, partitions without a leader, and what was skipped."""
     several = len(a.groups) > 1
     groups = [AlarmTold(_of_group(alarm, a, several), alarm.kind in ("never-stable", "unowned")) for alarm in a.alarms if alarm.kind not in _NO_GROUPS]
-    leaderless = [AlarmTold(_leaderless(alarm), False) for alarm in a.alarms if alarm.kind == "leaderless"]
+    leaderless = [AlarmTold(tell_alarm(alarm, a), False) for alarm in a.alarms if alarm.kind in ("leaderless", "held-twice")]
     skips = _skipped(a)
     return [*groups, *(AlarmTold(text) for text in _dead(a.alarms)), *leaderless, *([AlarmTold(skips)] if skips else [])]
 
@@ -64,6 +64,8 @@ def uncapital(text: str) -> str:
 
 def tell_alarm(alarm: Alarm, a: Analysis) -> str:
     """One of them by itself."""
+    if alarm.kind == "held-twice":
+        return _twice(alarm)
     if alarm.kind == "leaderless":
         return _leaderless(alarm)
     return _death(alarm) if alarm.kind == "died" else _of_group(alarm, a, len(a.groups) > 1)
@@ -136,6 +138,14 @@ def _unowned(alarm: Alarm, group: str) -> str:
             f"{'were' if each else 'was'} giving {'it' if len(alarm.partitions) == 1 else 'them'} up for others, restarted under "
             f"{'their static ids' if each else 'its static id'} before joining again, and took {'their old places' if each else 'its old place'} without a "
             f"rebalance, so the second round of the hand-over never came. Any later rebalance ends it.")
+
+
+def _twice(alarm: Alarm) -> str:
+    """An oddity of a client, which costs duplicates."""
+    who = listed([safe(c) for c in alarm.consumers])
+    return (f"{partitions_told(alarm.partitions)} had two owners for up to {say_duration(alarm.figures['longest_us'])}, for the first time at "
+            f"{say_instant(alarm.at_us)}: {who} went on until after the sync, when others had been given them. franz-go's clients do so where a member that "
+            f"knows eager assignors only makes the group eager.")
 
 
 def _waited(alarm: Alarm) -> str:

@@ -96,7 +96,8 @@ VARIANT = _object(
     alarms=_list(_object(
         "What figures hide: who died (of an error, or killed and not back), a group that was not stable in the end, partitions that a stable one has "
         "given to nobody, and such as had no leader.",
-        kind={"enum": ["died", "never-stable", "not-stable", "unowned", "leaderless"]}, group=TEXT, at_us=US, consumers=TEXTS, why=TEXT, others=TEXTS,
+        kind={"enum": ["died", "never-stable", "not-stable", "unowned", "leaderless", "held-twice"]},
+        group=TEXT, at_us=US, consumers=TEXTS, why=TEXT, others=TEXTS,
         back_us=MAYBE_US, times=COUNT, figures=_map(NUMBER), evidence=EVIDENCE, partitions=TEXTS, text=TEXT,
     )),
     violations=_list(_object("A broken invariant.", rule=TEXT, at_us=US, text=TEXT, evidence=EVIDENCE)), notes=TEXTS,

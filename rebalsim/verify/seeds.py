@@ -5,7 +5,7 @@ Of each pause the phases must cover it exactly: one run of many stories proves t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rebalsim.analysis import analyse
 from rebalsim.analysis.analysis import Analysis
@@ -39,6 +39,7 @@ class Tally:
     pauses: int = 0
     phases: int = 0
     rounds: int = 0
+    protocols: dict[str, int] = field(default_factory=dict)      # classic | consumer | both → stories
 
 
 def check_seed(seed: int, *, dense: bool = False, tally: Tally | None = None) -> Broken | None:
@@ -70,6 +71,9 @@ def _first_wrong(trace: Trace, scenario: Scenario, tally: Tally) -> str:
     for group in scenario.groups:
         if why := unsettled(analysis, group.name) or _unheld(analysis, scenario, group.name):
             return f"not settled at the horizon: {why}"
+    spoken = sorted({"consumer" if r.completed_by == "computed" else "classic" for r in analysis.rebalances})
+    protocol = "both" if len(spoken) > 1 else spoken[0] if spoken else "classic"
+    tally.protocols[protocol] = tally.protocols.get(protocol, 0) + 1
     tally.rounds += len(analysis.rebalances)
     return _uncovered(analysis, tally)
 

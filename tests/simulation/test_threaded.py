@@ -137,6 +137,26 @@ horizon: 60s
     assert callbacks(trace, "a", 19)[0][0] == "revoked" and callbacks(trace, "a", 19)[0][1] == 3
 
 
+def test_what_franz_go_gives_up_late_has_two_owners_and_that_is_told_as_its_own_doing() -> None:
+    text = """
+topics: {orders: 6}
+group:
+  client: franz-go
+  listener: {on_revoked: 2s}
+  config: {partition.assignment.strategy: [cooperative-sticky, range]}
+  members: {a: {}, b: {}, old: {client: java, config: {partition.assignment.strategy: [range]}, starts_at: 20s}}
+replay: as-written
+horizon: 60s
+"""
+    analysis = analyse(play(story_of(text.encode(), "story.yaml").scenario()))
+    assert analysis.violations == []
+    alarm, = analysis.alarms
+    assert (alarm.kind, alarm.consumers, alarm.others) == ("held-twice", ("a", "b"), ("old",)) and alarm.figures["longest_us"] >= 2_000_000
+    for facts in analysis.header.consumers.values():
+        facts.client = "java 4.3.1"                                # of any other client it would be a bug
+    assert "two-owners" in {broken.rule for broken in analyse(analysis.trace).violations}
+
+
 @pytest.mark.parametrize(("client", "waits"), [("sarama", True), ("aiokafka", False)])
 def test_sarama_waits_for_its_handlers_and_aiokafka_for_nobody(client: str, waits: bool) -> None:
     trace = trace_of(client, "eager", JOIN, HANG, LEAVE)

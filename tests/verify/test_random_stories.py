@@ -25,7 +25,8 @@ def test_random_stories_are_safe_and_settle(first: int) -> None:
 KEPT = Path(__file__).parent / "stories"
 
 
-@pytest.mark.parametrize("name", [101248, 102128, 205801, 206567, 207320, 1013, 111, 55, 400211, 500076, 500279, 600046, 600860, 800224, 802071, 805957])
+@pytest.mark.parametrize("name", [101248, 102128, 205801, 206567, 207320, 1013, 111, 55, 400211, 500076, 500279, 600046, 600860, 800224, 802071, 805957,
+                                  1006282, 1010353])
 def test_what_a_random_story_once_broke_stays_mended(name: int) -> None:
     """101248: a coordinator that had moved answered over the connection that its sender's restart was about to make.
     102128: a coordinator took over in generation 6 and went back to 1, the last that was written, as Kafka does; the group settled in 3.
@@ -38,16 +39,21 @@ def test_what_a_random_story_once_broke_stays_mended(name: int) -> None:
     600046: who beats for a group that has turned classic dies of it, as with Kafka. 600860: what a stale member is told of is none of its own.
     800224: who joins anew has let go of what it had only just been handed, though no callback says so.
     802071: an assignment whose answer a cut held up comes to somebody whom the group has removed, and who cannot commit.
-    805957: a coordinator's restart forgets the second round of a hand-over, and the static member that was to join it is restarted: Kafka's too."""
+    805957: a coordinator's restart forgets the second round of a hand-over, and the static member that was to join it is restarted: Kafka's too.
+    1006282: an assignment that its application had not come to before it left is applied nevertheless, as with Kafka. 1010353: who speaks the
+    consumer protocol begins another group where a classic one is empty, and its epochs count anew."""
     broken = seeds.check_story((KEPT / f"{name}.yaml").read_text())
     assert broken is None, f"{broken.why}\n{broken.story}"
 
 
-@pytest.mark.parametrize("name", [5001, 5006, 5011, 5013, 5023, 5058, 5109, 5129])
+@pytest.mark.parametrize("name", [5001, 5006, 5011, 5013, 5023, 5058, 5109, 5129, 900054, 1005, 1019, 1055, 1091, 1104, 1120, 3000092])
 def test_what_once_differed_between_asleep_and_tick_by_tick_stays_mended(name: int) -> None:
     """5001: steady times that ended in poll() began again in it. 5006: a coordinator's connection that was not made yet. 5011: a poll() that ended
     in a freeze; a beat sent by poll(). 5013: when steady times may begin. 5023: failed beats in a row. 5058: a Fetch from a broker that leads no more.
-    5109: a clock that rang in a freeze. 5129: positions asked for by a member that the group had lost."""
+    5109: a clock that rang in a freeze. 5129: positions asked for by a member that the group had lost.
+    900054: the answer to a beat that was sent asleep wakes a poll(). 1005: a pass of two halves. 1019: passes up to a freeze, and not during it.
+    1055: a Fetch that brings nothing. 1091: the beat whose answer is awaited. 1104: a commit that is due when the last one is answered.
+    1120: chances taken before a process ends. 3000092: a beat that came before the group began to rebalance."""
     broken = seeds.check_story((KEPT / f"{name}.yaml").read_text(), dense=True)
     assert broken is None, f"{broken.why}\n{broken.story}"
 
