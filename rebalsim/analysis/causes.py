@@ -11,6 +11,7 @@ from rebalsim.analysis.index import NOTHING, Index
 from rebalsim.analysis.rounds import NEVER
 from rebalsim.analysis.values import Cause, Disturbance, Pause, Phase, PhaseKind, Rebalance
 from rebalsim.trace import events as ev
+from rebalsim.trace.ledger import kind_at
 from rebalsim.trace.trace import TraceHeader
 
 OF_OWNER = {
@@ -114,13 +115,14 @@ class Causes:
 
     def _lives(self, consumer: str) -> list[tuple[int, int, int]]:
         """When each began, its number, and when it first was given an assignment. The first may have begun before the trace."""
+        events = self.index.events
         lives = [(-1, 1, NEVER)]
         for number in self.index.by_consumer.get(consumer, NOTHING):
-            e = self.index.events[number]
-            if type(e) is ev.ConsumerStarted:
-                lives.append((e.at_us, e.life, NEVER))
-            elif type(e) is ev.CallbackBegan and e.callback == "assigned" and lives[-1][2] == NEVER:
-                lives[-1] = (lives[-1][0], lives[-1][1], e.at_us)
+            kind = kind_at(events, number)
+            if kind is ev.ConsumerStarted:
+                lives.append((events[number].at_us, events[number].life, NEVER))
+            elif kind is ev.CallbackBegan and lives[-1][2] == NEVER and events[number].callback == "assigned":
+                lives[-1] = (lives[-1][0], lives[-1][1], events[number].at_us)
         return lives
 
     def topic_changed_before(self, at: int) -> str:

@@ -52,7 +52,7 @@ class Index:
     __slots__ = ("_of_group", "by_consumer", "by_group", "events", "group_of", "handings", "horizon_us", "new_protocol", "world")
 
     def __init__(self, trace: Trace, horizon_us: int) -> None:
-        self.events: list[TraceEvent] = trace.events
+        self.events: Sequence[TraceEvent] = trace.events
         self.horizon_us = horizon_us
         self.new_protocol: dict[str, None] = {}                # who speaks the consumer protocol; empty name: the coordinator told of epochs
         self.by_consumer: dict[str, Numbers] = {}

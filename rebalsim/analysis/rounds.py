@@ -9,6 +9,7 @@ from rebalsim.analysis.index import Index
 from rebalsim.analysis.ownership import LATE_CLIENT
 from rebalsim.analysis.values import Rebalance
 from rebalsim.trace import events as ev
+from rebalsim.trace.ledger import events_at
 from rebalsim.trace.trace import TraceHeader
 
 HEARD_FROM = frozenset(("Heartbeat", "JoinGroup", "SyncGroup", "OffsetCommit", "ConsumerGroupHeartbeat"))
@@ -66,10 +67,9 @@ class RoundFinder:
 
     def run(self) -> list[Rebalance]:
         """All rounds in order of their barriers; those that never became stable too."""
-        events = self.index.events
         handlers = {kind: getattr(self, name) for kind, name in _HANDLERS.items()}
-        for number in self.index.of_group(self.group):
-            event = events[number]
+        numbers = self.index.of_group(self.group)
+        for number, event in zip(numbers, events_at(self.index.events, numbers), strict=True):
             if (handler := handlers.get(type(event))) is not None:
                 handler(number, event)
         self._unfinished()

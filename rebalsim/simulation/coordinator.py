@@ -239,6 +239,7 @@ class Coordinator:
         is_stable = self.is_stable
         if is_stable is not self.was_stable:
             self.was_stable = is_stable
+            self.world.pack_events()
             if not is_stable:
                 self.rouse()
 

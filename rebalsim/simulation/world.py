@@ -34,6 +34,7 @@ from rebalsim.simulation.racks import tell_bytes
 from rebalsim.simulation.randomness import Randomness, mean_of
 from rebalsim.simulation.script import Script
 from rebalsim.trace.events import TopicChanged
+from rebalsim.trace.ledger import LONG, PIECE, Ledger
 from rebalsim.trace.trace import ConsumerFacts, TopicFacts, Trace, TraceHeader
 
 
@@ -57,6 +58,7 @@ class World:
         self.machine: Machine = scenario.machine
         self.events: list[Any] = []
         self.tell = self.events.append
+        self._packed: Ledger | None = None
         self._number = self._told = 0
         self.brokers = Brokers(self)
         self._topics: dict[str, Topic] = {topic.name: topic for topic in scenario.topics}
@@ -170,7 +172,18 @@ class World:
                 tell_bytes(consumer, consumer.feed.shares.values(), horizon)
         if self.is_wire:
             self.events.sort(key=_instant)
-        return Trace(self._header(), self.events)
+        if self._packed is None:
+            return Trace(self._header(), self.events)
+        self._packed.extend(self.events)
+        return Trace(self._header(), self._packed)
+
+    def pack_events(self) -> None:
+        """A trace that has grown long is kept packed so far."""
+        if len(self.events) >= (LONG if self._packed is None else PIECE) and not self.is_wire:
+            if self._packed is None:
+                self._packed = Ledger()
+            self._packed.extend(self.events)
+            self.events.clear()
 
     def _header(self) -> TraceHeader:
         scenario = self.scenario

@@ -16,6 +16,7 @@ from typing import Any
 
 from rebalsim.domain.errors import InputError
 from rebalsim.trace.codec import EVENTS, HEADER, Unfit, encode_event
+from rebalsim.trace.events import TraceEvent
 from rebalsim.trace.gzipped import lines_of
 from rebalsim.trace.trace import SCHEMA_VERSION, Trace
 
@@ -82,7 +83,8 @@ def parse_trace(lines: Iterable[str], name: str) -> Trace:
     if schema != SCHEMA_VERSION:
         raise InputError(f"{name}:1: is a trace of schema {schema!r}; this rebalsim reads schema {SCHEMA_VERSION} — write it anew with this version")
     try:
-        trace = Trace(HEADER.decode(header), [])
+        events: list[TraceEvent] = []
+        trace = Trace(HEADER.decode(header), events)
     except Unfit as e:
         raise InputError(f"{name}:1: {e}") from None
     at = 0
@@ -90,13 +92,13 @@ def parse_trace(lines: Iterable[str], name: str) -> Trace:
         where = f"{name}:{line_number}"
         if not line.strip():
             raise InputError(f"{where}: is empty — an event a line, without gaps")
-        event = _event(line, where, len(trace.events))
+        event = _event(line, where, len(events))
         if event.at_us < at:
             raise InputError(f"{where}: at_us {event.at_us} is before the event above ({at}) — a trace runs forward in time")
         at = event.at_us
-        trace.events.append(event)
-    if len(trace.events) != document["events"]:
-        raise InputError(f"{name}: was cut: its header promises {document['events']:,} events, {len(trace.events):,} are there")
+        events.append(event)
+    if len(events) != document["events"]:
+        raise InputError(f"{name}: was cut: its header promises {document['events']:,} events, {len(events):,} are there")
     return trace
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from rebalsim.trace.events import TraceEvent
@@ -66,4 +67,4 @@ class Trace:
     """Events sorted by time; equal times keep the order in which they happened. An event's number is its index."""
 
     header: TraceHeader
-    events: list[TraceEvent]
+    events: Sequence[TraceEvent]
