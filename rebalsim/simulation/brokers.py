@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.scenario import Cluster
 from rebalsim.simulation.coordinator import rules_of
-from rebalsim.simulation.engine import SCRIPT, Once
+from rebalsim.simulation.engine import SCRIPT
 from rebalsim.simulation.nearby import find_replicas, lose_replica
 from rebalsim.trace.events import BrokerChanged
 
@@ -158,15 +158,15 @@ class Brokers:
                 engine.at(engine.now + consumer.config.retry_backoff_us, SCRIPT, _find_leaders, (consumer, consumer.life, mine))
 
 
-def _find_leaders(event: Once) -> None:
-    consumer, life, partitions = event.value
+def _find_leaders(due: tuple[Consumer, int, list[Partition]]) -> None:
+    consumer, life, partitions = due
     if consumer.is_alive and consumer.life == life:
         consumer.feed.find_leaders(partitions)
         consumer.metadata.look_again()
         consumer.wake_for_business()
 
 
-def _look_again(event: Once) -> None:
-    consumer, life = event.value
+def _look_again(due: tuple[Consumer, int]) -> None:
+    consumer, life = due
     if consumer.is_alive and consumer.life == life:
         consumer.metadata.look_again()

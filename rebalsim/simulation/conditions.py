@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.script import When
 from rebalsim.protocol.states import ClassicState
-from rebalsim.simulation.engine import SCRIPT, Once
+from rebalsim.simulation.engine import SCRIPT
 
 if TYPE_CHECKING:
     from rebalsim.simulation.world import World
@@ -44,7 +44,7 @@ class Condition:
             self._is_pending = True
             engine.at(due, SCRIPT, self._rung)
 
-    def _rung(self, event: Once) -> None:
+    def _rung(self, _: None) -> None:
         self._is_pending = False
         now = self.world.engine.env._now
         if self.is_over or self._since_us < 0 or not self.holds():

@@ -15,7 +15,7 @@ from rebalsim.protocol.effects import Append, CancelTimer, Effect, Note, Reply, 
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import HeartbeatResponse, OffsetCommitResponse
 from rebalsim.protocol.states import ClassicState
-from rebalsim.simulation.engine import ARRIVES, LOG, NEVER, SCRIPT, TIMER, Engine, Once
+from rebalsim.simulation.engine import ARRIVES, LOG, NEVER, SCRIPT, TIMER, Engine
 from rebalsim.simulation.network import DISCONNECTED, Call
 from rebalsim.simulation.randomness import Stream
 from rebalsim.trace.events import EVENT_CLASSES, CoordinatorMoved
@@ -74,9 +74,8 @@ class Coordinator:
 
     # ---------------------------------------------------------------------------------------------- what comes in
 
-    def receive(self, event: Once) -> None:
-        """A request arrived (the event's value is the call)."""
-        call: Call = event.value
+    def receive(self, call: Call) -> None:
+        """A request arrived."""
         link = call.link
         if link.at_work is not call:                   # else its turn has come
             if link.at_work is not None:
@@ -196,8 +195,8 @@ class Coordinator:
             if consumer.is_alive and not consumer.is_frozen:
                 consumer.miss_commits()
 
-    def _loaded(self, event: Once) -> None:
-        if event.value != self._moves:
+    def _loaded(self, moves: int) -> None:
+        if moves != self._moves:
             return                                     # it has moved on since
         now = self.engine.env._now
         self.is_up = True
@@ -265,9 +264,9 @@ class Coordinator:
         else:
             self._send(call, now)
 
-    def answer(self, event: Once) -> None:
-        """The answer leaves now (the event's value is the call)."""
-        self._send(event.value, self.engine.env._now)
+    def answer(self, call: Call) -> None:
+        """The answer leaves now."""
+        self._send(call, self.engine.env._now)
 
     def _send(self, call: Call, now: int) -> None:
         call.link.down(call, call.consumer.answered)
@@ -292,8 +291,8 @@ class Coordinator:
         stream = self._stream
         return self._linger_us + stream.draw_at(self._append, at_us) + stream.draw_at(self._replication, ~at_us)
 
-    def _written(self, event: Once) -> None:
-        number, moves = event.value
+    def _written(self, write: tuple[int, int]) -> None:
+        number, moves = write
         if self.is_up and moves == self._moves:
             self.engine.rank = LOG
             self._carry_out(self._log_has(number, self.engine.env._now))
@@ -315,8 +314,8 @@ class Coordinator:
         consumer = self.consumers.get(key.removeprefix(self.session_prefix))
         return TIMER if consumer is None else TIMER + int(consumer.rank)
 
-    def _rung(self, event: Once) -> None:
-        timer, at_us = event.value
+    def _rung(self, ring: tuple[Timer, int]) -> None:
+        timer, at_us = ring
         if timer.rings_us != at_us:
             return                                     # set to an earlier time since
         timer.rings_us = NEVER

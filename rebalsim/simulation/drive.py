@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rebalsim.domain.scenario import Consumer as Spec
-from rebalsim.simulation.engine import SCRIPT, Once
+from rebalsim.simulation.engine import SCRIPT
 from rebalsim.simulation.flow import Flow
 
 if TYPE_CHECKING:
@@ -70,8 +70,8 @@ class Drive:
         left = self.member_ids.get(consumer)
         return left.pop(0) if left else ""
 
-    def _start(self, event: Once) -> None:
-        world, life = event.value
+    def _start(self, begun: tuple[World, Life]) -> None:
+        world, life = begun
         consumer = world.consumers[life.spec.name]
         if consumer.is_alive:
             consumer.kill()                            # ours has not gone yet, the real one had
@@ -82,8 +82,8 @@ class Drive:
             for broker in world.brokers.ids:
                 consumer.link(broker).is_open = True
 
-    def _do(self, event: Once) -> None:
-        world, deed = event.value
+    def _do(self, due: tuple[World, Deed]) -> None:
+        world, deed = due
         if deed.what == "grow":
             world.grow(deed.target, deed.argument, self.per_partition)
             return

@@ -6,14 +6,18 @@ next look.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.simulation.discovery import ask_for_coordinator
-from rebalsim.simulation.engine import APP, Alarm, Once
+from rebalsim.simulation.engine import APP, Alarm
 from rebalsim.simulation.network import DISCONNECTED, Call, Link
 from rebalsim.simulation.process import Process
 from rebalsim.trace.events import CoordinatorLost, RebalanceNoticed, RequestSent, ResponseReceived
+
+if TYPE_CHECKING:
+    from rebalsim.simulation.positions import Lookup
+    from rebalsim.simulation.shares import Fetch
 
 ALWAYS_TOLD = ("JoinGroup", "SyncGroup")
 REBALANCES = ("JoinGroup", "SyncGroup", "OffsetFetch")
@@ -54,15 +58,13 @@ class Endpoint(Process):
         work = self.world.machine.rebalance_work
         return 0 if work.is_zero else self.stream("work").draw(work)
 
-    def send_late(self, event: Once) -> None:
+    def send_late(self, call: Call) -> None:
         """A request that had to wait for the leader's computation."""
-        call: Call = event.value
         if self.is_alive and call.life == self.life:
             self.send(call)
 
-    def answered(self, event: Once) -> None:
-        """An answer came; the event's value is the call with its response."""
-        call: Call = event.value
+    def answered(self, call: Call) -> None:
+        """An answer came: the call with its response."""
         if call.life != self.life or not self.is_alive or self.calls.get(call.number) is not call:
             return
         if call.is_quiet and self.feed.cycle is not None and not self.is_frozen and call.response.error is Error.NONE:
@@ -71,16 +73,14 @@ class Endpoint(Process):
         self.inbox.append((call, call.response))
         self._incoming()
 
-    def fetched(self, event: Once) -> None:
+    def fetched(self, fetch: Fetch) -> None:
         """A Fetch came back."""
-        fetch = event.value
         if fetch.life == self.life and self.is_alive and self.feed.flying.get(fetch.broker) is fetch:
             self.inbox.append((None, fetch))
             self._incoming()
 
-    def looked_up(self, event: Once) -> None:
+    def looked_up(self, lookup: Lookup) -> None:
         """A partition leader answered about positions."""
-        lookup = event.value
         if lookup.life == self.life and self.is_alive:
             self.inbox.append((self.positions, lookup))
             self._incoming()

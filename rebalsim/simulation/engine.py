@@ -21,15 +21,7 @@ ARRIVES, ANSWERED, APP, BEAT = 0, 1, 2, 3      # … for a message of its at a b
 LOG = 1 << 40
 TIMER = 1 << 41
 
-
-class Once:
-    """An entry of SimPy's queue in its leanest form: at its instant one function is called with it."""
-
-    __slots__ = ("then", "value")
-
-    def __init__(self, then: Callable[[Any], None], value: Any = None) -> None:
-        self.then = then
-        self.value = value
+OURS = 5                  # parts of our entries of the queue: instant, rank, number, a function and what it is called with; SimPy's own have four
 
 
 class Nudge(simpy.Event):
@@ -67,14 +59,14 @@ class Alarm:
     def off(self) -> None:
         self.at_us = NEVER
 
-    def _rung(self, event: Once) -> None:
-        if event.value != self.rings_us:
+    def _rung(self, rings_us: int) -> None:
+        if rings_us != self.rings_us:
             return                        # one set earlier has taken its place
         self.rings_us = NEVER
         at_us = self.at_us
         if at_us == NEVER:
             return
-        if at_us > event.value:
+        if at_us > rings_us:
             self.set(at_us)
             return
         self.at_us = NEVER
@@ -97,25 +89,25 @@ class Engine:
         return now
 
     def at(self, at_us: int, rank: int, then: Callable[[Any], None], value: Any = None) -> None:
-        """Call `then` at this instant (not before now) with an event that carries the value."""
+        """Call `then` with the value at this instant (not before now)."""
         env = self.env                    # Environment.schedule, without the way there: this is where most of a run's queueing is done
         now = env._now
-        heappush(env._queue, (at_us if at_us > now else now, rank, next(env._eid), Once(then, value)))
+        heappush(env._queue, (at_us if at_us > now else now, rank, next(env._eid), then, value))
 
     def run(self, horizon_us: int) -> None:
         """Up to the horizon, which is not part of it. SimPy's own events, of processes, take SimPy's own steps."""
         env = self.env
         queue = env._queue
         self.at(horizon_us, SCRIPT, _nothing)         # so that the queue is never empty before
-        while queue[0][0] < horizon_us:
-            event = queue[0][3]
-            if type(event) is Once:
-                env._now = heappop(queue)[0]
-                event.then(event)
+        while (entry := queue[0])[0] < horizon_us:
+            if len(entry) == OURS:
+                heappop(queue)
+                env._now = entry[0]
+                entry[3](entry[4])
             else:
                 env.step()
         env._now = horizon_us
 
 
-def _nothing(event: Once) -> None:
+def _nothing(_: None) -> None:
     """The horizon's own entry."""

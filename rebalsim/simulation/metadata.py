@@ -123,9 +123,9 @@ class Metadata:
         service: int = consumer.world.machine.service_us
         return min(nearest, answered) + service + latency
 
-    def _refreshed(self, event: Any) -> None:
+    def _refreshed(self, life: int) -> None:
         consumer = self.consumer
-        if event.value != consumer.life or not consumer.is_alive:
+        if life != consumer.life or not consumer.is_alive:
             return
         self.refresh()
         consumer.metadata_came()

@@ -163,8 +163,8 @@ class Link:
             self.busy_us = max(self.busy_us, again)
             self.engine.at(again, self.rank + ARRIVES, self._resume, held)
 
-    def _resume(self, event: Any) -> None:
-        for is_up, call, deliver in event.value:
+    def _resume(self, held: list[tuple[bool, Call, Any]]) -> None:
+        for is_up, call, deliver in held:
             if not is_up:
                 self.down(call, deliver)
             elif call.consumer.calls.get(call.number) is call:        # else its sender has given it up, and the connection with it

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rebalsim.domain.draws import Draw
 from rebalsim.domain.ids import Partition
-from rebalsim.simulation.engine import NEVER, SCRIPT, Once
+from rebalsim.simulation.engine import NEVER, SCRIPT
 from rebalsim.simulation.randomness import Stream
 
 if TYPE_CHECKING:
@@ -43,9 +43,9 @@ class Poisons:
         if arrives < NEVER:
             engine.at(max(engine.now, arrives - 1), SCRIPT, self._arrives, partition)
 
-    def _arrives(self, event: Once) -> None:
+    def _arrives(self, partition: Partition) -> None:
         for consumer in self.world.consumers.values():
-            if consumer.is_alive and not consumer.is_frozen and event.value in consumer.feed.shares:
+            if consumer.is_alive and not consumer.is_frozen and partition in consumer.feed.shares:
                 consumer.settle_accounts()
                 consumer.break_cycle()
 

@@ -9,7 +9,7 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.scenario import Consumer as Spec
-from rebalsim.simulation.engine import APP, FIRST, SCRIPT, Alarm, Nudge, Once
+from rebalsim.simulation.engine import APP, FIRST, SCRIPT, Alarm, Nudge
 from rebalsim.simulation.lag import mark
 from rebalsim.simulation.lines import Lines
 from rebalsim.simulation.metadata import Metadata
@@ -20,6 +20,7 @@ from rebalsim.simulation.sleeper import Sleeper
 from rebalsim.trace.events import ConsumerExited, ConsumerFroze, ConsumerStarted, ConsumerThawed, RejoinRequested, StopAsked
 
 if TYPE_CHECKING:
+    from rebalsim.simulation.drive import Life
     from rebalsim.simulation.world import World
 
 
@@ -41,6 +42,7 @@ class Process(Sleeper):
         self.is_assigned = False                       # has it been through the assigned callback in this life?
         self.how_ended = ""
         self.slowness = 1.0
+        self.driven: Life | None = None                # what a recording dictates about the next life
         self.lines = Lines(self)
         self._links: dict[int, Link] = {}
         self._streams: dict[str, Stream] = {}
@@ -198,8 +200,8 @@ class Process(Sleeper):
         self.hang_us, self.hang_why, self.hangs_first = us, why, is_seen
         self.wake_for_business()
 
-    def _hang_late(self, event: Once) -> None:
-        life, us, why, is_first = event.value
+    def _hang_late(self, hang: tuple[int, int, str, bool]) -> None:
+        life, us, why, is_first = hang
         if life == self.life and self.is_alive and not self.is_frozen:
             self.hang_us, self.hang_why, self.hangs_first = us, why, is_first
             self.wake_for_business()
@@ -219,8 +221,8 @@ class Process(Sleeper):
         else:
             self._closes(option)
 
-    def _stops(self, event: Once) -> None:
-        life, option = event.value
+    def _stops(self, asked: tuple[int, str]) -> None:
+        life, option = asked
         if self.is_alive and self.life == life:
             self._closes(option)
 
@@ -228,8 +230,8 @@ class Process(Sleeper):
         self.stop_option = option
         self.wake_for_business()
 
-    def _grace_ends(self, event: Once) -> None:
-        if self.is_alive and self.life == event.value:
+    def _grace_ends(self, life: int) -> None:
+        if self.is_alive and self.life == life:
             self.kill()
 
     def change_pace(self, slowness: float) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rebalsim.domain.script import Action
 from rebalsim.simulation.conditions import Condition
 from rebalsim.simulation.deeds import carry_out
-from rebalsim.simulation.engine import SCRIPT, Once
+from rebalsim.simulation.engine import SCRIPT
 from rebalsim.simulation.random_faults import RandomFaults
 from rebalsim.trace.events import ScriptActed
 
@@ -56,8 +56,7 @@ class Script:
                 at += int(self.world.randomness.stream(f"jitter/{named.name}").unit() * action.jitter_us)
             self.engine.at(at, SCRIPT, self._due, named)
 
-    def _due(self, event: Once) -> None:
-        named: _Named = event.value
+    def _due(self, named: _Named) -> None:
         when = named.action.when
         if when is None:
             self._act(named)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rebalsim.simulation.commits import Commits
-from rebalsim.simulation.engine import APP, NEVER, Alarm, Once
+from rebalsim.simulation.engine import APP, NEVER, Alarm
 from rebalsim.simulation.heartbeat import HeartbeatThread
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ class Sleeper:
             self.break_cycle()
             self.engine.at(self.engine.env._now, self.rank + APP, self._look_up, self.life)
 
-    def _look_up(self, event: Once) -> None:
-        if self.is_alive and self.life == event.value:
+    def _look_up(self, life: int) -> None:
+        if self.is_alive and self.life == life:
             self.wake_for_business()
 
     def wake_for_business(self) -> None:

@@ -23,7 +23,7 @@ from rebalsim.simulation.clients import client_of, coordinator_of, is_client_of
 from rebalsim.simulation.consumer import Consumer
 from rebalsim.simulation.coordinator import Coordinator
 from rebalsim.simulation.drive import Drive
-from rebalsim.simulation.engine import NEVER, SCRIPT, Engine, Once
+from rebalsim.simulation.engine import NEVER, SCRIPT, Engine
 from rebalsim.simulation.flow import Flow
 from rebalsim.simulation.lag import mark_end
 from rebalsim.simulation.network import DISCONNECTED, Call, Link, connect
@@ -223,9 +223,8 @@ class World:
         self._told += 1
         return self._told
 
-    def receive(self, event: Once) -> None:
+    def receive(self, call: Call) -> None:
         """FindCoordinator: any broker knows."""
-        call: Call = event.value
         broker = self.coordinator_of(call.request.group_id)
         if not self.brokers.is_up(self.brokers.bootstrap):
             call.response = DISCONNECTED
@@ -381,8 +380,8 @@ class World:
             lay_out(flow, self.rates[topic], share_of(spec, number, count), now)
         self.flows_changed(topic)
 
-    def _rate_changes(self, event: Once) -> None:
-        self.flows_changed(event.value)
+    def _rate_changes(self, topic: str) -> None:
+        self.flows_changed(topic)
 
     def flows_changed(self, topic: str) -> None:
         """Records come at another rate: whoever counted on the old one looks again."""
@@ -409,8 +408,8 @@ class World:
         return (consumer for consumer in self._members.get(group, ()) if not consumer.is_alive and consumer.how_ended == "fatal")
 
 
-def _begin(event: Once) -> None:
-    event.value.begin()
+def _begin(consumer: Consumer) -> None:
+    consumer.begin()
 
 
 def _instant(event: Any) -> int:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Generator
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from rebalsim.domain.scenario import Consumer as Spec
 from rebalsim.protocol.consumer_member import ClientState, ConsumerMember
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.simulation.asynchronous import rest
@@ -23,14 +22,15 @@ from rebalsim.simulation.asynchronous.events import Assigned, Done, PollEvent, R
 from rebalsim.simulation.asynchronous.feed import AsyncFeed
 from rebalsim.simulation.asynchronous.positions import AsyncPositions
 from rebalsim.simulation.consumer import Consumer
-from rebalsim.simulation.engine import ANSWERED, ARRIVES, SCRIPT, Once
+from rebalsim.simulation.engine import ANSWERED, ARRIVES, SCRIPT
 from rebalsim.simulation.listener import ListenerFailed, call_listener
 from rebalsim.simulation.network import Call
 from rebalsim.simulation.poll_failed import PollFailed
 from rebalsim.trace.events import CoordinatorFound, MemberStateChanged, PollingBegan, RequestSent
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.world import World
+    from rebalsim.simulation.positions import Lookup
+    pass
 
 Steps = Generator[Any, Any, None]
 DOUBTFUL_US = 30_000                  # a second beat so near to the interval may be a beat like any other
@@ -45,10 +45,6 @@ class AsyncConsumer(Consumer):
     feed: AsyncFeed
     positions: AsyncPositions
     commits: AsyncCommits
-
-    def __init__(self, world: World, spec: Spec, index: int) -> None:
-        super().__init__(world, spec, index)
-        self.driven: Any = None               # what a recording dictates about the next life
 
     def equip(self) -> None:
         """Everything of one life."""
@@ -172,12 +168,12 @@ class AsyncConsumer(Consumer):
         self.tell(PollingBegan(self.engine.env._now, self.name, self.life))
         self.metadata.watch(self.topics)
 
-    def _begin_background(self, event: Once) -> None:
-        if self.is_alive and self.life == event.value:
+    def _begin_background(self, life: int) -> None:
+        if self.is_alive and self.life == life:
             self.heartbeat.begin()
 
-    def _coordinator_known(self, event: Once) -> None:
-        if self.is_alive and self.life == event.value:
+    def _coordinator_known(self, life: int) -> None:
+        if self.is_alive and self.life == life:
             self.find_coordinator(self.world.coordinator_of(self.group))
             assert self.coordinator_link is not None
             self.coordinator_link.is_open = True
@@ -505,9 +501,9 @@ class AsyncConsumer(Consumer):
         yield from super()._stick(us, why)
         self.is_hanging = False
 
-    def looked_up(self, event: Once) -> None:
+    def looked_up(self, lookup: Lookup) -> None:
         """A partition leader answers, after it has looked."""
-        self.engine.at(self.engine.env._now + self.world.machine.async_lookup_us, self.rank + ANSWERED, super().looked_up, event.value)
+        self.engine.at(self.engine.env._now + self.world.machine.async_lookup_us, self.rank + ANSWERED, super().looked_up, lookup)
 
     def _incoming(self) -> None:
         if not self.is_frozen:                         # else read at the thaw

@@ -330,7 +330,7 @@ class MainThread(Membership):
 
     def _sleep(self, until_us: int) -> Generator[Any, Any, None]:
         nudge = Nudge(self.engine.env)
-        self.engine.at(until_us, self.consumer.rank + BEAT, lambda event: nudge.give())
+        self.engine.at(until_us, self.consumer.rank + BEAT, lambda _: nudge.give())
         yield nudge
 
     def begin_turn(self) -> bool:
