@@ -26,6 +26,8 @@ from rebalsim.trace.events import PollingBegan
 class Consumer(Handling):
     """One consumer of a classic group, through all its lives."""
 
+    __slots__ = ("commits_us", "has_rung", "is_idle")
+
     def equip(self) -> None:
         """The parts that differ with the protocol."""
         self.commits_us = NEVER                        # in a poll() that waits: when the periodic commit is due

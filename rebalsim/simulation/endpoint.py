@@ -26,6 +26,8 @@ REBALANCES = ("JoinGroup", "SyncGroup", "OffsetFetch")
 class Endpoint(Process):
     """What ConsumerNetworkClient and the coordinator's bookkeeping do."""
 
+    __slots__ = ()
+
     # ---------------------------------------------------------------------------------------------- requests and answers
 
     def call(self, api: str, request: Any, handle: Any) -> Call:

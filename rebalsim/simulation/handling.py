@@ -15,6 +15,8 @@ NOTICEABLE_US = 100_000      # a slowed batch that is late by less is told as an
 class Handling(Endpoint):
     """The part of the application's thread that is outside poll()."""
 
+    __slots__ = ()
+
     def sleep(self, until_us: int) -> Generator[Any, Any, None]:
         """Outside poll(), or deaf within it."""
         raise NotImplementedError

@@ -27,6 +27,14 @@ if TYPE_CHECKING:
 class Process(Sleeper):
     """One consumer through all its lives, as those see it who start, stop and disturb it."""
 
+    __slots__ = (
+        "_links", "_streams", "assignors", "blocked_until_us", "calls", "client_id", "config", "coordinator", "coordinator_link", "deadline_us",
+        "drains_first", "driven", "expiry", "group", "group_topics", "hang_us", "hang_why", "hangs_first", "host", "how_ended", "inbox", "index",
+        "is_assigned", "is_called", "is_closing", "is_committing", "is_cooperative", "is_looking_up", "is_overdue", "is_stopping", "join_version", "lines",
+        "metadata", "name", "nudge", "pattern", "rack", "slowness", "spec", "stop_option", "tell", "thawed_us", "thrown", "topics", "unavailable_us",
+        "unhandled_us", "world",
+    )
+
     def __init__(self, world: World, spec: Spec, index: int) -> None:
         self.world = world
         self.engine = world.engine

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 class Sleeper:
     """What a consumer did while it slept is made up for when it matters (rest.py says how)."""
 
+    __slots__ = (
+        "alarm", "busy_until_us", "commits", "engine", "feed", "heartbeat", "is_alive", "is_frozen", "is_polling", "is_resting", "life", "member",
+        "membership", "positions", "rank",
+    )
+
     engine: Engine
     alarm: Alarm
     member: Any                       # the protocol's view of it

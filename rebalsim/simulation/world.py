@@ -46,6 +46,12 @@ def _assignors(names: tuple[str, ...]) -> tuple[ClientAssignor, ...]:
 class World:
     """All actors of one run, and what they ask of each other."""
 
+    __slots__ = (
+        "_members", "_number", "_packed", "_told", "_topics", "brokers", "consumers", "drive", "engine", "events", "flows", "growth", "hosts", "is_dense",
+        "is_wire", "machine", "next_specs", "partitions", "poisons", "progress", "randomness", "rates", "scenario", "script", "seed", "sleeps", "specs",
+        "tell",
+    )
+
     def __init__(self, scenario: Scenario, seed: int, *, is_dense: bool, is_wire: bool, drive: Drive | None) -> None:
         self.scenario = scenario
         self.seed = seed

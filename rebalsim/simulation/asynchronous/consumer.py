@@ -40,6 +40,11 @@ SPIN_US = 100                         # a pass that has nothing to wait for: wha
 class AsyncConsumer(Consumer):
     """One consumer of a consumer group, through all its lives."""
 
+    __slots__ = (
+        "_acks_us", "_arrives_us", "_next_pass_us", "event", "has_new_topics", "is_hanging", "is_idling", "is_warm", "looks_not_before_us", "poll_error",
+        "resolves_pattern", "wants_to_join", "woken",
+    )
+
     member: ConsumerMember
     heartbeat: Background
     feed: AsyncFeed

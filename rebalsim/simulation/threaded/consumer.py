@@ -15,6 +15,8 @@ from rebalsim.simulation.threaded.timers import OwnTimers
 class ThreadedConsumer(Consumer):
     """One consumer of a classic group, through all its lives."""
 
+    __slots__ = ("began_us", "is_in_poll", "left_us")
+
     heartbeat: OwnTimers
     feed: OwnFeed
     positions: OwnPositions
