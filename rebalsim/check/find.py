@@ -65,9 +65,11 @@ def find_files(paths: Iterable[str]) -> Found:
 
 def _meant(name: str) -> list[tuple[str, bool]]:
     """The paths, and whether each was named outright rather than found."""
+    if not name:
+        raise InputError("PATH is empty, and names nothing — give a scenario, a folder or a pattern")
     path = Path(name)
     try:
-        if name and path.is_dir():
+        if path.is_dir():
             return [(str(p), False) for p in _walk(path)]
         if path.exists() or name == "-" or not glob.has_magic(name):
             return [(name, True)]                           # what is not there is told by whoever reads it; it may be a stock story

@@ -12,9 +12,9 @@ _PROTOCOLS = {"classic": "classic", "consumer": "consumer", "both": "on the way 
 
 
 @click.command("seeds", epilog="Example: rebalsim seeds --from 5000 --count 1000 --dense")
-@click.option("--from", "first", type=click.IntRange(0), default=0, show_default=True, metavar="SEED",
+@click.option("--from", "first", type=click.IntRange(0, 2**53), default=0, show_default=True, metavar="SEED",
               help="The first one: give each machine a range of its own.")
-@click.option("--count", type=click.IntRange(1), default=200, show_default=True, metavar="N", help="How many.")
+@click.option("--count", type=click.IntRange(1, 1_000_000_000), default=200, show_default=True, metavar="N", help="How many.")
 @click.option("--dense", is_flag=True, help="Play each tick by tick too, and compare the traces.")
 @click.option("--show", is_flag=True, help="Print the first story instead of playing.")
 def command(first: int, count: int, dense: bool, show: bool) -> int:
@@ -29,21 +29,33 @@ def command(first: int, count: int, dense: bool, show: bool) -> int:
     if show:
         click.echo(random_story(first), nl=False)
         return exits.WITHIN
-    broken = 0
+    done = broken = 0
     tally = Tally()
     began = time.monotonic()
-    with progress(count) as step:
-        for seed in range(first, first + count):
-            found = check_seed(seed, dense=dense, tally=tally)
-            if found is not None:
-                broken += 1
-                click.echo(f"\nSeed {found.seed}: {found.why}\n\n{found.story}")
-            step()
-    took = time.monotonic() - began
-    what = "safe with faults on, settled once they were off" + (", and the same tick by tick" if dense else "")
-    click.echo(f"{count - broken:,} of {count:,} random stories (seeds {first} to {first + count - 1}) were {what}; {took:.0f} s.")
-    spoken = ", ".join(f"{tally.protocols[name]:,} {words}" for name, words in _PROTOCOLS.items() if name in tally.protocols)
-    if spoken:
-        click.echo(f"By protocol: {spoken}.")
-    click.echo(f"In {tally.rounds:,} rounds {tally.pauses:,} pauses; the {tally.phases:,} phases of each added up to it exactly.")
+
+    def conclusion() -> str:
+        what = "safe with faults on, settled once they were off" + (", and the same tick by tick" if dense else "")
+        spoken = ", ".join(f"{tally.protocols[name]:,} {words}" for name, words in _PROTOCOLS.items() if name in tally.protocols)
+        return (f"{done - broken:,} of {_stories(done, 'random ')} (seeds {first} to {first + done - 1}) {'was' if done == 1 else 'were'} {what}; "
+                f"{time.monotonic() - began:.0f} s.\n{f'By protocol: {spoken}.' if spoken else ''}\n"
+                f"In {tally.rounds:,} rounds {tally.pauses:,} pauses, each of them the sum of its phases ({tally.phases:,} in all).").replace("\n\n", "\n")
+
+    try:
+        with progress(count) as step:
+            for seed in range(first, first + count):
+                found = check_seed(seed, dense=dense, tally=tally)
+                done += 1
+                if found is not None:
+                    broken += 1
+                    click.echo(f"\nSeed {found.seed}: {found.why}\n\n{found.story}")
+                step()
+    except KeyboardInterrupt:
+        if done:
+            click.echo(f"\nStopped after {done:,} of {_stories(count)}. {conclusion()}", err=True)
+        raise
+    click.echo(conclusion())
     return exits.BUG if broken else exits.WITHIN
+
+
+def _stories(count: int, which: str = "") -> str:
+    return f"{count:,} {which}{'story' if count == 1 else 'stories'}"

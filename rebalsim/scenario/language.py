@@ -45,7 +45,7 @@ MAX_PARTITIONS = 200_000
 _KAFKA_NAME = r"[a-zA-Z0-9._\-]{1,249}"
 NAME = Text("a name of letters, digits, '.', '_' and '-'", r"[a-zA-Z0-9_][a-zA-Z0-9._\-]{0,119}")
 PATTERNED = Text("a name such as orders-{n}", r"[a-zA-Z0-9_{][a-zA-Z0-9._\-{}]{0,119}")
-TOPIC = Text("a topic name of letters, digits, '.', '_' and '-'", _KAFKA_NAME)
+TOPIC = Text("a topic name of at most 249 letters, digits, '.', '_' and '-'", _KAFKA_NAME)
 ANY_TEXT = Text()
 DURATION_KIND = Duration()
 POSITIVE = Duration(least=1)
@@ -155,8 +155,8 @@ CLIENT_KEYS = (
     _kafka("fetch.max.bytes", Size(kafka=True, most=2_147_483_647), "The most bytes in one fetch."),
     _kafka("max.partition.fetch.bytes", Size(kafka=True, most=2_147_483_647), "The most bytes of one partition in one fetch."),
     _kafka("fetch.max.wait.ms", MS, "How long a broker gathers at most."),
-    _kafka("retry.backoff.ms", MS, "The wait before a failed request is repeated."),
-    _kafka("retry.backoff.max.ms", MS, "… growing up to this."),
+    _kafka("retry.backoff.ms", MS_POSITIVE, "The wait before a failed request is repeated."),
+    _kafka("retry.backoff.max.ms", MS_POSITIVE, "… growing up to this."),
     _kafka("reconnect.backoff.ms", MS, "The wait before a broken connection is opened again."),
     _kafka("request.timeout.ms", MS, "How long an answer is waited for."),
     _kafka("default.api.timeout.ms", MS, "How long a blocking call such as commitSync() may take."),
@@ -457,7 +457,7 @@ COST_KIND = CostKind()
 HANDLER = Section("handler", (
     Field("per_record", DRAW, "Time for one record.", target="per_record"),
     Field("per_batch", DRAW, "Time for each poll's records, beside that.", target="per_batch"),
-    Field("poll_timeout", Duration(), "The timeout given to poll().", target="poll_timeout_us"),
+    Field("poll_timeout", Duration(1000), "The timeout given to poll().", target="poll_timeout_us"),
     Field("commit", Choice("auto", "sync-batch", "sync-record", "async", "none"), "How the application commits. Other than auto switches"
           " enable.auto.commit off.", target="commit"),
     Field("commit_on_revoke", Choice("none", "once", "per-partition"), "Whether the listener commits when partitions are revoked.", target="commit_on_revoke"),

@@ -58,6 +58,8 @@ def read_bytes(path_or_name: str | Path) -> tuple[str, bytes]:
 def find_story(path_or_name: str | Path) -> Path:
     """The file that a path or a stock story's name means."""
     path = Path(path_or_name)
+    if path_or_name == "":
+        raise InputError("SCENARIO is empty, and names nothing — give a file or a stock story")
     try:
         if path.is_file() or (path.exists() and not path.is_dir()):
             return path

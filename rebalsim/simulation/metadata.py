@@ -92,7 +92,7 @@ class Metadata:
     def _attempt(self, now: int) -> int:
         """The next of those that retry.backoff.ms spaces, twice as long each time up to its maximum, since the last answer without the topic."""
         config = self.consumer.config
-        at, step, longest = self.refreshed_us, int(config.retry_backoff_us), max(1, int(config.retry_backoff_max_us))
+        at, step, longest = self.refreshed_us, max(1, int(config.retry_backoff_us)), max(1, int(config.retry_backoff_max_us))
         while at <= now and step < longest:
             at, step = at + step, 2 * step
         return at if at > now else at + ((now - at) // longest + 1) * longest

@@ -25,7 +25,7 @@ PLAYED = ("classic", "consumer")       # the clients that are simulated
 def verify(path: Path, *, differences: int = 3, wire: bool = False, out: Path | None = None, several: bool = False) -> Finding:
     """Replay one recording and judge the prediction; `out` is where it goes, `wire` shows where the messages part."""
     document = _load(path)
-    protocol = document["conf"].get("group.protocol", "classic")
+    protocol = str(document["conf"].get("group.protocol", "classic"))
     if protocol not in PLAYED:
         return Finding(
             str(path), "trace", False, f"{path}: not replayed yet — its members use the {protocol} protocol, whose client is not simulated",
@@ -37,11 +37,12 @@ def verify(path: Path, *, differences: int = 3, wire: bool = False, out: Path | 
         prediction = prediction_of(trace)
         result = judge(document, prediction)
         judged = replays(document)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as e:
+        found = flips(result, judged)
+        messages = _wire(document, trace, differences) if wire else []
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as e:
         raise InputError(f"{path}: is not a recording as its format says ({type(e).__name__}: {e})") from None
     if out is not None:
         _write(out / f"{document.get('name') or path.name.split('.')[0]}.json" if several else out, prediction)
-    found = flips(result, judged)
     details = _wrong(result, differences)
     if found:
         shown = max(differences, 1)
@@ -49,8 +50,7 @@ def verify(path: Path, *, differences: int = 3, wire: bool = False, out: Path | 
         details += [f"  {flip.right:2} {flip.what}" for flip in found[:shown]]
         if len(found) > shown:
             details.append(f"  … and {len(found) - shown} more places")
-    if wire:
-        details += _wire(document, trace, differences)
+    details += messages
     figures = total([result])
     return Finding(
         str(path), "trace", True, f"{path}: {_line(figures, result)}", details,
@@ -82,14 +82,46 @@ def summarise(findings: Sequence[Finding]) -> list[str]:
 
 def _load(path: Path) -> dict[str, Any]:
     try:
-        document = json.loads("".join(lines_of(path)))
+        document = json.loads("".join(lines_of(path)), parse_constant=_no_number)
     except (ValueError, RecursionError) as e:
         raise InputError(f"{path}: is not a whole JSON document ({e}) — a recording is one document; was the file cut?") from None
     missing = [key for key in ("conf", "events", "steps", "topics", "end", "rate_per_partition") if key not in document]
     if missing:
         raise InputError(f"{path}: lacks {', '.join(missing)} — a recording's header says how its consumers were set up")
+    if why := _unfit(document):
+        raise InputError(f"{path}: is not a recording as its format says ({why})")
     found: dict[str, Any] = document
     return found
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no number")
+
+
+_LONGEST_MS = 7 * 86_400_000
+_HIGHEST_RATE, _MOST_PARTITIONS = 1_000_000, 10_000
+_AT_LEAST_ONE = ("x.poll_ms", "heartbeat.interval.ms", "fetch.max.wait.ms")         # what comes again and again takes time
+
+
+def _unfit(document: dict[str, Any]) -> str:
+    """What could not be replayed, or never came to an end; empty where all is well."""
+    conf, events, end = document["conf"], document["events"], document["end"]
+    if not isinstance(conf, dict) or not isinstance(events, list):
+        return "conf is an object and events a list"
+    if not isinstance(end, (int, float)) or not 0 <= end <= _LONGEST_MS:
+        return "it ends within a week, by whole ms"
+    if not all(isinstance(e, dict) and isinstance(e.get("member"), str) and isinstance(e.get("t"), (int, float)) for e in events):
+        return "each event has a member and a time"
+    members = document.get("members", {})
+    if not isinstance(members, dict) or not all(isinstance(settings, dict) for settings in members.values()):
+        return "members are objects"
+    times = {key: value for settings in (conf, *members.values()) for key, value in settings.items() if key.endswith((".ms", "_ms", "_us"))}
+    wrong = [key for key, value in times.items() if not isinstance(value, (int, float)) or not (key in _AT_LEAST_ONE) <= value <= _LONGEST_MS * 1000]
+    if not isinstance(rate := document["rate_per_partition"], (int, float)) or not 0 <= rate <= _HIGHEST_RATE:
+        wrong.append("rate_per_partition")
+    if not isinstance(topics := document["topics"], dict) or not all(isinstance(n, int) and 0 <= n <= _MOST_PARTITIONS for n in topics.values()):
+        wrong.append("topics")
+    return f"{', '.join(wrong)}: out of bounds" if wrong else ""
 
 
 def _write(path: Path, prediction: dict[str, Any]) -> None:

@@ -140,6 +140,7 @@ def test_folders_patterns_and_files_are_taken_each_once_and_plans_passed_over(re
     (("scenarios", "--update", *SHORTER), "--update writes what the files themselves cost"),
     (("scenarios", "--save-baseline", "b.json", *SHORTER), "--save-baseline saves what the files themselves cost"),
     ((), "Missing argument"),
+    (("",), "PATH is empty, and names nothing"),
 ])
 def test_what_is_asked_wrongly_ends_with_2_and_a_clear_line(repository: Repository, words: tuple[str, ...], said: str) -> None:
     (repository.root / "empty").mkdir()

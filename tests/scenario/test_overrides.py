@@ -9,6 +9,7 @@ from stories import SMALL, messages, played, told
 
 from rebalsim.domain.errors import ProblemsError
 from rebalsim.domain.instants import SECOND
+from rebalsim.scenario.load import load_scenario
 
 STORY = """
 topics: {orders: {partitions: 4, rate: 100/s}, a.b: 2}
@@ -124,3 +125,10 @@ def _timed(story: object, n: int) -> float:
     started = time.process_time()
     story.with_overrides([("group.config.session.timeout.ms", 10_000 + n), ("topics.orders.partitions", n + 1)]).scenario("eager")  # type: ignore[attr-defined]
     return time.process_time() - started
+
+
+@pytest.mark.parametrize("setting", ["group.handler.poll_timeout=0", "group.config.retry.backoff.ms=0", "group.config.retry.backoff.max.ms=0"])
+def test_what_would_make_a_client_spin_without_time_going_on_is_refused(setting: str) -> None:
+    """Kafka allows it, and burns a core; a simulated clock would stand still for ever."""
+    with pytest.raises(ProblemsError, match="is too short here — write 1ms or more"):
+        load_scenario("scale-out", [setting])

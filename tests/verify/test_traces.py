@@ -119,3 +119,16 @@ def test_what_is_no_recording_is_refused(tmp_path: Path) -> None:
     bare.write_text('{"conf": {}, "events": []}', encoding="utf-8")
     with pytest.raises(InputError, match="lacks steps, topics"):
         verify(bare)
+
+
+@pytest.mark.parametrize(("change", "said"), [
+    ({"end": float("nan")}, "NaN is no number"), ({"conf": "eager"}, "conf is an object"), ({"conf": {"x.poll_ms": 0}}, "x.poll_ms: out of bounds"),
+    ({"rate_per_partition": 1e300}, "rate_per_partition: out of bounds"), ({"topics": {"t": 10**9}}, "topics: out of bounds"),
+    ({"events": [{"t": 0, "member": 5, "ev": "go"}]}, "each event has a member and a time"), ({"members": "x"}, "members are objects"),
+    ({"conf": {"x.poll_ms": 100, "x.revoke_ms": "soon"}}, "x.revoke_ms: out of bounds"),
+])
+def test_a_recording_that_is_none_or_never_ends_is_refused_and_no_crash(tmp_path: Path, change: dict[str, Any], said: str) -> None:
+    path = tmp_path / "broken.json"
+    path.write_text(json.dumps({**load("crash-sticky"), **change}), encoding="utf-8")
+    with pytest.raises(InputError, match=said):
+        verify(path)
