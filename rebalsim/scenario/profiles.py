@@ -164,6 +164,11 @@ def broker_profile(version: str) -> BrokerProfile | str:
     return found or f"Kafka {version} is not modelled: the profiles go from {next(iter(BROKERS))} to {list(BROKERS)[-1]} — write \"{DEFAULT_KAFKA}\""
 
 
+def first_with_consumer_protocol(client: str) -> ClientProfile | None:
+    """The oldest version of the client that speaks it; None where none does."""
+    return next((profile for (name, _), profile in CLIENTS.items() if name == client and profile.has_consumer_protocol), None)
+
+
 def client_profile(client: str, version: str, brokers: str = "") -> ClientProfile | str:
     """The client's profile, or why there is none. `version` may be empty: Java's is then the brokers' own, any other's the newest that is known."""
     versions = [v for c, v in CLIENTS if c == client]

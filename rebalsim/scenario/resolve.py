@@ -38,7 +38,16 @@ from rebalsim.scenario.kinds import Written, build, merge
 from rebalsim.scenario.language import CLASSIC_ONLY, CONFIG, CONSUMER_ONLY, MAX_CONSUMERS, MAX_PARTITIONS, OWN_CODE
 from rebalsim.scenario.own_code import common_protocol, protocols_of
 from rebalsim.scenario.problems import Problems, one_of, or_nearest
-from rebalsim.scenario.profiles import DEFAULT_CLIENT, DEFAULT_KAFKA, BrokerProfile, ClientProfile, broker_profile, client_profile, number_of
+from rebalsim.scenario.profiles import (
+    DEFAULT_CLIENT,
+    DEFAULT_KAFKA,
+    BrokerProfile,
+    ClientProfile,
+    broker_profile,
+    client_profile,
+    first_with_consumer_protocol,
+    number_of,
+)
 from rebalsim.scenario.quantities import say_us
 from rebalsim.scenario.roster import PLACEHOLDERS, Roster, Seat, fill
 from rebalsim.scenario.variants import Variant, variant_named
@@ -76,6 +85,7 @@ class Resolver:
         self.seats: dict[str, Seat] = {}
         self.topics: dict[str, Topic] = {}
         self.templates: dict[str, Written] = story.get("templates").values if "templates" in story else {}
+        self.is_at_goal = False          # the overlay plays a story of upgrades with what they lead to, from the beginning
         self.broker_profile = self.brokers_now = self._kafka()      # the latter follows the script's upgrades
         self.cluster = Cluster()
 
@@ -118,7 +128,17 @@ class Resolver:
         if isinstance(found, str):
             self.out.add(self._kafka_at() or self.story.node, found)
             return BrokerProfile(DEFAULT_KAFKA)
+        if self.variant.base == "consumer" and not self.variant.kafka and not found.has_consumer_protocol and (goal := self._goal()) is not None:
+            self.is_at_goal = True
+            self.notes[f"kafka: \"{found.version}\" is played as {goal.version}, to which the script upgrades: brokers have the consumer protocol since "
+                       "4.0."] = None
+            return goal
         return found
+
+    def _goal(self) -> BrokerProfile | None:
+        """Of a story that upgrades its brokers so far that they have the consumer protocol: what they come to first."""
+        upgrades = (broker_profile(action.get("broker_upgrade").get("to")) for action in self.story.get("script", ()) if "broker_upgrade" in action)
+        return next((found for found in upgrades if not isinstance(found, str) and found.has_consumer_protocol), None)
 
     def _kafka_at(self) -> Node | None:
         """Where the brokers' version is written."""
@@ -370,6 +390,9 @@ class Resolver:
         if self.variant.base == "consumer" and not asks_itself:
             written = self._for_consumer_protocol(written)
         profile = self._client(written)
+        if self.is_at_goal and not profile.has_consumer_protocol and (newer := first_with_consumer_protocol(profile.client)) is not None:
+            self.notes[f"{profile.client} {profile.version} is played as {newer.version}, which is the first that speaks the consumer protocol."] = None
+            profile = newer
         settings: Written | None = written.get("config")
         config = _values_of(profile.config)
         if settings is not None:

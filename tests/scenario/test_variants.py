@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from stories import SMALL, consumers, messages, played, told
 
 from rebalsim.domain.errors import InputError
 from rebalsim.domain.instants import MINUTE, SECOND
+from rebalsim.scenario.load import load_scenario, stock_stories
+
+ROOT = Path(__file__).parents[2]
 
 
 def strategy(config: str, variant: str) -> tuple[str, ...]:
@@ -98,3 +103,23 @@ def test_an_unknown_variant_is_a_problem_of_the_caller() -> None:
 def test_members_without_an_assignor_in_common_cannot_begin() -> None:
     text = "topics: {o: 4}\ngroup: {members: {a: {config: {partition.assignment.strategy: [range]}}, b: {config: {partition.assignment.strategy: [sticky]}}}}\n"
     assert "without one in common" in messages(text)
+
+
+@pytest.mark.parametrize("name", [*stock_stories(), *(str(p) for p in sorted((ROOT / "scenarios" / "world").glob("*.yaml")))])
+def test_every_story_that_ships_can_be_played_under_all_three_protocols(name: str) -> None:
+    story = load_scenario(name, ["replay=[eager, cooperative, consumer]"])
+    consumer = story.scenario("consumer")
+    assert story.variants == ("eager", "cooperative", "consumer")
+    assert all(c.config.group_protocol == "consumer" for group in consumer.groups for c in group.consumers)
+
+
+def test_a_story_that_upgrades_its_brokers_is_overlaid_with_what_they_come_to_and_says_so() -> None:
+    consumer = load_scenario("migration-whole-road", ["replay=[consumer]"]).scenario("consumer")
+    assert consumer.cluster.kafka == "4.3"
+    assert 'kafka: "3.9" is played as 4.3, to which the script upgrades: brokers have the consumer protocol since 4.0.' in consumer.notes
+    assert "librdkafka 2.5 is played as 2.12, which is the first that speaks the consumer protocol." in consumer.notes
+
+
+def test_what_the_overlay_dropped_is_listed() -> None:
+    notes = load_scenario("static-membership", ["replay=[consumer]"]).scenario("consumer").notes
+    assert any(note.startswith("session.timeout.ms: 30s is dropped: the consumer protocol refuses it") for note in notes)
