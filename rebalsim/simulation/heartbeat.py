@@ -166,6 +166,7 @@ class HeartbeatThread:
                 return
         if consumer.coordinator is not None and now >= timers.session_ends_us():
             consumer.lose_coordinator("session timed out without receiving a heartbeat response")
+            consumer._incoming()                                        # disconnectAsync() wakes a poll(), which looks for it then
         if consumer.coordinator is None:
             if self.is_looking_up:
                 self.is_looking_up = False
