@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MOST_ACTIONS = 12
 SHOWN = ("longest_pause", "p95_partition_pause", "partition_seconds", "rebalances")
+OF_ACTIONS = {"longest_pause": "The longest pause of each action of the script", "partition_seconds": "Partition-seconds of each action of the script"}
 
 
 @click.command("migrate", epilog="Example: rebalsim migrate scenarios/rolling-bounce.yaml --to consumer --out to-consumer.yaml")
@@ -75,7 +76,7 @@ class Phase:
                     self.actions[pause.cause.action] = min(pause.started_us, self.actions.get(pause.cause.action, pause.started_us))
             for group in [g.name for g in scenario.groups]:
                 for action in ("", *self.actions):
-                    for metric in SHOWN if not action else SHOWN[:1]:
+                    for metric in SHOWN if not action else OF_ACTIONS:
                         value = run.analysis.measure(metric, Selection(group=group, action=action))
                         if value is not None:
                             self.values.setdefault((group, action, metric), []).append(value)
@@ -92,9 +93,8 @@ class Phase:
                 return f"{value:.0f}"
             return f"{value / 1e6:.0f} s" if metric == "partition_seconds" or not value else say_duration(round(value))
 
-        if values[0] == values[-1]:
-            return say(values[0])
-        return f"{say(percentile(values, 50) or 0)} ({say(percentile(values, 95) or 0)}, {say(values[-1])})"
+        median, p95, worst = say(percentile(values, 50) or 0), say(percentile(values, 95) or 0), say(values[-1])
+        return median if median == p95 == worst else f"{median} ({p95}, {worst})"
 
 
 def _settings(road: Road) -> list[str]:
@@ -120,18 +120,25 @@ def _pauses(phases: dict[str, Phase], road: Road) -> list[str]:
 
 
 def _by_action(phases: dict[str, Phase], road: Road) -> list[str]:
-    """The longest pause that each action of the story's own script comes to, before and after."""
+    """The longest pause that each action of the story's own script comes to, before and after, and how long partitions stand still for it in sum."""
+    lines = []
+    for metric, title in OF_ACTIONS.items():
+        lines += _each_action(phases, road, metric, title)
+    return lines
+
+
+def _each_action(phases: dict[str, Phase], road: Road, metric: str, title: str) -> list[str]:
     rows = []
     before, after = phases["before"], phases["after"]
     actions = sorted({**after.actions, **before.actions}, key=lambda name: before.actions.get(name, after.actions.get(name, 0)))
     for group in [g.name for g in road.before.groups]:
         for action in actions:
-            said = [phase.said(group, action, "longest_pause") if (group, action, "longest_pause") in phase.values else "0 s" for phase in (before, after)]
+            said = [phase.said(group, action, metric) if (group, action, metric) in phase.values else "0 s" for phase in (before, after)]
             if any(cell != "0 s" for cell in said):
                 rows.append([f"{action}, {group}" if len(road.before.groups) > 1 else action, *said])
     if not rows:
         return []
-    return ["", "The longest pause of each action of the script", "", *_table([["", "before", "after"], *rows[:MOST_ACTIONS]]),
+    return ["", title, "", *_table([["", "before", "after"], *rows[:MOST_ACTIONS]]),
             *([f"  and {len(rows) - MOST_ACTIONS} more"] if len(rows) > MOST_ACTIONS else [])]
 
 

@@ -6,7 +6,10 @@ Works on the file's own text: comments are lost, values stay as written. What ju
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 from rebalsim.domain.client import BrokerConfig
 from rebalsim.domain.errors import InputError
@@ -90,7 +93,7 @@ def road_of(raw: bytes, name: str, variant: str = "") -> Road:
         steps.append("Have librdkafka's rebalance callbacks call incremental_assign and incremental_unassign: under the consumer protocol the others are "
                      "refused.")
     left_out = ("client_version",) if old else ()
-    lines = [f'kafka: "{kafka}"', *[f"{key}: {_flow(node, left_out)}" for key, node in world.items() if key not in ("kafka", "script", "horizon", "title")]]
+    lines = [f'kafka: "{kafka}"', *[_block(key, node, left_out) for key, node in world.items() if key not in ("kafka", "script", "horizon", "title")]]
     script = f"script: {_flow(world['script'])}" if "script" in world else ""
     horizon = f"horizon: {_flow(world['horizon'])}" if "horizon" in world else ""
     same = "\n".join([*lines, *filter(None, (script, horizon)), "replay: [consumer]"])
@@ -102,9 +105,11 @@ def road_of(raw: bytes, name: str, variant: str = "") -> Road:
         for i, group in enumerate(groups)
     ]
     minutes = 3 + 2 * len(groups) + members * len(groups)
+    title = before.title or Path(name).name.split(".")[0]
     text = "\n".join([
-        f"title: {json.dumps(before.title + ': to the consumer protocol')}", *lines, f"script: {json.dumps(deploys)}", "replay: as-written",
-        f"horizon: {minutes}m", "",
+        f"title: {json.dumps(f'{title}: to the consumer protocol', ensure_ascii=False)}",
+        "# Brokers and clients are those that speak both protocols; each member is then restarted once, and comes back under the new one.",
+        *lines, "script:", *[f"  - {_plainly(deploy)}" for deploy in deploys], "replay: as-written", f"horizon: {minutes}m", "",
     ])
     during = story_of(text.encode(), "the migration scenario").check().scenario()
     return Road(before, after, during, text, _kinds(before, after), _of_brokers(before, after), tuple(steps))
@@ -179,10 +184,28 @@ def _root(raw: bytes, name: str) -> Mapping:
     return root
 
 
+def _plainly(value: Any) -> str:
+    """What the road adds, in flow style: mappings of words."""
+    return "{" + ", ".join(f"{_key(k)}: {_plainly(v)}" for k, v in value.items()) + "}" if isinstance(value, dict) else str(value)
+
+
+def _key(name: str) -> str:
+    """A key as one would write it, in quotes where it is more than a word (or what YAML takes for something else)."""
+    is_plain = re.fullmatch(r"[a-zA-Z_][\w.\-]*", name, re.ASCII) and name.lower() not in ("y", "n", "yes", "no", "on", "off", "true", "false", "null")
+    return name if is_plain else json.dumps(name, ensure_ascii=False)
+
+
+def _block(key: str, node: Node, left_out: tuple[str, ...]) -> str:
+    """A key of the scenario with what stands under it, a line each."""
+    if not isinstance(node, Mapping) or not node.entries:
+        return f"{key}: {_flow(node, left_out)}"
+    return "\n".join([f"{key}:", *[f"  {_key(name)}: {_flow(value, left_out)}" for name, value in node.entries.items() if name not in left_out]])
+
+
 def _flow(node: Node, left_out: tuple[str, ...] = ()) -> str:
     """The node in YAML's flow style, scalars as they were written."""
     if isinstance(node, Mapping):
-        return "{" + ", ".join(f"{json.dumps(key)}: {_flow(value, left_out)}" for key, value in node.entries.items() if key not in left_out) + "}"
+        return "{" + ", ".join(f"{_key(key)}: {_flow(value, left_out)}" for key, value in node.entries.items() if key not in left_out) + "}"
     if isinstance(node, Sequence):
         return "[" + ", ".join(_flow(item, left_out) for item in node.items) + "]"
     assert isinstance(node, Scalar)

@@ -8,7 +8,7 @@ import pytest
 
 from rebalsim.cli.main import code_of
 from rebalsim.domain.errors import InputError
-from rebalsim.scenario.load import load_scenario, stock_stories
+from rebalsim.scenario.load import load_scenario, stock_stories, story_of
 from rebalsim.scenario.road import road_of
 
 OLD = b"""
@@ -103,3 +103,22 @@ def test_a_story_that_only_comes_to_the_consumer_protocol_is_a_sample_too() -> N
 
     assert is_sampled(load_scenario("migration-to-consumer").scenario())
     assert not is_sampled(load_scenario("migration-two-bounces").scenario())
+
+
+def test_the_road_is_written_as_one_would_write_it() -> None:
+    """A title from the file's name where the story has none, a line for each topic, group and action, and quotes only where they are needed."""
+    text = road_of(FLEET, "deploys/fleet.yaml").text
+    lines = text.splitlines()
+    assert "  orders: {partitions: 12, rate: 600/s}" in lines
+    assert [line.split(", ")[1] for line in lines if line.startswith("  - {at: ")] == ["id: to-consumer-1", "id: to-consumer-2"]
+    assert lines[0] == 'title: "fleet: to the consumer protocol"' and story_of(text.encode(), "road").check().title == "fleet: to the consumer protocol"
+
+
+def test_what_each_action_costs_in_sum_is_told_before_and_after(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    story = tmp_path / "bounce.yaml"
+    story.write_text("topics: {orders: 4}\ngroup: {members: 2}\nscript: [{at: 1m, id: bounce, rolling_bounce: {down: 5s}}]\nhorizon: 3m\n", encoding="utf-8")
+    assert code_of(["migrate", str(story), "--to", "consumer"]) == 0
+    told = capsys.readouterr().out
+    assert "The longest pause of each action" in told
+    row = told.split("Partition-seconds of each action of the script")[1].split("\n\n")[1].splitlines()[1]
+    assert row.split()[0] == "bounce" and row.count(" s") >= 2
