@@ -1,7 +1,7 @@
 """What must hold in any trace, whoever told it. A violation is a bug of rebalsim (or of Kafka), never of the user.
 
 two-owners: no partition with two owners in one generation who can both commit · no-owner: in a settled group every partition that it ever had is
-held · generation-shrank: generations only grow · stranger: no member acts on a generation that it never joined · time-ran-back.
+held, if its leader knows of it · generation-shrank: generations only grow · stranger: no member acts on a generation that it never joined · time-ran-back.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TraceHeader
 
 NOWHERE = (-1, -1)
+_ALL = 1 << 62
 _ACTS = frozenset(("SyncGroup", "Heartbeat", "OffsetCommit"))
 
 
@@ -46,7 +47,10 @@ class _Check:
         self.index, self.group, self.hands = index, group, hands
         self.slack_us = 0 if header.source == "simulated" else 2_000
         self.late = {name: None for name, facts in header.consumers.items() if facts.client.startswith(LATE_CLIENT)}
-        self.is_cooperative = False                            # the assignor of the last round
+        self.is_cooperative = False                            # the assignor of the last round …
+        self.leader = ""                                       # … and its leader
+        self.first_counts = {topic: facts.partitions for topic, facts in header.topics.items()}
+        self.known: dict[tuple[str, Partition], None] = {}     # leaders with partitions that came later, which they have given somebody
         self.found: list[Violation] = []
         self.joined: dict[str, dict[int, None]] = {}           # consumer → generations of this life
         self.most: dict[str, tuple[int, int]] = {}             # the highest of them: (term, generation)
@@ -83,6 +87,7 @@ class _Check:
             self.found.append(Violation("generation-shrank", e.at_us, f"{self.group} began generation {e.generation} after {self.highest}", (n,)))
         self._begins(e.generation)
         self.is_cooperative = e.assignor == "cooperative-sticky"
+        self.leader = e.leader
 
     def _begins(self, generation: int) -> None:
         self.highest = generation
@@ -138,6 +143,8 @@ class _Check:
             self.found.append(Violation("stranger", e.at_us, text, (n,)))
         for p in e.partitions:
             self.belated.pop((e.consumer, p), None)
+            if p.number >= self.first_counts.get(p.topic, _ALL) and e.generation == self.highest:
+                self.known[self.leader, p] = None
 
     def _changes_hands(self, change: Change, e: ev.TraceEvent) -> None:
         p, one = change.partition, change.holding.consumer
@@ -205,9 +212,13 @@ class _Check:
             return []
         if last.settled_us < 0 or self.troubled_us >= last.prepared_us:
             return []
-        alone = [p for p in sorted(self.ever) if not self.holders.get(p) and self._is_wanted(p)]
+        alone = [p for p in sorted(self.ever) if not self.holders.get(p) and self._is_wanted(p) and self._is_known(p, last.leader)]
         at = max(last.settled_us, last.stable_us)
         return [Violation("no-owner", at, f"nobody holds {p} though {self.group} has settled", last.evidence) for p in alone]
+
+    def _is_known(self, p: Partition, leader: str) -> bool:
+        """A leader assigns what its own metadata tell: partitions that came later may be nobody's until they are refreshed."""
+        return not leader or p.number < self.first_counts.get(p.topic, _ALL) or (leader, p) in self.known
 
     def _is_wanted(self, p: Partition) -> bool:
         """Whether it is still there, and somebody lives who asks for it. Subscriptions are not told: who had its topic, and did not subscribe since."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from builders import SECOND, trace
 
 from rebalsim.analysis import analyse
+from rebalsim.domain.ids import Partition
 from rebalsim.trace import events as ev
 
 
@@ -32,6 +35,24 @@ def test_a_broken_invariant_is_found(text: str, rule: str) -> None:
 ])
 def test_what_is_no_violation(text: str) -> None:
     assert rules(text) == []
+
+
+GROWN = ("g{joined.c1@0 c1j@0 g|1.c1@1 c1=1@1 g}1@2 c1:1@2 c1+p0,p1@2 t=4@3 g{rejoined.c1@4 c1?@4 c1j@4 g|2.c1@5 c1=2@5 g}2@6 c1:2@6 c1+p2@6 c1-p2@7 "
+         "g{joined.c2@8 c1?@8 c1j@8 c2j@8 g|3.c2@9 c1=3@9 c2=3@9 g}3@10 c1:3@10 c2:3@10 c1+p3@10")
+
+
+@pytest.mark.parametrize(("leader", "broken"), [("c1", ["no-owner"]), ("c2", [])])
+def test_a_leader_is_not_blamed_for_partitions_that_it_cannot_know_of(leader: str, broken: list[str]) -> None:
+    """p2 came later, and c1 has once given it to somebody; whoever else leads may not have heard of it."""
+    told = trace(GROWN, source="simulated")
+    told.header.topics["t"].partitions = 2
+    leads = {1: "c1", 2: "c1", 3: leader}
+    for n, e in enumerate(told.events):
+        if type(e) is ev.BarrierCompleted:
+            told.events[n] = replace(e, leader=leads[e.generation])
+        elif type(e) is ev.AssignmentReceived and e.generation == 2:
+            told.events[n] = replace(e, partitions=(Partition("t", 0), Partition("t", 1), Partition("t", 2)))
+    assert [v.rule for v in analyse(told).violations] == broken
 
 
 def test_time_may_not_run_back() -> None:
