@@ -105,7 +105,9 @@ PHASES_EXPLAINED: dict[str, PhaseExplained] = {
              "begun for everybody.",
         why="Those that gave something up join again at once. All others hear of the second round at their next heartbeat, and all "
             "heartbeats started together at the end of the first: nearly a whole heartbeat.interval.ms passes. A moved partition may so "
-            "stand still longer than in an eager rebalance, which in turn stops all the others.",
+            "stand still longer than in an eager rebalance, which in turn stops all the others. It never comes where a static member was to "
+            "set it off and is restarted before that: it takes its old place without a round, and the partitions are nobody's until "
+            "something else rebalances the group.",
         shows="CallbackEnded (revoked) after AssignmentReceived begins it; the second BarrierCompleted ends it. The heartbeat that was waited "
               "for is a RebalanceNoticed.",
         change="Shorten heartbeat.interval.ms: the phase is about as long as that. Moving fewer partitions does not shorten it.",
