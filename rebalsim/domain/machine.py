@@ -29,6 +29,7 @@ class Machine:
     async_idle_beat_late_us: int = 960                         # … and where the thread is woken by nothing else
     async_wait_late_us: int = 300                              # poll() waits so much longer than it means to
     async_turn_us: int = 1 * MS                                # … and is woken so long after an event of its own for which there is nothing to fetch
+    async_act_us: int = 1300                                   # its background thread commits for a rebalance, or acknowledges one, so long after it was asked to
     async_fetch_us: int = 2 * MS                               # records that lie ready take so much longer to come than those that are waited for
     async_lookup_us: int = 2 * MS                              # a partition leader takes so long to say what it knows of an offset
     async_first_fetch_us: int = 10 * MS                        # a partition's first records take so much longer
@@ -39,6 +40,7 @@ class Machine:
     looks_too_early_validating: float = 0.4                    # … when positions are validated (11 of 29)
     looks_too_early_called: float = 0.55                       # … when it ran callbacks meanwhile (8 of 14)
     looks_at_once: float = 0.1                                 # … and how often an event that begins a reconciliation is complete before any look (8 of 85)
+    wakes_again: float = 0.33                                  # … and how often poll() is awake once more soon after a beat (22 of 66)
     knows_leader: float = 0.8                                  # how often a client is connected with the broker it began with before it reads (46 of 56)
 
 

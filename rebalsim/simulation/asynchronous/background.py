@@ -92,6 +92,8 @@ class Background:
             self.alarm.off()
             return
         at = min(self.beats.next_us(), self.consumer.commits.next_us())
+        if self._queue and type(self._queue[0]) is Done:
+            at = min(at, self._queue[0].acts_us)
         if self.consumer.coordinator is None and not self.consumer.is_looking_up:
             at = min(at, self._asks_at_us)
         if at == NEVER:
@@ -112,6 +114,7 @@ class Background:
 
     def put_aside(self, event: Done) -> None:
         """One that the thread comes to when the application has gone on to wait, or to its next event."""
+        event.acts_us = self.engine.env._now + self.consumer.world.machine.async_act_us
         self._queue.append(event)
 
     def flush(self) -> None:
@@ -153,8 +156,11 @@ class Background:
         while True:
             self._again = False
             consumer.read()
-            queue, self._queue = self._queue, []
-            for event in queue:
+            while self._queue:
+                event = self._queue[0]
+                if type(event) is Done and event.acts_us > self.engine.env._now:
+                    break
+                self._queue.pop(0)
                 if type(event) is Done:
                     event.then(event.error)
                 else:

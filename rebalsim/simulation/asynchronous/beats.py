@@ -170,6 +170,7 @@ class Beats:
             consumer.step_to(lambda: member.become(state))
             if state is ClientState.RECONCILING:
                 consumer.given()
+                consumer.answered_after(call.sent_us)
                 consumer.stir()
 
     def _failed(self, error: Error, now: int) -> None:

@@ -132,7 +132,9 @@ class AsyncCommits(Commits):
         if not self.is_auto or not self.consumer.feed.consumed():
             then()
             return
-        self._waiting.append(Wanted(self.consumer.feed.consumed, until_us, lambda how: then(), partitions))
+        wanted = Wanted(self.consumer.feed.consumed, until_us, lambda how: then(), partitions)
+        wanted.not_before_us = self.engine.env._now + self.consumer.world.machine.async_act_us
+        self._waiting.append(wanted)
 
     def send_async(self, offsets: dict[Any, int]) -> None:
         """commitAsync()."""

@@ -22,10 +22,11 @@ from rebalsim.simulation.asynchronous.events import Assigned, Done, PollEvent, R
 from rebalsim.simulation.asynchronous.feed import AsyncFeed
 from rebalsim.simulation.asynchronous.positions import AsyncPositions
 from rebalsim.simulation.consumer import Consumer
-from rebalsim.simulation.engine import ANSWERED, ARRIVES, SCRIPT
+from rebalsim.simulation.engine import ANSWERED, ARRIVES, NEVER, SCRIPT
 from rebalsim.simulation.listener import ListenerFailed, call_listener
 from rebalsim.simulation.network import Call
 from rebalsim.simulation.poll_failed import PollFailed
+from rebalsim.simulation.sleeper import Sleeper
 from rebalsim.trace.events import CoordinatorFound, MemberStateChanged, PollingBegan, RequestSent
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class AsyncConsumer(Consumer):
 
     __slots__ = (
         "_acks_us", "_arrives_us", "_next_pass_us", "event", "has_new_topics", "is_hanging", "is_idling", "is_warm", "looks_not_before_us", "poll_error",
-        "resolves_pattern", "wants_to_join", "woken",
+        "resolves_pattern", "wakes_us", "wants_to_join", "woken",
     )
 
     member: ConsumerMember
@@ -64,6 +65,7 @@ class AsyncConsumer(Consumer):
         self.resolves_pattern = True
         self.poll_error: PollFailed | None = None
         self.looks_not_before_us = 0
+        self.wakes_us = NEVER                 # poll()'s wait ends then, for a pass that hands over an event
         self._acks_us = self._arrives_us = 0
         super().equip()
         member_id = self.world.client_made_id(self)
@@ -112,6 +114,22 @@ class AsyncConsumer(Consumer):
             if self.is_polling:
                 self.alarm.at_us = looked
                 self.alarm.set(looked)
+
+    def answered_after(self, sent_us: int) -> None:
+        """A beat sent in steady times brings news, and poll() may be awake once more before the next records.
+
+        The application waits no longer than the background thread said when it last came to an end of its loop. That is up to the beat, at
+        first; but what it says at the beat itself, before that is sent, is what was left when that turn began: with the last of the
+        records. An application that finds its last event complete only now (mostly it does with the records) waits that long again, and
+        then hands over another.
+        """
+        cycle = self.feed.cycle
+        if cycle is None or not self.feed.shares or self.commits.under_way:
+            return
+        began, ended = cycle.batch_before(sent_us)
+        if ended > sent_us or began == cycle.anchor_us or self.stream("looks").unit() >= self.world.machine.wakes_again:
+            return
+        self.wakes_us = max(self.engine.env._now, sent_us + (sent_us - began))
 
     def subscribe(self, topics: tuple[str, ...], pattern: str | None) -> None:
         self.has_new_topics = self.is_alive
@@ -333,6 +351,10 @@ class AsyncConsumer(Consumer):
             if wait > backoff and (not feed.shares or not feed.has_all_positions):
                 wait = backoff
         until = now + max(wait, SPIN_US) + late
+        wakes_us, self.wakes_us = self.wakes_us, NEVER
+        if wakes_us < until:
+            until = max(wakes_us, now) + late
+            self.event = None                 # seen to be complete when the beat went out
         if self.looks_not_before_us > now:
             until = self.looks_not_before_us
         if self.world.sleeps and self._can_idle():
@@ -464,6 +486,10 @@ class AsyncConsumer(Consumer):
             self.alarm.set(min(self.alarm.at_us, max(self.commits.due_us, self.engine.env._now)))
 
     # ---------------------------------------------------------------------------------------------- the two threads
+
+    def break_cycle(self) -> None:
+        """Steady times are over for now: the application is told so, and waits on for as long as it finds right itself."""
+        Sleeper.break_cycle(self)
 
     def stir(self) -> None:
         """Something happened that the application will act on when it next looks: from here on its passes matter."""

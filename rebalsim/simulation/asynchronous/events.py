@@ -50,3 +50,4 @@ class Done:
 
     then: Then
     error: bool
+    acts_us: int = 0                      # the background thread comes to it no sooner
