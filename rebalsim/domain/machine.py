@@ -30,6 +30,7 @@ class Machine:
     async_wait_late_us: int = 300                              # poll() waits so much longer than it means to
     async_turn_us: int = 1 * MS                                # … and is woken so long after an event of its own for which there is nothing to fetch
     async_act_us: int = 1300                                   # its background thread commits for a rebalance, or acknowledges one, so long after it was asked to
+    async_rejoin_us: int = 5 * MS                              # … and joins anew so long after all was lost (10 recorded, 0 to 13)
     async_fetch_us: int = 2 * MS                               # records that lie ready take so much longer to come than those that are waited for
     async_lookup_us: int = 2 * MS                              # a partition leader takes so long to say what it knows of an offset
     async_first_fetch_us: int = 10 * MS                        # a partition's first records take so much longer

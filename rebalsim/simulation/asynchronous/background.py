@@ -112,9 +112,9 @@ class Background:
         self._queue.append(event)
         self.turn()
 
-    def put_aside(self, event: Done) -> None:
-        """One that the thread comes to when the application has gone on to wait, or to its next event."""
-        event.acts_us = self.engine.env._now + self.consumer.world.machine.async_act_us
+    def put_aside(self, event: Done, acts_after_us: int) -> None:
+        """One that the thread comes to when the application has gone on to wait, or to its next event; it takes its time then."""
+        event.acts_us = self.engine.env._now + acts_after_us
         self._queue.append(event)
 
     def flush(self) -> None:

@@ -107,7 +107,8 @@ class AsyncConsumer(Consumer):
         cost = self.spec.listener.assigned
         partitions = self.member.target.partitions
         took = int(cost.fixed.a + cost.per_partition.a * len(partitions)) if partitions else 0
-        looked = max(now, acks_us - took - self.world.machine.async_wait_late_us)
+        machine = self.world.machine
+        looked = max(now, acks_us - took - machine.async_turn_us - machine.async_act_us)
         if abs(acks_us - now - self.heartbeat.beats.interval_us) > DOUBTFUL_US:
             self.looks_not_before_us = looked
             self.event = None
@@ -298,7 +299,9 @@ class AsyncConsumer(Consumer):
     def _run_callbacks(self, told: list[Removed | Assigned]) -> Steps:
         """processBackgroundEvents."""
         failed = False
+        machine = self.world.machine
         for one in told:
+            acts_us = machine.async_rejoin_us if isinstance(one, Removed) and one.callback == "lost" else machine.async_act_us
             try:
                 if isinstance(one, Assigned):
                     self.feed.assign(one.partitions)
@@ -306,9 +309,9 @@ class AsyncConsumer(Consumer):
                     yield from call_listener(self, "assigned", one.added)
                 else:
                     yield from call_listener(self, one.callback, one.partitions)
-                self.heartbeat.put_aside(Done(one.then, False))
+                self.heartbeat.put_aside(Done(one.then, False), acts_us)
             except ListenerFailed:
-                self.heartbeat.put_aside(Done(one.then, True))
+                self.heartbeat.put_aside(Done(one.then, True), acts_us)
                 failed = True
         if failed:
             raise PollFailed("KafkaException", False)

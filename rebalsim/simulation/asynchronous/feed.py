@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 class HeldShare(Share):
     """One owned partition, which may be on its way out (being revoked) or in (its callback has not returned)."""
 
-    __slots__ = ("is_coming", "is_going")
+    __slots__ = ("has_landed", "is_coming", "is_going")
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.is_going = False
         self.is_coming = True
+        self.has_landed = False               # has a Fetch brought any of its records?
 
     @property
     def is_fetchable(self) -> bool:
@@ -114,10 +115,10 @@ class AsyncFeed(Feed):
                 sent += 1
         return sent
 
-    def _fly(self, broker: int, got: list[tuple[Share, int, int]], leaves_us: int, at_us: int) -> None:
+    def _fly(self, broker: int, got: list[tuple[Any, int, int]], leaves_us: int, at_us: int) -> None:
         """As every consumer's; what lies ready takes its time to be read and sent."""
         machine = self.consumer.world.machine
-        if any(share.is_new for share, _, _ in got):
+        if not all(share.has_landed for share, _, _ in got):
             at_us += machine.async_first_fetch_us
         elif any(share.flow.when(first) < leaves_us for share, first, _ in got):
             at_us += self.ready_us
@@ -128,8 +129,10 @@ class AsyncFeed(Feed):
         if self.flying.get(fetch.broker) is fetch:
             del self.flying[fetch.broker]
         go_elsewhere(self, fetch)
-        for share, first, count in fetch.got:
+        got: list[tuple[Any, int, int]] = fetch.got
+        for share, first, count in got:
             self.buffer.append(Fetched(share, first, count))
+            share.has_landed = True
             partition = share.partition
             if self.shares.get(partition) is share:
                 del self.shares[partition]
