@@ -41,6 +41,7 @@ class Machine:
     looks_too_early_validating: float = 0.4                    # … when positions are validated (11 of 29)
     looks_too_early_called: float = 0.55                       # … when it ran callbacks meanwhile (8 of 14)
     looks_at_once: float = 0.1                                 # … and how often an event that begins a reconciliation is complete before any look (8 of 85)
+    fetches_ahead: float = 0.4                                 # … and how often the next Fetch goes out before the application polls again (901 of 2,212)
     wakes_again: float = 0.33                                  # … and how often poll() is awake once more soon after a beat (22 of 66)
     knows_leader: float = 0.8                                  # how often a client is connected with the broker it began with before it reads (46 of 56)
 

@@ -74,7 +74,7 @@ def scenario_of(document: dict[str, Any], *, is_jittered: bool = False) -> tuple
     # Without jitter a race goes the way it mostly goes; with it, beats are late about as much on average.
     machine = Machine(Draw("uniform", late.a, 2 * middle - late.a)) if is_jittered else Machine(
         constantly(middle), backoff_percent=constantly(100), spends_wake_up=1.0, looks_too_early=1.0, looks_too_early_warm=0.0,
-        looks_too_early_committed=0.0, looks_too_early_validating=0.0, looks_too_early_called=0.0, looks_at_once=0.0, wakes_again=0.0, knows_leader=1.0)
+        looks_too_early_committed=0.0, looks_too_early_validating=0.0, looks_too_early_called=0.0, looks_at_once=0.0, wakes_again=0.0, fetches_ahead=0.0, knows_leader=1.0)
     is_async = document["conf"].get("group.protocol") == "consumer"
     constant, jittered = (ASYNC_LATENCY, ASYNC_JITTERED) if is_async else (LATENCY, JITTERED)
     if not is_async:

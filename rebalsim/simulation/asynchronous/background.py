@@ -119,13 +119,14 @@ class Background:
 
     def flush(self) -> None:
         """The application waits."""
-        if self._queue:
+        if self._queue or self._prefetches:
             self.turn()
 
     def prefetch(self) -> None:
-        """CreateFetchRequests, before a batch is returned."""
+        """CreateFetchRequests, before a batch is returned. Mostly an application that goes on at once has polled again before the thread is awake."""
         self._prefetches = True
-        self.turn()
+        if self.consumer.fetches_ahead():
+            self.turn()
 
     def _polled(self, event: PollEvent) -> None:
         """AsyncPollEvent: reconcile, commit, join, note that the application polls, look for positions, then fetch; in this order."""

@@ -173,6 +173,11 @@ class AsyncConsumer(Consumer):
             odds = machine.looks_too_early_committed
         return bool(self.stream("looks").unit() < odds)
 
+    def fetches_ahead(self) -> bool:
+        """Is the next Fetch under way before the application polls again? Then that finds nothing to fetch, and is woken for another pass."""
+        odds = self.world.machine.fetches_ahead
+        return odds >= 1.0 or bool(self.stream("looks").unit() < odds)
+
     # ---------------------------------------------------------------------------------------------- starting
 
     def _start_up(self, joins_us: int | None) -> Steps:
