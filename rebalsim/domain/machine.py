@@ -29,7 +29,7 @@ class Machine:
     async_idle_beat_late_us: int = 960                         # … and where the thread is woken by nothing else
     async_wait_late_us: int = 300                              # poll() waits so much longer than it means to
     async_turn_us: int = 1 * MS                                # … and is woken so long after an event of its own for which there is nothing to fetch
-    async_act_us: int = 1300                                   # its background thread commits for a rebalance, or acknowledges one, so long after it was asked to
+    async_act_us: int = 1300                                   # its background thread commits for a rebalance, or acknowledges it, so long after the news
     async_rejoin_us: int = 5 * MS                              # … and joins anew so long after all was lost (10 recorded, 0 to 13)
     async_fetch_us: int = 2 * MS                               # records that lie ready take so much longer to come than those that are waited for
     async_lookup_us: int = 2 * MS                              # a partition leader takes so long to say what it knows of an offset
@@ -37,7 +37,7 @@ class Machine:
     # Its two threads run a race at each event: the application is woken, and may look before the event is marked complete. How often it does
     looks_too_early: float = 0.6                               # … while its process has not had partitions yet (15 of 25 recorded)
     looks_too_early_warm: float = 0.1                          # … and once it has had some (1 of 12)
-    looks_too_early_committed: float = 0.15                    # … when committed offsets were asked for (2 of 13)
+    looks_too_early_committed: float = 0.4                     # … when committed offsets were asked for (6 of 14)
     looks_too_early_validating: float = 0.4                    # … when positions are validated (11 of 29)
     looks_too_early_called: float = 0.55                       # … when it ran callbacks meanwhile (8 of 14)
     looks_at_once: float = 0.1                                 # … and how often an event that begins a reconciliation is complete before any look (8 of 85)
