@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 @click.option("--budget", "budgets", multiple=True, metavar="LIMIT",
               help="What must be met, as in \"longest_pause <= 5s\". Repeatable.  [default: the scenario's]")
 @click.option("--over", default="", metavar="KEYS", help="Settings to turn, by Kafka's keys and commas; members too.  "
-              "[default: session.timeout.ms, heartbeat.interval.ms, max.poll.interval.ms, max.poll.records]")
+              "[default: session.timeout.ms, heartbeat.interval.ms, max.poll.interval.ms, max.poll.records; the brokers' under the consumer protocol]")
 @click.option("--variant", "variants", multiple=True, metavar="NAME",
               help="Variants to choose from; the first is how it is now. Repeatable.  [default: the scenario's]")
-@click.option("--seeds", type=click.IntRange(1, 1000), default=3, show_default=True, help="How many seeds each choice must meet the budgets with.")
+@click.option("--seeds", type=click.IntRange(1, 1000), default=None,
+              help="How many seeds each choice must meet the budgets with.  [default: 3; 20 under the consumer protocol, where a run is a sample]")
 @click.option("--gc-pauses", metavar="EVERY:LENGTH", default="",
               help="Pauses that healthy members suffer, as in 10m:1s..8s.  [default: the scenario's random freezes]")
 @click.option("--cuts", metavar="EVERY:LENGTH", default="",
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print the recommendation as JSON.")
 @click.option("--master", default="", metavar="URL", help="Spark's master.  [default: all cores of this machine]")
 @click.option("--conf", multiple=True, metavar="K=V", help=CONF_HELP)
-def command(scenario: str, budgets: tuple[str, ...], over: str, variants: tuple[str, ...], seeds: int, gc_pauses: str, cuts: str, out: str | None,
+def command(scenario: str, budgets: tuple[str, ...], over: str, variants: tuple[str, ...], seeds: int | None, gc_pauses: str, cuts: str, out: str | None,
             html: str | None, as_json: bool, master: str, conf: tuple[str, ...]) -> int:
     """Find the smallest change of a scenario's settings that meets the budgets, and say what the change costs elsewhere.
 
@@ -59,8 +60,9 @@ def command(scenario: str, budgets: tuple[str, ...], over: str, variants: tuple[
         story.scenario(name)
     if not budgets and not story.budgets:
         raise click.UsageError(f"{scenario} has no budgets — say what must be met with --budget, as in --budget \"longest_pause <= 5s\"")
-    keys = tuple(k.strip() for k in over.split(",") if k.strip()) or recommend.USUAL
-    plan = recommend.plan_for(base, story, budgets, keys, named, seeds)
+    keys = tuple(k.strip() for k in over.split(",") if k.strip()) or \
+        (recommend.USUAL_OF_BROKERS if recommend.is_of_brokers(story, named[0]) else recommend.USUAL)
+    plan = recommend.plan_for(base, story, budgets, keys, named, seeds or recommend.seeds_for(story, named))
     faults = recommend.faults_of(story, named[0], {"freeze": gc_pauses, "cut": cuts})
     with tempfile.TemporaryDirectory(prefix="rebalsim-") as scratch:
         return _search(plan, base, story, keys, named, faults, out or str(Path(scratch) / "search"), scratch, html, as_json, master, parse_conf(conf))

@@ -78,6 +78,9 @@ def _trades(turns: Sequence[Any], scenario: Scenario, expelled: Sequence[Any]) -
         said = True
         was, now = config.heartbeat_interval_us, _us(after["heartbeat.interval.ms"])
         yield f"heartbeats at the coordinator: {members * 1e6 / now:.1f} a second instead of {members * 1e6 / was:.1f}"
+    for name in [n for n in after if n.startswith("group.consumer.")]:
+        said = True
+        yield from _of_brokers(name, after[name], scenario, members)
     if "max.poll.interval.ms" in after:
         said = True
         records = int(after.get("max.poll.records", config.max_poll_records))
@@ -95,6 +98,23 @@ def _trades(turns: Sequence[Any], scenario: Scenario, expelled: Sequence[Any]) -
             yield f"another protocol ({turn.before} → {turn.after}) is a migration: `rebalsim lint` and the migration stories say in which steps"
     if not said:
         yield "nothing that rebalsim knows of"
+
+
+def _of_brokers(name: str, value: str, scenario: Scenario, members: int) -> Iterator[str]:
+    """What the consumer protocol's settings give up: they are the brokers', and so every group's."""
+    field = name.replace(".", "_").removesuffix("_ms") + "_us"
+    was, now = getattr(scenario.cluster.config, field), _us(value)
+    least = getattr(scenario.cluster.config, field.replace("group_consumer_", "group_consumer_min_"), 0)
+    first = f"; {name.replace('group.consumer.', 'group.consumer.min.')} has to be lowered on all of them first" if now < least else ""
+    yield f"{name} is the brokers', for every group or, by kafka-configs, for this one{first}"
+    if name.endswith("heartbeat.interval.ms"):
+        yield f"heartbeats at the coordinator: {members * 1e6 / now:.1f} a second instead of {members * 1e6 / was:.1f}"
+    elif name.endswith("session.timeout.ms"):
+        verb = "expels" if now < was else "keeps"
+        yield f"a session of {value} {verb} a healthy member whose GC pause or network cut lasts {say_duration(min(now, was))} to {say_duration(max(now, was))}"
+    else:
+        yield "a target is worked out more often, which costs the coordinator's processor in large groups" if now < was else \
+            "what changes within that time is worked out together, and later"
 
 
 def _us(text: str) -> int:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from rebalsim.domain.answer import PointSaid
 from rebalsim.domain.budget import Budget
-from rebalsim.domain.client import ClientConfig
+from rebalsim.domain.client import BrokerConfig, ClientConfig
 from rebalsim.domain.errors import InputError
 from rebalsim.domain.sweep import Base, Plan
 from rebalsim.scenario import quantities as q
@@ -34,6 +35,14 @@ LADDERS: dict[str, tuple[str, ...]] = {
     "fetch.max.wait.ms": ("100ms", "500ms"),
 }
 USUAL = ("session.timeout.ms", "heartbeat.interval.ms", "max.poll.interval.ms", "max.poll.records")
+# Under the consumer protocol the brokers decide; what goes below their minimum lowers that, too.
+OF_BROKERS: dict[str, tuple[str, ...]] = {
+    "group.consumer.heartbeat.interval.ms": ("1s", "2s", "3s", "5s", "10s"),
+    "group.consumer.session.timeout.ms": ("10s", "20s", "30s", "45s", "1m"),
+    "group.consumer.assignment.interval.ms": ("0s", "500ms", "1s", "2s"),
+}
+USUAL_OF_BROKERS = tuple(OF_BROKERS)
+SEEDS, SEEDS_OF_SAMPLES = 3, 20            # a run of the consumer protocol is a sample
 MOST_POINTS = 20_000
 
 
@@ -87,6 +96,9 @@ def ladder(story: Story, variant: str, name: str) -> tuple[str, str, list[str]]:
     """(path, the value as it is, all values to try) of a setting: a Kafka key, or a path of the scenario with a number in it."""
     scenario = story.scenario(variant)
     consumer = next((c for g in scenario.groups for c in g.consumers), None)
+    if name in OF_BROKERS:
+        said = q.say_us(getattr(scenario.cluster.config, _field(name)))
+        return f"cluster.config.{name}", said, list(dict.fromkeys((said, *(v for v in OF_BROKERS[name] if _number(v) != _number(said)))))
     if name in LADDERS or hasattr(ClientConfig, _field(name)):
         current = getattr(consumer.config if consumer else ClientConfig(), _field(name), None)
         if isinstance(current, bool) or not isinstance(current, (int, float)):
@@ -97,7 +109,7 @@ def ladder(story: Story, variant: str, name: str) -> tuple[str, str, list[str]]:
     if name in ("members", "group.members"):
         count = len(scenario.groups[0].consumers) if scenario.groups else 1
         return "group.members", str(count), [str(n) for n in dict.fromkeys((count, *(max(1, round(count * f)) for f in (0.5, 0.75, 1.25, 1.5, 2, 3))))]
-    raise InputError(f"'{name}' is not among the settings that can be searched — {or_nearest(name, (*LADDERS, 'members'))}")
+    raise InputError(f"'{name}' is not among the settings that can be searched — {or_nearest(name, (*LADDERS, *OF_BROKERS, 'members'))}")
 
 
 def plan_for(base: Base, story: Story, budgets: tuple[str, ...], over: tuple[str, ...], variants: tuple[str, ...], seeds: int) -> Plan:
@@ -111,8 +123,11 @@ def plan_for(base: Base, story: Story, budgets: tuple[str, ...], over: tuple[str
         "title": f"The smallest change of {base.name} that meets {', '.join(budgets) or 'its budgets'}", "scenario": base.written or base.name, "axes": axes,
         "variants": list(variants), "seeds": seeds,
     }
-    if {"session.timeout.ms", "heartbeat.interval.ms"} <= dict.fromkeys(over).keys():
-        document["where"] = [f"{_column('session.timeout.ms')} >= 3 * {_column('heartbeat.interval.ms')}"]
+    for session, beat in (("session.timeout.ms", "heartbeat.interval.ms"), tuple(OF_BROKERS)[1::-1]):
+        if {session, beat} <= dict.fromkeys(over).keys():
+            document["where"] = [f"{_column(session)} >= 3 * {_column(beat)}"]
+    if lowered := _lowered(over):
+        document["set"] = lowered
     if limits:
         document["budgets"] = limits
         document["minimise"] = [next(iter(limits[0]))]
@@ -121,6 +136,25 @@ def plan_for(base: Base, story: Story, budgets: tuple[str, ...], over: tuple[str
     if plan.points > MOST_POINTS:
         raise InputError(f"Searching {len(over)} settings takes {plan.points:,} points, more than {MOST_POINTS:,} — name fewer with --over.")
     return plan
+
+
+def _lowered(over: Iterable[str]) -> dict[str, str]:
+    """The brokers' lower bounds of what is searched, low enough for all of it: they bear on nothing else."""
+    bounds = {name: name.replace("group.consumer.", "group.consumer.min.") for name in over if name in OF_BROKERS}
+    return {f"cluster.config.{bound}": OF_BROKERS[name][0] for name, bound in bounds.items() if hasattr(BrokerConfig, _field(bound))}
+
+
+def is_of_brokers(story: Story, variant: str) -> bool:
+    """Whether the variant's members leave heartbeats and sessions to the brokers."""
+    consumers = [c for g in story.scenario(variant).groups for c in g.consumers]
+    return bool(consumers) and all(c.config.group_protocol == "consumer" for c in consumers)
+
+
+def seeds_for(story: Story, variants: tuple[str, ...]) -> int:
+    """With how many seeds a choice must meet the budgets."""
+    from rebalsim.one_run import is_sampled
+
+    return SEEDS_OF_SAMPLES if any(is_sampled(story.scenario(variant)) for variant in variants) else SEEDS
 
 
 def choices(asker: Any, story: Story, over: tuple[str, ...], variants: tuple[str, ...]) -> list[Choice]:
@@ -193,6 +227,7 @@ def day_of_faults(base: Base, fault: tuple[str, str, str], cases: dict[str, tupl
     kind, every, for_ = fault
     quiet = {"script": "[]", "horizon": "24h", "budgets": "{}", "expect": "[]",
              "random_faults": f"[{{kind: {kind}, members: all, about_every: {every}, for: {_yaml(for_)}, from: 1m}}]"}
+    quiet |= _lowered([path.removeprefix("cluster.config.") for settings in cases.values() for path, _ in settings])
     named = {name: (dict(settings) or {"seed": "1"}) for name, settings in cases.items()}
     document = {"title": f"A day of {kind}s", "scenario": base.written or base.name, "axes": {"settings": {"cases": named}}, "set": quiet,
                 "variants": [variant], "seeds": seeds, "minimise": ["members_removed"], "budgets": {}}
@@ -217,6 +252,8 @@ def _field(name: str) -> str:
 def _column(name: str) -> str:
     from rebalsim.scenario.axes import default_name
 
+    if name in OF_BROKERS:
+        return default_name(f"cluster.config.{name}")
     return default_name(f"group.config.{name}" if name not in ("members", "group.members") else name)
 
 

@@ -47,3 +47,15 @@ def test_every_kind_of_turn_has_its_price() -> None:
     text = told(Choice(point(0, "eager"), turns))
     assert "a batch of 50 records must be handled within 30s" in text and "batches of 50 instead of 500" in text
     assert "12 members instead of 6" in text and "is a migration" in text
+
+
+def test_what_the_brokers_decide_is_said_to_be_every_groups() -> None:
+    turns = (Turn("group.consumer.heartbeat.interval.ms", "5s", "2s", 1.3), Turn("group.consumer.session.timeout.ms", "45s", "1m", 0.4),
+             Turn("group.consumer.assignment.interval.ms", "1s", "0s", 0.0))
+    text = told(Choice(point(0, "eager"), turns))
+    assert ("group.consumer.heartbeat.interval.ms is the brokers', for every group or, by kafka-configs, for this one; "
+            "group.consumer.min.heartbeat.interval.ms has to be lowered on all of them first") in text
+    assert "heartbeats at the coordinator: 3.0 a second instead of 1.2" in text
+    assert "group.consumer.session.timeout.ms is the brokers', for every group or, by kafka-configs, for this one\n" in text
+    assert "a session of 1m keeps a healthy member whose GC pause or network cut lasts 45.0 s to 1 m" in text
+    assert "a target is worked out more often" in text

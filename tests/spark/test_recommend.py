@@ -49,3 +49,26 @@ def test_the_smallest_change_is_the_one_that_a_search_by_hand_finds(spark: Any, 
         analysis = run_once(story.with_overrides([*quiet, *settings]).scenario("eager"), 1).analysis
         assert count == measure(analysis, "members_removed")
     assert told.after > told.before
+
+
+CONSUMER = "topics: {orders: 4}\ngroup: {members: 2, config: {group.protocol: consumer}}\nreplay: [as-written]\nhorizon: 1m\n"
+
+
+def test_under_the_consumer_protocol_the_brokers_settings_are_searched_with_twenty_seeds(tmp_path: Path) -> None:
+    """Their lower bounds are lowered for all points, else nothing below Kafka's defaults could be played."""
+    (tmp_path / "s.yaml").write_text(CONSUMER, encoding="utf-8")
+    base = find_base(str(tmp_path / "s.yaml"), Path())
+    story = story_of_base(base)
+    assert recommend.is_of_brokers(story, "as-written") and recommend.seeds_for(story, ("as-written",)) == 20
+    plan = recommend.plan_for(base, story, ("longest_pause <= 3s",), recommend.USUAL_OF_BROKERS, ("as-written",), 20)
+    assert [axis.steps[0].settings[0][0] for axis in plan.axes] == [f"cluster.config.{name}" for name in recommend.OF_BROKERS]
+    assert [axis.steps[0].label for axis in plan.axes] == ["5s", "45s", "1s"], "each ladder begins with what is"
+    lowered = story.with_overrides([f"{path}={value}" for path, value in recommend._lowered(recommend.OF_BROKERS).items()])
+    for name, values in recommend.OF_BROKERS.items():
+        for value in values:
+            lowered.with_overrides([f"cluster.config.{name}={value}"]).check()
+
+
+def test_a_classic_story_is_searched_as_before() -> None:
+    story = story_of_base(find_base("crash", Path()))
+    assert not recommend.is_of_brokers(story, "eager") and recommend.seeds_for(story, ("eager", "cooperative")) == 3
