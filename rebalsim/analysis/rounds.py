@@ -15,6 +15,7 @@ from rebalsim.trace.trace import TraceHeader
 HEARD_FROM = frozenset(("Heartbeat", "JoinGroup", "SyncGroup", "OffsetCommit", "ConsumerGroupHeartbeat"))
 FOLLOWERS = ("group is already rebalancing", "offset commit failed since group is already rebalancing")
 NEVER = 1 << 62
+REMEMBERED = 16           # generations of which it is kept who was in them
 EAGER = ("range", "roundrobin", "sticky")
 
 
@@ -196,7 +197,10 @@ class RoundFinder:
             return
         if r is None:
             r = self._inferred(number, e)
-        roster = self.roster.setdefault(e.generation, {})
+        roster = self.roster.get(e.generation)
+        if roster is None:
+            roster = self.roster[e.generation] = {}
+            self.roster.pop(e.generation - REMEMBERED, None)
         if r.stable_us >= 0 and e.consumer in roster:        # a static member is back in its own place: no round of the group
             m.round, m.joined_us, m.member_id, m.first_join_us = None, e.at_us, e.member_id, -1
             roster[e.consumer] = e.member_id

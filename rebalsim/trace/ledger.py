@@ -1,6 +1,6 @@
 """The events of a very long trace: packed, a column for each of their facts, and made into objects only while somebody looks at them.
 
-An event as an object takes a hundred bytes, packed a quarter of that. To look at one takes a microsecond, so only traces of more than
+An event as an object takes a hundred bytes, packed some fifteen. To look at one takes a microsecond, so only traces of more than
 a million events are kept like this (a rolling bounce of a thousand members has 24 million); all others are plain lists.
 """
 
@@ -17,6 +17,7 @@ from rebalsim.trace.events import TraceEvent
 
 LONG = 1 << 20                        # events: from there on a trace is packed …
 PIECE = 1 << 16                       # … and from then on whenever so many more have come
+_WIDER = {"b": "h", "h": "i", "i": "q"}          # codes of the array module: one, two, four and eight bytes
 _PAGE = 1 << 10                       # events; at the beginning of each it is known how many of each kind came before
 
 
@@ -34,7 +35,7 @@ class _Numbered(dict[Any, int]):
 
 
 class _Column:
-    """One fact of all events of a kind: integers as they are, in four bytes while they fit; of other facts, few of which differ, the
+    """One fact of all events of a kind: integers as they are, in as few bytes as they fit in; of other facts, few of which differ, the
     number of each value; as they are those that cannot be looked up."""
 
     __slots__ = ("_numbered", "numbers", "values")
@@ -42,19 +43,19 @@ class _Column:
     def __init__(self, annotation: str) -> None:
         self._numbered = None if annotation == "int" or annotation.startswith("dict[") else _Numbered()
         self.values = self._numbered.values_by_number if self._numbered is not None else None
-        self.numbers: Any = [] if annotation.startswith("dict[") else array("i")
+        self.numbers: Any = [] if annotation.startswith("dict[") else array("b")
 
     def extend(self, facts: list[Any]) -> None:
-        if self._numbered is not None:
-            self.numbers.extend(map(self._numbered.__getitem__, facts))
-        elif isinstance(self.numbers, list):
+        if isinstance(self.numbers, list):
             self.numbers.extend(facts)
-        else:
+            return
+        numbers = facts if self._numbered is None else list(map(self._numbered.__getitem__, facts))
+        while True:
             try:
-                self.numbers.extend(array(self.numbers.typecode, facts))
+                self.numbers.extend(array(self.numbers.typecode, numbers))
+                return
             except OverflowError:
-                self.numbers = array("q", self.numbers)
-                self.numbers.extend(array("q", facts))
+                self.numbers = array(_WIDER[self.numbers.typecode], self.numbers)
 
     def between(self, first: int, last: int) -> Sequence[Any]:
         numbers: Sequence[Any] = self.numbers[first:last]

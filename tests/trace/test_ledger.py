@@ -43,7 +43,8 @@ def test_everything_is_found_where_it_was() -> None:
 def test_facts_of_all_sizes_and_sorts_are_kept() -> None:
     orders = Partition("orders", 3)
     events: list[TraceEvent] = [
-        ev.ConsumerStarted(5, "c0", 1),
+        *[ev.ConsumerStarted(at_us, f"c{life}", -life) for life, at_us in enumerate((0, 127, 128, 32767, 32768, (1 << 31) - 1, 1 << 31))],
+        *[ev.CloseBegan(at_us, f"pod-{at_us}") for at_us in range(300)],       # more names than a byte can number
         ev.ConsumerStarted(1 << 40, "c1", 2),                              # beyond four bytes
         ev.RecordsDelivered(1 << 41, "c0", {orders: (0, 7, 1 << 33)}),     # cannot be looked up by value
         ev.ConsumerStarted((1 << 40) + 1, "c0", -1),
