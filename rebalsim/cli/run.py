@@ -138,9 +138,15 @@ class Player:
         assert kept is not None
         spread, told = sampled(scenario, kept.trace, over if self.runs > 1 else None)
         notes = [*scenario.notes, *told]
-        if self.runs > 1 and (worst := over.worst_seed("longest_pause")) is not None:
-            notes.append(f"Shown is seed {scenario.seed}, the first of {self.runs:,}; the longest pause of all came with seed {worst}: "
-                         f"{self.command(variant, worst)}")
+        if self.runs > 1:
+            worst, longest = over.worst_seed("longest_pause"), over.known("longest_pause")
+            shown = f"Shown is seed {scenario.seed}, the first of {self.runs:,}"
+            if worst is None or longest[0] == longest[-1]:
+                notes.append(f"{shown}.")
+            elif worst == scenario.seed:
+                notes.append(f"{shown}, which has the longest pause of all.")
+            else:
+                notes.append(f"{shown}; the longest pause of all came with seed {worst}: {self.command(variant, worst)}")
         return VariantReport(variant, kept.analysis, scenario.heading, self.file, spread, tuple(notes))
 
     def _check(self, run: Run, variant: str, seed: int) -> None:

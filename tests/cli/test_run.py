@@ -98,3 +98,11 @@ def test_what_lint_would_say_is_counted_on_stderr_with_the_command_that_says_it(
 
 def test_a_story_that_lint_is_silent_on_is_not_followed_by_a_word_of_it() -> None:
     assert run("scale-out").stderr == ""
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (("crash", "--variant", "eager", "--runs", "5"), "the first of 5; the longest pause of all came with seed"),
+    (("scale-out", "--variant", "eager", "--runs", "3", "--set", "script=[]"), "the first of 3."),
+])
+def test_the_worst_of_several_seeds_is_named_where_there_is_one(words: tuple[str, ...], said: str) -> None:
+    assert said in " ".join(run(*words).output.split())

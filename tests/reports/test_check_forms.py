@@ -228,5 +228,5 @@ def test_one_reason_for_two_budgets_is_told_once() -> None:
 def test_amounts_that_would_read_alike_are_told_in_full() -> None:
     from rebalsim.reports.verdict_told import say_amount
 
-    assert say_amount("longest_pause", 3_014_000, 3_010_000) == "3.014000 s" and say_amount("longest_pause", 3_014_000, 9_000_000) == "3.01 s"
+    assert say_amount("longest_pause", 3_014_000, 3_010_000) == "3.014 s" and say_amount("longest_pause", 3_014_000, 9_000_000) == "3.01 s"
     assert say_amount("rebalances", 3, 3) == "3"
