@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rebalsim.protocol.errors_of_kafka import Error
-from rebalsim.simulation.discovery import ask_for_coordinator
+from rebalsim.simulation.discovery import ask_for_coordinator, queued_us
 from rebalsim.simulation.engine import APP, Alarm
 from rebalsim.simulation.network import DISCONNECTED, Call, Link
 from rebalsim.simulation.process import Process
@@ -46,9 +46,12 @@ class Endpoint(Process):
         if self.world.is_wire or call.api in ALWAYS_TOLD or call.is_before_rebalance:
             call.told = self.world.next_told()
             self.tell(RequestSent(now, self.name, call.api, call.told, call.sent_generation, reason))
-        link, host = self.coordinator_link, self.host
         if call.api == "FindCoordinator":
-            link, host = self.link(self.world.bootstrap), self.world
+            asked = self.link(self.world.bootstrap)
+            asked.up(call, self.world.receive, queued_us(self, asked))
+            self.mind_expiry(call)
+            return
+        link, host = self.coordinator_link, self.host
         if link is None or host is None:
             self.inbox.append((call, DISCONNECTED))
             return

@@ -378,6 +378,21 @@ def test_added_partitions_are_seen_by_the_leader_when_its_metadata_are_old() -> 
     assert {str(p) for m in of(a, ev.CallbackBegan) for p in m.partitions} >= {"orders-6", "orders-7", "orders-8"}
 
 
+def test_who_asks_for_the_coordinator_waits_behind_the_fetch_where_each_connection_has_one() -> None:
+    def found_after(brokers: int, rate: str) -> list[float]:
+        group = f"cluster: {{brokers: {brokers}}}\ntopics: {{orders: {{partitions: 2, rate: {rate}}}}}\ngroup:\n  members: 1\n"
+        a = told("  - {at: 1m, coordinator_failover: {load: 1s}}\n", group + "  config: {fetch.max.wait.ms: 900}\n")
+        lost = [e.at_us for e in of(a, ev.CoordinatorLost)]
+        return [seconds(next(e.at_us for e in of(a, ev.CoordinatorFound) if e.at_us > at) - at) for at in lost]
+
+    (waited,) = found_after(2, "1/m")                          # nothing comes: until a Fetch returns empty
+    assert 0.05 < waited <= 0.91
+    (waited,) = found_after(2, "100/s")                        # with the next record
+    assert waited < 0.03
+    (waited,) = found_after(3, "1/m")                          # and here too: a third broker leads nothing, and there is no connection with it
+    assert 0.05 < waited <= 0.91
+
+
 def test_a_metadata_request_waits_behind_the_fetch_on_its_connection() -> None:
     group = "topics: {orders: {partitions: 1, rate: 1/s}}\ngroup:\n  members: 1\n  config: {metadata.max.age.ms: 7300, fetch.max.wait.ms: %s}\n"
 
