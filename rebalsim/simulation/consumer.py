@@ -226,8 +226,12 @@ class Consumer(Handling):
                         self.rest()
                 elif self.world.is_dense:
                     until = min(until, cycle.batch_after(now))
-            if not self.is_resting and commits.is_auto and commits.due_us + self.heartbeat.late_us > now:
-                until = min(until, commits.due_us + self.heartbeat.late_us)
+            if not self.is_resting and commits.is_auto:
+                due = commits.due_us + self.heartbeat.late_us
+                if due > now:
+                    until = min(until, due)
+                elif self.coordinator is not None and not self.membership.must_join():
+                    until = min(until, cycle.batch_after(now))          # put off while nobody could be told: the next pass sends it
             self.is_polling = True
             self.has_rung = False
             self.alarm.set(until)
