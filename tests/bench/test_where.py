@@ -1,0 +1,35 @@
+"""What the time goes to is told by where the work is when it is looked at."""
+
+from __future__ import annotations
+
+import signal
+import time
+
+import pytest
+
+from rebalsim.bench.where import where
+from rebalsim.domain.java_hash import string_hash
+from rebalsim.scenario.load import load_scenario
+from rebalsim.simulation.world import play
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer of processor time")
+
+
+def test_work_of_one_layer_counts_for_that_layer() -> None:
+    def work() -> None:
+        began = time.process_time()
+        while time.process_time() < began + 0.2:
+            for i in range(100):
+                string_hash(f"a rather long name of a member, so that hashing it takes its time {i}")
+
+    shares = where(work)
+    assert shares == {"assignors": 1.0}
+
+
+def test_a_run_is_told_by_all_its_layers_and_the_timer_is_as_before() -> None:
+    scenario = load_scenario("scale-out").scenario("cooperative")
+    before = signal.getsignal(signal.SIGPROF)
+    shares = where(lambda: [play(scenario, seed=seed) for seed in range(150)])
+    assert {"clients", "coordinator", "queue and network", "arrivals and batches"} <= shares.keys() and "analysis" not in shares
+    assert sum(shares.values()) == pytest.approx(1.0) and list(shares.values()) == sorted(shares.values(), reverse=True)
+    assert signal.getsignal(signal.SIGPROF) == before and signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)
