@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import TypeVar
 
+from rebalsim.domain.draws import Draw
 from rebalsim.domain.instants import say_duration
 from rebalsim.domain.java_hash import hash_ordered
 from rebalsim.domain.scenario import Consumer, Group, Scenario, Topic
-from rebalsim.domain.script import Action, AddPartitions, CreateTopic, Join, Leave, RollingBounce, Scale, SetRate
+from rebalsim.domain.script import Action, AddPartitions, Crash, CreateTopic, Join, Leave, RollingBounce, Scale, SetRate
 from rebalsim.lint.figures import mean
 from rebalsim.lint.finding import Place
 
@@ -283,6 +284,19 @@ def restart_us(consumer: Consumer, down_high: float) -> float:
     from rebalsim.lint.figures import high
 
     return down_high + high(consumer.life.start)
+
+
+def strangers(scenario: Scenario, names: Iterable[str]) -> list[Consumer]:
+    """Those of them that come back as strangers, their old membership a ghost for a session: dynamic members of classic groups."""
+    return [c for c in named(scenario, names) if not is_static(c) and is_classic(c)]
+
+
+def crashes_with_return(scenario: Scenario) -> Iterator[tuple[Action, Draw, list[Consumer]]]:
+    """Each crash whose process is started again: the action, how long it is away, and who comes back as a stranger."""
+    for action in scenario.script:
+        deed = action.deed
+        if isinstance(deed, Crash) and deed.restart_after is not None:
+            yield action, deed.restart_after, strangers(scenario, deed.consumers)
 
 
 def grown_topics(scenario: Scenario) -> Iterator[tuple[Action, Topic, int, int]]:

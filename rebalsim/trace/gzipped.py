@@ -18,7 +18,8 @@ def lines_of(path: Path) -> Iterator[str]:
         with gzip.open(path, "rt", encoding="utf-8") if packed else path.open(encoding="utf-8") as f:
             yield from f
     except (OSError, EOFError, gzip.BadGzipFile, zlib.error) as e:
-        raise InputError(f"{path}: cannot be read ({getattr(e, 'strerror', None) or e}) — is it whole?") from None
+        why = getattr(e, "strerror", None)
+        raise InputError(f"{path}: cannot be read ({why or e}) — {'check its name and permissions' if why else 'is it whole?'}") from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not UTF-8 text, plain or .gz") from None
 

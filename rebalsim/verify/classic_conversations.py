@@ -30,8 +30,8 @@ from rebalsim.protocol.messages import (
     SyncGroupRequest,
     SyncGroupResponse,
 )
+from rebalsim.verify.conversations import summarise_lines, verify_lines
 from rebalsim.verify.finding import Finding
-from rebalsim.verify.recognise import lines_of
 
 Line = dict[str, Any]
 
@@ -42,33 +42,12 @@ ID = re.compile(r"-[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-
 
 def verify(path: Path, *, differences: int = 3, wire: bool = False, out: Path | None = None, several: bool = False) -> Finding:
     """Replay every conversation of the file. `wire`, `out` and `several` are for traces and change nothing here."""
-    cases = 0
-    different: list[dict[str, Any]] = []
-    for number, text in enumerate(lines_of(path), 1):
-        if not text.strip():
-            continue
-        conversation = _parsed(text, f"{path}:{number}")
-        cases += 1
-        difference = compare(conversation)
-        if difference is not None:
-            different.append({"line": number, "seed": conversation.get("seed"), **difference})
-    identical = cases - len(different)
-    details = [line for difference in different[:max(differences, 0)] for line in _told(difference)]
-    if len(different) > differences >= 0:
-        details.append(f"… and {len(different) - differences} more conversations that differ (--differences N shows more)")
-    return Finding(
-        file=str(path), kind="classic", ok=not different,
-        summary=f"{path}: {identical} of {cases} conversations with a classic coordinator identical",
-        details=details,
-        document={"file": str(path), "kind": "classic", "cases": cases, "identical": identical, "different": different},
-    )
+    return verify_lines(path, "classic", "classic coordinator", differences, _parsed, lambda conversation, _: compare(conversation))
 
 
 def summarise(findings: list[Finding]) -> list[str]:
     """One line over all files of this kind."""
-    cases = sum(f.document["cases"] for f in findings)
-    identical = sum(f.document["identical"] for f in findings)
-    return [f"classic coordinator, {len(findings)} files: {identical} of {cases} conversations identical"]
+    return summarise_lines(findings, "classic coordinator")
 
 
 def compare(conversation: Line) -> dict[str, Any] | None:
@@ -107,22 +86,6 @@ def compare(conversation: Line) -> dict[str, Any] | None:
 def _same(mine: Line, kafka: Line) -> bool:
     """Equal, and not only by Python's leave (which holds 1, 1.0 and true for one)."""
     return mine is kafka or (mine == kafka and json.dumps(mine, sort_keys=True) == json.dumps(kafka, sort_keys=True))
-
-
-def _told(difference: dict[str, Any]) -> list[str]:
-    lines = [f"line {difference['line']} (seed {difference['seed']}), step {difference['step']} at {difference['t']} ms"]
-    for who in ("request", "kafka", "rebalsim"):
-        said = difference[who]
-        if said is not None or who != "request":
-            lines.append(f"  {who + ':':10}{_short(said)}")
-    return lines
-
-
-def _short(said: Any) -> str:
-    if said is None:
-        return "nothing more"
-    text = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
-    return text if len(text) <= 600 else f"{text[:600]}… ({len(text)} characters)"
 
 
 class _Astray(Exception):

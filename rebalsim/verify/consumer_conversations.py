@@ -24,8 +24,8 @@ from rebalsim.protocol.consumer.topics import Topic, TopicsImage
 from rebalsim.protocol.consumer_messages import UNCHANGED, ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 from rebalsim.protocol.effects import CancelTimer, Effect, Reply, SetTimer
 from rebalsim.protocol.errors_of_kafka import Error
+from rebalsim.verify.conversations import summarise_lines, verify_lines
 from rebalsim.verify.finding import Finding
-from rebalsim.verify.recognise import lines_of
 
 MS = 1_000
 MOST_PARTITIONS = 100_000
@@ -35,38 +35,12 @@ Line = dict[str, Any]
 
 def verify(path: Path, *, differences: int = 3, wire: bool = False, out: Path | None = None, several: bool = False) -> Finding:
     """Replay every conversation of the file. `wire`, `out` and `several` are for traces and change nothing here."""
-    cases = 0
-    different: list[Line] = []
-    for number, text in enumerate(lines_of(path), 1):
-        if not text.strip():
-            continue
-        place = f"{path}:{number}"
-        conversation = _parse(text, place)
-        cases += 1
-        found = compare(conversation, place)
-        if found is not None:
-            different.append({"line": number, "seed": conversation.get("seed"), **found})
-    if not cases:
-        raise InputError(f"{path}: holds no conversation — give a file with one JSON object a line")
-    identical = cases - len(different)
-    details = [line for found in different[:max(differences, 0)] for line in _tell(found)]
-    if len(different) > differences >= 0:
-        details.append(f"… and {len(different) - differences} more conversations that differ (--differences N shows more)")
-    return Finding(
-        file=str(path),
-        kind="consumer",
-        ok=not different,
-        summary=f"{path}: {identical} of {cases} conversations with a consumer-group coordinator identical",
-        details=details,
-        document={"file": str(path), "kind": "consumer", "cases": cases, "identical": identical, "different": different},
-    )
+    return verify_lines(path, "consumer", "consumer-group coordinator", differences, _parse, compare)
 
 
 def summarise(findings: list[Finding]) -> list[str]:
     """One line over all files of this kind."""
-    cases = sum(f.document["cases"] for f in findings)
-    identical = sum(f.document["identical"] for f in findings)
-    return [f"consumer-group coordinator, {len(findings)} files: {identical} of {cases} conversations identical"]
+    return summarise_lines(findings, "consumer-group coordinator")
 
 
 def compare(conversation: Line, place: str = "the conversation", assignors: Mapping[str, Assignor] | None = None) -> Line | None:
@@ -368,29 +342,3 @@ def _check_topics(topics: Line, place: str) -> None:
 _is_partition = re.compile("(?s:.+)-[0-9]{1,9}").fullmatch
 _is_topic_id = re.compile("[A-Za-z0-9_-]{22}").fullmatch
 
-
-# ---------------------------------------------------------------------------------------------------- telling
-
-
-def _tell(found: Line) -> list[str]:
-    lines = [f"line {found['line']} (seed {found['seed']}), step {found['step']} at {found['t']} ms{_what_differs(found)}"]
-    for who in ("request", "kafka", "rebalsim"):
-        said = found[who]
-        if said is not None or who != "request":
-            lines.append(f"  {who + ':':10}{_short(said)}")
-    return lines
-
-
-def _what_differs(found: Line) -> str:
-    kafka, rebalsim = found["kafka"], found["rebalsim"]
-    if not isinstance(kafka, dict) or not isinstance(rebalsim, dict) or kafka.get("reply") != rebalsim.get("reply"):
-        return ""
-    keys = [key for key in dict.fromkeys([*kafka, *rebalsim]) if kafka.get(key) != rebalsim.get(key)]
-    return f": {', '.join(keys)}" if keys else ""
-
-
-def _short(said: Any) -> str:
-    if said is None:
-        return "nothing more"
-    text = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
-    return text if len(text) <= 600 else f"{text[:600]}… ({len(text)} characters)"

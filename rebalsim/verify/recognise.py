@@ -1,29 +1,15 @@
-"""Which kind of recording a file is, told by its first line, and the text within it (plain or .gz)."""
+"""Which kind of recording a file is, told by its first line."""
 
 from __future__ import annotations
 
-import gzip
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
 from rebalsim.domain.errors import InputError
+from rebalsim.trace.gzipped import lines_of
 
 Kind = Literal["assignors", "classic", "consumer", "trace"]
-
-
-def lines_of(path: Path) -> Iterator[str]:
-    """The file's lines, unpacked if it is gzipped (by its first bytes, not by its name)."""
-    try:
-        with path.open("rb") as probe:
-            packed = probe.read(2) == b"\x1f\x8b"
-        with gzip.open(path, "rt", encoding="utf-8") if packed else path.open(encoding="utf-8") as f:
-            yield from f
-    except (OSError, EOFError, gzip.BadGzipFile) as e:
-        raise InputError(f"{path}: cannot be read ({getattr(e, 'strerror', None) or e}) — give a file made by a recording, plain or .gz") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: is not UTF-8 text — give a file made by a recording, plain or .gz") from None
 
 
 def recognise(path: Path) -> Kind:

@@ -9,22 +9,23 @@ from typing import Any
 
 from rebalsim.domain.errors import InputError
 from rebalsim.simulation.world import play
+from rebalsim.trace.gzipped import text_of
 from rebalsim.trace.trace import Trace
 from rebalsim.verify import wire as wires
 from rebalsim.verify.coin_flips import flips, replays
 from rebalsim.verify.finding import Finding
 from rebalsim.verify.judge import Judgement, judge, total
 from rebalsim.verify.prediction import prediction_of
-from rebalsim.verify.recognise import lines_of
 from rebalsim.verify.replay import scenario_of
 
 KINDS = {"eager": "eager", "sticky": "eager, sticky", "coop": "cooperative", "next": "consumer protocol"}
+MALFORMED = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError)      # what a file that is no recording leads to, sooner or later
 PLAYED = ("classic", "consumer")       # the clients that are simulated
 
 
 def verify(path: Path, *, differences: int = 3, wire: bool = False, out: Path | None = None, several: bool = False) -> Finding:
     """Replay one recording and judge the prediction; `out` is where it goes, `wire` shows where the messages part."""
-    document = _load(path)
+    document = load(path)
     protocol = str(document["conf"].get("group.protocol", "classic"))
     if protocol not in PLAYED:
         return Finding(
@@ -39,7 +40,7 @@ def verify(path: Path, *, differences: int = 3, wire: bool = False, out: Path | 
         judged = replays(document)
         found = flips(result, judged)
         messages = _wire(document, trace, differences) if wire else []
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as e:
+    except MALFORMED as e:
         raise InputError(f"{path}: is not a recording as its format says ({type(e).__name__}: {e})") from None
     if out is not None:
         _write(out / f"{document.get('name') or path.name.split('.')[0]}.json" if several else out, prediction)
@@ -80,9 +81,9 @@ def summarise(findings: Sequence[Finding]) -> list[str]:
 # -------------------------------------------------------------------------------------------------- reading and writing
 
 
-def _load(path: Path) -> dict[str, Any]:
+def load(path: Path) -> dict[str, Any]:
     try:
-        document = json.loads("".join(lines_of(path)), parse_constant=_no_number)
+        document = json.loads(text_of(path), parse_constant=_no_number)
     except (ValueError, RecursionError) as e:
         raise InputError(f"{path}: is not a whole JSON document ({e}) — a recording is one document; was the file cut?") from None
     missing = [key for key in ("conf", "events", "steps", "topics", "end", "rate_per_partition") if key not in document]

@@ -17,8 +17,8 @@ from rebalsim.assignors.server_target import ServerMember
 from rebalsim.domain.errors import InputError
 from rebalsim.domain.ids import Partition, partition_named
 from rebalsim.domain.java_hash import hash_ordered, uuid_halves, uuid_hash
+from rebalsim.trace.gzipped import lines_of
 from rebalsim.verify.finding import Finding
-from rebalsim.verify.recognise import lines_of
 
 Answer = Mapping[str, Sequence[str]]        # partitions as the file writes them: an answer may be wrong in any way
 SHOWN_WHOLE = 12        # larger groups are told by the members that differ

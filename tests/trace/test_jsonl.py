@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from builders import trace
 
+from rebalsim.cli.main import code_of
 from rebalsim.domain.errors import InputError
 from rebalsim.domain.ids import Partition
 from rebalsim.trace import events as ev
@@ -122,6 +123,15 @@ def test_no_damage_crashes_the_reader(seed: int) -> None:
         parse_trace(raw.decode("utf-8", "replace").splitlines(keepends=True), "broken")
     except InputError as e:
         assert str(e).startswith("broken")
+
+
+def test_a_packed_file_that_was_damaged_on_the_way_is_told_as_such(tmp_path: Path) -> None:
+    """Deflate's own complaint is another error than that of a file cut short."""
+    packed = bytearray(gzip.compress(b'{"config": {}, "steps": []}\n' * 2000))
+    packed[40] ^= 0xFF
+    (tmp_path / "damaged.jsonl.gz").write_bytes(packed)
+    for command in ("verify", "report"):
+        assert code_of([command, str(tmp_path / "damaged.jsonl.gz")]) == 2
 
 
 def test_files_that_are_no_text_or_not_whole(tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def test_a_difference_is_told_with_the_request_kafkas_answer_and_ours(tmp_path, 
     finding = verify(written(tmp_path / "c.jsonl", conversations[1], false, "", conversations[2]))
     assert not finding.ok and "2 of 3 conversations" in finding.summary
     where, request, kafka, ours = finding.details
-    assert where == f"line 2 (seed {false['seed']}), step {at + 1} at {false['steps'][at]['t']} ms"
+    assert where == f"line 2 (seed {false['seed']}), step {at + 1} at {false['steps'][at]['t']} ms: error"
     assert '"do": "sync"' in request and '"error": "NONE"' in kafka and '"error": "UNKNOWN_MEMBER_ID"' in ours
     assert finding.document["identical"] == 2
     assert [(d["line"], d["step"]) for d in finding.document["different"]] == [(2, at + 1)]

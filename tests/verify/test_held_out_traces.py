@@ -19,14 +19,14 @@ from rebalsim.trace.events import RecordsDelivered, RejoinRequested
 from rebalsim.verify.judge import Judgement, judge, total
 from rebalsim.verify.prediction import prediction_of
 from rebalsim.verify.replay import scenario_of
-from rebalsim.verify.traces import _load
+from rebalsim.verify.traces import load
 
 FOLDER = Path(__file__).parents[1] / "reality" / "held-out"
 NAMES = sorted(path.name.removesuffix(".json.gz") for path in FOLDER.glob("*.json.gz"))
 
 
 def judged(name: str) -> Judgement:
-    document = _load(FOLDER / f"{name}.json.gz")
+    document = load(FOLDER / f"{name}.json.gz")
     scenario, drive = scenario_of(document)
     return judge(document, prediction_of(play(scenario, seed=1, wire=True, drive=drive)))
 
@@ -40,7 +40,7 @@ def test_generations_and_callbacks_are_those_recorded(name: str) -> None:
 
 def test_a_torn_hand_over_leaves_partitions_to_nobody_in_kafka_too() -> None:
     """A static member is killed between the two rounds, and back within its session: three of six partitions stand still until a third member comes."""
-    document = _load(FOLDER / "torn-handover-coop.json.gz")
+    document = load(FOLDER / "torn-handover-coop.json.gz")
     times: dict[str, list[int]] = {}
     for event in document["events"]:
         if event["ev"] == "records":
@@ -54,7 +54,7 @@ def test_a_torn_hand_over_leaves_partitions_to_nobody_in_kafka_too() -> None:
 
 def test_a_leader_sees_added_partitions_when_the_fetch_before_its_question_is_answered() -> None:
     """Four refreshes after the start, and a busy handler: to a few milliseconds, where the bare metadata.max.age.ms would be 60 ms early."""
-    document = _load(FOLDER / "grown-and-busy-sticky.json.gz")
+    document = load(FOLDER / "grown-and-busy-sticky.json.gz")
     (real,) = (event["t"] for event in document["events"] if event["ev"] == "rejoin" and "metadata has changed" in event["reason"])
     scenario, drive = scenario_of(document)
     trace = play(scenario, seed=1, wire=True, drive=drive)
@@ -63,7 +63,7 @@ def test_a_leader_sees_added_partitions_when_the_fetch_before_its_question_is_an
 
 
 def test_records_that_lay_ready_at_a_thaw_wait_for_the_coordinator() -> None:
-    document = _load(FOLDER / "static-and-frozen-sticky.json.gz")
+    document = load(FOLDER / "static-and-frozen-sticky.json.gz")
     scenario, drive = scenario_of(document)
     trace = play(scenario, seed=1, wire=True, drive=drive)
     (thaw,) = ((event["t"], event["member"]) for event in document["events"] if event["ev"] == "do_thaw")

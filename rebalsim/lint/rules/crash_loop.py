@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Scenario
-from rebalsim.domain.script import Action, Crash
-from rebalsim.lint.facts import is_classic, is_static, named, place_of, say, say_names, session_us, verb
+from rebalsim.domain.script import Action
+from rebalsim.lint.facts import crashes_with_return, place_of, say, say_names, session_us, strangers, verb
 from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Rule
 
@@ -29,11 +29,7 @@ def is_loop(action: Action, session: int) -> bool:
 
 
 def find(scenario: Scenario) -> Iterator[Finding]:
-    for action in scenario.script:
-        deed = action.deed
-        if not isinstance(deed, Crash) or deed.restart_after is None:
-            continue
-        dynamic = [c for c in named(scenario, deed.consumers) if not is_static(c) and is_classic(c)]
+    for action, _, dynamic in crashes_with_return(scenario):
         if dynamic and action.every_us is not None and is_loop(action, max(session_us(scenario, c) for c in dynamic)):
             session = max(session_us(scenario, c) for c in dynamic)
             yield Finding(
@@ -46,7 +42,7 @@ def find(scenario: Scenario) -> Iterator[Finding]:
     for fault in scenario.random_faults:
         if fault.kind != "crash":
             continue
-        dynamic = [c for c in named(scenario, fault.consumers) if not is_static(c) and is_classic(c)]
+        dynamic = strangers(scenario, fault.consumers)
         if not dynamic:
             continue
         session = max(session_us(scenario, c) for c in dynamic)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Scenario
-from rebalsim.domain.script import Crash
-from rebalsim.lint.facts import at_start, group_of, is_classic, is_static, named, place_of, protocol_of, say, say_names, session_us, verb
+from rebalsim.lint.facts import at_start, crashes_with_return, group_of, place_of, protocol_of, say, say_names, session_us, verb
 from rebalsim.lint.figures import low
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
@@ -31,15 +30,11 @@ RULE = Rule(
 
 
 def find(scenario: Scenario) -> Iterator[Finding]:
-    for action in scenario.script:
-        deed = action.deed
-        if not isinstance(deed, Crash) or deed.restart_after is None:
-            continue
-        dynamic = [c for c in named(scenario, deed.consumers) if not is_static(c) and is_classic(c)]
-        early = [c for c in dynamic if low(deed.restart_after) + low(c.life.start) < session_us(scenario, c)]
+    for action, away, dynamic in crashes_with_return(scenario):
+        early = [c for c in dynamic if low(away) + low(c.life.start) < session_us(scenario, c)]
         if not early or is_loop(action, max(session_us(scenario, c) for c in early)):
             continue
-        back = low(deed.restart_after) + low(early[0].life.start)
+        back = low(away) + low(early[0].life.start)
         # the join timer ends the wait too: it is the longest max.poll.interval.ms of the group
         longest = max((c.config.max_poll_interval_us for c in at_start(group_of(scenario, early[0].group))), default=early[0].config.max_poll_interval_us)
         wait = min(session_us(scenario, early[0]) - back, longest)

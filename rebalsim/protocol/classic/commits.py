@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rebalsim.protocol.classic.group import ClassicGroup
-from rebalsim.protocol.classic.log import append_offsets
+from rebalsim.protocol.classic.log import UNWRITTEN, append_offsets
 from rebalsim.protocol.effects import Effect, Note, Reply
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import OffsetCommitRequest, OffsetCommitResponse, OffsetFetchRequest, OffsetFetchResponse
@@ -79,11 +79,7 @@ class StoredOffsets:
 
 
 _ANSWERS = {
-    Error.UNKNOWN_TOPIC_OR_PARTITION: Error.COORDINATOR_NOT_AVAILABLE,
-    Error.NOT_ENOUGH_REPLICAS: Error.COORDINATOR_NOT_AVAILABLE,
-    Error.REQUEST_TIMED_OUT: Error.COORDINATOR_NOT_AVAILABLE,
-    Error.NOT_LEADER_OR_FOLLOWER: Error.NOT_COORDINATOR,
-    Error.KAFKA_STORAGE_ERROR: Error.NOT_COORDINATOR,
+    **UNWRITTEN,
     Error.MESSAGE_TOO_LARGE: Error.INVALID_COMMIT_OFFSET_SIZE,
     Error.RECORD_LIST_TOO_LARGE: Error.INVALID_COMMIT_OFFSET_SIZE,
     Error.INVALID_FETCH_SIZE: Error.INVALID_COMMIT_OFFSET_SIZE,
