@@ -42,9 +42,10 @@ def _look(e: ev.TraceEvent, facts: Mapping[str, ConsumerFacts], found: dict[str,
             "group.consumer.assignment.interval.ms between two (since Kafka 4.3), and then for anybody's heartbeat."
         )
     elif kind is ev.ConsumerExited and e.error.startswith("UnreleasedInstanceId") and "unreleased" not in found:
+        came, whose = ("came back", "that was killed") if e.life > 1 else ("came", "that has it")
         found["unreleased"] = (
-            f"{e.consumer} came back at {_at(e.at_us)} and was refused: the consumer protocol keeps a static id until the session of the one that "
-            "was killed is over, where the classic protocol would have put the newcomer in its place."
+            f"{e.consumer} {came} at {_at(e.at_us)} and was refused: the consumer protocol keeps a static id until the session of the one {whose} is "
+            "over, where the classic protocol would have put the newcomer in its place."
         )
 
 

@@ -24,7 +24,8 @@ def trace(*events: ev.TraceEvent, protocol: str = "consumer") -> Trace:
     (REMOVED, ("c0 was missed at 50.000 s", "45 s", "group.consumer.session.timeout.ms")),
     (AWAITED, ("c1 had to wait at 1:00.000", "c0 still held", "its own next heartbeat", "up to 5 s later")),
     (ev.IntervalWaited(SECOND, "g", 3, 2 * SECOND), ("could not be worked out before 2.000 s", "assignment.interval")),
-    (ev.ConsumerExited(9 * SECOND, "c0", 2, "fatal", "UnreleasedInstanceIdException"), ("c0 came back at 9.000 s and was refused", "static id")),
+    (ev.ConsumerExited(9 * SECOND, "c0", 2, "fatal", "UnreleasedInstanceIdException"), ("c0 came back at 9.000 s and was refused", "that was killed")),
+    (ev.ConsumerExited(9 * SECOND, "c0", 1, "fatal", "UnreleasedInstanceIdException"), ("c0 came at 9.000 s and was refused", "the one that has it")),
 ])
 def test_each_is_told_with_its_instant_and_who_it_was(event: ev.TraceEvent, words: tuple[str, ...]) -> None:
     told = surprises(trace(event))
