@@ -44,8 +44,27 @@ def lines_of(report: Report) -> list[Line]:
         if all(value is None for value in values) or (name in _IF_ANY and not any(values)):
             continue
         texts = tuple(_text(name, v.analysis.measure(name), v) for v in report.variants)
-        found.append(Line(name, figures.title_of(name), values, texts, bests_of(name, values)))
+        compared = tuple(None if _is_unfinished(name, v) else value for value, v in zip(values, report.variants))
+        found.append(Line(name, figures.title_of(name), values, texts, _bests(name, values, compared)))
     return found
+
+
+def _is_unfinished(name: str, v: VariantReport) -> bool:
+    """Whether what the metric waits for had not come about in the end: then it is no less than anybody else's, whatever it came to until then."""
+    if name == "settle_time":
+        return bool(v.analysis.measure("unsettled"))
+    if name != "time_to_catch_up" or (value := v.analysis.measure(name)) is None:
+        return False
+    return is_behind(v) if not value else any(p.ended_us + value == v.analysis.horizon_us for p in v.analysis.pauses)
+
+
+def _bests(name: str, values: Sequence[float | None], compared: Sequence[float | None]) -> tuple[int, ...]:
+    """The better ones among those that came to an end; all of them, where others did not."""
+    ended = [value for value in compared if value is not None]
+    if len(ended) < sum(value is not None for value in values) and ended:
+        best = min(ended)
+        return tuple(i for i, value in enumerate(compared) if value is not None and alike(value, best))
+    return bests_of(name, compared)
 
 
 def _with_end(report: Report) -> list[str]:
@@ -77,9 +96,9 @@ def _text(name: str, value: float | None, variant: VariantReport) -> str:
         text += f" of {len(variant.analysis.lanes):,}"
     elif name == "settle_time" and variant.analysis.measure("unsettled"):
         return f"not within {say_duration(variant.analysis.horizon_us)}" if not value else f"over {text}"
-    elif name == "time_to_catch_up" and not value and is_behind(variant):
-        return f"not within {say_duration(variant.analysis.horizon_us)}"     # nobody stood still, and yet there was a backlog all along
-    elif name == "time_to_catch_up" and any(p.ended_us + value == variant.analysis.horizon_us for p in variant.analysis.pauses):
+    elif name == "time_to_catch_up" and _is_unfinished(name, variant):
+        if not value:
+            return f"not within {say_duration(variant.analysis.horizon_us)}"     # nobody stood still, and yet there was a backlog all along
         text = f"over {text}"                 # it had not, when the observation ended
     elif name == "moved_partitions":
         least = variant.analysis.measure("least_moves")

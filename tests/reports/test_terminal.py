@@ -139,3 +139,13 @@ def test_a_backlog_that_is_there_all_along_is_not_said_to_have_been_caught_up_at
     eager = run_once(behind.check().scenario("eager"), 1)
     rows = to_terminal.render(Report("a backlog", (VariantReport("eager", eager.analysis),)), View(width=100)).splitlines()
     assert [row.split("  ")[-1].strip() for row in rows if row.startswith("time to catch up")] == ["not within 2 m"]
+
+
+def test_who_never_caught_up_is_not_marked_as_the_quickest() -> None:
+    """Nobody stood still, and yet records wait in the end: that is no catching up in 0 s."""
+    spec = ("topics: {t: {partitions: 2, rate: 10/s, backlog: %d}}\ngroup: {members: 1, handler: 20ms, config: {auto.offset.reset: earliest}}\n"
+            "replay: [eager]\nhorizon: 1m\n")
+    late, done = (VariantReport(name, run_once(story_of((spec % backlog).encode(), "s").check().scenario("eager")).analysis)
+                  for name, backlog in (("late", 50_000), ("done", 0)))
+    line = next(row for row in to_terminal.render(Report("t", (late, done)), View(width=100)).splitlines() if row.startswith("time to catch up"))
+    assert "not within 1 m " in line and line.rstrip().endswith("✓") and line.count("✓") == 1
