@@ -88,6 +88,11 @@ class AsyncCommits(Commits):
             consumer.tell(RequestSent(self.engine.env._now, consumer.name, "OffsetCommit", call.told, epoch, partitions=wanted.partitions))
         consumer.send(call)
 
+    def begin_anew(self, at_us: int) -> None:
+        """What a pass at that instant does to the timer where there is nothing to commit."""
+        if at_us >= self.due_us and not self.under_way:
+            self.due_us = at_us + self.interval_us
+
     def maybe_auto(self) -> None:
         """The periodic commit, when due: asynchronous, of all positions."""
         now = self.engine.env._now

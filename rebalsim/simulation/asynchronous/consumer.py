@@ -442,6 +442,7 @@ class AsyncConsumer(Consumer):
         event = self.event
         if event is None:
             self.heartbeat.timers.polled_us = at
+            self.commits.begin_anew(at)
             self.event = event = PollEvent(at, self.deadline_us)
             event.is_complete, event.is_fresh = True, False
             event.hidden = int(self.looks_too_early())
