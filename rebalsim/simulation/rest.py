@@ -27,8 +27,14 @@ def can_rest(consumer: Consumer) -> bool:
         and consumer.heartbeat.failure is None and host is not None and consumer.coordinator == host.broker and host.is_up
         and host.was_stable and host.has_settled(member)
         and link is not None and link.is_clear and not consumer.hang_us and not consumer.stop_option
-        and not consumer.membership.must_join()
+        and not consumer.membership.must_join() and _is_on_time(consumer)
     )
+
+
+def _is_on_time(consumer: Consumer) -> bool:
+    """Whether no beat or commit is overdue, as where nobody could be told: the next goes when somebody looks, not when it was due."""
+    now, beats, commits = consumer.engine.env._now, consumer.heartbeat, consumer.commits
+    return beats.next_us() >= now and (not commits.is_auto or commits.due_us + beats.late_us >= now)
 
 
 def make_up(consumer: Consumer) -> None:
