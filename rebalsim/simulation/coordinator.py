@@ -60,7 +60,9 @@ class Coordinator:
         cluster: Cluster = world.scenario.cluster
         self.group = ClassicGroup(name, rules_of(cluster), self._new_member_id)
         self.member_ids = member_ids                   # (consumer, base, how many it was given before) → the id
-        self.consumers: dict[str, Any] = {}            # member id → the consumer that holds it
+        self.consumers: dict[str, Any] = {}            # member id → the consumer that holds it …
+        self.places: dict[str, int] = {}               # … and how many it had before
+        self._given: dict[str, int] = {}
         self.waiting: dict[int, Call] = {}             # requests without an answer so far
         self.timers: dict[str, Timer] = {}
         self.was_stable = False
@@ -140,6 +142,11 @@ class Coordinator:
         """Is nothing left for this classic member to learn from its beats?"""
         return bool(self.group.generation == member.generation and member.member_id in self.group.members)
 
+    def session_ends_us(self, member_id: str) -> int:
+        """When this member's session ends as things are."""
+        timer = self.timers.get(self.session_prefix + member_id)
+        return timer.due_us if timer is not None else NEVER
+
     @property
     def session_prefix(self) -> str:
         """What the keys of the members' session timers begin with."""
@@ -214,6 +221,7 @@ class Coordinator:
     def _new_member_id(self, base: str) -> str:
         consumer = self._asker
         member_id: str = self.member_ids(consumer, base)
+        self.places[member_id] = self._given[consumer.name] = self._given.get(consumer.name, -1) + 1
         self.consumers[member_id] = consumer
         return member_id
 
@@ -310,9 +318,10 @@ class Coordinator:
             self.engine.at(due_us, self._rank_of(key), self._rung, (timer, due_us))
 
     def _rank_of(self, key: str) -> int:
-        """Sessions that end at one instant end in the order of the consumers, whenever their timers were set."""
-        consumer = self.consumers.get(key.removeprefix(self.session_prefix))
-        return TIMER if consumer is None else TIMER + int(consumer.rank)
+        """Sessions that end at one instant end in the order of the consumers, and of their ids, whenever their timers were set."""
+        member_id = key.removeprefix(self.session_prefix)
+        consumer = self.consumers.get(member_id)
+        return TIMER if consumer is None else TIMER + int(consumer.rank) + self.places.get(member_id, 0) % 4     # a consumer has four ranks
 
     def _rung(self, ring: tuple[Timer, int]) -> None:
         timer, at_us = ring

@@ -32,9 +32,17 @@ def can_rest(consumer: Consumer) -> bool:
 
 
 def _is_on_time(consumer: Consumer) -> bool:
-    """Whether no beat or commit is overdue, as where nobody could be told: the next goes when somebody looks, not when it was due."""
+    """Whether no beat or commit is overdue, as where nobody could be told: the next goes when somebody looks, not when it was due. And whether the
+    next beat comes before the session ends, which an answer to SyncGroup does not renew."""
     now, beats, commits = consumer.engine.env._now, consumer.heartbeat, consumer.commits
-    return beats.next_us() >= now and (not commits.is_auto or commits.due_us + beats.late_us >= now)
+    at = beats.next_us()
+    return at >= now and (not commits.is_auto or commits.due_us + beats.late_us >= now) and is_heard_in_time(consumer, at)
+
+
+def is_heard_in_time(consumer: Consumer, at_us: int) -> bool:
+    """Whether a beat that leaves at this instant finds the member's session still running."""
+    link = consumer.coordinator_link
+    return link is not None and consumer.host.session_ends_us(consumer.member.member_id) >= at_us + link.latency_us(at_us)
 
 
 def make_up(consumer: Consumer) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rebalsim.protocol.consumer_member import ClientState
 from rebalsim.protocol.messages import OffsetCommitRequest
 from rebalsim.simulation.engine import ARRIVES
-from rebalsim.simulation.rest import is_still_answered, send_on
+from rebalsim.simulation.rest import is_heard_in_time, is_still_answered, send_on
 
 if TYPE_CHECKING:
     from rebalsim.simulation.asynchronous.consumer import AsyncConsumer
@@ -26,7 +26,7 @@ def can_rest(consumer: AsyncConsumer) -> bool:
         and beats.flying is None and beats.interval_us > 0 and consumer.coordinator is not None and host is not None and host.is_up
         and host.was_stable and not host.is_watching and member.member_id in host.group.members
         and link is not None and link.is_clear and not consumer.hang_us and not consumer.stop_option and not consumer.has_new_topics
-        and host.group.members[member.member_id].epoch == member.epoch
+        and host.group.members[member.member_id].epoch == member.epoch and is_heard_in_time(consumer, beats.due_us)
     )
 
 
