@@ -42,7 +42,7 @@ class AsyncConsumer(Consumer):
     """One consumer of a consumer group, through all its lives."""
 
     __slots__ = (
-        "_acks_us", "_arrives_us", "_next_pass_us", "event", "has_new_topics", "is_hanging", "is_idling", "is_warm", "looks_not_before_us", "poll_error",
+        "_acks_us", "_arrives_us", "_is_turning", "_next_pass_us", "event", "has_new_topics", "is_hanging", "is_idling", "is_warm", "looks_not_before_us", "poll_error",
         "resolves_pattern", "wakes_us", "wants_to_join", "woken",
     )
 
@@ -57,7 +57,8 @@ class AsyncConsumer(Consumer):
         self.event: PollEvent | None = None
         self.woken = False                    # there is something to look at (FetchBuffer's flag)
         self.is_idling = False
-        self._next_pass_us = 0                # when it looks next, while it idles
+        self._next_pass_us = 0                # when it looks next, while it idles; …
+        self._is_turning = False              # … is that the pass right after an event was handed over?
         self.is_hanging = False
         self.is_warm = False                  # it has had partitions in this life
         self.wants_to_join = True
@@ -367,6 +368,13 @@ class AsyncConsumer(Consumer):
             until = self.looks_not_before_us
         if self.world.sleeps and self._can_idle():
             until = yield from self._idle(until)
+            if self._is_turning:              # deaf for that long, as after any event that was handed over
+                self.is_polling = True
+                self.alarm.set(until)
+                while engine.env._now < until or self.is_frozen:
+                    yield self.nudge
+                self.is_polling = self.woken = False
+                return
         self.is_polling = True
         self.alarm.set(until)
         while not (self.woken or self.stop_option or self.hang_us) or self.is_frozen:
@@ -399,6 +407,7 @@ class AsyncConsumer(Consumer):
         """Asleep through the passes of poll() calls that return nothing. When the pass comes that is no more like the others."""
         self.is_idling = self.is_polling = True
         self._next_pass_us = until
+        self._is_turning = False
         self._maybe_rest()
         self.alarm.off()
         while self._can_idle() and not self.stop_option and not self.hang_us:
@@ -440,6 +449,7 @@ class AsyncConsumer(Consumer):
             self.deadline_us = at + self.spec.handler.poll_timeout_us
             self.event = None
         event = self.event
+        self._is_turning = event is None
         if event is None:
             self.heartbeat.timers.polled_us = at
             self.commits.begin_anew(at)
