@@ -42,8 +42,8 @@ class AsyncConsumer(Consumer):
     """One consumer of a consumer group, through all its lives."""
 
     __slots__ = (
-        "_acks_us", "_arrives_us", "_is_turning", "_next_pass_us", "event", "has_new_topics", "is_hanging", "is_idling", "is_warm", "looks_not_before_us", "poll_error",
-        "resolves_pattern", "wakes_us", "wants_to_join", "woken",
+        "_acks_us", "_arrives_us", "_is_turning", "_next_pass_us", "event", "has_new_topics", "is_hanging", "is_idling", "is_warm",
+        "looks_not_before_us", "poll_error", "resolves_pattern", "wakes_us", "wants_to_join", "woken",
     )
 
     member: ConsumerMember
