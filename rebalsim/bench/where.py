@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import signal
+import sys
 from collections import Counter
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
 EVERY_S = 0.001
+CAN_LOOK = hasattr(signal, "setitimer") and sys.implementation.name == "cpython"
 # the first whose text stands in a file's name has it; the rest of the simulation are the clients
 LAYERS = (
     ("analysis", ("/analysis/",)),
@@ -22,8 +24,11 @@ LAYERS = (
 
 
 def where(work: Callable[[], Any]) -> dict[str, float]:
-    """The share of each layer, largest first; the standard library's counts for who called it. Nothing where the system has no such timer."""
-    if not hasattr(signal, "setitimer"):
+    """The share of each layer, largest first; the standard library's counts for who called it.
+
+    Nothing where the system has no such timer, or a compiler moves work about.
+    """
+    if not CAN_LOOK:
         return {}
     found: Counter[str] = Counter()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,8 @@ def command(quick: bool, only: tuple[str, ...], as_json: bool) -> int:
     told: dict[str, list[Figure]] = {}
     kept = True
     if not as_json:
-        click.echo(f"Load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores: what others do makes times worse.")
+        python = f"{platform.python_implementation()} {platform.python_version()}"
+        click.echo(f"{python}; load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores: what others do makes times worse.")
     for part in only or PARTS:
         figures, lines, ok = _BY_PART[part](quick)
         told[part] = figures

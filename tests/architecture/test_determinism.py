@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import os
+import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+import sysconfig
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -257,9 +259,19 @@ def test_the_hash_seed_changes_no_byte(name: str) -> None:
     assert told[0] == told[1]
 
 
-def _outcome(args: list[str], hash_seed: str) -> tuple[int, bytes, bytes]:
-    env = {**os.environ, "PYTHONHASHSEED": hash_seed, "COLUMNS": "100", "NO_COLOR": "1"}
-    done = subprocess.run([sys.executable, "-m", "rebalsim", *args], capture_output=True, cwd=ROOT, env=env, check=False)
+@pytest.mark.parametrize("name", COMMANDS)
+def test_pypy_tells_the_same_bytes(name: str) -> None:
+    """Another Python, with the pure parts of this one's packages."""
+    pypy = shutil.which("pypy3.11") or shutil.which("pypy3")
+    if pypy is None or subprocess.run([pypy, "-c", "import sys; sys.exit(sys.version_info < (3, 11))"], check=False).returncode:
+        pytest.skip("there is no PyPy 3.11 here: `apt-get install pypy3`, or https://pypy.org")
+    packages = os.pathsep.join([str(ROOT), sysconfig.get_paths()["purelib"]])
+    assert _outcome(COMMANDS[name], "0", [pypy], {"PYTHONPATH": packages}) == _outcome(COMMANDS[name], "0")
+
+
+def _outcome(args: list[str], hash_seed: str, python: Sequence[str] = (sys.executable,), more: Mapping[str, str] | None = None) -> tuple[int, bytes, bytes]:
+    env = {**os.environ, "PYTHONHASHSEED": hash_seed, "COLUMNS": "100", "NO_COLOR": "1", **(more or {})}
+    done = subprocess.run([*python, "-m", "rebalsim", *args], capture_output=True, cwd=ROOT, env=env, check=False)
     return done.returncode, done.stdout, done.stderr
 
 

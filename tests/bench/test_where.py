@@ -7,12 +7,12 @@ import time
 
 import pytest
 
-from rebalsim.bench.where import where
+from rebalsim.bench.where import CAN_LOOK, where
 from rebalsim.scenario.load import load_scenario
 from rebalsim.simulation.randomness import Stream
 from rebalsim.simulation.world import play
 
-pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer of processor time")
+pytestmark = pytest.mark.skipif(not CAN_LOOK, reason="this system has no timer of processor time, or its Python compiles")
 
 
 def test_work_of_one_layer_counts_for_that_layer() -> None:
