@@ -267,10 +267,16 @@ class Coordinator:
         if call is None:
             return
         call.response = effect.response
+        if call.is_before_rebalance and effect.response.error is Error.NONE and self._is_refused_in_part(call):
+            call.response = OffsetCommitResponse(Error.UNKNOWN_TOPIC_OR_PARTITION)
         if effect.waits and self._is_written_us > now and not call.is_quiet:
             self.engine.at(self._is_written_us, LOG, self.answer, call)
         else:
             self._send(call, now)
+
+    def _is_refused_in_part(self, call: Call) -> bool:
+        """KafkaApis.handleOffsetCommitRequest: of a deleted topic, while the others are stored. What libraries other than Kafka's do then is not known."""
+        return not call.consumer.spec.habits.runs_itself and self.world.lacks(call.request.offsets)
 
     def answer(self, call: Call) -> None:
         """The answer leaves now."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -374,6 +374,10 @@ class World:
         for consumer in self.consumers.values():
             if consumer.is_alive:
                 consumer.metadata.changed(topic if has_shrunk else "")
+
+    def lacks(self, partitions: Iterable[Partition]) -> bool:
+        """Is one of these partitions gone?"""
+        return any(p.number >= self.partitions.get(p.topic, 0) for p in partitions)
 
     def set_rate(self, topic: str, per_second: float) -> None:
         """From now on so many records a second arrive at the topic, and nothing else changes that later."""
