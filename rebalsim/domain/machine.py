@@ -27,7 +27,7 @@ class Machine:
     # Kafka's asynchronous consumer (the consumer protocol's), whose threads wait for whole milliseconds:
     async_beat_late_us: int = 240                              # a beat comes so much late where records flow …
     async_idle_beat_late_us: int = 960                         # … and where the thread is woken by nothing else
-    async_wait_late_us: int = 300                              # poll() waits so much longer than it means to
+    async_wait_late_us: int = 100                              # poll() waits so much longer than it means to (0.05 to 0.13 ms over 169 polls)
     async_turn_us: int = 1 * MS                                # … and is woken so long after an event of its own for which there is nothing to fetch
     async_act_us: int = 1300                                   # its background thread commits for a rebalance, or acknowledges it, so long after the news
     async_rejoin_us: int = 5 * MS                              # … and joins anew so long after all was lost (10 recorded, 0 to 13)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 Steps = Generator[Any, Any, None]
 DOUBTFUL_US = 30_000                  # a second beat so near to the interval may be a beat like any other
+ANCHORED_US = 25_000                  # a poll() is entered no later than so long after the one before was to end
 SPIN_US = 100                         # a pass that has nothing to wait for: what a turn of two threads takes
 
 
@@ -389,8 +390,19 @@ class AsyncConsumer(Consumer):
         if self.looks_not_before_us and engine.env._now >= self.looks_not_before_us:
             self.looks_not_before_us = 0
             self.event = None
-            if engine.env._now + 2_000 >= self.deadline_us:
-                self.deadline_us = engine.env._now + self.spec.handler.poll_timeout_us
+            self._anchor_poll()
+
+    def _anchor_poll(self) -> None:
+        """A recording told when a pass was that hands over an event: at the entry of poll(), or some whole waits later. That tells when it was entered."""
+        timeout = self.spec.handler.poll_timeout_us
+        backoff = self.config.retry_backoff_us
+        now = self.engine.env._now
+        waits = round((now - (self.deadline_us - timeout)) / backoff)
+        entered = now - waits * backoff
+        if waits * backoff >= timeout:
+            self.deadline_us = now + timeout
+        elif abs(entered + timeout - self.deadline_us) < ANCHORED_US:
+            self.deadline_us = entered + timeout
 
     def alarm_due_us(self, until: int) -> int:
         """A recording may have brought the next look forward or put it off."""
