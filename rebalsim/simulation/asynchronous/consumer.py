@@ -130,7 +130,7 @@ class AsyncConsumer(Consumer):
         if cycle is None or not self.feed.shares or self.commits.under_way:
             return
         began, ended = cycle.batch_before(sent_us)
-        if ended > sent_us or began == cycle.anchor_us or self.stream("looks").unit() >= self.world.machine.wakes_again:
+        if ended > sent_us or began == cycle.anchor_us or self.stream("wakes").unit() >= self.world.machine.wakes_again:
             return
         self.wakes_us = max(self.engine.env._now, sent_us + (sent_us - began))
 
@@ -178,7 +178,7 @@ class AsyncConsumer(Consumer):
     def fetches_ahead(self) -> bool:
         """Is the next Fetch under way before the application polls again? Then that finds nothing to fetch, and is woken for another pass."""
         odds = self.world.machine.fetches_ahead
-        return odds >= 1.0 or bool(self.stream("looks").unit() < odds)
+        return odds >= 1.0 or bool(self.stream("fetches").unit() < odds)
 
     # ---------------------------------------------------------------------------------------------- starting
 
