@@ -15,6 +15,7 @@ PROTOCOLS = ("classic",) * 13 + ("consumer",) * 5 + ("to-consumer", "to-classic"
 HEALED_S = 240                # no action begins later, and no fault lasts longer
 LAST_S = HEALED_S - 80        # … and no action of the script
 SETTLE_S = 300                # … and so much later the group must have settled
+DELETED_S = 4 * 300           # … and this, with Kafka's own time-outs: commits of a deleted topic are tried again for max.poll.interval.ms, one after another
 
 
 def random_story(seed: int) -> str:
@@ -36,6 +37,7 @@ class _Writer:
         self.protocol = random.choice(PROTOCOLS)
         self.is_stock = random.random() < 0.25             # with Kafka's own time-outs
         self.joined = 0
+        self.has_deleted = False
 
     def one(self, *of: str) -> str:
         return self.random.choice(of)
@@ -46,7 +48,8 @@ class _Writer:
     def text(self, seed: int) -> str:
         lines = [f"title: Random story {seed}", f"seed: {seed}"]
         lines += self._cluster() + self._topics() + self._group() + self._script() + self._faults()
-        return "\n".join([*lines, "replay: as-written", f"horizon: {HEALED_S + SETTLE_S}s"]) + "\n"
+        settles_s = SETTLE_S + (DELETED_S if self.is_stock and self.has_deleted else 0)
+        return "\n".join([*lines, "replay: as-written", f"horizon: {HEALED_S + settles_s}s"]) + "\n"
 
     def _cluster(self) -> list[str]:
         random = self.random
@@ -236,6 +239,7 @@ class _Writer:
         if kind == 22 and self.unborn:
             return f"create_topic: {self.unborn.pop()}"
         if kind == 23 and len(self.topics) > 1:
+            self.has_deleted = True
             topic = self.topics.pop(random.randrange(len(self.topics)))
             return f"delete_topic: {topic}"
         who = random.choice(self.names) if self.names else "all"
