@@ -186,10 +186,14 @@ class Feed(Fetching):
             return at
         for share in self.shares.values():
             if share.is_new:
-                arrives = share.flow.when(share.offset)
-                if arrives < NEVER:
-                    at = min(at, max(cycle.batch_after(arrives + cycle.latency_us - 1), self.engine.env._now))
+                at = min(at, max(self._first_of(cycle, share), self.engine.env._now))
         return at
+
+    @staticmethod
+    def _first_of(cycle: Cycle, share: Share) -> int:
+        """The batch that brings the first record of a partition."""
+        arrives = share.flow.when(share.offset)
+        return cycle.batch_after(arrives + cycle.latency_us - 1) if arrives < NEVER else NEVER
 
     def tell_first(self) -> None:
         """First deliveries are always told, in steady times too."""
@@ -204,7 +208,7 @@ class Feed(Fetching):
         for partition, share in self.shares.items():
             if share.is_new:
                 upto = share.flow.count(arrived)
-                if upto <= share.offset:
+                if upto <= share.offset or self._first_of(cycle, share) > now:
                     self.awaits_first = True
                 else:
                     share.is_new = False
