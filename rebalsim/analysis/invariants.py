@@ -67,7 +67,10 @@ class _Check:
         # Under the consumer protocol: who has left, was fenced, or joins again. An assignment that its application had not come to before is applied
         # nevertheless (Kafka 4.3.1, AsyncKafkaConsumer.applyNewAssignment), and taken back by its next one: that it is held twice is Kafka's doing.
         self.outside: dict[str, None] = {}
+        # So is one that it has not come to when another coordinator asks for everything: what it does not name there has been given up, to the broker
+        # (ConsumerHeartbeatRequestManager sends the local assignment, which is set once the callback is done).
         self.belated: dict[tuple[str, Partition], None] = {}
+        self.disowned: dict[tuple[str, Partition], None] = {}
         self.state = ""
         self.has_epochs = False
         self.troubled_us = -1
@@ -143,6 +146,7 @@ class _Check:
             self.found.append(Violation("stranger", e.at_us, text, (n,)))
         for p in e.partitions:
             self.belated.pop((e.consumer, p), None)
+            self.disowned.pop((e.consumer, p), None)
             if p.number >= self.first_counts.get(p.topic, _ALL) and e.generation == self.highest:
                 self.known[self.leader, p] = None
 
@@ -156,7 +160,7 @@ class _Check:
         self.alive[one] = None
         self.ever[p] = None
         self.had.setdefault(p.topic, {})[one] = e.at_us
-        if one in self.outside:
+        if one in self.outside or (one, p) in self.disowned:
             self.belated[one, p] = None
         for other, before in holders.items():
             if (one, p) in self.belated or (other, p) in self.belated or self._gives_up_late(other, before):
@@ -165,6 +169,11 @@ class _Check:
                 text = f"{p} is held by {other} and {one} in generation {self.generation.get(one, NOWHERE)[1]}"
                 self.found.append(Violation("two-owners", e.at_us, text, (before.event, change.event)))
         holders[one] = change
+
+    def _released(self, n: int, e: ev.PartitionsReleased) -> None:
+        for p in e.partitions:
+            if e.consumer not in self.holders.get(p, ()):
+                self.disowned[e.consumer, p] = None
 
     def _gives_up_late(self, other: str, before: Change) -> bool:
         """By franz-go's own rules: what it held before the round, where that was an eager one."""
@@ -239,5 +248,5 @@ _HANDLERS: dict[type, str] = {
     ev.GenerationJoined: "_joined", ev.RequestSent: "_sent",
     ev.AssignmentReceived: "_received", ev.ConsumerExited: "_gone",
     ev.ConsumerFroze: "_out", ev.MemberReset: "_out", ev.LeaveSent: "_out", ev.PollExpired: "_out", ev.MemberRemoved: "_removed",
-    ev.MemberStateChanged: "_member_state", ev.Fenced: "_out", ev.MemberAdded: "_added",
+    ev.MemberStateChanged: "_member_state", ev.Fenced: "_out", ev.MemberAdded: "_added", ev.PartitionsReleased: "_released",
 }

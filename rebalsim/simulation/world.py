@@ -142,6 +142,11 @@ class World:
         members[members.index(consumer)] = other
         return other
 
+    def _starts_first(self, name: str) -> None:
+        """Its turn in the order of the first starts, unless the script, a bounce perhaps, was quicker."""
+        if not self.consumers[name].life:
+            self.start(name)
+
     def _place(self, group: str) -> int:
         """The broker that leads the group's partition of __consumer_offsets."""
         count = self.scenario.cluster.config.offsets_topic_num_partitions
@@ -159,7 +164,7 @@ class World:
                 starts = consumer.spec.starts_at
                 if starts is not None:
                     at = self.randomness.stream("starts").draw_at(starts, consumer.index)
-                    self.engine.at(at, SCRIPT, _begin, consumer)
+                    self.engine.at(at, SCRIPT, self._starts_first, consumer.name)
             self.script.begin()
             for topic in self.scenario.topics:
                 for at_us in steps_ahead(topic.rate, 0):
@@ -416,10 +421,6 @@ class World:
 
     def dead_of_exceptions(self, group: str) -> Iterator[Consumer]:
         return (consumer for consumer in self._members.get(group, ()) if not consumer.is_alive and consumer.how_ended == "fatal")
-
-
-def _begin(consumer: Consumer) -> None:
-    consumer.begin()
 
 
 def _instant(event: Any) -> int:
