@@ -223,6 +223,9 @@ def _reason(variant: VariantReport) -> str:
     if not waits or 2 * waited < pause.length_us:
         return ""
     heard = max(waits, key=lambda phase: phase.length_us).facts
+    if heard.doing == "torn":
+        return (f", because under {safe(variant.name)} a moved partition waits {say_duration(waited)} for a second rebalance that never comes: "
+                f"{safe(heard.consumer)} was restarted in between")
     by_heartbeat = heard.timer or not heard.consumer
     how = "the others hear at their next heartbeat" if by_heartbeat else f"{safe(heard.consumer)} hears only when {_FREED.get(heard.doing, 'it polls again')}"
     return f", because under {safe(variant.name)} a moved partition waits {say_duration(waited)} for a second rebalance, of which {how}"
