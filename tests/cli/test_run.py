@@ -33,6 +33,11 @@ def test_one_variant_one_seed_and_a_setting() -> None:
     assert "--seed 7" in json.dumps(told) and "group.members=3" in json.dumps(told)
 
 
+def test_a_second_rebalance_that_never_comes_is_not_compared_as_a_wait_for_a_heartbeat() -> None:
+    said = " ".join(run("static-torn-handover").output.split())
+    assert "a moved partition waits 3 m 54 s for a second rebalance that never comes: pod-0 was restarted in between." in said
+
+
 def test_the_same_seed_prints_the_same() -> None:
     assert run("scale-out", "--json").output == run("scale-out", "--json").output
 

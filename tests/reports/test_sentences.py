@@ -269,11 +269,6 @@ def test_fewer_pauses_are_told_against_a_shorter_one() -> None:
     assert told.endswith("; yet eager stops 4 partitions, and cooperative only 1.")
 
 
-def test_a_second_rebalance_that_never_comes_is_no_wait_for_a_heartbeat() -> None:
-    assert tell_trade(story("static-torn-handover")).endswith(
-        "because under cooperative a moved partition waits 3 m 54 s for a second rebalance that never comes: pod-0 was restarted in between.")
-
-
 def test_among_many_the_quietest_is_told_with_its_price() -> None:
     calm, quick = "c0+p0@0 c0!@50 c0(2@80 c0+p0@80", "c0+p0@0 g{joined.c1@50 c0-p0@50 g|2.c0@50 g}2@50 c0+p0@51"
     many = Report("t", tuple(VariantReport(name, analyse(trace(words))) for name, words in (("a", quick), ("b", quick), ("static", calm))))
