@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rebalsim.simulation.world import play
+from rebalsim.verify.chance import as_recorded
 from rebalsim.verify.judge import TOGETHER_MS, Judgement, judge
 from rebalsim.verify.prediction import prediction_of
 from rebalsim.verify.replay import scenario_of
@@ -25,13 +26,15 @@ class Flip:
         return f"{self.what}: as recorded under {self.right} of {self.seeds} seeds"
 
 
-def replays(document: dict[str, Any], seeds: int = SEEDS) -> list[Judgement]:
-    """The recording replayed and judged under each seed of jitter."""
-    results = []
+def replays(document: dict[str, Any], plain: dict[str, Any], seeds: int = SEEDS) -> tuple[list[Judgement], list[Judgement]]:
+    """The recording replayed under each seed of jitter: that judged, and the plain prediction judged as if that had been recorded."""
+    judged, mirrored = [], []
     for seed in range(1, seeds + 1):
         scenario, drive = scenario_of(document, is_jittered=True)
-        results.append(judge(document, prediction_of(play(scenario, seed=seed, wire=True, drive=drive))))
-    return results
+        trace = play(scenario, seed=seed, wire=True, drive=drive)
+        judged.append(judge(document, prediction_of(trace)))
+        mirrored.append(judge(as_recorded(trace, document), plain))
+    return judged, mirrored
 
 
 def flips(plain: Judgement, judged: list[Judgement]) -> list[Flip]:

@@ -12,13 +12,15 @@ from rebalsim.simulation.world import play
 from rebalsim.trace.gzipped import text_of
 from rebalsim.trace.trace import Trace
 from rebalsim.verify import wire as wires
+from rebalsim.verify.chance import leaves, told
 from rebalsim.verify.coin_flips import flips, replays
 from rebalsim.verify.finding import Finding
 from rebalsim.verify.judge import Judgement, judge, total
 from rebalsim.verify.prediction import prediction_of
 from rebalsim.verify.replay import scenario_of
 
-KINDS = {"eager": "eager", "sticky": "eager, sticky", "coop": "cooperative", "next": "consumer protocol"}
+CONSUMER = "consumer protocol"
+KINDS = {"eager": "eager", "sticky": "eager, sticky", "coop": "cooperative", "next": CONSUMER}
 MALFORMED = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError)      # what a file that is no recording leads to, sooner or later
 PLAYED = ("classic", "consumer")       # the clients that are simulated
 
@@ -37,7 +39,7 @@ def verify(path: Path, *, differences: int = 3, wire: bool = False, out: Path | 
         trace = play(scenario, seed=1, wire=True, drive=drive)
         prediction = prediction_of(trace)
         result = judge(document, prediction)
-        judged = replays(document)
+        judged, mirrored = replays(document, prediction)
         found = flips(result, judged)
         messages = _wire(document, trace, differences) if wire else []
     except MALFORMED as e:
@@ -56,23 +58,30 @@ def verify(path: Path, *, differences: int = 3, wire: bool = False, out: Path | 
     return Finding(
         str(path), "trace", True, f"{path}: {_line(figures, result)}", details,
         {"file": str(path), "kind": "trace", **figures,
-         "seeds": {"count": len(judged), "flips": [{"what": flip.what, "right": flip.right} for flip in found]}},
-        (_kind_of(document), result),
+         "seeds": {"count": len(judged), "flips": [{"what": flip.what, "right": flip.right} for flip in found]},
+         "chance_leaves": leaves([mirrored])},
+        (_kind_of(document), result, mirrored),
     )
 
 
 def summarise(findings: Sequence[Finding]) -> list[str]:
     """One line for each kind of trace, and one over all."""
-    kinds: dict[str, list[Judgement]] = {}
+    kinds: dict[str, list[tuple[Judgement, list[Judgement]]]] = {}
     missing = 0
     for finding in findings:
         if finding.data is None:
             missing += 1
         else:
-            kinds.setdefault(finding.data[0], []).append(finding.data[1])
-    lines = [f"{kind}: {_line(total(results))}" for kind, results in kinds.items()]
+            kinds.setdefault(finding.data[0], []).append(finding.data[1:])
+    classic = [kind for kind in kinds if kind != CONSUMER]
+    if len(classic) > 1:
+        kinds["classic protocol"] = [result for kind in classic for result in kinds[kind]]
     if kinds:
-        lines.append(f"all: {_line(total([result for results in kinds.values() for result in results]))}")
+        kinds["all"] = [result for kind in (*classic, CONSUMER) for result in kinds.get(kind, ())]
+    lines: list[str] = []
+    for kind, results in kinds.items():
+        lines.append(f"{kind}: {_line(total([result for result, _ in results]))}")
+        lines.append(told(leaves([mirrored for _, mirrored in results])))
     if missing:
         lines.append(f"not replayed yet: {missing} of {len(findings)}")
     return lines
@@ -135,6 +144,8 @@ def _write(path: Path, prediction: dict[str, Any]) -> None:
 
 def _kind_of(document: dict[str, Any]) -> str:
     """By what it was recorded under, for the totals."""
+    if document["conf"].get("group.protocol") == "consumer":
+        return CONSUMER
     last = str(document.get("name", "")).rpartition("-")[2]
     return KINDS.get(last, "other")
 
