@@ -33,7 +33,8 @@ JUDGES = {
 def command(files: tuple[Path, ...], as_json: bool, out: Path | None, wire: bool, phases: bool, differences: int) -> int:
     """Replay recordings of a real Kafka and say how far rebalsim agrees with them.
 
-    Takes any mix of assignor answers, coordinator conversations and traces of consumers, plain or .gz. Exit 0: all answers and
+    Takes any mix of assignor answers, coordinator conversations and traces of consumers, plain or .gz. Beneath the totals of several traces
+    stands what chance allows: how far the replay agrees with groups that go by its own rules, their races drawn anew under 20 seeds. Exit 0: all answers and
     conversations are identical and all traces were replayed; 1: an answer or a conversation differs; 2: a file is not a recording.
     """
     if phases:

@@ -1,4 +1,4 @@
-"""What chance leaves to be predicted: how well the replay would do on a recording of a group that went by its own rules.
+"""What chance allows: how well the replay would do on a recording of a group that went by its own rules.
 
 Where a few milliseconds decide, a real group goes one way or the other, and no replay can know which. A jittered replay is such a group:
 the same drive, the same rules, its races drawn at the odds that were measured. Taken as if it had been recorded, it says how much of a
@@ -35,27 +35,31 @@ def as_recorded(trace: Trace, document: dict[str, Any]) -> dict[str, Any]:
     return {**document, "events": events}
 
 
-def leaves(judged: Sequence[Sequence[Judgement]]) -> dict[str, Any]:
+def allowed(judged: Sequence[Sequence[Judgement]]) -> dict[str, Any]:
     """For each recording the replay held against each seed's: what comes of all recordings together, over the seeds."""
     totals = [total(of_seed) for of_seed in zip(*judged)]
 
     def spread(values: list[float]) -> list[float]:
         return [round(sum(values) / len(values), 1), min(values), max(values)]
 
+    def mean(key: str) -> list[float]:
+        return [round(sum(figures[key][i] for figures in totals) / len(totals), 1) for i in (0, 1)]
+
     return {
         "seeds": len(totals),
         "members_same": spread([figures["members_same"] for figures in totals]),
-        "callback_ms": [round(sum(figures["callback_ms"][i] for figures in totals) / len(totals), 1) for i in (0, 1)],
+        "callback_ms": mean("callback_ms"),
+        "pause_error_ms": mean("pause_error_ms"),
         "pauses_percent": spread([figures["pauses_percent"] for figures in totals]),
         "events_percent": spread([figures["events_percent"] for figures in totals]),
     }
 
 
-def told(left: dict[str, Any]) -> str:
+def told(limits: dict[str, Any]) -> str:
     """One line for people."""
-    pauses, events = left["pauses_percent"], left["events_percent"]
+    pauses, events = limits["pauses_percent"], limits["events_percent"]
     return (
-        f"  chance leaves: of a group that went by these rules and odds itself, the replay finds {pauses[0]:.1f} % of pauses "
-        f"({pauses[1]:.1f} to {pauses[2]:.1f} over {left['seeds']} seeds) and {events[0]:.1f} % of events ({events[1]:.1f} to {events[2]:.1f}), "
-        f"callbacks {left['callback_ms'][0]:.0f} and {left['callback_ms'][1]:.0f} ms apart"
+        f"  chance allows {pauses[0]:.1f} % of pauses ({pauses[1]:.1f} to {pauses[2]:.1f} over {limits['seeds']} seeds), "
+        f"{events[0]:.1f} % of events ({events[1]:.1f} to {events[2]:.1f}), "
+        f"callbacks {limits['callback_ms'][0]:.0f} and {limits['callback_ms'][1]:.0f} ms apart, pauses {limits['pause_error_ms'][0]:.0f} ms off"
     )

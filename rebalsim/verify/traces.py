@@ -12,7 +12,7 @@ from rebalsim.simulation.world import play
 from rebalsim.trace.gzipped import text_of
 from rebalsim.trace.trace import Trace
 from rebalsim.verify import wire as wires
-from rebalsim.verify.chance import leaves, told
+from rebalsim.verify.chance import allowed, told
 from rebalsim.verify.coin_flips import flips, replays
 from rebalsim.verify.finding import Finding
 from rebalsim.verify.judge import Judgement, judge, total
@@ -59,7 +59,7 @@ def verify(path: Path, *, differences: int = 3, wire: bool = False, out: Path | 
         str(path), "trace", True, f"{path}: {_line(figures, result)}", details,
         {"file": str(path), "kind": "trace", **figures,
          "seeds": {"count": len(judged), "flips": [{"what": flip.what, "right": flip.right} for flip in found]},
-         "chance_leaves": leaves([mirrored])},
+         "chance_allows": allowed([mirrored])},
         (_kind_of(document), result, mirrored),
     )
 
@@ -74,14 +74,14 @@ def summarise(findings: Sequence[Finding]) -> list[str]:
         else:
             kinds.setdefault(finding.data[0], []).append(finding.data[1:])
     classic = [kind for kind in kinds if kind != CONSUMER]
-    if len(classic) > 1:
+    if len(classic) > 1 and CONSUMER in kinds:
         kinds["classic protocol"] = [result for kind in classic for result in kinds[kind]]
     if kinds:
         kinds["all"] = [result for kind in (*classic, CONSUMER) for result in kinds.get(kind, ())]
     lines: list[str] = []
     for kind, results in kinds.items():
         lines.append(f"{kind}: {_line(total([result for result, _ in results]))}")
-        lines.append(told(leaves([mirrored for _, mirrored in results])))
+        lines.append(told(allowed([mirrored for _, mirrored in results])))
     if missing:
         lines.append(f"not replayed yet: {missing} of {len(findings)}")
     return lines

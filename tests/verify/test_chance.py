@@ -1,4 +1,4 @@
-"""What chance leaves to be predicted: a replay taken as if it had been recorded."""
+"""What chance allows: a replay taken as if it had been recorded."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from rebalsim.simulation.world import play
 from rebalsim.trace.trace import Trace
-from rebalsim.verify.chance import as_recorded, leaves, told
+from rebalsim.verify.chance import allowed, as_recorded, told
 from rebalsim.verify.coin_flips import replays
 from rebalsim.verify.judge import judge, total
 from rebalsim.verify.prediction import prediction_of
@@ -45,10 +45,10 @@ def test_the_spread_is_over_seeds_of_all_recordings_together() -> None:
     plain = prediction_of(played(document))
     right = judge(as_recorded(played(document), document), plain)
     wrong = judge(as_recorded(played(document), document), {"generations": 0, "callbacks": [], "pauses": []})
-    left = leaves([[right, right], [right, wrong]])            # two recordings, two seeds
-    assert left["seeds"] == 2
-    assert left["pauses_percent"] == [75.0, 50.0, 100.0]
-    assert "finds 75.0 % of pauses (50.0 to 100.0 over 2 seeds)" in told(left)
+    limits = allowed([[right, right], [right, wrong]])            # two recordings, two seeds
+    assert limits["seeds"] == 2
+    assert limits["pauses_percent"] == [75.0, 50.0, 100.0]
+    assert "chance allows 75.0 % of pauses (50.0 to 100.0 over 2 seeds)" in told(limits)
 
 
 def test_each_seed_is_judged_both_ways() -> None:

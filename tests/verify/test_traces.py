@@ -107,7 +107,7 @@ def test_in_words() -> None:
     assert "generations 2, ours 2" in finding.summary
     assert any(line.startswith("messages as recorded") for line in finding.details)
     lines = summarise([finding, finding])
-    assert lines[0].startswith("eager, sticky: generations 2 of 2") and lines[-2].startswith("all: ") and lines[-1].startswith("  chance leaves: ")
+    assert lines[0].startswith("eager, sticky: generations 2 of 2") and lines[-2].startswith("all: ") and lines[-1].startswith("  chance allows ")
 
 
 def test_what_is_no_recording_is_refused(tmp_path: Path) -> None:
