@@ -15,12 +15,18 @@ from rebalsim.simulation.randomness import mean_of
 from rebalsim.trace.events import CommitRefused, Fenced, MemberReset, RebalanceNoticed, RejoinRequested
 
 if TYPE_CHECKING:
+    from rebalsim.domain.scenario import Consumer as Spec
     from rebalsim.simulation.consumer import Consumer
 
 _RETRIABLE = (
     Error.COORDINATOR_LOAD_IN_PROGRESS, Error.UNKNOWN_TOPIC_OR_PARTITION, Error.COORDINATOR_NOT_AVAILABLE, Error.NOT_COORDINATOR,
     Error.REQUEST_TIMED_OUT, Error.NETWORK_EXCEPTION,
 )
+
+
+def commits_itself(spec: Spec) -> bool:
+    """Does a consumer with these settings commit automatically?"""
+    return spec.handler.commit == "auto" and spec.config.enable_auto_commit
 
 
 class Commits:
@@ -32,7 +38,7 @@ class Commits:
         self.consumer = consumer
         self.engine = consumer.engine
         config = consumer.config
-        self.is_auto = consumer.spec.handler.commit == "auto" and config.enable_auto_commit
+        self.is_auto = commits_itself(consumer.spec)
         self.interval_us = config.auto_commit_interval_us
         self.due_us = self.engine.env._now + self.interval_us if self.is_auto else NEVER
         self.under_way = 0                    # asynchronous ones without an answer

@@ -20,6 +20,7 @@ from rebalsim.protocol.messages import FindCoordinatorResponse
 from rebalsim.simulation.arrivals import lay_out, share_of, steps_ahead
 from rebalsim.simulation.brokers import Brokers
 from rebalsim.simulation.clients import client_of, coordinator_of, is_client_of
+from rebalsim.simulation.commits import commits_itself
 from rebalsim.simulation.consumer import Consumer
 from rebalsim.simulation.coordinator import Coordinator
 from rebalsim.simulation.drive import Drive
@@ -209,6 +210,7 @@ class World:
         unborn = [t.name for t in scenario.topics if not t.exists_from_start or any(not count for _, count in self.growth.get(t.name, ()))]
         for name, consumer in self.consumers.items():
             spec, config, broker = consumer.spec, consumer.config, scenario.cluster.config
+            is_auto = commits_itself(spec)
             is_new = config.group_protocol == "consumer"       # then the brokers say how often, and how long
             header.consumers[name] = ConsumerFacts(
                 spec.group, spec.process, consumer.rack, f"{spec.client} {spec.client_version}",
@@ -217,8 +219,8 @@ class World:
                 broker.group_consumer_heartbeat_interval_us if is_new else config.heartbeat_interval_us,
                 config.max_poll_interval_us if spec.habits.has_poll_limit else -1,
                 spec.handler.poll_timeout_us, mean_of(spec.handler.per_record), spec.handler.commit == "auto",
-                config.auto_commit_interval_us if consumer.commits.is_auto else -1,
-                "" if consumer.commits.is_auto else spec.handler.commit.replace("auto", "none"),
+                config.auto_commit_interval_us if is_auto else -1,
+                "" if is_auto else spec.handler.commit.replace("auto", "none"),
                 tuple([topic for topic in unborn if spec.subscribes_to(topic)]) if unborn else (),
             )
         return header

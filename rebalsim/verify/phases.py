@@ -6,11 +6,10 @@ from pathlib import Path
 
 from rebalsim.analysis import analyse
 from rebalsim.analysis.truth import Truth, compare
-from rebalsim.domain.errors import InputError
 from rebalsim.simulation.world import play
 from rebalsim.trace.recording import trace_of_recording
 from rebalsim.verify.replay import scenario_of
-from rebalsim.verify.traces import MALFORMED, PLAYED, load
+from rebalsim.verify.traces import PLAYED, as_recording, load
 
 
 def is_played(path: Path) -> bool:
@@ -21,9 +20,7 @@ def is_played(path: Path) -> bool:
 def truth_of(path: Path) -> Truth:
     """One recording, replayed without jitter, phase by phase."""
     document = load(path)
-    recorded = analyse(trace_of_recording(document, str(path)))
-    try:
+    with as_recording(path):
+        recorded = analyse(trace_of_recording(document, str(path)))
         scenario, drive = scenario_of(document)
-        return compare(recorded, analyse(play(scenario, drive=drive, wire=True)))
-    except MALFORMED as e:
-        raise InputError(f"{path}: is not a recording as its format says ({type(e).__name__}: {e})") from None
+    return compare(recorded, analyse(play(scenario, drive=drive, wire=True)))

@@ -130,9 +130,9 @@ def _done_to(document: dict[str, Any]) -> list[Deed]:
         if what in _DEEDS:
             deeds.append(Deed(at, _DEEDS[what], name))
         elif what == "hang_begin":
-            deeds.append(Deed(at, "hang", name, event["ms"] * MS))
+            deeds.append(Deed(at, "hang", name, int(event["ms"]) * MS))
         elif what == "partitions_done":
-            deeds.append(Deed(at, "grow", name, event["ms"]))
+            deeds.append(Deed(at, "grow", name, int(event["ms"])))
     return deeds
 
 

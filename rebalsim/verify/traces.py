@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from rebalsim.verify import wire as wires
 from rebalsim.verify.chance import allowed, told
 from rebalsim.verify.coin_flips import flips, replays
 from rebalsim.verify.finding import Finding
+from rebalsim.verify.form import unfit
 from rebalsim.verify.judge import Judgement, judge, total
 from rebalsim.verify.prediction import prediction_of
 from rebalsim.verify.replay import scenario_of
@@ -34,29 +36,28 @@ def verify(path: Path, *, differences: int = 3, wire: bool = False, out: Path | 
             str(path), "trace", False, f"{path}: not replayed yet — its members use the {protocol} protocol, whose client is not simulated",
             document={"file": str(path), "kind": "trace", "protocol": protocol, "replayed": False},
         )
-    try:
+    with as_recording(path):
         scenario, drive = scenario_of(document)
-        trace = play(scenario, seed=1, wire=True, drive=drive)
-        prediction = prediction_of(trace)
+    trace = play(scenario, seed=1, wire=True, drive=drive)
+    prediction = prediction_of(trace)
+    with as_recording(path):
         result = judge(document, prediction)
-        judged, mirrored = replays(document, prediction)
-        found = flips(result, judged)
+    judged, mirrored = replays(document, prediction)
+    found = flips(result, judged)
+    with as_recording(path):
         messages = _wire(document, trace, differences) if wire else []
-    except MALFORMED as e:
-        raise InputError(f"{path}: is not a recording as its format says ({type(e).__name__}: {e})") from None
     if out is not None:
         _write(out / f"{document.get('name') or path.name.split('.')[0]}.json" if several else out, prediction)
     details = _wrong(result, differences)
-    if found:
-        shown = max(differences, 1)
-        details.append(f"a few ms decide here; of {len(judged)} seeds of jitter go the recording's way:")
-        details += [f"  {flip.right:2} {flip.what}" for flip in found[:shown]]
-        if len(found) > shown:
-            details.append(f"  … and {len(found) - shown} more places")
+    shown = max(differences, 1)
+    details += _listed(f"a few ms decide here; of {len(judged)} seeds of jitter go the recording's way:",
+                       [f"{flip.right:2} {flip.what}" for flip in found if flip.right], shown)
+    details += _listed(f"no few ms decide here: under none of {len(judged)} seeds as recorded",
+                       [flip.what for flip in found if not flip.right], shown)
     details += messages
     figures = total([result])
     return Finding(
-        str(path), "trace", True, f"{path}: {_line(figures, result)}", details,
+        str(path), "trace", True, f"{path}: {_line([result])}", details,
         {"file": str(path), "kind": "trace", **figures,
          "seeds": {"count": len(judged), "flips": [{"what": flip.what, "right": flip.right} for flip in found]},
          "chance_allows": allowed([mirrored])},
@@ -80,7 +81,7 @@ def summarise(findings: Sequence[Finding]) -> list[str]:
         kinds["all"] = [result for kind in (*classic, CONSUMER) for result in kinds.get(kind, ())]
     lines: list[str] = []
     for kind, results in kinds.items():
-        lines.append(f"{kind}: {_line(total([result for result, _ in results]))}")
+        lines.append(f"{kind}: {_line([result for result, _ in results])}")
         lines.append(told(allowed([mirrored for _, mirrored in results])))
     if missing:
         lines.append(f"not replayed yet: {missing} of {len(findings)}")
@@ -98,40 +99,23 @@ def load(path: Path) -> dict[str, Any]:
     missing = [key for key in ("conf", "events", "steps", "topics", "end", "rate_per_partition") if key not in document]
     if missing:
         raise InputError(f"{path}: lacks {', '.join(missing)} — a recording's header says how its consumers were set up")
-    if why := _unfit(document):
+    if why := unfit(document):
         raise InputError(f"{path}: is not a recording as its format says ({why})")
     found: dict[str, Any] = document
     return found
 
 
+@contextmanager
+def as_recording(path: Path) -> Iterator[None]:
+    """Where a document is read: what its format does not allow is the file's fault, and not a bug."""
+    try:
+        yield
+    except MALFORMED as e:
+        raise InputError(f"{path}: is not a recording as its format says ({type(e).__name__}: {e})") from None
+
+
 def _no_number(name: str) -> None:
     raise ValueError(f"{name} is no number")
-
-
-_LONGEST_MS = 7 * 86_400_000
-_HIGHEST_RATE, _MOST_PARTITIONS = 1_000_000, 10_000
-_AT_LEAST_ONE = ("x.poll_ms", "heartbeat.interval.ms", "fetch.max.wait.ms")         # what comes again and again takes time
-
-
-def _unfit(document: dict[str, Any]) -> str:
-    """What could not be replayed, or never came to an end; empty where all is well."""
-    conf, events, end = document["conf"], document["events"], document["end"]
-    if not isinstance(conf, dict) or not isinstance(events, list):
-        return "conf is an object and events a list"
-    if not isinstance(end, (int, float)) or not 0 <= end <= _LONGEST_MS:
-        return "it ends within a week, by whole ms"
-    if not all(isinstance(e, dict) and isinstance(e.get("member"), str) and isinstance(e.get("t"), (int, float)) for e in events):
-        return "each event has a member and a time"
-    members = document.get("members", {})
-    if not isinstance(members, dict) or not all(isinstance(settings, dict) for settings in members.values()):
-        return "members are objects"
-    times = {key: value for settings in (conf, *members.values()) for key, value in settings.items() if key.endswith((".ms", "_ms", "_us"))}
-    wrong = [key for key, value in times.items() if not isinstance(value, (int, float)) or not (key in _AT_LEAST_ONE) <= value <= _LONGEST_MS * 1000]
-    if not isinstance(rate := document["rate_per_partition"], (int, float)) or not 0 <= rate <= _HIGHEST_RATE:
-        wrong.append("rate_per_partition")
-    if not isinstance(topics := document["topics"], dict) or not all(isinstance(n, int) and 0 <= n <= _MOST_PARTITIONS for n in topics.values()):
-        wrong.append("topics")
-    return f"{', '.join(wrong)}: out of bounds" if wrong else ""
 
 
 def _write(path: Path, prediction: dict[str, Any]) -> None:
@@ -153,18 +137,33 @@ def _kind_of(document: dict[str, Any]) -> str:
 # -------------------------------------------------------------------------------------------------- telling
 
 
-def _line(figures: dict[str, Any], one: Judgement | None = None) -> str:
+def _listed(heading: str, entries: Sequence[str], shown: int) -> list[str]:
+    """The first of them beneath their heading, and how many more there are."""
+    if not entries:
+        return []
+    more = [f"  … and {len(entries) - shown} more places"] if len(entries) > shown else []
+    return [heading, *[f"  {entry}" for entry in entries[:shown]], *more]
+
+
+def _generations(results: Sequence[Judgement]) -> str:
+    """Theirs and ours, or how often they agree; nothing under the consumer protocol, which counts epochs."""
+    counting = [result.generations for result in results if any(result.generations)]
+    if not counting:
+        return ""
+    if len(results) == 1:
+        return f"generations {counting[0][0]}, ours {counting[0][1]}; "
+    return f"generations {sum(theirs == ours for theirs, ours in counting)} of {len(counting)}; "
+
+
+def _line(results: Sequence[Judgement]) -> str:
+    figures = total(results)
     middle, most = figures["callback_ms"]
     half, long = figures["pause_error_ms"]
-    if one is not None:
-        theirs, ours = one.generations
-        generations = f"generations {theirs}, ours {ours}"
-    else:
-        generations = f"generations {figures['generations_right']} of {figures['recordings']}"
-    shares = "" if one is not None else f" ({figures['pauses_percent']} % a recording)"
-    events = "" if one is not None else f" ({figures['events_percent']} %)"
+    several = len(results) > 1
+    shares = f" ({figures['pauses_percent']} % a recording)" if several else ""
+    events = f" ({figures['events_percent']} %)" if several else ""
     return (
-        f"{generations}; callbacks of {figures['members_same']} of {figures['members']} members, {middle:.0f} and {most:.0f} ms apart; "
+        f"{_generations(results)}callbacks of {figures['members_same']} of {figures['members']} members, {middle:.0f} and {most:.0f} ms apart; "
         f"pauses {figures['pauses_within']} of {figures['pauses']}{shares}, events {figures['events_within']} of {figures['events']}{events}, "
         f"{half:.0f} and {long:.0f} ms off"
     )

@@ -39,6 +39,13 @@ def test_joiners_start_one_after_another() -> None:
     assert [(e.consumer, seconds(e.at_us)) for e in of(a, ev.ConsumerStarted)][-2:] == [("c3", 60.0), ("c4", 62.0)]
 
 
+def test_a_member_that_no_action_starts_is_told_of_and_does_nothing() -> None:
+    group = GROUP.replace("members: 3", "members: {c0: {}, spare: {starts_at: never}}")
+    a = told("  []\n", group)
+    assert "spare" in a.trace.header.consumers
+    assert [e.consumer for e in of(a, ev.ConsumerStarted)] == ["c0"]
+
+
 def test_scaling_in_stops_those_who_came_last() -> None:
     a = told("  - {at: 1m, scale: 1}\n")
     assert [e.consumer for e in of(a, ev.StopAsked)] == ["c2", "c1"]

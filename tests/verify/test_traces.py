@@ -110,6 +110,25 @@ def test_in_words() -> None:
     assert lines[0].startswith("eager, sticky: generations 2 of 2") and lines[-2].startswith("all: ") and lines[-1].startswith("  chance allows ")
 
 
+def test_a_recording_in_which_nobody_joins_is_replayed_as_such() -> None:
+    document = load("crash-sticky")
+    document["events"] = [event for event in document["events"] if event["ev"] in ("do_kill", "do_freeze", "hang_begin")]
+    assert replayed(document) == {"generations": 0, "callbacks": [], "pauses": []}
+
+
+def test_what_no_seed_gets_right_is_no_matter_of_a_few_ms(tmp_path: Path) -> None:
+    document = load("crash-sticky")
+    for event in document["events"]:
+        if event["ev"] == "joined":
+            event["generation"] += 1
+    path = tmp_path / "falsified.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    details = verify(path).details
+    at = details.index("no few ms decide here: under none of 20 seeds as recorded")
+    assert details[at + 1] == "  generations"
+    assert not any(line.endswith(" 0 generations") for line in details)
+
+
 def test_what_is_no_recording_is_refused(tmp_path: Path) -> None:
     cut = tmp_path / "cut.json"
     cut.write_text('{"conf": {}, "events": [\n{"t":1', encoding="utf-8")
@@ -126,6 +145,10 @@ def test_what_is_no_recording_is_refused(tmp_path: Path) -> None:
     ({"rate_per_partition": 1e300}, "rate_per_partition: out of bounds"), ({"topics": {"t": 10**9}}, "topics: out of bounds"),
     ({"events": [{"t": 0, "member": 5, "ev": "go"}]}, "each event has a member and a time"), ({"members": "x"}, "members are objects"),
     ({"conf": {"x.poll_ms": 100, "x.revoke_ms": "soon"}}, "x.revoke_ms: out of bounds"),
+    ({"kafka": []}, "kafka is a version"), ({"topic_ids": {"t": {}}}, "topic_ids are texts"), ({"topics": True}, "topics: out of bounds"),
+    ({"members": {"c0": {"group.instance.id": []}}}, "a setting is a text or a number"), ({"steps": [[1]]}, "is not a recording as its format says"),
+    ({"events": [{"t": 1e300, "member": "c0", "ev": "go"}]}, "each event has a member and a time"),
+    ({"events": [{"t": 5, "member": "x", "ev": "partitions_done", "ms": 9}]}, "partitions are added to a topic of the header"),
 ])
 def test_a_recording_that_is_none_or_never_ends_is_refused_and_no_crash(tmp_path: Path, change: dict[str, Any], said: str) -> None:
     path = tmp_path / "broken.json"
