@@ -10,30 +10,23 @@ seconds), all but two had every callback as recorded; six of those with no race 
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
 from rebalsim.simulation.world import play
 from rebalsim.trace.events import RecordsDelivered, RejoinRequested
-from rebalsim.verify.judge import Judgement, judge, total
-from rebalsim.verify.prediction import prediction_of
+from rebalsim.verify.judge import total
 from rebalsim.verify.replay import scenario_of
 from rebalsim.verify.traces import load
+from tests.verify.recordings import REALITY, judged, names_in
 
-FOLDER = Path(__file__).parents[1] / "reality" / "held-out"
-NAMES = sorted(path.name.removesuffix(".json.gz") for path in FOLDER.glob("*.json.gz"))
-
-
-def judged(name: str) -> Judgement:
-    document = load(FOLDER / f"{name}.json.gz")
-    scenario, drive = scenario_of(document)
-    return judge(document, prediction_of(play(scenario, seed=1, wire=True, drive=drive)))
+FOLDER = REALITY / "held-out"
+NAMES = names_in("held-out")
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_generations_and_callbacks_are_those_recorded(name: str) -> None:
-    result = judged(name)
+    result = judged("held-out", name)
     assert result.generations[0] == result.generations[1]
     assert result.differing == []
 
@@ -48,7 +41,7 @@ def test_a_torn_hand_over_leaves_partitions_to_nobody_in_kafka_too() -> None:
                 times.setdefault(partition, []).append(event["t"])
     waits = {partition: max(b - a for a, b in pairwise(at)) for partition, at in times.items()}
     assert [partition for partition, longest in sorted(waits.items()) if longest > 25_000] == ["t-3", "t-4", "t-5"]
-    result = judged("torn-handover-coop")
+    result = judged("held-out", "torn-handover-coop")
     assert result.differing == [] and len(result.pauses) == 9 and result.events_right == result.events
 
 
@@ -74,7 +67,7 @@ def test_records_that_lay_ready_at_a_thaw_wait_for_the_coordinator() -> None:
 
 
 def test_the_figures() -> None:
-    figures = total(judged(name) for name in NAMES)
+    figures = total(judged("held-out", name) for name in NAMES)
     assert figures["recordings"] >= 13 and figures["pauses"] >= 150
     assert figures["callback_ms"][0] <= 20 and figures["callback_ms"][1] <= 50
     assert figures["pauses_percent"] >= 94 and figures["events_percent"] >= 92

@@ -6,37 +6,23 @@ them, and nothing was chosen for them: what the replays agree with here is what 
 
 from __future__ import annotations
 
-from functools import cache
-from pathlib import Path
-
 import pytest
 
-from rebalsim.simulation.world import play
-from rebalsim.verify.judge import Judgement, judge, total
-from rebalsim.verify.prediction import prediction_of
-from rebalsim.verify.replay import scenario_of
-from rebalsim.verify.traces import load
+from rebalsim.verify.judge import total
+from tests.verify.recordings import judged, names_in
 
-FOLDER = Path(__file__).parents[1] / "reality" / "whole-set"
-NAMES = sorted(path.name.removesuffix(".json.gz") for path in FOLDER.glob("*.json.gz"))
-
-
-@cache
-def judged(name: str) -> Judgement:
-    document = load(FOLDER / f"{name}.json.gz")
-    scenario, drive = scenario_of(document)
-    return judge(document, prediction_of(play(scenario, seed=1, wire=True, drive=drive)))
+NAMES = names_in("whole-set")
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_generations_and_callbacks_are_those_recorded(name: str) -> None:
-    result = judged(name)
+    result = judged("whole-set", name)
     assert result.generations[0] == result.generations[1]
     assert result.differing == []
 
 
 def test_the_figures_of_all_of_them() -> None:
-    figures = total(judged(name) for name in NAMES)
+    figures = total(judged("whole-set", name) for name in NAMES)
     assert figures["recordings"] == 12 and figures["pauses"] >= 110 and figures["events"] >= 45
     assert figures["callback_ms"][0] <= 15 and figures["callback_ms"][1] <= 50
     assert figures["pauses_percent"] >= 97 and figures["events_percent"] >= 96
