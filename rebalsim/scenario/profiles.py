@@ -60,11 +60,12 @@ def number_of(version: str) -> tuple[int, ...]:
 
 
 NO_LIMIT_US = 2_147_483_647_000       # the longest that a setting in ms can say: for clients that have no max.poll.interval.ms
-LIBRDKAFKA = Habits(runs_itself=True, awaits_poll="registered", pauses_meanwhile=True, poll_check_us=500 * MS, join_spacing_us=1 * SECOND, join_version=5)
+LIBRDKAFKA = Habits(runs_itself=True, awaits_poll="registered", pauses_meanwhile=True, poll_check_us=500 * MS, join_spacing_us=1 * SECOND, join_version=5,
+                    ends_session=True)
 FRANZ_GO = Habits(runs_itself=True, has_poll_limit=False, rebalance_timeout="fixed", rebalance_timeout_us=1 * MINUTE, beats_after_join_us=500 * MS,
-                  follows_group=True)
+                  follows_group=True, ends_session=True, at_refused_commit="rejoins")
 SARAMA = Habits(runs_itself=True, awaits_poll="always", has_poll_limit=False, rebalance_timeout="fixed", rebalance_timeout_us=1 * MINUTE,
-                join_spacing_us=2 * SECOND, join_version=5)
+                join_spacing_us=2 * SECOND, join_version=5, at_refused_commit="nothing")
 AIOKAFKA = Habits(runs_itself=True, rebalance_timeout="session", join_version=5)
 
 
@@ -125,8 +126,9 @@ HABITS: tuple[Habit, ...] = (
     Habit("librdkafka", "range,roundrobin by default, cooperative-sticky beside them, but not in one list with them; no sticky; session.timeout.ms is 45 s",
           "rdkafka_assignor.c, CONFIGURATION.md"),
     Habit("librdkafka", "a thread of its own joins, beats and assigns, whatever the application does; attempts to join are 1 s apart unless the last led on; "
-          "the client itself ends its session when the coordinator has not answered for session.timeout.ms; JoinGroup version 5: no SkipAssignment",
-          "rdkafka_cgrp.c, rdkafka_request.c; seen with 2.16 on Kafka 4.3.1"),
+          "JoinGroup version 5: no SkipAssignment", "rdkafka_cgrp.c, rdkafka_request.c; seen with 2.16 on Kafka 4.3.1"),
+    Habit("librdkafka", "the client itself ends its session when no SyncGroup or beat was answered for session.timeout.ms: all is lost, and it joins anew; "
+          "so it does when a commit is refused as a stranger's", "rdkafka_cgrp.c: rd_kafka_cgrp_session_timeout_check, rd_kafka_cgrp_op_handle_OffsetCommit"),
     Habit("librdkafka", "with a rebalance callback (a story's listener:) partitions are given up and taken when the application polls, and nothing at all is "
           "handed over until then; eager members join after that, cooperative ones before; without one nobody waits for the application",
           "rdkafka_cgrp.c: rd_kafka_rebalance_op, rd_kafka_rebalance_op_incr; seen with 2.16 on Kafka 4.3.1"),
@@ -143,16 +145,26 @@ HABITS: tuple[Habit, ...] = (
     Habit("franz-go", "joins, beats and calls back beside the application, whatever it does (without BlockRebalanceOnPoll); one more heartbeat 500 ms after "
           "each cooperative join; cooperative where the group's assignor is: one eager-only member makes everybody eager, and what they "
           "owned is given up after the sync, when it may have a new owner already", "kgo/consumer_group.go, config.go"),
+    Habit("franz-go", "a beat is tried again for session.timeout.ms; then all is given up as lost, and the group joined anew",
+          "kgo/config.go: RetryTimeoutFn, consumer_group.go: heartbeat, manageFailWait"),
+    Habit("franz-go", "whose commit is refused as a stranger's joins at once", "kgo/consumer_group.go: commitHasFatalMemberError, CHANGELOG.md 1.21.3"),
+    Habit("franz-go", "… and, cooperative, keeps what it owns until the sync (played: it gives it up when the join is refused)",
+          "kgo/consumer_group.go: joinAndSync", False),
     Habit("franz-go", "group.protocol: consumer is a hidden opt-in", "kgo/consumer_group_848.go: should848", False),
     Habit("sarama", "range by default; session 10 s, heartbeat 3 s, rebalance timeout 60 s; attempts to join 2 s apart; no max.poll.interval.ms; "
           "cooperative-sticky since 1.60.1", "config.go, CHANGELOG.md"),
     Habit("sarama", "beats on while a rebalance waits for the handlers to return; whoever takes longer than the rebalance timeout is put out of the group",
           "consumer_group_session.go: heartbeatLoop, release"),
+    Habit("sarama", "neither a session that ends without an answer nor a commit that is refused makes it give anything up: only the answer to a beat does",
+          "consumer_group_session.go: heartbeatLoop, offset_manager.go: handleResponse"),
+    Habit("sarama", "gives its session up after four beats in a row that failed", "consumer_group_session.go: heartbeatLoop, Metadata.Retry.Max", False),
     Habit("sarama", "its own arithmetic of range (Kafka's assignor of the name decides here)", "sarama's range", False),
     Habit("kafka-python", "range,roundrobin by default, and sticky; cooperative-sticky since 3.0; callbacks and joins in poll(), heartbeats by a thread, as "
           "in Java", "coordinator/consumer.py, coordinator/assignors"),
     Habit("aiokafka", "roundrobin by default, and range and sticky, nothing cooperative; session 10 s, heartbeat 3 s, the session is the rebalance timeout",
           "consumer.py, group_coordinator.py"),
+    Habit("aiokafka", "keeps what it owns however long the coordinator does not answer; gives it up when a beat or a commit is refused",
+          "group_coordinator.py: _heartbeat_routine, _do_commit_offsets, reset_generation"),
     Habit("aiokafka", "joins and beats beside the application and waits for nobody; max.poll.interval.ms is known to be over the moment it is",
           "group_coordinator.py: _heartbeat_routine, _maybe_leave_group"),
 )

@@ -12,7 +12,7 @@ from rebalsim.protocol.messages import OffsetCommitRequest
 from rebalsim.simulation.engine import NEVER
 from rebalsim.simulation.network import Call
 from rebalsim.simulation.randomness import mean_of
-from rebalsim.trace.events import CommitRefused, Fenced, MemberReset, RebalanceNoticed, RejoinRequested
+from rebalsim.trace.events import CommitRefused, Fenced, RebalanceNoticed, RejoinRequested
 
 if TYPE_CHECKING:
     from rebalsim.domain.scenario import Consumer as Spec
@@ -156,13 +156,15 @@ class Commits:
             return "rebalancing"
         if error is Error.FENCED_INSTANCE_ID:
             consumer.tell(Fenced(now, consumer.name, "OffsetCommit", error.name))
-            return "fatal" if same else "rebalancing"
+            if not same:
+                return "rebalancing"
+            consumer.membership.commit_fenced(error)
+            return "fatal"
         if error is Error.UNKNOWN_MEMBER_ID or error is Error.ILLEGAL_GENERATION:
             if not same and member.state is MemberState.PREPARING:
                 return "rebalancing"
             if same:
-                member.reset(keeps_id=error is Error.ILLEGAL_GENERATION, reason=f"encountered {error.name} from OffsetCommit response")
-                consumer.tell(MemberReset(now, consumer.name, member.rejoin_reason))
+                consumer.membership.commit_disowned(error)
             return "failed"
         return "fatal"
 

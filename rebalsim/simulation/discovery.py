@@ -39,7 +39,7 @@ def found(consumer: Endpoint, call: Call, response: Any) -> None:
     if response.error is Error.NONE:
         consumer.take_coordinator(response.broker)
         consumer.tell(CoordinatorFound(consumer.engine.env._now, consumer.name, response.broker))
-        consumer.heartbeat.timers.heard_us = consumer.engine.env._now      # the session timer begins anew (FindCoordinatorResponseHandler)
+        consumer.heartbeat.coordinator_found(consumer.engine.env._now)
 
 
 def ask_for_coordinator(consumer: Endpoint) -> Call:

@@ -54,6 +54,10 @@ class HeartbeatThread:
         self.is_enabled = False
         self.alarm.off()
 
+    def coordinator_found(self, now_us: int) -> None:
+        """The session timer begins anew (FindCoordinatorResponseHandler)."""
+        self.timers.heard_us = now_us
+
     def plan(self) -> None:
         """When the thread has something to do next."""
         if not self.is_enabled:

@@ -234,6 +234,18 @@ class Membership(Joining):
         self.is_pending, self.result = False, None
         member.needs_prepare = True
 
+    # ---------------------------------------------------------------------------------------------- what commits tell
+
+    def commit_disowned(self, error: Error) -> None:
+        """An OffsetCommit tells that the group does not know this member, or not in this generation: what it owns is lost before it joins again."""
+        member = self.member
+        member.reset(keeps_id=error is Error.ILLEGAL_GENERATION, reason=f"encountered {error.name} from OffsetCommit response")
+        self.consumer.tell(MemberReset(self.engine.env._now, self.consumer.name, member.rejoin_reason))
+
+    def commit_fenced(self, error: Error) -> None:
+        """An OffsetCommit tells that another has taken this one's place: the next poll() throws."""
+        self.consumer.heartbeat.failure = error
+
     # ---------------------------------------------------------------------------------------------- leaving
 
     def leave(self, reason: str, *, is_forced: bool = False, is_barred: bool = False) -> bool:

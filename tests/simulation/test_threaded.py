@@ -13,7 +13,7 @@ from rebalsim.analysis import analyse
 from rebalsim.domain.habits import JAVA, Habits
 from rebalsim.scenario.load import story_of
 from rebalsim.scenario.profiles import AIOKAFKA, FRANZ_GO, LIBRDKAFKA, SARAMA
-from rebalsim.simulation.world import play
+from rebalsim.simulation.world import World, play
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import Trace
 
@@ -195,3 +195,80 @@ def test_a_request_without_an_answer_is_given_up_by_the_own_thread_while_the_han
     trace = trace_of("franz-go", "eager", *script, listener="")
     lost = [e for e in told(trace, ev.CoordinatorLost, "c0", 20) if e.why == "request timed out"]
     assert lost and 50e6 <= lost[0].at_us <= 52e6                              # 30 s after its first beat into the cut
+
+
+CUT_STORY = """
+cluster: {brokers: 3}
+topics: {orders: {partitions: 6, rate: 60/s, replicas: 3}}
+group:
+  members: 3
+  client: %(client)s
+  config: {partition.assignment.strategy: [%(assignor)s], session.timeout.ms: 45s}
+script:
+  - {at: 1m, cut: {members: c1, for: %(seconds)ss}}
+replay: as-written
+horizon: 6m
+"""
+
+
+def cut_trace(client: str, assignor: str, seconds: int) -> Trace:
+    return play(story_of((CUT_STORY % {"client": client, "assignor": assignor, "seconds": seconds}).encode(), "story.yaml").scenario())
+
+
+@pytest.mark.parametrize("seconds", [60, 100, 150])
+@pytest.mark.parametrize("client", ["librdkafka", "franz-go"])
+def test_a_client_that_minds_its_session_gives_everything_up_when_nobody_has_answered_for_so_long(client: str, seconds: int) -> None:
+    trace = cut_trace(client, "cooperative-sticky", seconds)
+    lost = [e for e in told(trace, ev.CallbackBegan, "c1", 60) if e.callback == "lost"]
+    assert lost and len(lost[0].partitions) == 2
+    assert 102e6 <= lost[0].at_us <= 105.1e6                                    # 45 s after the last answer, whatever coordinator was found meanwhile
+    assert not any(e.at_us > lost[0].at_us and e.error for e in told(trace, ev.CommitRefused, "c1", 60))
+
+
+@pytest.mark.parametrize("client", ["sarama", "aiokafka"])
+def test_a_client_that_does_not_mind_its_session_keeps_what_it_has_until_it_is_told(client: str) -> None:
+    trace = cut_trace(client, "range", 100)
+    lost = [e for e in told(trace, ev.CallbackBegan, "c1", 60) if e.callback == "lost"]
+    assert lost and lost[0].at_us >= 160e6
+
+
+@pytest.mark.parametrize(("client", "assignor"), [
+    (client, assignor) for client in ("librdkafka", "franz-go", "sarama", "aiokafka") for assignor in ("range", "cooperative-sticky")
+    if (client, assignor) != ("aiokafka", "cooperative-sticky")])                # which it does not have
+@pytest.mark.parametrize("seconds", [50, 100])
+def test_after_a_cut_has_healed_every_partition_is_read_again_by_its_owner_alone(client: str, assignor: str, seconds: int) -> None:
+    analysis = analyse(cut_trace(client, assignor, seconds))
+    assert not analysis.violations
+    assert [pause for pause in analysis.pauses if pause.ended_us >= analysis.horizon_us] == []
+    for (_, partition), holdings in analysis.holdings.items():
+        assert len([h for h in holdings if h.ended_us >= analysis.horizon_us]) == 1, partition
+
+
+def commit_refused(client: str) -> tuple[Trace, int]:
+    """The coordinator puts c1 out while c1 is cut off; its first word after that is a commit. Returns when that was refused."""
+    text = (CUT_STORY % {"client": client, "assignor": "range", "seconds": 20}).replace("45s", "6s, heartbeat.interval.ms: 5s, auto.commit.interval.ms: 500ms")
+    trace = play(story_of(text.encode(), "story.yaml").scenario())
+    return trace, next(e.at_us for e in told(trace, ev.CommitRefused, "c1", 60) if e.error == "UNKNOWN_MEMBER_ID")
+
+
+def test_a_refused_commit_makes_aiokafka_give_everything_up_at_once_and_sarama_wait_for_its_next_beat() -> None:
+    for client in ("aiokafka", "sarama"):
+        trace, refused = commit_refused(client)
+        lost = next(e for e in told(trace, ev.CallbackBegan, "c1", 60) if e.callback == "lost")
+        reset = next(e for e in told(trace, ev.MemberReset, "c1", 60))
+        assert ("OffsetCommit" in reset.reason) == (client == "aiokafka")
+        assert (lost.at_us == refused) == (client == "aiokafka")
+
+
+def test_a_refused_commit_makes_librdkafka_lose_everything_and_franz_go_join_at_once() -> None:
+    """The coordinator forgets c1 while its session lives: what it commits next is refused."""
+    for client in ("librdkafka", "franz-go"):
+        text = (CUT_STORY % {"client": client, "assignor": "cooperative-sticky", "seconds": 1}).replace("45s", "45s, auto.commit.interval.ms: 500ms")
+        scenario = story_of(text.encode(), "story.yaml").scenario()
+        world = World(scenario, scenario.seed, is_dense=False, is_wire=False, drive=None)
+        world.engine.at(80_000_000, 0, lambda _, world=world: world.host_of("group").group.members.pop(world.consumers["c1"].member.member_id), None)
+        trace = world.play()
+        refused = next(e for e in told(trace, ev.CommitRefused, "c1", 80) if e.error == "UNKNOWN_MEMBER_ID")
+        lost = next(e for e in told(trace, ev.CallbackBegan, "c1", 80) if e.callback == "lost")
+        joins = next(e for e in told(trace, ev.RequestSent, "c1", 80) if e.api == "JoinGroup")
+        assert joins.at_us == refused.at_us and (lost.at_us == refused.at_us) == (client == "librdkafka") and refused.at_us < 81e6

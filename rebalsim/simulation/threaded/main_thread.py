@@ -70,8 +70,8 @@ class MainThread(Membership):
         if now < consumer.blocked_until_us:                   # it computes an assignment, and does nothing else meanwhile
             self.plan()
             return
-        if member.state is MemberState.STABLE and now >= consumer.heartbeat.timers.session_ends_us():
-            self._lose_session(now)
+        if member.state is MemberState.STABLE and now >= consumer.heartbeat.session_ends_us():
+            self._end_session(now)
         if consumer.coordinator is None:
             self._look_for_coordinator(now)
         else:
@@ -95,7 +95,7 @@ class MainThread(Membership):
         now = self.engine.env._now
         at = NEVER
         if member.state is MemberState.STABLE and not self.is_pending:
-            at = timers.session_ends_us()
+            at = beats.session_ends_us()
         if consumer.coordinator is None:
             at = min(at, self.looks_not_before_us) if not consumer.is_looking_up else at
         elif member.state is MemberState.STABLE and not self.is_pending:
@@ -200,6 +200,7 @@ class MainThread(Membership):
         if consumer.commits.is_auto:
             consumer.commits.due_us = now + consumer.commits.interval_us
         self.beat_again_us = now + habits.beats_after_join_us if habits.beats_after_join_us and member.is_cooperative else NEVER
+        consumer.heartbeat.timers.answered(now)
         self.has_assignment = True
         added, revoked = member.changes(given)
         if self.is_eager_now and member.owned:
@@ -226,7 +227,7 @@ class MainThread(Membership):
         if consumer.commits.is_auto and now >= consumer.commits.due_us:
             consumer.commits.maybe_auto()
 
-    def _lose_session(self, now: int) -> None:
+    def _end_session(self, now: int) -> None:
         """The client itself minds that the coordinator has not answered for so long."""
         self.member.reset(keeps_id=False, reason="session timed out without an answer of the coordinator")
         self.consumer.tell(MemberReset(now, self.consumer.name, self.member.rejoin_reason))
@@ -388,6 +389,24 @@ class MainThread(Membership):
         """The commit that ends an assignment; nothing waits for another try."""
         self.is_unassigning = False
         self.consumer.commits.outcome(call, response)
+
+    def commit_disowned(self, error: Error) -> None:
+        """Who is at a rebalance already hears of it from the answer to its JoinGroup, or to its next beat."""
+        member = self.member
+        habit = self.consumer.spec.habits.at_refused_commit
+        if habit == "nothing" or member.state is not MemberState.STABLE or self.errands:
+            return
+        if habit == "rejoins":
+            if not member.needs_rejoin:
+                self._ask(f"offset commit error: {error.name}")
+        else:
+            super().commit_disowned(error)
+            self._lose(error.name)
+        self.consumer.heartbeat.alarm.set(self.engine.env._now)       # its next turn
+
+    def commit_fenced(self, error: Error) -> None:
+        """Another has taken this one's place: fatal."""
+        self.fail(exception_name(error))
 
     # ---------------------------------------------------------------------------------------------- the application's polls
 

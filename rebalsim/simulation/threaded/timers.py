@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.member_timers import MemberTimers
-from rebalsim.simulation.engine import BEAT, Alarm
+from rebalsim.simulation.engine import BEAT, NEVER, Alarm
 
 if TYPE_CHECKING:
     from rebalsim.simulation.threaded.consumer import ThreadedConsumer
@@ -35,6 +35,13 @@ class OwnTimers:
         self.late_us = self.consumer.stream("beats").draw(self.consumer.world.machine.beat_late)
         self.timers.enable(self.consumer.engine.env._now)
         self.timers.polled_us = polled_us
+
+    def coordinator_found(self, now_us: int) -> None:
+        """The session goes on only with an answer to a SyncGroup or a beat: whoever led the group meanwhile may know nothing of this member."""
+
+    def session_ends_us(self) -> int:
+        """When the client itself ends the session."""
+        return self.timers.session_ends_us() if self.consumer.spec.habits.ends_session else NEVER
 
     def stop(self) -> None:
         self.alarm.off()
