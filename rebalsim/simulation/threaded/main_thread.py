@@ -70,8 +70,8 @@ class MainThread(Membership):
         if now < consumer.blocked_until_us:                   # it computes an assignment, and does nothing else meanwhile
             self.plan()
             return
-        if member.state is MemberState.STABLE and now >= consumer.heartbeat.session_ends_us():
-            self._end_session(now)
+        if member.state is MemberState.STABLE and not self.is_pending and now >= consumer.heartbeat.session_ends_us():
+            self._end_session(now)                            # the answer to a SyncGroup, read late, begins it anew
         if consumer.coordinator is None:
             self._look_for_coordinator(now)
         else:
@@ -81,6 +81,7 @@ class MainThread(Membership):
                 self._mind_group(now)
             if self._wants_to_join() and now >= self.joins_not_before_us:
                 self.joins_not_before_us = now + consumer.spec.habits.join_spacing_us
+                member.is_leader = False                      # the answer tells: who led and does not any more minds no metadata
                 self._send_join()
         self._mind_application(now)
         consumer.positions.serve()
@@ -394,7 +395,7 @@ class MainThread(Membership):
         """Who is at a rebalance already hears of it from the answer to its JoinGroup, or to its next beat."""
         member = self.member
         habit = self.consumer.spec.habits.at_refused_commit
-        if habit == "nothing" or member.state is not MemberState.STABLE or self.errands:
+        if habit == "nothing" or member.state is not MemberState.STABLE or self.is_pending or self.errands:
             return
         if habit == "rejoins":
             if not member.needs_rejoin:
