@@ -83,6 +83,11 @@ class Brokers:
                     return broker
         return leader
 
+    def join_version(self, broker: int | None) -> int:
+        """The highest version of JoinGroup that this broker knows now: since Kafka 3.2 the one with SkipAssignment (KIP-814)."""
+        version = self.kafka.get(broker) if broker is not None else None
+        return 8 if version is not None and tuple(int(part) for part in version.split(".")[:2] if part.isdigit()) < (3, 2) else 9
+
     def rules(self, broker: int) -> Any:
         """The coordinator that this broker runs."""
         return rules_of(replace(self.world.scenario.cluster, kafka=self.kafka[broker]))

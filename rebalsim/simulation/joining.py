@@ -61,7 +61,7 @@ class Joining:
         request = JoinGroupRequest(
             member.member_id, member.instance_id, consumer.client_id, config.session_timeout_us, rebalance_timeout_us,
             tuple([(assignor.name, self.subscription(assignor)) for assignor in self.assignors]), reason=member.rejoin_reason or None,
-            version=consumer.join_version,
+            version=min(consumer.join_version, consumer.world.brokers.join_version(consumer.coordinator)),
         )
         call = consumer.call("JoinGroup", request, self._joined)
         call.expires_us = self.engine.env._now + max(config.request_timeout_us, rebalance_timeout_us + 5_000_000)

@@ -68,8 +68,7 @@ class Process(Sleeper):
         self.is_cooperative = all("cooperative" in assignor.protocols for assignor in self.assignors)
         version = tuple(int(part) for part in spec.client_version.split(".")[:2] if part.isdigit())
         self.drains_first = version >= (4, 1)
-        brokers = tuple(int(part) for part in self.world.scenario.cluster.kafka.split(".")[:2] if part.isdigit())
-        self.join_version = spec.habits.join_version if brokers >= (3, 2) and (spec.client != "java" or version >= (3, 2)) else 8      # KIP-814: SkipAssignment
+        self.join_version = spec.habits.join_version if spec.client != "java" or version >= (3, 2) else 8      # the highest that it knows (KIP-814)
 
     # ---------------------------------------------------------------------------------------------- life and death
 

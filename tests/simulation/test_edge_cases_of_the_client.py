@@ -14,6 +14,8 @@ from rebalsim.analysis import analyse
 from rebalsim.domain.draws import constantly
 from rebalsim.domain.instants import MS, SECOND
 from rebalsim.domain.scenario import AssignorCost, Consumer, Cost, Link, Listener
+from rebalsim.scenario.load import story_of
+from rebalsim.simulation.world import play
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import Trace
 
@@ -286,3 +288,27 @@ def test_51_a_slow_revocation_delays_the_barrier_for_all() -> None:
     slow = replace(EAGER_TWO[1], listener=Listener(revoked=Cost(constantly(700 * MS))))
     told = scale_out((EAGER_TWO[0], slow))
     assert told.barriers(since=9)[0][0] == 12.704
+
+
+def test_a_client_joins_with_the_version_of_the_brokers_as_they_are_now_not_as_they_were_when_it_began() -> None:
+    text = """
+kafka: "%s"
+topics: {orders: 6}
+group:
+  members: 3
+  client_version: "3.9"
+  group.instance.id: "{name}"
+  config: {metadata.max.age.ms: 30s, partition.assignment.strategy: [range]}
+script:
+%s  - {at: 2m, rolling_bounce: {down: 10s, settle: 5s}}
+  - {at: 4m, add_partitions: 12}
+replay: as-written
+horizon: 6m
+"""
+    def rounds(kafka: str, *before: str) -> int:
+        trace = play(story_of((text % (kafka, "".join(before))).encode(), "story.yaml").scenario())
+        return sum(type(e) is ev.BarrierCompleted for e in trace.events)
+
+    upgrade = '  - {at: 1m, broker_upgrade: {to: "3.9", down: 5s, settle: 5s}}\n'
+    assert rounds("3.1") == 1                          # the leader that returns does not know that it leads, and nobody minds the topics (KIP-814)
+    assert rounds("3.1", upgrade) == rounds("3.9") == 2
