@@ -61,7 +61,8 @@ class _Check:
         self.alive: dict[str, None] = {}
         self.holders: dict[Partition, dict[str, Change]] = {}  # partition → consumers that hold it, and what brought it
         self.ever: dict[Partition, None] = {}                  # assigned to anybody at any time
-        self.had: dict[str, dict[str, int]] = {}               # topic → who had any of it, and when last
+        self.had: dict[str, dict[str, int]] = {}               # topic → who had any of it, and when last it asked for that
+        self.asked: dict[str, int] = {}                        # consumer → when it sent its last JoinGroup
         self.valid: dict[str, None] = {}                       # who is a member in good standing
         self.removed: dict[str, None] = {}                     # whom the group has struck off since it last took him on
         # Under the consumer protocol: who has left, was fenced, or joins again. An assignment that its application had not come to before is applied
@@ -121,6 +122,7 @@ class _Check:
 
     def _started(self, n: int, e: ev.ConsumerStarted) -> None:
         self.alive[e.consumer] = None
+        self.asked.pop(e.consumer, None)
 
     def _joined(self, n: int, e: ev.GenerationJoined) -> None:
         self.alive[e.consumer] = None
@@ -134,6 +136,8 @@ class _Check:
         self.valid[e.consumer] = None
 
     def _sent(self, n: int, e: ev.RequestSent) -> None:
+        if e.api == "JoinGroup":
+            self.asked[e.consumer] = e.at_us
         if e.api not in _ACTS or e.generation < 0 or e.consumer not in self.generation:
             return                                             # under the consumer protocol epochs are not joined
         if e.generation not in self.joined.get(e.consumer, {}):
@@ -159,7 +163,7 @@ class _Check:
             return
         self.alive[one] = None
         self.ever[p] = None
-        self.had.setdefault(p.topic, {})[one] = e.at_us
+        self.had.setdefault(p.topic, {})[one] = self.asked.get(one, e.at_us)
         if one in self.outside or (one, p) in self.disowned:
             self.belated[one, p] = None
         for other, before in holders.items():
