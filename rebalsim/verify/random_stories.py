@@ -1,6 +1,7 @@
 """Random stories: small worlds of every kind, and harm of every kind until an instant from which on they are left alone.
 
-Both protocols and the road between them, static and dynamic members, short time-outs and Kafka's own, every action of the language.
+Both protocols and the road between them, static and dynamic members, short time-outs and Kafka's own, every action of the language, and in some
+classic groups the other client libraries, by themselves or beside Java's. Those are drawn apart: all other draws of a seed are what they are without.
 
 Written as scenario files, so that whoever finds a bad one can run it, shrink it and keep it. What harm remains possible after the healing
 (batches longer than max.poll.interval.ms, and the like) is left out: such a group never settles, and that is no bug.
@@ -18,13 +19,20 @@ SETTLE_S = 300                # … and so much later the group must have settle
 DELETED_S = 4 * 300           # … and this, with Kafka's own time-outs: commits of a deleted topic are tried again for max.poll.interval.ms, one after another
 
 
+# Each client library, and of ASSIGNORS the ones that it has.
+CLIENTS = {"librdkafka": ("range", "roundrobin", "cooperative-sticky"), "franz-go": ASSIGNORS, "sarama": ASSIGNORS[:4], "kafka-python": ASSIGNORS,
+           "aiokafka": ("range", "roundrobin", "sticky")}
+MIXES = ("franz-go", "kafka-python")                # may list eager and cooperative assignors side by side
+NO_POLL_LIMIT = ("franz-go", "sarama")
+
+
 def random_story(seed: int) -> str:
     """The text of a scenario file."""
-    return _Writer(Random(f"story {seed}")).text(seed)
+    return _Writer(Random(f"story {seed}"), Random(f"clients of story {seed}")).text(seed)
 
 
 class _Writer:
-    def __init__(self, random: Random) -> None:
+    def __init__(self, random: Random, clients: Random) -> None:
         self.random = random
         self.names: list[str] = []
         self.topics: list[str] = []
@@ -38,6 +46,9 @@ class _Writer:
         self.is_stock = random.random() < 0.25             # with Kafka's own time-outs
         self.joined = 0
         self.has_deleted = False
+        able = [name for name, assignors in CLIENTS.items() if self.assignor in assignors] if self.protocol == "classic" else []
+        self.client = clients.choice(able) if able and clients.random() < 0.4 else ""
+        self.java_beside = clients.random() < 0.25         # c0 is a Java client all the same
 
     def one(self, *of: str) -> str:
         return self.random.choice(of)
@@ -100,12 +111,15 @@ class _Writer:
             lines.append('  group.instance.id: "{name}"')
         if self.racks:
             lines.append("  racks: [a, b]")
+        if self.client:
+            lines.append(f"  client: {self.client}")
         session = random.choice((6, 10, 20, 45))
         per_record = random.choice((0, 100, 1000, 8000))
         most = random.choice((10, 100, 500 if per_record < 8000 else 100))       # a batch of several seconds outlasts a short session for ever
         config = [f"max.poll.records: {most}", f"auto.offset.reset: {self.one('earliest', 'latest')}"]
         if not self.is_stock:
-            config.append(f"max.poll.interval.ms: {random.choice((20, 30, 60))}s")
+            limit = f"max.poll.interval.ms: {random.choice((20, 30, 60))}s"
+            config += [limit] if self.client not in NO_POLL_LIMIT else []
         if self.protocol in ("consumer", "to-classic"):
             config.append("group.protocol: consumer")
             if self.often(0.5):
@@ -137,7 +151,10 @@ class _Writer:
             lines.append(f"  stagger: {random.choice((100, 2500))}ms")
         if count > 1 and self.protocol == "classic" and self.assignor in ("range", "cooperative-sticky", ASSIGNORS[-1]) and self.often(0.4):
             listed = self.one("[cooperative-sticky, range]", "[range, cooperative-sticky]")
-            lines.append(f"  overrides: {{c0: {{config: {{partition.assignment.strategy: {listed}}}}}}}")
+            if not self.client or self.client in MIXES:
+                lines.append(f"  overrides: {{c0: {{config: {{partition.assignment.strategy: {listed}}}}}}}")
+        if count > 1 and self.client and self.java_beside and not lines[-1].startswith("  overrides"):
+            lines.append("  overrides: {c0: {client: java}}")
         return lines
 
     # ---------------------------------------------------------------------------------------------- harm

@@ -11,8 +11,8 @@ from rebalsim.analysis.values import Violation
 from rebalsim.scenario.language import DEEDS
 from rebalsim.scenario.load import story_of
 from rebalsim.simulation import world
-from rebalsim.verify import seeds
-from rebalsim.verify.random_stories import LAST_S, random_story
+from rebalsim.verify import random_stories, seeds
+from rebalsim.verify.random_stories import CLIENTS, LAST_S, random_story
 
 
 @pytest.mark.parametrize("first", range(0, 120, 20))
@@ -26,7 +26,7 @@ KEPT = Path(__file__).parent / "stories"
 
 
 @pytest.mark.parametrize("name", [101248, 102128, 205801, 206567, 207320, 1013, 111, 55, 400211, 500076, 500279, 600046, 600860, 800224, 802071, 805957,
-                                  1006282, 1010353, 5004033, 5004195])
+                                  1006282, 1010353, 5004033, 5004195, 1658, 2412, 3520, 62042])
 def test_what_a_random_story_once_broke_stays_mended(name: int) -> None:
     """101248: a coordinator that had moved answered over the connection that its sender's restart was about to make.
     102128: a coordinator took over in generation 6 and went back to 1, the last that was written, as Kafka does; the group settled in 3.
@@ -43,7 +43,10 @@ def test_what_a_random_story_once_broke_stays_mended(name: int) -> None:
     1006282: an assignment that its application had not come to before it left is applied nevertheless, as with Kafka. 1010353: who speaks the
     consumer protocol begins another group where a classic one is empty, and its epochs count anew.
     5004033: asked for everything by another coordinator, a member does not name what its application has yet to come to; the broker hands that on.
-    5004195: a bounce restarts a member whose turn to start has yet to come, which then started a second time beside itself."""
+    5004195: a bounce restarts a member whose turn to start has yet to come, which then started a second time beside itself.
+    1658: a librdkafka that once led minded the group's topics for ever, and had it join again and again. 2412: the commit in a callback of sarama waited
+    for an answer that had come. 3520: a franz-go read the answer to its SyncGroup so late that its session seemed over, and took what it had just lost.
+    62042: what members of librdkafka are given that asked for it before they subscribed to less is wanted by nobody."""
     broken = seeds.check_story((KEPT / f"{name}.yaml").read_text())
     assert broken is None, f"{broken.why}\n{broken.story}"
 
@@ -70,8 +73,19 @@ def test_a_seed_always_writes_the_same_story_and_another_seed_another() -> None:
 def test_every_kind_of_action_comes_up() -> None:
     texts = "\n".join(random_story(seed) for seed in range(400))
     for word in (*DEEDS, "random_faults:", "group.protocol: consumer", "group.instance.id", "after: a", "when: group is stable", "every: ",
-                 "as: deployment", "as: statefulset"):
+                 "as: deployment", "as: statefulset", *(f"client: {client}" for client in CLIENTS), "overrides: {c0: {client: java}}"):
         assert word in texts
+
+
+def test_a_story_of_another_client_differs_in_what_that_client_has_not_and_in_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = [random_story(seed) for seed in range(200)]
+    monkeypatch.setattr(random_stories, "CLIENTS", {})
+    java = [random_story(seed) for seed in range(200)]
+    assert 20 < sum(one != other for one, other in zip(told, java)) < 100
+    for one, other in zip(told, java):
+        lines, others = one.splitlines(), other.splitlines()
+        for line in [line for line in lines if line not in others] + [line for line in others if line not in lines]:
+            assert line.startswith(("  client: ", "  overrides: ", "  config: {max.poll.records"))
 
 
 def test_no_harm_begins_after_the_healing() -> None:
