@@ -47,6 +47,7 @@ class BrokerConfig:
     group_coordinator_append_linger_us: int = -1
     offsets_topic_num_partitions: int = 50
     message_max_bytes: int = 1_048_588
+    offsets_commit_timeout_us: int = 5 * SECOND
     group_consumer_session_timeout_us: int = 45 * SECOND
     group_consumer_min_session_timeout_us: int = 45 * SECOND
     group_consumer_max_session_timeout_us: int = 1 * MINUTE

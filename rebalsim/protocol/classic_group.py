@@ -18,7 +18,7 @@ from rebalsim.protocol.classic.group import ClassicGroup, Member
 from rebalsim.protocol.classic.join import join
 from rebalsim.protocol.classic.leave import leave
 from rebalsim.protocol.classic.liveness import heartbeat, session_expired
-from rebalsim.protocol.classic.log import GroupRecord, MemberRecord
+from rebalsim.protocol.classic.log import GroupRecord, MemberRecord, Overdue
 from rebalsim.protocol.classic.rules import CoordinatorRules
 from rebalsim.protocol.classic.sync import sync, sync_expired
 from rebalsim.protocol.effects import Effect
@@ -75,7 +75,10 @@ def written(group: ClassicGroup, number: int, error: Error | None, now_us: int) 
     entry = group.writing.pop(number, None)
     if entry is not None:                       # else it failed before, when the group was unloaded
         record, then = entry
-        if not error and not isinstance(then, StoredOffsets):
+        is_offsets = isinstance(then, StoredOffsets) or (isinstance(then, Overdue) and then.offsets is not None)
+        if not error and not is_offsets:
             group.persisted = record
+        if error is Error.REQUEST_TIMED_OUT:
+            group.writing[number] = record, Overdue(record if is_offsets else None)
         then.finished(group, error or Error.NONE, now_us, out)
     return out

@@ -78,7 +78,7 @@ _BROKER_WITHOUT_BEARING = ["group.coordinator.threads", "group.coordinator.backg
                            "offsets.topic.replication.factor", "offsets.topic.segment.bytes", "offsets.topic.compression.codec",
                            "group.coordinator.cached.buffer.max.bytes", "offset.metadata.max.bytes", "offsets.retention.minutes",
                            "offsets.retention.check.interval.ms", "group.consumer.min.assignment.interval.ms",
-                           "group.consumer.max.assignment.interval.ms", "group.consumer.regex.refresh.interval.ms", "offsets.commit.timeout.ms"]
+                           "group.consumer.max.assignment.interval.ms", "group.consumer.regex.refresh.interval.ms"]
 
 ASSIGNOR_CLASSES = {
     "org.apache.kafka.clients.consumer.RangeAssignor": "range",
@@ -175,6 +175,7 @@ BROKER_KEYS = (
     _kafka("group.coordinator.append.linger.ms", Duration(kafka=True, also=(-1,)), "How long the coordinator gathers writes; -1 adapts to the load."),
     _kafka("offsets.topic.num.partitions", Whole(1, 100_000), "Over how many partitions groups are spread; decides which broker coordinates which."),
     _kafka("message.max.bytes", Size(kafka=True, most=2_147_483_647), "The largest record; a group whose record is larger cannot be stored."),
+    _kafka("offsets.commit.timeout.ms", MS_POSITIVE, "How long a write of the coordinator may take before whoever waits for it is told that it failed."),
     _kafka("group.consumer.session.timeout.ms", MS_POSITIVE, "The session timeout under the consumer protocol."),
     _kafka("group.consumer.min.session.timeout.ms", MS, "Its lower bound."),
     _kafka("group.consumer.max.session.timeout.ms", MS, "Its upper bound."),

@@ -55,6 +55,10 @@ class Commits:
         link, host = self.consumer.coordinator_link, self.consumer.host
         return bool(self.consumer.coordinator is not None and link is not None and not link.is_cut and host.is_up and host.broker == self.consumer.coordinator)
 
+    def can_be_reckoned(self) -> bool:
+        """Is the answer to each batch's own commit known in advance, if anybody waits for it? It is not where the log may take too long."""
+        return self.goes_through() and (not self.is_awaited or self.consumer.host.writes_in_time)
+
     def each_batch_us(self) -> int:
         """What a batch's own commit adds to its handling: a round trip and the write, where the application waits for it."""
         if not self.is_awaited:

@@ -123,6 +123,13 @@ class ConsumerCoordinator(Coordinator):
     def _log_has(self, number: int, now: int) -> list[Effect]:
         return either_group.written(self.either, number, None, now)
 
+    def _log_is_late(self, number: int, now: int) -> list[Effect]:
+        return either_group.written(self.either, number, Error.REQUEST_TIMED_OUT, now)
+
+    def _too_late(self, request: Any) -> Any:
+        is_beat = type(request) is ConsumerGroupHeartbeatRequest
+        return ConsumerGroupHeartbeatResponse(Error.COORDINATOR_NOT_AVAILABLE) if is_beat else super()._too_late(request)
+
     def make_up(self, call: Call, at_us: int) -> int:
         """A beat or commit of a member that rested came when it could change nothing but its session, and its offsets."""
         group, settings = self.group, self.either.settings

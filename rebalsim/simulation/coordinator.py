@@ -13,11 +13,12 @@ from rebalsim.domain.scenario import Cluster
 from rebalsim.protocol.classic_group import ClassicGroup, CoordinatorRules, fired, load, refusal, step, unload, while_loading, written
 from rebalsim.protocol.effects import Append, CancelTimer, Effect, Note, Reply, SetTimer
 from rebalsim.protocol.errors_of_kafka import Error
-from rebalsim.protocol.messages import HeartbeatResponse, OffsetCommitResponse
+from rebalsim.protocol.messages import HeartbeatResponse, OffsetCommitResponse, OffsetFetchRequest
 from rebalsim.protocol.states import ClassicState
+from rebalsim.protocol.wire_sizes import assignment_bytes, members_bytes_at_most, subscription_bytes
 from rebalsim.simulation.engine import ARRIVES, LOG, NEVER, SCRIPT, TIMER, Engine
 from rebalsim.simulation.network import DISCONNECTED, Call
-from rebalsim.simulation.randomness import Stream
+from rebalsim.simulation.randomness import Stream, most_of
 from rebalsim.trace.events import EVENT_CLASSES, CoordinatorMoved
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ def rules_of(cluster: Cluster) -> CoordinatorRules:
     config = cluster.config
     rules = CoordinatorRules(
         config.group_initial_rebalance_delay_us, config.group_min_session_timeout_us, config.group_max_session_timeout_us,
-        config.group_max_size, max_record_bytes=config.message_max_bytes,
+        config.group_max_size, max_record_bytes=config.message_max_bytes, metadata_bytes=subscription_bytes, assignment_bytes=assignment_bytes,
+        members_bytes_at_most=members_bytes_at_most,
     )
     major = int(cluster.kafka.split(".")[0])
     return rules if major >= 4 else rules.of_scala_coordinator()
@@ -69,6 +71,8 @@ class Coordinator:
         self._append = cluster.log_append
         self._replication = cluster.replication
         self._linger_us = max(0, cluster.config.group_coordinator_append_linger_us)
+        self._patience_us = cluster.config.offsets_commit_timeout_us
+        self.writes_in_time = self._linger_us + most_of(self._append) + most_of(self._replication) <= self._patience_us
         self._stream = append
         self._is_written_us = 0                        # until when the log has writes that are not committed
         self._asker: Any = None
@@ -173,6 +177,9 @@ class Coordinator:
     def _log_has(self, number: int, now: int) -> list[Effect]:
         return written(self.group, number, None, now)
 
+    def _log_is_late(self, number: int, now: int) -> list[Effect]:
+        return written(self.group, number, Error.REQUEST_TIMED_OUT, now)
+
     def topics_changed(self) -> None:
         """Other topics or partitions: members look after that themselves."""
 
@@ -270,9 +277,17 @@ class Coordinator:
         if call.is_before_rebalance and effect.response.error is Error.NONE and self._is_refused_in_part(call):
             call.response = OffsetCommitResponse(Error.UNKNOWN_TOPIC_OR_PARTITION)
         if effect.waits and self._is_written_us > now and not call.is_quiet:
-            self.engine.at(self._is_written_us, LOG, self.answer, call)
+            at = self._is_written_us
+            if at > now + self._patience_us:
+                at = now + self._patience_us
+                call.response = self._too_late(call.request)
+            self.engine.at(at, LOG, self.answer, call)
         else:
             self._send(call, now)
+
+    def _too_late(self, request: Any) -> Any:
+        """The answer to who waited for the log too long; positions are to be looked for elsewhere (GroupCoordinatorService.handleOffsetFetchException)."""
+        return refusal(request, Error.NOT_COORDINATOR if type(request) is OffsetFetchRequest else Error.COORDINATOR_NOT_AVAILABLE)
 
     def _is_refused_in_part(self, call: Call) -> bool:
         """KafkaApis.handleOffsetCommitRequest: of a deleted topic, while the others are stored. What libraries other than Kafka's do then is not known."""
@@ -298,6 +313,8 @@ class Coordinator:
         done = now + self._writing_us(now)
         if not is_quiet:                               # a usual commit holds nobody up: it could not be told in advance
             done = self._is_written_us = max(done, self._is_written_us)
+        if done > now + self._patience_us:
+            self.engine.at(now + self._patience_us, LOG, self._overdue, (effect.number, self._moves))
         self.engine.at(done, LOG, self._written, (effect.number, self._moves))
 
     def _writing_us(self, at_us: int) -> int:
@@ -310,6 +327,14 @@ class Coordinator:
         if self.is_up and moves == self._moves:
             self.engine.rank = LOG
             self._carry_out(self._log_has(number, self.engine.env._now))
+            self.engine.rank = SCRIPT
+
+    def _overdue(self, write: tuple[int, int]) -> None:
+        """offsets.commit.timeout.ms is over: whoever waits for this write is told that it failed."""
+        number, moves = write
+        if self.is_up and moves == self._moves:
+            self.engine.rank = LOG
+            self._carry_out(self._log_is_late(number, self.engine.env._now))
             self.engine.rank = SCRIPT
 
     # ---------------------------------------------------------------------------------------------- timers

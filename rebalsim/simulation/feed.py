@@ -97,7 +97,7 @@ class Feed(Fetching):
             return False
         if not self.shares and not self.consumer.membership.is_quiet():
             return False
-        if self.shares and not self.consumer.commits.goes_through():
+        if self.shares and not self.consumer.commits.can_be_reckoned():
             return False
         if any(fetch.elsewhere for fetch in self.flying.values()):
             return False

@@ -114,6 +114,23 @@ def mean_of(what: Draw) -> float:
     return mean + what.tail_share * ((_base(what) + what.tail_us) / 2 - mean)
 
 
+def most_of(what: Draw) -> float:
+    """What practically no draw exceeds."""
+    shape, a, b = what.shape, what.a, what.b
+    most = a
+    if shape == "uniform":
+        most = b
+    elif shape == "normal":
+        most = a + 4 * b
+    elif shape == "exponential":
+        most = b if b > 0 else 40 * a
+    elif shape == "choice":
+        most = max(what.values, default=0.0)
+    elif shape == "lognormal" and a > 0 and b > a:
+        most = a * math.exp(8 * math.log(b / a) / 2.3263478740408408)
+    return max(most, what.tail_us) if what.tail_share else most
+
+
 def variance_of(what: Draw) -> float:
     """The square of how far draws spread around their mean (a cap is not minded)."""
     shape, a, b = what.shape, what.a, what.b

@@ -25,7 +25,7 @@ def can_rest(consumer: Consumer) -> bool:
         consumer.feed.cycle is not None and member.state is MemberState.STABLE and not member.needs_rejoin and not consumer.calls
         and not consumer.inbox and not consumer.membership.is_pending and consumer.heartbeat.is_enabled
         and consumer.heartbeat.failure is None and host is not None and consumer.coordinator == host.broker and host.is_up
-        and host.was_stable and host.has_settled(member)
+        and host.was_stable and host.writes_in_time and host.has_settled(member)
         and link is not None and link.is_clear and not consumer.hang_us and not consumer.stop_option
         and not consumer.membership.must_join() and _is_on_time(consumer)
     )

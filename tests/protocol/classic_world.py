@@ -6,6 +6,7 @@ import heapq
 from dataclasses import dataclass
 from typing import Any
 
+from rebalsim.protocol.classic.join import ANSWERED
 from rebalsim.protocol.classic_group import ClassicGroup, CoordinatorRules, fired, load, step, unload, written
 from rebalsim.protocol.effects import Append, CancelTimer, Effect, Note, Reply, SetTimer
 from rebalsim.protocol.errors_of_kafka import Error
@@ -146,6 +147,8 @@ class World:
                     self.notes.append(effect)
 
     def _answer(self, reply: Reply) -> None:
+        if reply.request == ANSWERED:
+            return
         asked = self.asked[reply.request]
         assert asked.response is None, f"request {reply.request} was answered twice"
         asked.response, asked.answered_at = reply.response, self.now

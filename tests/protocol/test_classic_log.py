@@ -6,7 +6,7 @@ import pytest
 from classic_world import World
 
 from rebalsim.domain.errors import BugError
-from rebalsim.protocol.classic_group import CoordinatorRules, fired, refusal, while_loading
+from rebalsim.protocol.classic_group import CoordinatorRules, fired, refusal, while_loading, written
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import (
     HeartbeatRequest,
@@ -331,3 +331,32 @@ def test_the_old_coordinator_keeps_a_replaced_newcomer_new():
         world.join(instance="s")
         back = world.join(instance="s")
         assert back.error is None and world.group.members["s-2"].is_new is is_new
+
+
+def test_a_commit_that_took_too_long_is_refused_and_in_the_log_all_the_same_by_and_by():
+    world, (leader,) = stable("a")
+    late = world.commit(leader, offsets={"t-0": 7})
+    number, = world.group.writing
+    world.log(Error.REQUEST_TIMED_OUT)
+    assert late.error == "COORDINATOR_NOT_AVAILABLE" and world.fetch("t-0").response.offsets == {"t-0": 7} and world.group.persisted_offsets == {}
+    assert written(world.group, number, None, 6_000_000) == [] and world.group.persisted_offsets == {"t-0": 7}
+
+
+def test_an_assignment_that_took_too_long_is_what_the_next_coordinator_finds_by_and_by():
+    world, (leader, other) = completing("a", "b")
+    world.sync(leader, {leader: "x", other: "y"})
+    number, = world.group.writing
+    before = world.group.persisted
+    world.log(Error.REQUEST_TIMED_OUT)
+    assert world.state == "PreparingRebalance" and world.group.persisted is before
+    assert written(world.group, number, None, 6_000_000) == []
+    assert {m.member_id: m.assignment for m in world.group.persisted.members} == {leader: "x", other: "y"}
+
+
+def test_a_group_whose_creation_took_too_long_is_there_and_only_who_waits_is_told():
+    world = World(write=None)
+    joined = world.join(instance="s")
+    world.log(Error.REQUEST_TIMED_OUT)
+    assert joined.error == "COORDINATOR_NOT_AVAILABLE" and len(world.group.members) == 1 == world.group.awaiting_join
+    world.at(3)
+    assert world.state == "CompletingRebalance"

@@ -15,6 +15,7 @@ from rebalsim.protocol.states import ClassicState
 
 EMPTY, PREPARING, COMPLETING = ClassicState.EMPTY, ClassicState.PREPARING_REBALANCE, ClassicState.COMPLETING_REBALANCE
 STABLE, DEAD = ClassicState.STABLE, ClassicState.DEAD
+ANSWERED = -1                             # in place of a parked JoinGroup: its asker has its answer, and the barrier counts it all the same
 
 
 def join(group: ClassicGroup, number: int, request: JoinGroupRequest, now_us: int, out: list[Effect]) -> None:
@@ -165,6 +166,12 @@ class StoredCreation:
 
     def finished(self, group: ClassicGroup, error: Error, now_us: int, out: list[Effect]) -> None:
         if error is Error.NONE:
+            return
+        if error is Error.REQUEST_TIMED_OUT:     # the group is there, and its record may yet be: only whoever waits is told
+            for member in group.members.values():
+                if member.join == self.request:
+                    member.join = ANSWERED
+                    _refuse(self.request, answer_for(error), "", out)
             return
         for member in group.ordered():
             if member.join == self.request:

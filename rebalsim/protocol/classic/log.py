@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from rebalsim.protocol.classic.group import ClassicGroup, Writing
@@ -36,6 +38,17 @@ def append_empty_group(group: ClassicGroup, then: Writing, out: list[Effect]) ->
     _append(group, "group", 0, GroupRecord(group.generation, group.protocol_type, None, None, ()), then, out)
 
 
+@dataclass(slots=True)
+class Overdue:
+    """A write of which its waiters were told that it took too long. It is under way all the same, and in the log by and by."""
+
+    offsets: Mapping[Any, Any] | None
+
+    def finished(self, group: ClassicGroup, error: Error, now_us: int, out: list[Effect]) -> None:
+        if error is Error.NONE and self.offsets is not None:
+            group.persisted_offsets.update(self.offsets)
+
+
 def append_group(
     group: ClassicGroup, what: str, assignments: dict[str, Any], then: Writing, now_us: int, out: list[Effect],
 ) -> None:
@@ -46,11 +59,17 @@ def append_group(
                      m.metadata(protocol), assignments.get(m.member_id))
         for m in group.ordered()
     ]))
-    size = record_bytes(group, record)
+    size = 0 if _surely_fits(group, record) else record_bytes(group, record)
     if size > group.rules.max_record_bytes:
         then.finished(group, Error.MESSAGE_TOO_LARGE, now_us, out)
     else:
         _append(group, what, size, record, then, out)
+
+
+def _surely_fits(group: ClassicGroup, record: GroupRecord) -> bool:
+    """Most groups are nowhere near the limit: their bytes need not be counted."""
+    rules = group.rules
+    return rules.members_bytes_at_most is not None and rules.members_bytes_at_most(record.members) + 2_000 <= rules.max_record_bytes
 
 
 def append_offsets(group: ClassicGroup, offsets: Any, then: Writing, out: list[Effect]) -> None:

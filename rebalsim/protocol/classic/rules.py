@@ -19,6 +19,7 @@ class CoordinatorRules:
     max_record_bytes: int = 1_048_588                     # message.max.bytes: a group record must fit into one batch
     metadata_bytes: Callable[[Any], int] | None = None    # how long a member's metadata is in bytes; None: nothing is too large
     assignment_bytes: Callable[[Any], int] | None = None  # the same for its assignment (None counts as empty)
+    members_bytes_at_most: Callable[[Any], int] | None = None     # what the members of a record cannot exceed, told at once; None: count each time
 
     # Where the coordinator in Scala (the default up to 3.9) did otherwise.
     extends_every_start: bool = True                      # else the initial delay grows only before a group's first generation
