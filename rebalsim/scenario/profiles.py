@@ -113,10 +113,14 @@ HABITS: tuple[Habit, ...] = (
     Habit("brokers up to 3.9", "the coordinator in Scala: the initial delay grows only before a group's first generation, the members of one "
           "LeaveGroup go one by one, a SyncGroup renews the session", "GroupCoordinator.scala, tags 2.3 to 3.9"),
     Habit("brokers up to 3.9", "no group.protocol: consumer (a preview in 3.7 to 3.9, off by default)", "KIP-848, generally available in 4.0"),
-    Habit("brokers up to 3.1", "a static leader that returns within its session assigns anew: JoinGroup below version 9 has no SkipAssignment", "KIP-814"),
+    Habit("brokers up to 3.1", "a static leader that returns within its session is told its former id as the leader's (JoinGroup below version 9 has no "
+          "SkipAssignment) and does not know that it leads: until the next rebalance nobody minds the topics, and partitions added to them are "
+          "nobody's", "KIP-814, KAFKA-13435"),
     Habit("brokers 4.0 and 4.1", "epoch 0 of a known member is fenced unless its previous epoch is 0", "GroupMetadataManager, versions 4.0 to 4.2"),
     Habit("brokers up to 4.2", "no assignment interval (group.consumer.assignment.interval.ms): a target is computed at once; a group begins at epoch 0; "
           "a commit needs the very epoch", "KIP-1263, KIP-1251"),
+    Habit("brokers 4.0 to 4.2", "a classic member of a consumer group is told to join again as soon as the group epoch is ahead of its own; since 4.3 when "
+          "the target is", "GroupMetadataManager: classicGroupHeartbeatToConsumerGroup, throwIfRebalanceInProgress"),
     Habit("brokers 4.0 to 4.2", "group.coordinator.append.linger.ms is 5; since 4.3 it is adaptive (-1)", "GroupCoordinatorConfig"),
     Habit("java up to 2.8", "session.timeout.ms is 10 s, since 3.0 it is 45 s", "KIP-735"),
     Habit("java up to 2.8", "partition.assignment.strategy is [range], since 3.0 [range, cooperative-sticky]", "KIP-726"),

@@ -62,6 +62,7 @@ def settings_of(cluster: Cluster) -> ConsumerGroupSettings:
         max_size=config.group_consumer_max_size,
         assignment_interval_us=config.group_consumer_assignment_interval_us if version >= (4, 3) else 0,
         first_epoch=1 if version >= (4, 3) else 0, known_members_may_join_again=version >= (4, 2), commits_by_partition=version >= (4, 3),
+        classic_members_follow_target=version >= (4, 3),
     )
 
 

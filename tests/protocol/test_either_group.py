@@ -132,9 +132,9 @@ def one_classic(policy: str = "bidirectional", **settings: Any) -> tuple[World, 
     return world, member
 
 
-def mixed() -> tuple[World, str]:
+def mixed(**settings: Any) -> tuple[World, str]:
     """That group after z, a member of the new kind, has joined; the classic one has a0 and a2 in its target."""
-    world, old = one_classic()
+    world, old = one_classic(**settings)
     answer = world.new_kind("z")
     assert (answer.error, answer.epoch, answer.assignment) == (Error.NONE, 2, {})
     return world, old
@@ -237,6 +237,21 @@ def test_a_classic_members_heartbeat_computes_nothing() -> None:
     either_group.metadata_changed(world.either, TopicsImage({"a": Topic(A, 6)}, 2), world.now_us)
     world.beat(old, 1)
     assert world.consumer.epoch == 2
+
+
+@pytest.mark.parametrize("follows_target", [True, False])
+def test_up_to_4_2_a_classic_member_is_told_as_soon_as_the_group_epoch_is_ahead_and_since_4_3_once_the_target_is(follows_target: bool) -> None:
+    world, old = mixed(classic_members_follow_target=follows_target)
+    world.new_kind("y")
+    for owned in ((P[0],), (P[0],)):
+        world.sync(old, world.join(old, owned).generation)
+    assert world.beat(old, 3) is Error.NONE
+    world.new_kind("y", -1)
+    assert (world.consumer.epoch, world.consumer.assignment_epoch, world.consumer.members[old].epoch) == (4, 3, 3)
+    told = Error.NONE if follows_target else Error.REBALANCE_IN_PROGRESS
+    assert world.beat(old, 3) is told and world.sync(old, 3).error is told
+    world.new_kind("z", world.consumer.members["z"].epoch)                 # its beat has the target computed
+    assert world.beat(old, 3) is Error.REBALANCE_IN_PROGRESS
 
 
 def test_a_classic_member_that_does_not_join_again_in_time_is_removed() -> None:

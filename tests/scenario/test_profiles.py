@@ -27,15 +27,16 @@ def test_java_changed_its_session_and_its_assignors_with_3_0(version: str, sessi
     assert (config.session_timeout_us, config.partition_assignment_strategy) == (session_s * SECOND, assignors)
 
 
-@pytest.mark.parametrize(("version", "interval_us", "first", "again", "by_partition"), [
+@pytest.mark.parametrize(("version", "interval_us", "first", "again", "since_4_3"), [
     ("4.0", 0, 0, False, False), ("4.2", 0, 0, True, False), ("4.3", SECOND, 1, True, True), ("4.4", SECOND, 1, True, True),
 ])
 def test_the_coordinator_of_consumer_groups_changed_with_4_2_and_4_3(
-    version: str, interval_us: int, first: int, again: bool, by_partition: bool
+    version: str, interval_us: int, first: int, again: bool, since_4_3: bool
 ) -> None:
     settings = settings_of(scenario(f'kafka: "{version}"\ngroup: {{members: 1}}').cluster)
     assert (settings.assignment_interval_us, settings.first_epoch) == (interval_us, first)
-    assert (settings.known_members_may_join_again, settings.commits_by_partition) == (again, by_partition)
+    assert settings.known_members_may_join_again == again
+    assert settings.commits_by_partition == settings.classic_members_follow_target == since_4_3
 
 
 def test_brokers_up_to_3_9_run_the_coordinator_in_scala() -> None:

@@ -1,7 +1,7 @@
 """Classic members within a consumer group (online upgrade): they join, sync and beat, and are reconciled like everybody else.
 
 A join is answered at once: there is no barrier, no leader, and the generation is the member's epoch. A heartbeat tells a member to
-join again when it is behind the target, owes a revocation, or when all it waits for has become free (GroupMetadataManager's
+join again when it is behind (see `_is_behind`), owes a revocation, or when all it waits for has become free (GroupMetadataManager's
 classicGroup…ToConsumerGroup). Only a join can make a target be computed.
 """
 
@@ -119,7 +119,7 @@ def sync(group: ConsumerGroup, request: SyncGroupRequest, dialect: Dialect, now_
         raise Refusal(Error.ILLEGAL_GENERATION, f"the member's epoch is {member.epoch}, not {request.generation}")
     if request.protocol_type not in (None, "consumer") or request.protocol not in (None, classic.protocols[0][0]):
         raise Refusal(Error.INCONSISTENT_GROUP_PROTOCOL, f"the member was told to speak {classic.protocols[0][0]}")
-    if group.assignment_epoch > member.epoch and member.state is not UNREVOKED:
+    if _is_behind(group, member) and member.state is not UNREVOKED:
         _await_join(group, member, now_us, effects)
         raise Refusal(Error.REBALANCE_IN_PROGRESS, "there is a newer target")
     effects.append(CancelTimer(sync_timer(member.member_id)))
@@ -132,8 +132,7 @@ def beat(group: ConsumerGroup, request: HeartbeatRequest, now_us: int, effects: 
     if request.generation != member.epoch:
         raise Refusal(Error.ILLEGAL_GENERATION, f"the member's epoch is {member.epoch}, not {request.generation}")
     effects.append(SetTimer(session_timer(member.member_id), now_us + classic.session_timeout_us))
-    behind = member.epoch < group.assignment_epoch
-    if behind or member.state is UNREVOKED or (member.state is UNRELEASED and not _waits(group, member)):
+    if _is_behind(group, member) or member.state is UNREVOKED or (member.state is UNRELEASED and not _waits(group, member)):
         _await_join(group, member, now_us, effects)
         return HeartbeatResponse(Error.REBALANCE_IN_PROGRESS)
     return HeartbeatResponse(Error.NONE)
@@ -184,6 +183,11 @@ def _speaks_with_all(group: ConsumerGroup, request: JoinGroupRequest) -> bool:
         return False
     lists = [{name for name, _ in m.classic.protocols} for m in group.members.values() if m.classic is not None]
     return not group.members or any(all(name in offered for offered in lists) for name, _ in request.protocols)
+
+
+def _is_behind(group: ConsumerGroup, member: Member) -> bool:
+    """Behind the target; up to Kafka 4.2 behind the group's epoch, for which its next join would have the target computed."""
+    return member.epoch < (group.assignment_epoch if group.settings.classic_members_follow_target else group.epoch)
 
 
 def _waits(group: ConsumerGroup, member: Member) -> bool:

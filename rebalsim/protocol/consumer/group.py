@@ -33,6 +33,7 @@ class ConsumerGroupSettings:
     regex_refresh_interval_us: int = 600_000 * MS
     first_epoch: int = 1                                    # 0 before 4.3
     known_members_may_join_again: bool = True               # False in 4.0 and 4.1: epoch 0 is fenced unless the previous epoch is 0
+    classic_members_follow_target: bool = True              # False up to 4.2: they shall join again once the group epoch is ahead of theirs
     commits_by_partition: bool = True                       # KIP-1251; before 4.3 a commit needs the very epoch
 
 
