@@ -3,7 +3,7 @@ for; partitions that stood still together (same beginning, same way, same end) s
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from functools import partial
 
@@ -222,6 +222,8 @@ class Storyteller:
     def _of_detection(self, p: Pause, who: str, at: int, ended: int) -> tuple[Facts, tuple[int, ...]]:
         if not who:
             by_client = any(r.trigger == "subscription-changed" for r in self._rounds_around(p.group, at, ended))      # it matches the pattern itself
+            if not by_client and (back := self._unled_since(p.group, ended)) >= 0:
+                return Facts("", "unled", at, ended), (back,)
             return Facts("", "unknown", at, ended, HEARTBEAT if self._is_consumer_protocol(p) and not by_client else METADATA), ()
         doing, since, event = self.doings.at(who, at)
         if doing in ("", "closing"):
@@ -233,6 +235,18 @@ class Storyteller:
         trigger = "replaced" if not timer and "replaced" in whys else ""
         heard = next((self.index.events[n].last_heard_us for n in reversed(removed)), -1) if timer == SESSION else -1
         return Facts(who, doing or "unknown", since, ended, timer, trigger, heard if heard > at else -1), tuple(n for n in (event, *removed) if n >= 0)
+
+    def _unled_since(self, group: str, at_us: int) -> int:
+        """The event with which the last round's leader came back in its old place and was not told that it leads; −1 if it still knows."""
+        rounds = self.rounds.get(group, [])
+        place = bisect_left(rounds, at_us, key=lambda r: r.prepared_us)
+        if not place or not rounds[place - 1].leader:
+            return -1
+        last = rounds[place - 1]
+        numbers = self.index.by_consumer.get(last.leader, NOTHING)
+        joins = [n for n in numbers if type(self.index.events[n]) is ev.GenerationJoined and self.index.events[n].at_us < at_us]
+        joined = self.index.events[joins[-1]] if joins else None
+        return joins[-1] if type(joined) is ev.GenerationJoined and joined.generation == last.generation and not joined.is_leader else -1
 
     def _rounds_around(self, group: str, from_us: int, until_us: int) -> list[Rebalance]:
         """The rounds that were under way or began then, and the first one after."""

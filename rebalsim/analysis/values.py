@@ -41,6 +41,7 @@ class Facts:
 
     `doing` says what `consumer` did meanwhile: dead | frozen | cut-off | stuck | busy | in-callback | unaware (its heartbeat was not due) | away | ghost |
     new (it had never been there) | starting | joining | committing | restoring | initial-delay | assigning | fetching | unknown |
+    unled (nobody minds the topics: the leader came back in its old place, and was not told that it leads) |
     torn (it was to set off the second round of a hand-over, and had started anew in its old place before that).
     """
 

@@ -28,6 +28,8 @@ def hint_on(pause: Pause, analysis: Analysis) -> str:
     if phase.kind is PhaseKind.DETECTION and phase.facts.consumer and not phase.facts.timer and pause.owner_after:
         return ""                                  # no timer ended it: somebody took its place, the sooner the better
     if phase.kind is PhaseKind.DETECTION:
+        if phase.facts.doing == "unled":
+            return "Brokers and Java clients since 3.2 tell a static leader that returns that it leads (KIP-814); until then any other rebalance helps."
         if not phase.facts.consumer:
             return "metadata.max.age.ms is how long a new partition may go unseen; 5 minutes by default." if phase.facts.timer == METADATA else ""
         return _session(facts)

@@ -224,6 +224,8 @@ def _stuck(f: Facts, who: str) -> str:
 
 
 def _detection(f: Facts, who: str) -> str:
+    if f.doing == "unled":
+        return "while nobody minded the topics, for their leader had come back without being told that it leads"
     if not f.consumer:
         return "until a metadata refresh told that it exists" if f.timer == "metadata.max.age.ms" else "until anybody knew of it"
     return f"while {_silent(f, who)} and nobody knew" + (_until(f) + _renewed(f) if f.timer else "")

@@ -130,6 +130,32 @@ def test_whoever_was_told_and_did_not_come_to_it_is_named(tmp_path: Path) -> Non
     assert (expired.phases[0].kind.value, expired.phases[0].facts.timer) == ("stuck", "max.poll.interval.ms")
 
 
+@pytest.mark.parametrize(("kafka", "words"), [
+    ("2.8", "while nobody minded the topics, for their leader had come back without being told that it leads"),
+    ("4.3", "until a metadata refresh told that it exists"),
+])
+def test_whether_anybody_minds_the_topics_after_their_static_leader_came_back(tmp_path: Path, kafka: str, words: str) -> None:
+    file = tmp_path / "story.yaml"
+    file.write_text(f"""
+kafka: "{kafka}"
+topics: {{orders: {{partitions: 2, rate: 60/s}}}}
+group:
+  members: 2
+  group.instance.id: "{{name}}"
+  config: {{metadata.max.age.ms: 30s, partition.assignment.strategy: [range], session.timeout.ms: 45s, auto.offset.reset: earliest}}
+script:
+  - {{at: 1m, rolling_bounce: {{down: 10s, settle: 5s}}}}
+  - {{at: 3m, add_partitions: 4}}
+replay: as-written
+horizon: 6m
+""")
+    analysis = run_once(load_scenario(str(file)).scenario()).analysis
+    pause = next(p for p in analysis.pauses if p.partition == Partition("orders", 3))
+    assert words in tell_phase(pause.phases[0])
+    hint = hint_on(pause, analysis)
+    assert ("KIP-814" in hint) == (kafka == "2.8") and ("metadata.max.age.ms" in hint) == (kafka == "4.3")
+
+
 def test_an_empty_group_of_the_consumer_protocol_waits_for_whoever_comes_first() -> None:
     run = run_once(load_scenario("poison-record", ["replay=[consumer]"]).scenario("consumer"))
     longest = max(run.analysis.pauses, key=lambda p: p.length_us)
