@@ -95,9 +95,40 @@ def _deaths(name: str, index: Index, header: TraceHeader) -> list[Alarm]:
     others = _same_identity(name, header)
     return [
         Alarm("died", index.group_of.get(name, ""), each[0][0].at_us, (name,), error, others if error.startswith("Fenced") else (), each[-1][2],
-              len(each), {}, tuple(n for _, n, _ in each))
+              len(each), {}, tuple(n for _, n, _ in each), because=_setting(error, name, each[0][1], index, header))
         for error, each in found.items()
     ]
+
+
+def _setting(error: str, name: str, at: int, index: Index, header: TraceHeader) -> str:
+    """Which of the brokers' settings refused it: they go by what the group was at that time."""
+    group = index.group_of.get(name, "")
+    if error == "GroupMaxSizeReachedException":
+        return "group.consumer.max.size" if _is_consumer_group(group, at, index) else "group.max.size"
+    if error == "InconsistentGroupProtocolException" and _is_consumer_group(group, at, index) and _speaks_with_all(name, group, header):
+        return "group.consumer.migration.policy"
+    return ""
+
+
+def _is_consumer_group(group: str, at: int, index: Index) -> bool:
+    """What the coordinator last did before this event: bump an epoch, or rebalance as a classic one does."""
+    is_consumer = False
+    for n in index.by_group.get(group, NOTHING):
+        if n >= at:
+            break
+        e = index.events[n]
+        if type(e) is ev.EpochBumped:
+            is_consumer = True
+        elif type(e) is ev.BarrierCompleted or (type(e) is ev.GroupStateChanged and e.after == "PreparingRebalance"):
+            is_consumer = False
+    return is_consumer
+
+
+def _speaks_with_all(name: str, group: str, header: TraceHeader) -> bool:
+    """Does it offer an assignor that all the group's other classic clients offer?"""
+    mine = header.consumers[name].assignors if name in header.consumers else ()
+    others = [facts.assignors for other, facts in header.consumers.items() if other != name and facts.group == group and facts.assignors]
+    return any(all(assignor in offered for offered in others) for assignor in mine)
 
 
 def _same_identity(name: str, header: TraceHeader) -> tuple[str, ...]:

@@ -357,6 +357,7 @@ class Alarm:
     figures: dict[str, int]        # sync-timed-out: waited_us, computed_us; leaderless: broker, the one that went down; held-twice: longest_us
     evidence: tuple[int, ...]
     partitions: tuple[Partition, ...] = ()
+    because: str = ""              # died, refused by the coordinator: the brokers' setting that kept it out, by Kafka's key, where one did
 
 
 @dataclass(slots=True)

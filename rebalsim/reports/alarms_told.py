@@ -24,11 +24,17 @@ class AlarmTold:
     is_bad: bool = True
 
 
+_BECAUSE = {
+    "group.max.size": "the group had group.max.size members already",
+    "group.consumer.max.size": "the group had group.consumer.max.size members already",
+    "group.consumer.migration.policy": "the group speaks the consumer protocol, and group.consumer.migration.policy lets no classic member in",
+}
 _MEANS = {
-    "GroupMaxSizeReachedException": "the group had group.max.size members already",
+    "GroupMaxSizeReachedException": "the group had as many members as the brokers allow",
     "InconsistentGroupProtocolException": "it offers no assignor that all the others offer, too",
     "FencedInstanceIdException": "its group.instance.id is another's now",
     "UnreleasedInstanceIdException": "its group.instance.id is still another member's",
+    "GroupIdNotFoundException": "the group is a classic one",
     "UnsupportedAssignorException": "the brokers do not know its assignor",
     "GroupAuthorizationException": "it may not join this group",
 }
@@ -78,7 +84,7 @@ def _dead(alarms: Iterable[Alarm]) -> list[str]:
     alike: dict[tuple[object, ...], list[Alarm]] = {}
     for alarm in alarms:
         if alarm.kind == "died":
-            alike.setdefault((alarm.group, alarm.why, bool(alarm.others), alarm.back_us < 0, alarm.times > 1), []).append(alarm)
+            alike.setdefault((alarm.group, alarm.why, alarm.because, bool(alarm.others), alarm.back_us < 0, alarm.times > 1), []).append(alarm)
     return [text for each in alike.values() for text in ([_deaths(each)] if len(each) > FOLDED else map(_death, each))]
 
 
@@ -108,7 +114,7 @@ def _meaning(alarm: Alarm) -> str:
     """What the exception says, to those who do not know it."""
     if alarm.others and alarm.why == "FencedInstanceIdException":
         return f" (its group.instance.id is {listed([safe(c) for c in alarm.others])}'s now)"
-    meaning = _MEANS.get(alarm.why, "")
+    meaning = _BECAUSE.get(alarm.because) or _MEANS.get(alarm.why, "")
     return f" ({meaning})" if meaning else ""
 
 

@@ -98,7 +98,7 @@ VARIANT = _object(
         "given to nobody, and such as had no leader.",
         kind={"enum": ["died", "never-stable", "not-stable", "unowned", "leaderless", "held-twice"]},
         group=TEXT, at_us=US, consumers=TEXTS, why=TEXT, others=TEXTS,
-        back_us=MAYBE_US, times=COUNT, figures=_map(NUMBER), evidence=EVIDENCE, partitions=TEXTS, text=TEXT,
+        back_us=MAYBE_US, times=COUNT, figures=_map(NUMBER), evidence=EVIDENCE, partitions=TEXTS, because=TEXT, text=TEXT,
     )),
     violations=_list(_object("A broken invariant.", rule=TEXT, at_us=US, text=TEXT, evidence=EVIDENCE)), notes=TEXTS,
 )

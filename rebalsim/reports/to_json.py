@@ -246,7 +246,7 @@ def _alarm(x: Alarm, a: Analysis) -> Json:
     return {
         "kind": x.kind, "group": x.group, "at_us": x.at_us, "consumers": list(x.consumers), "why": x.why, "others": list(x.others),
         "back_us": _known(x.back_us), "times": x.times, "figures": dict(sorted(x.figures.items())), "evidence": list(x.evidence),
-        "partitions": [str(p) for p in x.partitions], "text": tell_alarm(x, a),
+        "partitions": [str(p) for p in x.partitions], "because": x.because, "text": tell_alarm(x, a),
     }
 
 

@@ -58,6 +58,32 @@ def test_who_died_of_an_error_is_told_with_when_and_why() -> None:
     assert told(lived(TWO, died(20, "c1"))) == [text]
 
 
+FULL = "GroupMaxSizeReachedException"
+EPOCH = ev.EpochBumped(10 * SECOND, "group", 3, "joined", "c0")
+
+
+@pytest.mark.parametrize(("events", "reason"), [
+    ((died(20, "c1", FULL),), "the group had group.max.size members already"),
+    ((EPOCH, died(20, "c1", FULL)), "the group had group.consumer.max.size members already"),
+    ((EPOCH, ev.GroupStateChanged(15 * SECOND, "group", "Stable", "PreparingRebalance", 3, "joined", "c0"), died(20, "c1", FULL)),
+     "the group had group.max.size members already"),
+    ((EPOCH, died(20, "c1", REFUSED)), "the group speaks the consumer protocol, and group.consumer.migration.policy lets no classic member in"),
+    ((died(20, "c1", REFUSED),), "it offers no assignor that all the others offer, too"),
+])
+def test_who_is_refused_is_told_by_which_setting_of_what_the_group_was_then(events: tuple[TraceEvent, ...], reason: str) -> None:
+    made = lived(TWO, *events)
+    for facts in made.header.consumers.values():
+        facts.assignors = ("range",)
+    text = f"c1 died at 20.000 s of {events[-1].error} ({reason}) and did not come back."
+    assert text in told(made)
+
+
+def test_an_assignor_that_the_other_classic_members_lack_is_named_before_any_policy() -> None:
+    made = lived(TWO, EPOCH, died(20, "c1", REFUSED))
+    made.header.consumers["c0"].assignors, made.header.consumers["c1"].assignors = ("sticky",), ("range",)
+    assert any("it offers no assignor that all the others offer, too" in text for text in told(made))
+
+
 def test_who_was_started_again_is_told_as_that() -> None:
     assert told(lived(f"{TWO} c1(2@30", died(20, "c1", "KafkaException"))) == ["c1 died at 20.000 s of KafkaException; it was started again at 30.000 s."]
 
