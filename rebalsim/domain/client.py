@@ -57,5 +57,7 @@ class BrokerConfig:
     group_consumer_max_size: int = 2_147_483_647
     group_consumer_assignors: tuple[str, ...] = ("uniform", "range")
     group_consumer_assignment_interval_us: int = 1 * SECOND
+    group_consumer_min_assignment_interval_us: int = 0
+    group_consumer_max_assignment_interval_us: int = 15 * SECOND
     group_consumer_migration_policy: str = "bidirectional"
     replica_selector_class: str = ""                      # empty: everybody fetches from the leader

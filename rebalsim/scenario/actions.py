@@ -348,9 +348,25 @@ class ScriptReader:
 
     def _leave(self, written: Written, line: int) -> Deed | None:
         found = self._seats(written)
+        if written.get("option", "default") == "leave":
+            self._check_can_leave(found, written)
         for _, seat in found:
             seat.is_running, seat.gone_line, seat.gone_how = False, line, "it leaves"
         return build(deeds.Leave, written, consumers=self._names(found)) if found else None
+
+    def _check_can_leave(self, found: list[tuple[Roster, Seat]], written: Written) -> None:
+        """A static member leaves on close only where close() has an option for it (KIP-1092): what it is may change with a deploy before this."""
+        for roster, seat in found:
+            spec = self.resolver.consumer(roster, seat)
+            if spec.config.group_instance_id is None or (spec.client == "java" and number_of(spec.client_version) >= (4, 1)):
+                continue
+            if spec.client == "java":
+                whose, then = f"a Java client {spec.client_version}", "write client_version: \"4.1\", or leave option out"
+            else:
+                whose, then = f"{spec.client}", "leave option out"
+            self.out.add(written.at["option"], f"{shorten(seat.name)} is static, and {whose} has no option with which a static member leaves when it closes"
+                         f" (Java's has since 4.1) — {then}")
+            return
 
     def _crash(self, written: Written, line: int) -> Deed | None:
         found = self._seats(written, together=True)

@@ -77,8 +77,7 @@ _CLIENT_WITHOUT_BEARING = ["client.dns.lookup", "send.buffer.bytes", "receive.bu
 _BROKER_WITHOUT_BEARING = ["group.coordinator.threads", "group.coordinator.background.threads", "offsets.load.buffer.size",
                            "offsets.topic.replication.factor", "offsets.topic.segment.bytes", "offsets.topic.compression.codec",
                            "group.coordinator.cached.buffer.max.bytes", "offset.metadata.max.bytes", "offsets.retention.minutes",
-                           "offsets.retention.check.interval.ms", "group.consumer.min.assignment.interval.ms",
-                           "group.consumer.max.assignment.interval.ms", "group.consumer.regex.refresh.interval.ms"]
+                           "offsets.retention.check.interval.ms", "group.consumer.regex.refresh.interval.ms"]
 
 ASSIGNOR_CLASSES = {
     "org.apache.kafka.clients.consumer.RangeAssignor": "range",
@@ -185,6 +184,8 @@ BROKER_KEYS = (
     _kafka("group.consumer.max.size", Whole(1), "The most members of a group under the consumer protocol."),
     _kafka("group.consumer.assignors", ListOf(Choice("uniform", "range"), splits=True, least=1), "The broker's assignors; the first is the default."),
     _kafka("group.consumer.assignment.interval.ms", MS, "The least time between two assignments of a group (since 4.3)."),
+    _kafka("group.consumer.min.assignment.interval.ms", MS, "Its lower bound."),
+    _kafka("group.consumer.max.assignment.interval.ms", MS, "Its upper bound."),
     _kafka("group.consumer.migration.policy", Choice("bidirectional", "upgrade", "downgrade", "disabled", lower=True),
            "Which way a group may change protocol while it lives."),
     _kafka("replica.selector.class", Choice("", "org.apache.kafka.common.replica.RackAwareReplicaSelector", "RackAwareReplicaSelector"),

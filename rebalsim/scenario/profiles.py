@@ -127,6 +127,9 @@ HABITS: tuple[Habit, ...] = (
     Habit("java up to 3.1", "JoinGroup version 8: no SkipAssignment", "KIP-814"),
     Habit("java up to 4.0", "fetches what is not buffered while other partitions of the broker are; since 4.1 it drains them first", "KAFKA-17182"),
     Habit("java up to 3.9", "no group.protocol: consumer", "KIP-848, generally available in 4.0"),
+    Habit("java 4.0 to 4.2", "under group.protocol: consumer a thread in the background applies what was given, and the application's is needed only for a "
+          "listener; without auto-commit that thread begins to give up by itself, too (all are played as 4.3, where the application's poll() does both, and "
+          "as if somebody listened)", "AbstractMembershipManager: maybeReconcile, assignPartitions; KAFKA-20332", False),
     Habit("librdkafka", "range,roundrobin by default, cooperative-sticky beside them, but not in one list with them; no sticky; session.timeout.ms is 45 s",
           "rdkafka_assignor.c, CONFIGURATION.md"),
     Habit("librdkafka", "a thread of its own joins, beats and assigns, whatever the application does; attempts to join are 1 s apart unless the last led on; "

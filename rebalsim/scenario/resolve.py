@@ -185,6 +185,8 @@ class Resolver:
              config.group_consumer_max_session_timeout_us, "group.consumer.min.session.timeout.ms", "group.consumer.max.session.timeout.ms"),
             ("group.consumer.heartbeat.interval.ms", config.group_consumer_min_heartbeat_interval_us, config.group_consumer_heartbeat_interval_us,
              config.group_consumer_max_heartbeat_interval_us, "group.consumer.min.heartbeat.interval.ms", "group.consumer.max.heartbeat.interval.ms"),
+            ("group.consumer.assignment.interval.ms", config.group_consumer_min_assignment_interval_us, config.group_consumer_assignment_interval_us,
+             config.group_consumer_max_assignment_interval_us, "group.consumer.min.assignment.interval.ms", "group.consumer.max.assignment.interval.ms"),
         )
         for key, least, value, most, least_key, most_key in bounds:
             if least > most:
@@ -203,7 +205,7 @@ class Resolver:
         """Settings that these brokers do not have; a story that upgrades them may write them for later."""
         version, upgrades = self.broker_profile.version, any("broker_upgrade" in action for action in self.story.get("script", ()))
         for key, node in settings.at.items():
-            since = "4.3" if key == "group.consumer.assignment.interval.ms" else "4.0" if key.startswith("group.consumer.") else ""
+            since = "4.3" if key.endswith("assignment.interval.ms") else "4.0" if key.startswith("group.consumer.") else ""
             if since and number_of(version) < number_of(since) and not upgrades:
                 self.out.warn(node, f"Kafka {version} has no {key}, which brokers have since {since}: it has no bearing here — leave it out, or write kafka: "
                                     f"\"{DEFAULT_KAFKA}\"")
@@ -402,6 +404,9 @@ class Resolver:
         handler = self._handler(written, settings, config)
         if config["group_protocol"] == "consumer":
             self._check_new_enough(profile, settings, written)
+            if profile.client == "java" and number_of(profile.version) < (4, 3):
+                self.notes[f"Java {profile.version} under the consumer protocol is played as 4.3: that it applies what it is given without waiting for a "
+                           "poll(), where nobody listens to rebalances, is not modelled"] = None
             if profile.habits.runs_itself:
                 self.notes[f"{profile.client} under the consumer protocol is played with the Java client's poll loop: its own timing there is not known"] = None
         self._check_client(profile, config["group_protocol"], config["partition_assignment_strategy"], written)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from stories import messages
 
 from rebalsim.domain.errors import ProblemsError
 from rebalsim.domain.habits import JAVA, Habits
@@ -148,3 +149,42 @@ def test_the_rules_on_slow_handlers_know_who_rebalances_beside_them(client: str,
     text = f"topics: {{t: 4}}\ngroup: {{members: 2, client: {client}}}\nscript: [{{at: 1m, hang: {{member: c0, for: 2m}}}}]\nreplay: [eager]"
     found = {finding.rule for finding in check(story_of(text.encode(), "story.yaml"))}
     assert ("stuck-handler-holds-barrier" in found) == is_found
+
+
+STATIC = '''kafka: "4.3"
+topics: {t: 4}
+group: {members: 3, client: %s, client_version: "%s", group.instance.id: "{name}"}
+script: [{at: 1m, leave: {members: c1, option: %s}}]
+replay: as-written
+horizon: 3m
+'''
+
+
+@pytest.mark.parametrize(("client", "version", "option", "is_refused"), [
+    ("java", "4.0", "leave", True), ("java", "4.1", "leave", False), ("java", "4.0", "remain", False), ("java", "4.0", "default", False),
+    ("librdkafka", "2.16", "leave", True), ("librdkafka", "2.16", "default", False),
+])
+def test_a_static_member_leaves_on_close_only_where_close_has_an_option_for_it(client: str, version: str, option: str, is_refused: bool) -> None:
+    told = messages(STATIC % (client, version, option))
+    assert ("no option with which a static member leaves" in told) == is_refused and (is_refused or not told)
+
+
+def test_a_dynamic_member_of_any_version_may_be_told_to_leave() -> None:
+    assert not messages((STATIC % ("java", "3.9", "leave")).replace(', group.instance.id: "{name}"', ""))
+
+
+@pytest.mark.parametrize(("settings", "refused"), [
+    ("group.consumer.assignment.interval.ms: 15s", ""), ("group.consumer.assignment.interval.ms: 20s", "is outside"),
+    ("group.consumer.assignment.interval.ms: 20s, group.consumer.max.assignment.interval.ms: 30s", ""),
+    ("group.consumer.min.assignment.interval.ms: 2s", "is outside"), ("group.consumer.min.assignment.interval.ms: 16s", "is above"),
+])
+def test_the_assignment_interval_stays_within_the_brokers_bounds(settings: str, refused: str) -> None:
+    told = messages(f"topics: {{t: 4}}\ncluster: {{config: {{{settings}}}}}\ngroup: {{members: 2, config: {{group.protocol: consumer}}}}\nreplay: as-written\n")
+    assert (refused in told) if refused else not told
+
+
+@pytest.mark.parametrize(("version", "is_told"), [("4.0", True), ("4.2", True), ("4.3", False)])
+def test_a_story_that_asks_for_an_older_client_of_the_consumer_protocol_is_told_that_it_is_played_as_a_newer_one(version: str, is_told: bool) -> None:
+    story = f'topics: {{t: 4}}\ngroup: {{members: 2, client_version: "{version}", config: {{group.protocol: consumer}}}}\nreplay: as-written\n'
+    notes = story_of(story.encode(), "story.yaml").scenario().notes
+    assert any(f"Java {version} under the consumer protocol is played as 4.3" in note for note in notes) == is_told
