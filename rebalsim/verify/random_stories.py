@@ -242,7 +242,8 @@ class _Writer:
             return f"join: {{count: {random.randint(1, 3)}, stagger: {random.choice((0, 700))}ms}}"
         if kind == 17 and len(self.names) > 1:
             gone = self.names.pop(random.randrange(len(self.names)))
-            return f"leave: {{members: [{gone}], option: {self.one('default', 'default', 'leave', 'remain')}}}"
+            option = self.one("default", "default", "leave", "remain")
+            return f"leave: {{members: [{gone}], option: {'default' if self.client else option}}}"             # it is Java's
         if kind == 18:
             self.names = []
             return f"scale: {{to: {random.randint(1, 7)}, stagger: {random.choice((0, 300))}ms}}"
