@@ -36,7 +36,7 @@ from rebalsim.simulation.randomness import Randomness, mean_of
 from rebalsim.simulation.script import Script
 from rebalsim.trace.events import TopicChanged
 from rebalsim.trace.ledger import LONG, PIECE, Ledger
-from rebalsim.trace.trace import ConsumerFacts, TopicFacts, Trace, TraceHeader
+from rebalsim.trace.trace import ConsumerFacts, FormerFacts, TopicFacts, Trace, TraceHeader
 
 
 @lru_cache(maxsize=256)
@@ -48,9 +48,9 @@ class World:
     """All actors of one run, and what they ask of each other."""
 
     __slots__ = (
-        "_members", "_number", "_packed", "_told", "_topics", "brokers", "consumers", "drive", "engine", "events", "flows", "growth", "hosts", "is_dense",
-        "is_wire", "machine", "next_specs", "partitions", "poisons", "progress", "randomness", "rates", "scenario", "script", "seed", "sleeps", "specs",
-        "tell",
+        "_members", "_number", "_packed", "_told", "_topics", "brokers", "consumers", "drive", "engine", "events", "flows", "former", "growth", "hosts",
+        "is_dense", "is_wire", "machine", "next_specs", "partitions", "poisons", "progress", "randomness", "rates", "scenario", "script", "seed", "sleeps",
+        "specs", "tell",
     )
 
     def __init__(self, scenario: Scenario, seed: int, *, is_dense: bool, is_wire: bool, drive: Drive | None) -> None:
@@ -82,6 +82,7 @@ class World:
         self.consumers: dict[str, Consumer] = {}
         self.specs: dict[str, Spec] = {}                       # what each consumer is now, or will be when it is first started
         self.next_specs: dict[str, Spec] = {}                  # what it will be from its next start on
+        self.former: dict[str, list[FormerFacts]] = {}         # … and what it was before, in other settings than its latest
         self._members: dict[str, list[Consumer]] = {}
         for group in scenario.groups:
             for spec in group.consumers:
@@ -126,10 +127,24 @@ class World:
             latest = self.next_specs.pop(name, spec)
             if latest is not None and latest is not consumer.spec:
                 self.specs[name] = latest
+                former = self._former(consumer)
                 consumer = self._as(consumer, latest)
                 consumer.take_spec(latest)
+                if self._former(consumer) != former:
+                    self.former.setdefault(name, []).append(former)
             consumer.begin()
         return consumer
+
+    def _former(self, consumer: Consumer) -> FormerFacts:
+        """What it ran with up to now, as far as a deploy may change it and what is told of a pause hangs on it."""
+        spec, config, broker = consumer.spec, consumer.config, self.scenario.cluster.config
+        is_new = config.group_protocol == "consumer"           # then the brokers say how often, and how long
+        return FormerFacts(
+            self.engine.now, f"{spec.client} {spec.client_version}", "consumer" if is_new else rebalance_protocol(consumer.assignors),
+            broker.group_consumer_session_timeout_us if is_new else config.session_timeout_us,
+            broker.group_consumer_heartbeat_interval_us if is_new else config.heartbeat_interval_us,
+            config.max_poll_interval_us if spec.habits.has_poll_limit else -1,
+        )
 
     def _as(self, consumer: Consumer, spec: Spec) -> Consumer:
         """The consumer with the client that its next life runs: another one when the protocol changes."""
@@ -209,19 +224,17 @@ class World:
             header.topics[topic.name] = TopicFacts(count, rates, topic.weights, topic.record_bytes, tuple(self.growth.get(topic.name, ())))
         unborn = [t.name for t in scenario.topics if not t.exists_from_start or any(not count for _, count in self.growth.get(t.name, ()))]
         for name, consumer in self.consumers.items():
-            spec, config, broker = consumer.spec, consumer.config, scenario.cluster.config
+            spec, config, now = consumer.spec, consumer.config, self._former(consumer)
             is_auto = commits_itself(spec)
-            is_new = config.group_protocol == "consumer"       # then the brokers say how often, and how long
             header.consumers[name] = ConsumerFacts(
-                spec.group, spec.process, consumer.rack, f"{spec.client} {spec.client_version}",
-                "consumer" if is_new else rebalance_protocol(consumer.assignors), () if is_new else tuple([a.name for a in consumer.assignors]),
-                config.group_instance_id, broker.group_consumer_session_timeout_us if is_new else config.session_timeout_us,
-                broker.group_consumer_heartbeat_interval_us if is_new else config.heartbeat_interval_us,
-                config.max_poll_interval_us if spec.habits.has_poll_limit else -1,
+                spec.group, spec.process, consumer.rack, now.client, now.protocol,
+                () if now.protocol == "consumer" else tuple([a.name for a in consumer.assignors]), config.group_instance_id,
+                now.session_timeout_us, now.heartbeat_interval_us, now.max_poll_interval_us,
                 spec.handler.poll_timeout_us, mean_of(spec.handler.per_record), spec.handler.commit == "auto",
                 config.auto_commit_interval_us if is_auto else -1,
                 "" if is_auto else spec.handler.commit.replace("auto", "none"),
                 tuple([topic for topic in unborn if spec.subscribes_to(topic)]) if unborn else (),
+                tuple(self.former.get(name, ())),
             )
         return header
 

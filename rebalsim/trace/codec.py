@@ -12,7 +12,7 @@ from typing import Any
 from rebalsim.domain.errors import BugError
 from rebalsim.domain.ids import Partition, partition_named
 from rebalsim.trace.events import EVENT_CLASSES, TraceEvent
-from rebalsim.trace.trace import ConsumerFacts, TopicFacts, TraceHeader
+from rebalsim.trace.trace import ConsumerFacts, FormerFacts, TopicFacts, TraceHeader
 
 Encode = Callable[[Any], Any]
 Decode = Callable[[Any], Any]
@@ -186,9 +186,12 @@ def _table_of(shape: Shape) -> tuple[Encode, Decode]:
     return (lambda table: {key: shape.encode(table[key]) for key in sorted(table)}), decode
 
 
+_FORMER = Shape(FormerFacts)
 HEADER = Shape(TraceHeader, {
     "dict[str, TopicFacts]": _table_of(Shape(TopicFacts)),
-    "dict[str, ConsumerFacts]": _table_of(Shape(ConsumerFacts)),
+    "dict[str, ConsumerFacts]": _table_of(Shape(ConsumerFacts, {
+        "tuple[FormerFacts, ...]": (lambda v: [_FORMER.encode(x) for x in v], _list_of(_FORMER.decode, "settings")),
+    })),
 })
 EVENTS: dict[str, Shape] = {name: Shape(kind) for name, kind in EVENT_CLASSES.items()}
 _BY_KIND: dict[type, tuple[str, Shape]] = {shape.kind: (name, shape) for name, shape in EVENTS.items()}

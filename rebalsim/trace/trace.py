@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rebalsim.trace.events import TraceEvent
 
@@ -22,8 +22,20 @@ class TopicFacts:
 
 
 @dataclass(slots=True)
+class FormerFacts:
+    """What a consumer ran with until it was started with other settings; it holds for all of its lives that began before `until_us`."""
+
+    until_us: int
+    client: str = ""
+    protocol: str = ""
+    session_timeout_us: int = -1
+    heartbeat_interval_us: int = -1
+    max_poll_interval_us: int = -1
+
+
+@dataclass(slots=True)
 class ConsumerFacts:
-    """What analysis needs to know of a consumer; −1 and empty mean unknown."""
+    """What analysis needs to know of a consumer; −1 and empty mean unknown. Where a deploy changed it, its latest settings."""
 
     group: str
     process: str = ""
@@ -41,6 +53,15 @@ class ConsumerFacts:
     auto_commit_us: int = -1          # its interval, where it is automatic
     commit: str = ""                  # else: none, or how the application commits with its batches
     awaits: tuple[str, ...] = ()      # topics it subscribes to, by name or pattern, that are not there all the time
+    former: tuple[FormerFacts, ...] = ()      # what it ran with before, ascending
+
+    def at(self, at_us: int) -> ConsumerFacts:
+        """As it was at that instant."""
+        was = next((f for f in self.former if at_us < f.until_us), None)
+        if was is None:
+            return self
+        return replace(self, client=was.client, protocol=was.protocol, session_timeout_us=was.session_timeout_us,
+                       heartbeat_interval_us=was.heartbeat_interval_us, max_poll_interval_us=was.max_poll_interval_us)
 
 
 @dataclass(slots=True)

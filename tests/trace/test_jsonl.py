@@ -17,7 +17,7 @@ from rebalsim.domain.ids import Partition
 from rebalsim.trace import events as ev
 from rebalsim.trace.jsonl import lines_for, parse_trace, read_trace, write_trace
 from rebalsim.trace.recording import read_recording
-from rebalsim.trace.trace import ConsumerFacts, TopicFacts, Trace, TraceHeader
+from rebalsim.trace.trace import ConsumerFacts, FormerFacts, TopicFacts, Trace, TraceHeader
 
 REALITY = Path(__file__).parents[1] / "reality" / "traces"
 STORY = "c1+p0,p1@0 c2(@1 c1?@2 c1-p0,p1@3 g{joined.c2@3 g|2.c1@4 g}2@4 c1+p0@5 c2+p1@5"
@@ -34,7 +34,8 @@ def full() -> Trace:
     header = TraceHeader(
         rebalsim="0.1", source="simulated", title="<script>", variant="eager", seed=41, horizon_us=10, command="rebalsim run x",
         topics={"z": TopicFacts(3, ((0, 1.5, False), (10, 2.0, True)), (0.25, 0.75), 100), "a": TopicFacts(1)},
-        consumers={"c1": ConsumerFacts("g", is_auto_commit=False, instance_id="i", assignors=("range",)), "c0": ConsumerFacts("g")},
+        consumers={"c1": ConsumerFacts("g", is_auto_commit=False, instance_id="i", assignors=("range",), former=(FormerFacts(5, "java 3.9"),)),
+                   "c0": ConsumerFacts("g")},
     )
     return Trace(header, events)
 
