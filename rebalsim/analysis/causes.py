@@ -68,6 +68,8 @@ class Causes:
         was_away = any(phase.kind is PhaseKind.AWAY for phase in phases)
         if p.why in ("closed", "killed", "fatal") and was_away and p.owner_after == p.owner_before and self._is_static(p.owner_before):
             return "static-restart", p.owner_before, p.started_us
+        if p.why == "closed" and self._died_of_error(p):
+            return "fatal", p.owner_before, p.started_us
         if p.why == "closed":
             has_left = not self._is_static(p.owner_before) and not any(phase.kind is PhaseKind.DETECTION for phase in phases)
             return "left" if has_left else "stopped", p.owner_before, p.started_us
@@ -81,6 +83,14 @@ class Causes:
         if first.is_formation:
             return "start", "", -1
         return self._of_disturbance(first)
+
+    def _died_of_error(self, p: Pause) -> bool:
+        """An application that an exception ends still closes its consumer."""
+        numbers = self.index.by_consumer.get(p.owner_before, NOTHING)
+        for n in self.index.since(numbers, p.started_us):
+            if type(self.index.events[n]) is ev.ConsumerExited:
+                return bool(self.index.events[n].how == "fatal")
+        return False
 
     def _of_disturbance(self, first: Rebalance) -> tuple[str, str, int]:
         if 0 <= first.disturbance < len(self.disturbances):

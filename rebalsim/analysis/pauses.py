@@ -1,10 +1,11 @@
 """Which partition stood still, from when to when: one lean pass over the trace, since sweeps pay for it millions of times.
 
 A partition's pause begins when its last taker stopped taking its records (revocation began, counting the commit before it; the process died,
-froze, left, was cut off; its handler got stuck; max.poll.interval.ms ran out) and ends when an owner is handed records again. Where the
-records were young, the producer was late and not the group: the pause then ended as soon as the owner was ready. Traces without deliveries
-(logs, topics without records) end it at the position, or without positions at the end of the assigned callback. A new owner that knows where to
-read several partitions goes through their records batch by batch: with the first batch all are served, since a batch's time is no pause.
+froze, left, was cut off; its handler got stuck; max.poll.interval.ms ran out), or when the same happened to one that was to be its first; it
+ends when an owner is handed records again. Where the records were young, the producer was late and not the group: the pause then ended as soon
+as the owner was ready. Traces without deliveries (logs, topics without records) end it at the position, or without positions at the end of the
+assigned callback. A new owner that knows where to read several partitions goes through their records batch by batch: with the first batch all
+are served, since a batch's time is no pause.
 
 A long callback also holds up the partitions that a consumer keeps; short ones (below NOTICEABLE) are like a batch and count for nothing.
 """
@@ -20,6 +21,7 @@ from rebalsim.trace import events as ev
 from rebalsim.trace.trace import Trace
 
 NOTICEABLE_US = 100_000      # a callback that holds up kept partitions for less is as a batch
+HANDED_ON = frozenset(("revoked", "lost"))      # what a forming group hands on before anybody has read it: it is starting up, and stands still for nobody
 PRODUCER_LATE_US = 200_000   # records younger than the wait by more than this: there was nothing to hand over
 
 class PauseFinder:
@@ -76,6 +78,15 @@ class PauseFinder:
                 group.open[p] = Pause(p, group.name, at, -1, True, why, name, "", number, -1)
             elif (pause := group.open.get(p)) is not None:
                 pause.path += (number,)
+            elif why not in HANDED_ON and p not in taker and group.owner.get(p) == name and self._is_fed(p):     # it was to be read, and never was
+                group.open[p] = Pause(p, group.name, at, -1, True, why, name, "", number, -1)
+
+    def _is_fed(self, p: Partition) -> bool:
+        """Whether records are known to come to it: one that stays empty is read by nobody, and stands still for nobody."""
+        facts = self.trace.header.topics.get(p.topic)
+        if facts is None or not facts.rates or p.topic in self.silent:
+            return False
+        return p.number >= len(facts.weights) or facts.weights[p.number] > 0
 
     def _callback_began(self, number: int, e: ev.CallbackBegan) -> None:
         c = self._consumer(e.consumer)

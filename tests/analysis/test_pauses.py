@@ -27,6 +27,28 @@ def test_the_first_owner_ends_no_pause() -> None:
     assert pauses("c1<p0@3 c1>@3 c1*p0@4") == []
 
 
+@pytest.mark.parametrize(("how", "why"), [("c1!@5", "killed"), ("c1~@5", "froze"), ("c1x@5 c1-p0@5.5 c1)@5.6", "closed")])
+def test_an_owner_that_was_to_be_the_first_may_be_stopped_too(how: str, why: str) -> None:
+    """It was given the partition and never came to read it. Before that the group was starting up, which is no pause."""
+    assert pauses(f"c1<p0@3 c1>@3 {how} c2+p0@9") == [("p0", why, 5, 9, False)]
+    assert pauses(f"c1<p0@3 c1>@3 {how}", until=20) == [("p0", why, 5, 20, True)]
+
+
+def test_what_a_forming_group_hands_on_unread_stands_still_for_nobody() -> None:
+    assert pauses("c1<p0@3 c1>@3 c1-p0@5 c2+p0@9") == []
+
+
+@pytest.mark.parametrize("rate", [None, 0.0])
+def test_a_partition_that_may_have_no_records_is_not_missed_unread(rate: float | None) -> None:
+    assert pauses("c1<p0@3 c1>@3 c1!@5", rate=rate) == []
+
+
+def test_an_error_that_closes_the_consumer_is_the_cause() -> None:
+    told = trace("c1<p0@3 c1>@3 c1x@5 c1l@5 c1)@5.1")
+    told.events[-1].how, told.events[-1].error = "fatal", "NoOffsetForPartitionException"
+    assert [(p.why, p.cause.kind, p.cause.consumer) for p in analyse(told).pauses] == [("closed", "fatal", "c1")]
+
+
 @pytest.mark.parametrize(("how", "why"), [("c1!@5", "killed"), ("c1~@5", "froze"), ("c1#@5", "stuck"), ("c1x@5 c1-p0@5.5 c1)@5.6", "closed")])
 def test_what_stops_an_owner(how: str, why: str) -> None:
     assert pauses(f"c1+p0@0 {how} c2+p0@9") == [("p0", why, 5, 9, False)]
