@@ -59,6 +59,7 @@ class Analysis:
         self.header: TraceHeader = trace.header
         horizon = trace.header.horizon_us or (trace.events[-1].at_us + 1 if trace.events else 0)
         self.horizon_us: int = horizon if until_us is None else min(until_us, horizon)
+        self._emptied: dict[str, list[Rebalance]] = {}      # by group: rounds that ended with nobody left, which `rounds_by_group` leaves out
         self.measured: dict[str, Value] = {}          # what measure() has found over everything …
         self.workings: dict[Any, Any] = {}            # … and what it needed, or found over selections
 
@@ -85,14 +86,16 @@ class Analysis:
 
     @cached_property
     def _storyteller(self) -> Storyteller:
-        return Storyteller(self.index, self.header, self.rounds_by_group, self.disturbances)
+        return Storyteller(self.index, self.header, self.rounds_by_group, self._emptied, self.disturbances)
 
     @cached_property
     def rounds_by_group(self) -> dict[str, list[Rebalance]]:
         """All rounds, those that never completed too, by group."""
         found = {}
         for group in self.groups:
-            rounds = RoundFinder(self.index, self.header, group).run()
+            finder = RoundFinder(self.index, self.header, group)
+            rounds = finder.run()
+            self._emptied[group] = finder.emptied
             if self.index.new_protocol:
                 rounds += EpochFinder(self.index, self.header, group).run()
             rounds.sort(key=lambda r: (r.prepared_us, r.barrier_us))

@@ -9,7 +9,8 @@ from rebalsim.analysis.values import Facts, Rebalance
 from rebalsim.trace import events as ev
 
 SESSION, POLL, INITIAL_DELAY = "session.timeout.ms", "max.poll.interval.ms", "group.initial.rebalance.delay.ms"
-METADATA, REBALANCE_TIMEOUT, HEARTBEAT = "metadata.max.age.ms", "max.poll.interval.ms", "heartbeat.interval.ms"
+METADATA, HEARTBEAT, BROKERS_HEARTBEAT = "metadata.max.age.ms", "heartbeat.interval.ms", "group.consumer.heartbeat.interval.ms"
+REBALANCE_TIMEOUT = "rebalance_timeout_ms"      # as JoinGroup calls it: the brokers' patience, which each client takes from a setting of its own
 QUICK_US = 50_000        # a commit and a request take no longer, where nothing else keeps the poll thread
 TIMERS = {"session-expired": SESSION, "not-rejoined": REBALANCE_TIMEOUT, "rebalance-timeout": REBALANCE_TIMEOUT, "poll-expired": POLL}
 

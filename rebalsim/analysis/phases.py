@@ -4,12 +4,14 @@ for; partitions that stood still together (same beginning, same way, same end) s
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from rebalsim.analysis.causes import Causes
-from rebalsim.analysis.doing import HEARTBEAT, METADATA, POLL, QUICK_US, SESSION, TIMERS, Doings
+from rebalsim.analysis.doing import BROKERS_HEARTBEAT, HEARTBEAT, METADATA, POLL, QUICK_US, SESSION, TIMERS, Doings
 from rebalsim.analysis.index import NOTHING, Index, starting
+from rebalsim.analysis.kinds import GroupTold
 from rebalsim.analysis.phases_classic import ClassicWalk, Cut, notice_of
 from rebalsim.analysis.phases_consumer import ConsumerWalk
 from rebalsim.analysis.values import Disturbance, Facts, Pause, Phase, PhaseKind, Rebalance, Story
@@ -24,14 +26,22 @@ SLOW_FETCH_US = 1_000_000        # position look-up, connections, and a Fetch in
 class Storyteller:
     """Tells the stories of one trace's pauses."""
 
-    def __init__(self, index: Index, header: TraceHeader, rounds: dict[str, list[Rebalance]], disturbances: Sequence[Disturbance]) -> None:
+    def __init__(
+        self, index: Index, header: TraceHeader, rounds: dict[str, list[Rebalance]], emptied: dict[str, list[Rebalance]],
+        disturbances: Sequence[Disturbance],
+    ) -> None:
         self.index = index
         self.header = header
         self.rounds = {g: sorted(found, key=lambda r: r.prepared_us) for g, found in rounds.items()}
+        self.barriered = {
+            g: sorted((r for r in (*found, *emptied.get(g, ())) if r.completed_by != "computed"), key=lambda r: r.prepared_us)
+            for g, found in self.rounds.items()
+        }
+        self.targets = {g: [r for r in found if r.completed_by == "computed"] for g, found in self.rounds.items()}
         self.doings = Doings(index)
         self.causes = Causes(index, header, self.doings, disturbances)
-        self.states: dict[str, list[tuple[int, str]]] = {}
-        self.received: dict[tuple[str, int], dict[Partition, str]] | None = None
+        self.groups: dict[str, GroupTold] = {}
+        self.received: dict[tuple[str, int], dict[Partition, list[tuple[int, str]]]] | None = None
         self.known: dict[tuple[object, ...], Story] = {}
         self.barriers: dict[tuple[int, int], tuple[Facts, tuple[int, ...]]] = {}
 
@@ -40,37 +50,51 @@ class Storyteller:
         key = (p.group, p.started_us, p.start_event, p.why, p.owner_before, p.owner_after, p.path, p.ended_us, p.is_open, p.end_event)
         story = self.known.get(key)
         if story is None:
-            story = self.known[key] = self._told(p)
+            story = self.known[key] = self._story(p)
         return story
 
-    def _told(self, p: Pause) -> Story:
-        rounds = self.rounds.get(p.group, [])
+    def _story(self, p: Pause) -> Story:
         is_ahead = False
         if p.why == "callback":
             began = self.index.events[p.start_event]
             kind = PhaseKind.RESTORE if began.callback == "assigned" else PhaseKind.REVOKE
             cuts = [Cut(p.started_us, kind, p.owner_before, None, (p.start_event,))]
-        elif self._is_consumer_protocol(p):
-            cuts = ConsumerWalk(self.index, self.header, rounds, p).walk()
         else:
-            walk = ClassicWalk(self.index, self.header, rounds, p, self._assignee, partial(self._is_empty, p.group))
-            cuts, is_ahead = walk.walk(), walk.is_ahead
+            cuts, is_ahead = self._walked(p)
         phases = self._phases(p, cuts)
         return Story(phases, self.causes.of(p, phases, self._rounds_of(p, cuts, is_ahead)))
 
+    def _walked(self, p: Pause) -> tuple[list[Cut], bool]:
+        """Each instant belongs to what the group was then: barriers and a leader in a classic one, heartbeats in one of the consumer protocol."""
+        kinds = self._told(p.group).within(p.started_us, p.ended_us) or [(p.started_us, self._spoke_new(p))]
+        walked: dict[bool, list[Cut]] = {}
+        is_ahead = False
+        for _, is_consumer in kinds:
+            if is_consumer in walked:
+                continue
+            if is_consumer:
+                walked[True] = ConsumerWalk(self.index, self.header, self.targets.get(p.group, []), p, self._told(p.group), self._speaks_new).walk()
+            else:
+                walk = ClassicWalk(self.index, self.header, self.barriered.get(p.group, []), p, self._assignee, self._is_empty)
+                walked[False] = walk.walk()
+                is_ahead = walk.is_ahead and not kinds[0][1]
+        return (next(iter(walked.values())) if len(kinds) == 1 else spliced(kinds, walked)), is_ahead
+
+    def _told(self, group: str) -> GroupTold:
+        found = self.groups.get(group)
+        if found is None:
+            found = self.groups[group] = GroupTold(self.index, group)
+        return found
+
     def _is_empty(self, group: str, r: Rebalance | None, following: Rebalance | None, at: int) -> bool:
         """As the coordinator told; else all who had joined the round were gone before the next one."""
-        told = self.states.get(group)
-        if told is None:
-            found = [self.index.events[n] for n in self.index.by_group.get(group, ()) if type(self.index.events[n]) is ev.GroupStateChanged]
-            told = self.states[group] = [(e.at_us, e.after) for e in found]
-        if told:
-            place = bisect_right(told, at, key=lambda s: s[0])
-            return place > 0 and told[place - 1][1] in ("Empty", "Dead")
+        told = self._told(group)
+        if told.states:
+            return told.is_empty(at)
         return r is not None and following is not None and all(c in following.removed for c in r.joins)
 
     def _assignee(self, r: Rebalance, partition: Partition) -> str:
-        """Who was told in this round that the partition is its own; empty if nobody."""
+        """Who was told in this round that the partition is its own; empty if nobody. A group that was emptied or converted counts anew."""
         key = (r.group, r.generation)
         if self.received is None:
             self.received = {}
@@ -79,12 +103,14 @@ class Storyteller:
                     e = self.index.events[n]
                     if type(e) is ev.AssignmentReceived:
                         owners = self.received.setdefault((self.index.group_of[consumer], e.generation), {})
-                        owners.update((p, consumer) for p in e.partitions)
-        return self.received.get(key, {}).get(partition, "")
+                        for p in e.partitions:
+                            owners.setdefault(p, []).append((e.at_us, consumer))
+        told = self.received.get(key, {}).get(partition, ())
+        return next((consumer for at, consumer in reversed(told) if at >= r.barrier_us), "")
 
-    def _is_consumer_protocol(self, p: Pause) -> bool:
-        """By how its holder and the next one spoke to the coordinator last. While a group goes from one protocol to the other they may differ; then
-        the coordinator is that of the consumer protocol."""
+    def _spoke_new(self, p: Pause) -> bool:
+        """Where no coordinator tells what the group was: by how the holder and the next one spoke to it last. While a group goes from one protocol to
+        the other they may differ; then the coordinator is that of the consumer protocol."""
         return self._speaks_new(p.owner_before or p.owner_after, p.start_event) or (p.owner_after != "" and self._speaks_new(p.owner_after, p.end_event))
 
     def _speaks_new(self, who: str, event: int) -> bool:
@@ -99,6 +125,12 @@ class Storyteller:
             if type(e) is ev.MemberStateChanged and e.side == "client":
                 return True
         return True
+
+    def _event_at(self, who: str, at_us: int) -> int:
+        """The number of the consumer's last event before that instant."""
+        numbers = self.index.by_consumer.get(who, NOTHING)
+        place = self.index.first_at(numbers, at_us)
+        return numbers[place - 1] if place else -1
 
     def _rounds_of(self, p: Pause, cuts: list[Cut], is_ahead: bool) -> list[Rebalance]:
         """The rounds that a pause lived through, the one that set it off first; `is_ahead` where the partition was given up before that one began."""
@@ -151,7 +183,8 @@ class Storyteller:
             how = "closing" if p.why == "closed" and cut.at_us == p.started_us else self.doings.between(who, cut.at_us, ended)
             return Facts(who, "committing" if how in ("busy", "joining") else how, cut.at_us, ended), ()
         if kind in (PhaseKind.PICKUP, PhaseKind.RELEASE):
-            return Facts(who, "unaware" if kind is PhaseKind.PICKUP else "unacknowledged", cut.at_us, ended, HEARTBEAT), ()
+            beat = BROKERS_HEARTBEAT if not who or self._speaks_new(who, self._event_at(who, ended)) else HEARTBEAT
+            return Facts(who, cut.doing or ("unaware" if kind is PhaseKind.PICKUP else "unacknowledged"), cut.at_us, ended, beat), ()
         if kind is PhaseKind.INTERVAL:
             return Facts("", "unknown", cut.at_us, ended, "group.consumer.assignment.interval.ms"), ()
         if kind is PhaseKind.ASSIGNMENT:
@@ -224,7 +257,9 @@ class Storyteller:
             by_client = any(r.trigger == "subscription-changed" for r in self._rounds_around(p.group, at, ended))      # it matches the pattern itself
             if not by_client and (back := self._unled_since(p.group, ended)) >= 0:
                 return Facts("", "unled", at, ended), (back,)
-            return Facts("", "unknown", at, ended, HEARTBEAT if self._is_consumer_protocol(p) and not by_client else METADATA), ()
+            kinds = self._told(p.group).within(at, ended)
+            is_consumer = kinds[0][1] if kinds else self._spoke_new(p)
+            return Facts("", "unknown", at, ended, HEARTBEAT if is_consumer and not by_client else METADATA), ()
         doing, since, event = self.doings.at(who, at)
         if doing in ("", "closing"):
             doing, since, event = self.doings.at(who, ended - 1)
@@ -267,3 +302,21 @@ class Storyteller:
             if type(self.index.events[n]) is kind:
                 found.append(n)
         return tuple(found)
+
+
+def spliced(kinds: Sequence[tuple[int, bool]], walked: Mapping[bool, Sequence[Cut]]) -> list[Cut]:
+    """The cuts of each kind of group for as long as the group was of that kind; where it changed, what the other kind makes of that instant."""
+    cuts: list[Cut] = []
+    for place, (from_us, is_consumer) in enumerate(kinds):
+        until = kinds[place + 1][0] if place + 1 < len(kinds) else None
+        mine = walked[is_consumer]
+        here = max(0, bisect_right(mine, from_us, key=lambda c: c.at_us) - 1)
+        for cut in mine[here:]:
+            if until is not None and cut.at_us >= until:
+                break
+            last = cuts[-1] if cuts else None
+            if last is not None and last.kind is cut.kind and last.consumer == cut.consumer and last.round is cut.round:
+                last.evidence = tuple(dict.fromkeys((*last.evidence, *cut.evidence)))
+            else:
+                cuts.append(replace(cut, at_us=max(cut.at_us, from_us)))
+    return cuts

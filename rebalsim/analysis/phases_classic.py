@@ -19,15 +19,18 @@ from rebalsim.trace.trace import TraceHeader
 
 @dataclass(slots=True)
 class Cut:
-    """From `at_us` on the partition was in this phase; `consumer` is whom it concerns, `round` the round it belongs to."""
+    """From `at_us` on the partition was in this phase; `consumer` is whom it concerns, `round` the round it belongs to. `doing` where the walk alone
+    can tell what was waited for."""
 
     at_us: int
     kind: PhaseKind
     consumer: str = ""
     round: Rebalance | None = None
     evidence: tuple[int, ...] = ()
+    doing: str = ""
 
 
+REMOVALS = frozenset(("left", "session-expired", "not-rejoined", "not-synced", "group-full", "fenced", "rebalance-timeout"))   # of a member, for good
 STARTS = {
     "revoked": "revoking", "lost": "revoking", "closed": "closing", "killed": "gone", "fatal": "gone", "froze": "gone", "cut": "gone", "stuck": "stuck",
     "poll-expired": "stuck", "grown": "unknown",
@@ -44,7 +47,7 @@ class ClassicWalk:
     rounds: list[Rebalance]
     pause: Pause
     assignee: Callable[[Rebalance, Partition], str]     # whom a round's result gave the partition, as far as anybody was told
-    is_empty: Callable[[Rebalance | None, Rebalance | None, int], bool]      # whether the group had no members, between these rounds
+    is_empty: Callable[[str, Rebalance | None, Rebalance | None, int], bool]      # whether the group had no members, between these rounds
     holder: str = ""
     mode: str = ""
     is_handover: bool = False            # given up after a round, for the next one to hand on
@@ -157,6 +160,9 @@ class ClassicWalk:
         elif kind is ev.CloseBegan:
             if mode in ("assigned", "serving", "resuming", "stuck"):
                 self.mode = "closing"
+        elif kind is ev.MemberRemoved:                       # the coordinator's own word, whether or not anybody is left for a round
+            if mode in ("gone", "stuck", "closing") and e.why in REMOVALS:
+                self.mode = "left"
         else:
             self._troubled(e, kind, mode)
 
@@ -180,10 +186,15 @@ class ClassicWalk:
             if mode in ("serving", "resuming"):
                 self.mode = "stuck"
         elif kind in (ev.HandlerReturned, ev.ConsumerThawed, ev.LinkHealed):
-            if mode in ("stuck", "gone"):
+            if mode in ("stuck", "gone") or (mode == "left" and self._goes_on()):
                 self.mode = "resuming"
         elif mode == "gone" and ((kind is ev.RequestSent and e.api == "JoinGroup") or (kind is ev.MemberAdded and e.how in ("replacement", "static"))):
             self.mode = "returning"
+
+    def _goes_on(self) -> bool:
+        """It took the partition up again without being given it anew: it had not heard yet that it was no member any more."""
+        p = self.pause
+        return self.holder == p.owner_before == p.owner_after and p.assigned_event < 0
 
     # ------------------------------------------------------------------------------------------------ which phase that is
 
@@ -230,9 +241,9 @@ class ClassicWalk:
         following = self._following(r.prepared_us if r is not None else at)
         is_over = r is not None and r.barrier_us >= 0 and r.barrier_us <= at
         coming = following.last if following is not None else ""
-        if mode == "left" and self.is_empty(r, following, at):
+        if mode == "left" and self.is_empty(self.pause.group, r, following, at):
             returns = following.trigger_consumer if following is not None else ""          # whoever came first ended it
-            return PhaseKind.AWAY, returns or (self.holder if self.pause.owner_after in ("", self.holder) else ""), following
+            return PhaseKind.AWAY, returns or (self.holder if self.pause.owner_after == self.holder else ""), following
         if r is not None and is_over and (r.barrier_us > self.pause.started_us or mode == "returning"):
             return PhaseKind.ASSIGNMENT, self._assignee(r, at), r
         if self.is_handover:

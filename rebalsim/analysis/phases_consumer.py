@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable
 
 from rebalsim.analysis.index import NOTHING, Index, starting
-from rebalsim.analysis.phases_classic import STARTS, Cut
+from rebalsim.analysis.kinds import GroupTold
+from rebalsim.analysis.phases_classic import REMOVALS, STARTS, Cut
 from rebalsim.analysis.values import Pause, PhaseKind, Rebalance
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TraceHeader
@@ -16,8 +18,12 @@ LATE_US = 1_000_000          # a heartbeat of the consumer protocol is that late
 class ConsumerWalk:
     """One pause, from its holder to its next one and so on; each milestone begins the next phase."""
 
-    def __init__(self, index: Index, header: TraceHeader, targets: list[Rebalance], pause: Pause) -> None:
+    def __init__(
+        self, index: Index, header: TraceHeader, targets: list[Rebalance], pause: Pause, told: GroupTold, speaks_new: Callable[[str, int], bool],
+    ) -> None:
         self.index, self.header, self.targets, self.pause = index, header, targets, pause
+        self.told = told
+        self.speaks_new = speaks_new           # a group of this kind may have members of the classic protocol, too
         self.cuts: list[Cut] = []
 
     def walk(self) -> list[Cut]:
@@ -40,7 +46,44 @@ class ConsumerWalk:
                 mode = "gone" if type(taken) is ev.ConsumerExited else STARTS.get(getattr(taken, "callback", ""), "gone")
                 at = self._held(e.consumer, taken.at_us, after, mode)
         self._explain_long_pickups()
+        self._leave_out_the_deserted()
         return self.cuts
+
+    def _leave_out_the_deserted(self) -> None:
+        """While a group has no members, nobody's heartbeat is waited for; nor is it where its last ones are dead, and only their sessions still run."""
+        cuts, self.cuts = self.cuts, []
+        for place, cut in enumerate(cuts):
+            ended = cuts[place + 1].at_us if place + 1 < len(cuts) else self.pause.ended_us
+            self.cuts.append(cut)
+            for from_us, until_us in self.told.empty_within(cut.at_us, ended) if cut.kind is PhaseKind.PICKUP else ():
+                last, number = self._expired(from_us)
+                if last and from_us > self.cuts[-1].at_us:
+                    self.cuts[-1] = Cut(self.cuts[-1].at_us, PhaseKind.DETECTION, last, None, (*self.cuts[-1].evidence, number))
+                elif from_us == self.cuts[-1].at_us:
+                    self.cuts.pop()
+                self.cuts.append(Cut(from_us, PhaseKind.AWAY, self._newcomer(from_us), None, cut.evidence))
+                if until_us < ended:
+                    self.cuts.append(Cut(until_us, PhaseKind.PICKUP, cut.consumer, cut.round, cut.evidence))
+
+    def _expired(self, at_us: int) -> tuple[str, int]:
+        """Whose session ended at that instant, and left the group empty; the event that tells."""
+        events = self.index.events
+        for n in self.index.since(self.index.by_group.get(self.pause.group, NOTHING), at_us):
+            if events[n].at_us > at_us:
+                break
+            if type(events[n]) is ev.MemberRemoved and events[n].why == "session-expired":
+                return events[n].consumer, n
+        return "", -1
+
+    def _newcomer(self, at_us: int) -> str:
+        """Who was the first to come to a group that was empty from then on; else who went on with the partition as if it had never been removed."""
+        events = self.index.events
+        for n in self.index.since(self.index.by_group.get(self.pause.group, NOTHING), at_us):
+            if events[n].at_us >= self.pause.ended_us:
+                break
+            if type(events[n]) is ev.MemberAdded:
+                return str(events[n].consumer)
+        return self.pause.owner_after
 
     def _explain_long_pickups(self) -> None:
         """A heartbeat is never that long: somebody else was told first and did not take it up, or the next owner was no member yet."""
@@ -78,14 +121,14 @@ class ConsumerWalk:
                     found = (consumer, n)
         return found
 
-    def _cut(self, at: int, kind: PhaseKind, consumer: str, number: int, target: Rebalance | None = None) -> None:
+    def _cut(self, at: int, kind: PhaseKind, consumer: str, number: int, target: Rebalance | None = None, doing: str = "") -> None:
         p = self.pause
         at = max(at, self.cuts[-1].at_us if self.cuts else p.started_us)
         if at >= p.ended_us:
             return
         if self.cuts and self.cuts[-1].at_us == at:
             self.cuts.pop()
-        self.cuts.append(Cut(at, kind, consumer, target, (number,) if number >= 0 else ()))
+        self.cuts.append(Cut(at, kind, consumer, target, (number,) if number >= 0 else (), doing))
 
     def _next(self, consumer: str, number: int, kinds: tuple[type, ...], until_us: int | None = None) -> int:
         """The consumer's next event of one of these kinds, within the pause; −1 if none."""
@@ -135,19 +178,52 @@ class ConsumerWalk:
                 gone = left
             if gone < 0:
                 return self.pause.ended_us
+            if self._was_killed(gone):
+                return self._removed(holder, events[gone].at_us, gone)
             facts = self.header.consumers.get(holder)
             is_static = facts is not None and facts.instance_id is not None
             return self._removed(holder, events[gone].at_us, gone) if is_static else self._free(holder, events[gone].at_us, gone)
-        ended = self._next(holder, number, (ev.CallbackEnded,))
-        while ended >= 0 and events[ended].callback == "assigned":
-            ended = self._next(holder, ended, (ev.CallbackEnded,))
+        ended = self._given_up(holder, number)
         if ended < 0:
             return self.pause.ended_us
-        if events[ended].callback == "lost":                   # who lost them was out already: nothing is left to acknowledge
-            return self._free(holder, events[ended].at_us, ended)
-        self._cut(events[ended].at_us, PhaseKind.RELEASE, holder, ended)
+        e = events[ended]
+        if self._was_killed(ended):                            # it never came to the end of it
+            return self._removed(holder, e.at_us, ended)
+        if type(e) is not ev.CallbackEnded or e.callback == "lost":      # who is out already has nothing left to acknowledge
+            return self._free(holder, e.at_us, ended)
+        if self._next_owner(e.at_us) == holder and not self.speaks_new(holder, number):
+            return self._taken_back(holder, ended)
+        self._cut(e.at_us, PhaseKind.RELEASE, holder, ended)
         told = self._acknowledged(holder, ended)
+        if told >= 0 and self._was_killed(told):
+            return self._removed(holder, events[told].at_us, told)
         return self._free(holder, events[told].at_us, told) if told >= 0 else self.pause.ended_us
+
+    def _given_up(self, holder: str, number: int) -> int:
+        """What ended its giving up: the end of its callback, else its own, or the coordinator's patience with it."""
+        n = number
+        while (n := self._next(holder, n, (ev.CallbackEnded, ev.ConsumerExited, ev.MemberRemoved))) >= 0:
+            e = self.index.events[n]
+            if type(e) is ev.MemberRemoved:
+                if e.why in REMOVALS:
+                    return n
+            elif type(e) is ev.ConsumerExited or e.callback != "assigned":
+                return n
+        return -1
+
+    def _was_killed(self, number: int) -> bool:
+        e = self.index.events[number]
+        return type(e) is ev.ConsumerExited and e.how != "closed"
+
+    def _taken_back(self, holder: str, ended: int) -> int:
+        """An eager member of the classic protocol gives up everything before it joins, and is given back what it may keep, at once or in a second round
+        trip, of which another heartbeat tells it."""
+        events = self.index.events
+        self._cut(events[ended].at_us, PhaseKind.ASSIGNMENT, holder, ended)
+        told = self._next(holder, ended, (ev.AssignmentReceived,))
+        if told < 0 or self.pause.partition in events[told].partitions:
+            return int(events[ended].at_us)
+        return self._free(holder, events[told].at_us, told)
 
     def _leave_beat(self, holder: str, number: int) -> int:
         n = number
@@ -183,7 +259,13 @@ class ConsumerWalk:
         return self._next(holder, -1, (ev.RequestSent,)) >= 0
 
     def _removal(self, holder: str, at: int) -> tuple[int, int] | None:
-        """When the coordinator removed a holder that said nothing; the instant and the event."""
+        """When the coordinator removed a holder that said nothing; the instant and the event. Its own word, else what follows from the targets."""
+        for n in self.index.since(self.index.by_consumer.get(holder, NOTHING), at):
+            e = self.index.events[n]
+            if e.at_us > self.pause.ended_us:
+                break
+            if type(e) is ev.MemberRemoved and e.why in REMOVALS:
+                return e.at_us, n
         place = bisect_right(self.targets, at, key=lambda r: r.barrier_us)
         for r in self.targets[place:]:
             if r.prepared_us >= self.pause.ended_us:
@@ -239,13 +321,46 @@ class ConsumerWalk:
         return self.pause.owner_after
 
     def _brought(self, owner: str, at: int, number: int) -> None:
-        """The owner heard of it at a heartbeat, and then reconciled until its callback was entered."""
+        """The owner heard of it at a heartbeat, and then reconciled until its callback was entered. One of the classic protocol hears that it is to join
+        again, and has the assignment from what it then asks for."""
         events, numbers = self.index.events, self.index.by_consumer.get(owner, NOTHING)
-        place = bisect_right(numbers, number) - 2
+        place, told = bisect_right(numbers, number) - 2, -1
         while place >= 0 and events[numbers[place]].at_us >= at:
             e = events[numbers[place]]
             if type(e) is ev.AssignmentReceived or (type(e) is ev.MemberStateChanged and e.side == "client" and e.after == "RECONCILING"):
-                self._cut(e.at_us, PhaseKind.ASSIGNMENT, owner, numbers[place])
+                if told >= 0:
+                    break
+                told = numbers[place]
+            elif type(e) is ev.RebalanceNoticed and told >= 0:
+                told = numbers[place]
+                self._wait_for_target(owner, at, e.at_us)
                 break
             place -= 1
+        if told >= 0 and not (self.cuts and self.cuts[-1].kind is PhaseKind.ASSIGNMENT and self.cuts[-1].consumer == owner):
+            self._cut(events[told].at_us, PhaseKind.ASSIGNMENT, owner, told)
         self._cut(events[number].at_us, PhaseKind.RESTORE, owner, number)
+
+    def _wait_for_target(self, owner: str, at: int, heard_us: int) -> None:
+        """A classic member's heartbeat has nothing computed: it hears only after somebody's of the new protocol has had the broker do so."""
+        events = self.index.events
+        for n in self.index.since(self.index.by_group.get(self.pause.group, NOTHING), at):
+            e = events[n]
+            if e.at_us > heard_us:
+                return
+            if type(e) is ev.AssignmentComputed and not e.consumer:
+                whose = self._beat_that_computed(n)
+                if whose and whose != owner and self.cuts and self.cuts[-1].kind is PhaseKind.PICKUP and e.at_us > self.cuts[-1].at_us:
+                    last = self.cuts[-1]
+                    self.cuts[-1] = Cut(last.at_us, PhaseKind.PICKUP, whose, None, last.evidence, "computing")
+                    self._cut(e.at_us, PhaseKind.PICKUP, owner, n)
+                return
+
+    def _beat_that_computed(self, number: int) -> str:
+        """Whose request it was: the first member whose place the coordinator tells right after it."""
+        events = self.index.events
+        for n in range(number + 1, len(events)):
+            if events[n].at_us > events[number].at_us:
+                break
+            if type(events[n]) is ev.MemberStateChanged and events[n].side == "broker":
+                return str(events[n].consumer)
+        return ""

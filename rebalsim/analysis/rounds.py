@@ -54,6 +54,7 @@ class RoundFinder:
         self.header = header
         self.group = group
         self.rounds: list[Rebalance] = []
+        self.emptied: list[Rebalance] = []                 # rounds that nobody was left to complete: no rebalances, but somebody may have waited in them
         self.members: dict[str, _Member] = {}
         self.by_generation: dict[int, Rebalance] = {}
         self.preparing: Rebalance | None = None
@@ -124,12 +125,13 @@ class RoundFinder:
         r = self.preparing or self._new_round(e.at_us, "", "", "", number)
         self.preparing = None
         r.removed, self.removed = self.removed, {}
+        r.generation, r.barrier_us, r.completed_by, r.last, r.kicked = e.generation, e.at_us, e.by, e.last, e.kicked
+        r.evidence += (number,)
         if e.members == 0:
             self.current = None
+            self.emptied.append(r)
             return
-        r.generation, r.barrier_us, r.completed_by, r.last, r.kicked = e.generation, e.at_us, e.by, e.last, e.kicked
         r.members, r.leader, r.assignor = e.members, e.leader, e.assignor
-        r.evidence += (number,)
         self.rounds.append(r)
         self.by_generation[e.generation] = self.current = r
 

@@ -39,7 +39,8 @@ class PauseKind(StrEnum):
 class Facts:
     """What is known of a phase beyond its length. Empty and −1 where it does not apply.
 
-    `doing` says what `consumer` did meanwhile: dead | frozen | cut-off | stuck | busy | in-callback | unaware (its heartbeat was not due) | away | ghost |
+    `doing` says what `consumer` did meanwhile: dead | frozen | cut-off | stuck | busy | in-callback | unaware (its heartbeat was not due) |
+    computing (its heartbeat, not due either, is what the broker computes on, for somebody whose own does not do) | away | ghost |
     new (it had never been there) | starting | joining | committing | restoring | initial-delay | assigning | fetching | unknown |
     unled (nobody minds the topics: the leader came back in its old place, and was not told that it leads) |
     torn (it was to set off the second round of a hand-over, and had started anew in its old place before that).
@@ -49,7 +50,7 @@ class Facts:
     doing: str = ""
     since_us: int = -1             # since when it had been doing that
     until_us: int = -1             # the instant that ended the wait: the timer's firing, the heartbeat, the join
-    timer: str = ""                # the setting whose timer ended the wait, by Kafka's key
+    timer: str = ""                # the setting whose timer ended the wait, by Kafka's key; rebalance_timeout_ms: the broker's wait for who does not join
     trigger: str = ""              # the rebalance's trigger, where one follows; detection: replaced, where one with its static id took its place
     heard_us: int = -1             # detection that a session ended: when it began anew meanwhile, for the last time
 

@@ -198,6 +198,7 @@ _DONE = {                    # what a consumer was waited for, once it had come 
 }
 _TIMERS = {
     "session.timeout.ms": "its session ran out", "max.poll.interval.ms": "max.poll.interval.ms ran out", "heartbeat.interval.ms": "its heartbeat",
+    "rebalance_timeout_ms": "the rebalance timeout was over",
 }
 
 
@@ -295,6 +296,10 @@ def _follow_up(f: Facts, who: str) -> str:
     return f"waiting for the second rebalance, of which {who} heard{_heard(f).removeprefix(',')}"
 
 
+def _pickup(f: Facts, who: str) -> str:
+    return f"until the broker computed at {who}'s heartbeat" if f.doing == "computing" else f"until {who} was told at its heartbeat"
+
+
 def _assignment(f: Facts, who: str) -> str:
     if f.consumer and f.doing in _DOING:
         return f"for the assignment, while {who} {_DOING[f.doing]}{_until(f)}"
@@ -317,7 +322,7 @@ _TELLERS: dict[PhaseKind, Callable[[Facts, str], str]] = {
     PhaseKind.INTERVAL: lambda f, who: "because the broker waits between two assignments",
     PhaseKind.BARRIER: _barrier,
     PhaseKind.FOLLOW_UP: _follow_up,
-    PhaseKind.PICKUP: lambda f, who: f"until {who} was told at its heartbeat",
+    PhaseKind.PICKUP: _pickup,
     PhaseKind.ASSIGNMENT: _assignment,
     PhaseKind.RESTORE: lambda f, who: f"while {who} prepared it (callback, state)",
     PhaseKind.FETCH: _fetch,

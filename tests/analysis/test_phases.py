@@ -63,7 +63,7 @@ def test_a_barrier_whose_time_runs_out_names_who_kept_its_place() -> None:
                  statics=("c1", "c2"))
     next(e for e in told.events if type(e) is ev.BarrierCompleted).by = "timer"
     facts = next(phase for p in analyse(told).pauses if p.owner_before == "c1" for phase in p.phases if phase.kind == "barrier").facts
-    assert (facts.consumer, facts.doing, facts.timer) == ("c2", "stuck", "max.poll.interval.ms")
+    assert (facts.consumer, facts.doing, facts.timer) == ("c2", "stuck", "rebalance_timeout_ms")
 
 
 def test_who_closes_without_a_word_stopped_and_did_not_leave() -> None:
@@ -217,6 +217,34 @@ def test_nobody_knows_until_the_session_runs_out() -> None:
     assert phases(pause) == [("detection", 35), ("notice", 2), ("barrier", 0.5), ("assignment", 1)]
     assert (pause.phases[0].facts.consumer, pause.phases[0].facts.doing, pause.phases[0].facts.timer) == ("c1", "dead", "session.timeout.ms")
     assert pause.cause.kind == "crashed"
+
+
+def emptied(text: str, at: float, until: float = 100.0) -> list[Pause]:
+    """The pauses of a trace whose coordinator found nobody left for the round that it had begun."""
+    told = trace(text, until)
+    empty = [ev.BarrierCompleted(round(at * 1_000_000), "group", 2, 0, "removal", "c1"),
+             ev.GroupStateChanged(round(at * 1_000_000), "group", "PreparingRebalance", "Empty", 2)]
+    place = next((n for n, e in enumerate(told.events) if e.at_us > at * 1_000_000), len(told.events))
+    told.events[place:place] = empty
+    return analyse(told).pauses
+
+
+def test_a_lone_members_session_ends_when_the_coordinator_says_so() -> None:
+    """Nobody is left for a rebalance. From the removal on everybody knows, and nobody is there until it has thawed."""
+    pause, = emptied("c1+p0@0 c1=1@0 c1~@5 g%c1.4@49 g{session-expired.c1@49 c1^@80 c1*p0@80.5", 49)
+    assert phases(pause) == [("detection", 44), ("away", 31), ("fetch", 0.5)]
+    known, away = pause.phases[0].facts, pause.phases[1].facts
+    assert (known.timer, seconds(known.until_us)) == ("session.timeout.ms", 49)
+    assert (away.consumer, away.doing, seconds(away.until_us)) == ("c1", "frozen", 80)
+
+
+def test_where_all_are_dead_the_round_waits_for_the_last_of_them_and_then_for_nobody() -> None:
+    pause = emptied("c1+p0@0 c2+p1@0 c1=1@0 c2=1@0 c1!@5 c2!@5 g%c2@47 g{session-expired.c2@47 g%c1@49", 49)[1]
+    assert str(pause.partition) == "t-1" and pause.is_open
+    assert phases(pause) == [("detection", 42), ("barrier", 2), ("away", 51)]
+    waited, away = pause.phases[1].facts, pause.phases[2].facts
+    assert (waited.consumer, waited.doing, waited.timer) == ("c1", "dead", "session.timeout.ms")
+    assert away.consumer == ""
 
 
 def test_a_static_member_is_simply_away() -> None:

@@ -1,0 +1,149 @@
+"""Groups whose members speak both protocols, or change over: a pause is told by what the group was at each moment, and names members that were there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rebalsim.analysis.values import Pause
+from rebalsim.one_run import Run, run_once
+from rebalsim.reports.hints import hint_on
+from rebalsim.reports.sentences import Together, tell
+from rebalsim.scenario.load import load_scenario
+
+OFFLINE = """
+title: All of a group are stopped, and come back with the other protocol
+topics: {orders: {partitions: 4, rate: 40/s}}
+group: {members: 2, handler: 1ms, config: {group.protocol: consumer}}
+script:
+  - {at: 1m, id: back, deploy: {max_unavailable: 2, down: 20s, config: {group.protocol: classic, partition.assignment.strategy: [cooperative-sticky]}}}
+replay: as-written
+horizon: 2m
+"""
+MIXED = """
+title: Classic members in a consumer group whose brokers are told to beat slowly
+topics: {orders: {partitions: 12, rate: 600/s}}
+group:
+  members:
+    new: {config: {group.protocol: consumer}}
+    old0: {config: {partition.assignment.strategy: [cooperative-sticky]}}
+    old1: {config: {partition.assignment.strategy: [cooperative-sticky]}}
+    old2: {config: {partition.assignment.strategy: [cooperative-sticky]}}
+  handler: 1ms
+  stagger: 3700ms
+cluster: {config: {group.consumer.heartbeat.interval.ms: 15s}}
+script:
+  - {at: 93s, leave: old2}
+replay: as-written
+horizon: 3m
+"""
+LAST_ONE = """
+title: The only member of the new protocol dies, and the group is a classic one again
+topics: {orders: {partitions: 12, rate: 600/s}}
+group:
+  members:
+    new: {config: {group.protocol: consumer}}
+    old0: {config: {partition.assignment.strategy: [range]}}
+    old1: {config: {partition.assignment.strategy: [cooperative-sticky, range]}}
+  handler: 1ms
+script:
+  - {at: 1m, crash: old1}
+  - {at: 3m, crash: new}
+replay: as-written
+horizon: 6m
+"""
+TORN = """
+title: A static member is killed in its revocation callback
+topics: {orders: {partitions: 6, rate: 60/s}}
+group:
+  members: {c0: {config: {group.instance.id: c0}}}
+  handler: 1ms
+  listener: {on_revoked: 5s}
+  config: {group.protocol: consumer}
+script:
+  - {at: 1m, join: {names: [c1]}}
+  - {at: 64s, crash: c0}
+replay: as-written
+horizon: 3m
+"""
+LONE = """
+title: A lone member freezes for longer than its session
+topics: {orders: {partitions: 4, rate: 40/s}}
+group: {members: 1, handler: 1ms}
+script:
+  - {at: 1m, freeze: {members: c0, for: 2m}}
+replay: [consumer]
+horizon: 5m
+"""
+
+
+def played(text: str, tmp_path: Path, variant: str = "as-written") -> Run:
+    path = tmp_path / "story.yaml"
+    path.write_text(text, encoding="utf-8")
+    return run_once(load_scenario(str(path)).scenario(variant))
+
+
+def long_ones(p: Pause) -> list[tuple[str, str, str]]:
+    return [(phase.kind.value, phase.facts.consumer, phase.facts.doing) for phase in p.phases if phase.length_us >= 100_000]
+
+
+def test_a_group_that_comes_back_with_the_classic_protocol_waits_out_the_initial_delay(tmp_path: Path) -> None:
+    run = played(OFFLINE, tmp_path)
+    longest = max(run.analysis.pauses, key=lambda p: p.length_us)
+    assert [(kind, doing) for kind, _, doing in long_ones(longest)] == [("away", "away"), ("barrier", "initial-delay")]
+    assert "waiting out group.initial.rebalance.delay.ms" in tell(Together((longest,)))
+
+
+def test_who_left_a_consumer_group_keeps_nobody_waiting(tmp_path: Path) -> None:
+    """There is no barrier and no leader: the new protocol's one member must beat before anything is computed, then the classic one whose partition it is."""
+    run = played(MIXED, tmp_path)
+    given, = [p for p in run.analysis.pauses if p.owner_before == "old2" and p.owner_after == "old1" and p.started_us > 90_000_000]
+    assert long_ones(given) == [("pickup", "new", "computing"), ("pickup", "old1", "unaware")]
+    assert "until the broker computed at new's heartbeat" in tell(Together((given,)))
+    assert "old2" not in tell(Together((given,))).replace("when old2 left", "")
+    assert hint_on(given, run.analysis).startswith("A shorter group.consumer.heartbeat.interval.ms on the brokers has them compute sooner")
+    assert [phase.facts.timer for phase in given.phases if phase.kind.value == "pickup"] == ["group.consumer.heartbeat.interval.ms", "heartbeat.interval.ms"]
+
+
+def test_the_dead_are_not_waited_for_once_they_are_removed(tmp_path: Path) -> None:
+    run = played(LAST_ONE, tmp_path)
+    for p in run.analysis.pauses:
+        if p.owner_before == "old1" and p.why == "killed":
+            assert [kind for kind, _, _ in long_ones(p)][:2] == ["detection", "pickup"]
+            assert p.phases[0].facts.until_us == p.phases[0].ended_us
+            assert all(phase.facts.consumer != "old1" for phase in p.phases[1:])
+
+
+def test_a_group_turned_back_has_rounds_again_from_that_moment_on(tmp_path: Path) -> None:
+    """The consumer group's last member of its own kind is dead until its session ends; what follows is a classic rebalance, with a notice."""
+    run = played(LAST_ONE, tmp_path)
+    pause = next(p for p in run.analysis.pauses if p.owner_before == "new" and p.why == "killed")
+    assert long_ones(pause) == [("detection", "new", "dead"), ("notice", "old0", "unaware")]
+    assert pause.phases[0].facts.timer == "session.timeout.ms"
+
+
+def test_one_killed_in_its_callback_gave_nothing_up(tmp_path: Path) -> None:
+    """What it was about to hand on waits for the end of its session, and not for a commit."""
+    run = played(TORN, tmp_path)
+    pause = next(p for p in run.analysis.pauses if p.owner_before == "c0" and p.why == "revoked")
+    assert long_ones(pause)[:2] == [("revoke", "c0", "in-callback"), ("detection", "c0", "dead")]
+    detection = pause.phases[1]
+    assert (detection.started_us, detection.facts.timer) == (64_000_000, "session.timeout.ms")
+    assert hint_on(pause, run.analysis).startswith("Only the session's end tells of a dead member")
+
+
+def test_nobodys_heartbeat_is_waited_for_in_an_empty_group(tmp_path: Path) -> None:
+    run = played(LONE, tmp_path, "consumer")
+    longest = max(run.analysis.pauses, key=lambda p: p.length_us)
+    assert long_ones(longest) == [("detection", "c0", "frozen"), ("away", "c0", "frozen")]
+    assert "until c0 had thawed at 3:00.000" in tell(Together((longest,)))
+    assert hint_on(longest, run.analysis) == hint_on(longest, run.analysis).replace("quicker start", "")
+
+
+def test_a_hint_has_the_settings_that_were_in_force_then() -> None:
+    """A deploy later gave the members the consumer protocol, and with it the brokers' heartbeat interval."""
+    run = run_once(load_scenario("migration-to-consumer").scenario("as-written"))
+    left = next(p for p in run.analysis.pauses if p.started_us >= 60_000_000 and p.owner_before == "c0")
+    assert left.phases[1].kind.value == "notice"
+    facts = run.analysis.header.consumers["c1"]
+    assert [facts.at(at).protocol for at in (70_000_000, 150_000_000, 400_000_000)] == ["cooperative", "consumer", "cooperative"]
+    assert [facts.at(at).heartbeat_interval_us for at in (70_000_000, 150_000_000)] == [3_000_000, 5_000_000]
