@@ -9,16 +9,24 @@ from rebalsim.reports.names import safe
 from rebalsim.trace.trace import ConsumerFacts
 
 UNLIMITED = ("franz-go", "sarama")   # clients that have no max.poll.interval.ms
-METADATA = "metadata.max.age.ms"
+OWN_REBALANCE_TIMEOUT = (*UNLIMITED, "aiokafka")   # whose rebalance timeout is another setting than max.poll.interval.ms
+EXTRA_BEAT_US = 500_000              # after it was given a part of its partitions only, franz-go beats that soon, whatever its interval
+METADATA, HEARTBEAT = "metadata.max.age.ms", "heartbeat.interval.ms"
+REBALANCE_TIMEOUT = "rebalance_timeout_ms"
+SLACK_US = 100_000                   # messages, and a thread that looks that often
 LONG_ASSIGNMENT_US = 500_000        # a shorter one is made of messages, which no assignor saves
 
 
 def hint_on(pause: Pause, analysis: Analysis) -> str:
     """Which setting the longest phase hangs on, and its value here; empty where there is nothing to turn."""
     phase, header = max(pause.phases, key=lambda p: p.length_us), analysis.header
-    facts = header.consumers.get(phase.facts.consumer) or header.consumers.get(pause.owner_before) or header.consumers.get(pause.owner_after)
+    whose = header.consumers.get(phase.facts.consumer) or header.consumers.get(pause.owner_before) or header.consumers.get(pause.owner_after)
+    facts = whose.at(phase.started_us) if whose is not None else None
     if pause.cause.kind == "poll-interval-exceeded" and phase.kind is not PhaseKind.STUCK and phase.facts.doing not in ("stuck", "frozen"):
-        return _outlasted(header.consumers.get(pause.cause.consumer))
+        blamed = header.consumers.get(pause.cause.consumer)
+        return _outlasted(blamed.at(pause.started_us) if blamed is not None else None)
+    if phase.kind is PhaseKind.BARRIER and phase.facts.timer == REBALANCE_TIMEOUT:
+        return _patience(facts)
     if phase.kind is PhaseKind.BARRIER:
         return _waited_for(phase.facts.doing, facts)
     if phase.kind is PhaseKind.DETECTION and pause.why == "closed" and facts is not None and facts.instance_id is not None:
@@ -45,8 +53,14 @@ def hint_on(pause: Pause, analysis: Analysis) -> str:
         return _waited_for(phase.facts.doing, facts)
     if phase.kind is PhaseKind.ASSIGNMENT and phase.length_us < LONG_ASSIGNMENT_US:
         return ""
-    if phase.kind in (PhaseKind.NOTICE, PhaseKind.FOLLOW_UP):
+    if phase.kind is PhaseKind.AWAY and (not phase.facts.consumer or phase.facts.doing in ("frozen", "cut-off")):
+        return ""                                  # nobody else was there, and nothing that can be set brings anybody
+    if phase.kind is PhaseKind.FOLLOW_UP and facts is not None and facts.client.startswith("franz-go") and phase.length_us <= EXTRA_BEAT_US + SLACK_US:
+        return ""
+    if phase.kind in (PhaseKind.NOTICE, PhaseKind.FOLLOW_UP) or (phase.kind is PhaseKind.PICKUP and phase.facts.timer == HEARTBEAT):
         return _heartbeat(facts)
+    if phase.kind is PhaseKind.PICKUP and phase.facts.doing == "computing":
+        return "A shorter group.consumer.heartbeat.interval.ms on the brokers has them compute sooner: the heartbeats of classic members do not."
     return _OTHERS.get(phase.kind, "")
 
 
@@ -94,9 +108,19 @@ def _stuck(who: str, facts: ConsumerFacts | None) -> str:
     return said
 
 
+def _patience(facts: ConsumerFacts | None) -> str:
+    said = "The brokers wait for who does not join as long as its own rebalance timeout says"
+    if facts is None or facts.client.startswith(OWN_REBALANCE_TIMEOUT):
+        return f"{said}; a shorter one, or shorter batches, bound how long one member keeps the others waiting."
+    return (f"{said}, which is max.poll.interval.ms{_value(facts, 'max_poll_interval_us')}; a shorter one, or shorter batches (max.poll.records), bound how "
+            "long one member keeps the others waiting.")
+
+
 def _waited_for(doing: str, facts: ConsumerFacts | None) -> str:
     if doing in ("dead", "frozen", "cut-off"):
         return _session(facts)
+    if doing in ("stuck", "busy") and facts is not None and facts.client.startswith(UNLIMITED):
+        return f"Shorter batches bound how long one member keeps the others waiting: {facts.client.split()[0]} has no max.poll.interval.ms."
     if doing in ("stuck", "busy"):
         limit = _value(facts, "max_poll_interval_us")
         return f"Shorter batches (max.poll.records) or a shorter max.poll.interval.ms{limit} bound how long one member keeps the others waiting."

@@ -210,6 +210,10 @@ AT = 65_250_000
      "while c0 was away and nobody knew until its session ran out at 1:05.250 (it had begun anew at 20.000 s)"),
     (PhaseKind.AWAY, Facts("", "away", -1, AT), "while nobody was there to take it"),
     (PhaseKind.DETECTION, Facts("c0", "away", 0, AT, "session.timeout.ms"), "while c0 was away and nobody knew until its session ran out at 1:05.250"),
+    (PhaseKind.BARRIER, Facts("c1", "stuck", 0, AT, "rebalance_timeout_ms"),
+     "waiting at the barrier for c1, which was stuck in its handler until the rebalance timeout was over at 1:05.250"),
+    (PhaseKind.PICKUP, Facts("c1", "unaware", 0, AT, "heartbeat.interval.ms"), "until c1 was told at its heartbeat"),
+    (PhaseKind.PICKUP, Facts("c1", "computing", 0, AT, "group.consumer.heartbeat.interval.ms"), "until the broker computed at c1's heartbeat"),
     (PhaseKind.BARRIER, Facts("c1", "dead", 0, AT, "session.timeout.ms"),
      "waiting at the barrier for c1's dead process until its session ran out at 1:05.250"),
 ])
@@ -241,9 +245,36 @@ def paused(phase: Phase, after: str = "c0") -> Pause:
     (PhaseKind.FETCH, Facts("c0", "busy", 0, AT), "Shorter batches (max.poll.records)"),
     (PhaseKind.FOLLOW_UP, Facts("c0", "busy", 0, AT), "Shorter batches (max.poll.records)"),
     (PhaseKind.FOLLOW_UP, Facts("c0", "unaware", 0, AT, "heartbeat.interval.ms"), "heartbeat.interval.ms (3.00 s here)"),
+    (PhaseKind.PICKUP, Facts("c0", "unaware", 0, AT, "heartbeat.interval.ms"), "heartbeat.interval.ms (3.00 s here)"),
+    (PhaseKind.PICKUP, Facts("c0", "unaware", 0, AT, "group.consumer.heartbeat.interval.ms"), "A shorter group.consumer.heartbeat.interval.ms"),
+    (PhaseKind.BARRIER, Facts("c0", "stuck", 0, AT, "rebalance_timeout_ms"),
+     "The brokers wait for who does not join as long as its own rebalance timeout says, which is max.poll.interval.ms (5 m here)"),
 ])
 def test_a_hint_turns_what_the_phase_hung_on(kind: PhaseKind, facts: Facts, begins: str) -> None:
     assert hint_on(paused(Phase(kind, 0, AT, facts)), stuck()).startswith(begins)
+
+
+@pytest.mark.parametrize("client", ["sarama 1.60", "franz-go 1.21"])
+def test_a_client_without_max_poll_interval_is_not_told_to_set_it(client: str) -> None:
+    analysis = stuck()
+    analysis.header.consumers["c0"].client = client
+    for facts in (Facts("c0", "stuck", 0, AT, "rebalance_timeout_ms"), Facts("c0", "busy", 0, AT)):
+        hint = hint_on(paused(Phase(PhaseKind.BARRIER, 0, AT, facts)), analysis)
+        assert "horter batches" in hint and "shorter max.poll.interval.ms" not in hint and "max.poll.records" not in hint
+
+
+def test_franz_gos_early_heartbeat_is_no_matter_of_the_interval() -> None:
+    """After each cooperative join it beats 500 ms later, whatever heartbeat.interval.ms is."""
+    analysis = stuck()
+    analysis.header.consumers["c0"].client = "franz-go 1.21"
+    hints = [hint_on(paused(Phase(PhaseKind.FOLLOW_UP, 0, length, Facts("c0", "unaware", 0, length, "heartbeat.interval.ms"))), analysis)
+             for length in (502_000, 2_500_000)]
+    assert hints[0] == "" and hints[1].startswith("heartbeat.interval.ms")
+
+
+def test_nobody_is_told_to_start_quicker_who_was_frozen_or_never_came() -> None:
+    frozen, nobody = (Phase(PhaseKind.AWAY, 0, AT, Facts(who, doing, 0, AT)) for who, doing in (("c0", "frozen"), ("", "away")))
+    assert hint_on(paused(frozen), stuck()) == hint_on(paused(nobody), stuck()) == ""
 
 
 def test_a_short_assignment_blames_no_assignor() -> None:
