@@ -127,7 +127,8 @@ def _no_rebalance(a: Analysis, fact: Expectation) -> str:
             until = a.horizon_us if r.stable_us < 0 else max(r.stable_us, r.settled_us)
             if not r.is_formation and r.prepared_us < end and until > start and (r.is_complete or r.barrier_us >= 0 or r.stable_us < 0):
                 who = f" ({r.trigger.replace('-', ' ')}{', ' + r.trigger_consumer if r.trigger_consumer else ''})" if r.trigger else ""
-                return f"{group} rebalanced at {say_duration(r.prepared_us)}{who}, generation {r.generation}"
+                counter = "epoch" if r.completed_by == "computed" else "generation"
+                return f"{group} rebalanced at {say_duration(r.prepared_us)}{who}, {counter} {r.generation}"
     return ""
 
 

@@ -16,11 +16,12 @@ HOUR = 3_600_000_000
 
 
 def _generations(a: Analysis, s: Selection) -> Value:
-    found = [r.generation for g, rounds in a.rounds_by_group.items() for r in rounds
-             if r.completed_by != "computed" and r.barrier_us >= 0 and (not s.group or g == s.group) and is_within(r.barrier_us, s)]
-    if not found and any(r.completed_by == "computed" for rounds in a.rounds_by_group.values() for r in rounds):
+    """Unknown where a group had epochs meanwhile: turned back, it goes on counting generations from the epoch that it had come to."""
+    within = [r for g, rounds in a.rounds_by_group.items() for r in rounds
+              if r.barrier_us >= 0 and (not s.group or g == s.group) and is_within(r.barrier_us, s)]
+    if any(r.completed_by == "computed" for r in within):
         return None
-    return max(found, default=0)
+    return max((r.generation for r in within), default=0)
 
 
 def _first_settle(a: Analysis, s: Selection) -> Value:

@@ -15,6 +15,7 @@ from rebalsim.trace.trace import TraceHeader
 HEARD_FROM = frozenset(("Heartbeat", "JoinGroup", "SyncGroup", "OffsetCommit", "ConsumerGroupHeartbeat"))
 FOLLOWERS = ("group is already rebalancing", "offset commit failed since group is already rebalancing")
 NEVER = 1 << 62
+TELLING = frozenset((ev.BarrierCompleted, ev.EpochBumped))      # a coordinator that tells of epochs tells of barriers, too, if there are any
 REMEMBERED = 16           # generations of which it is kept who was in them
 EAGER = ("range", "roundrobin", "sticky")
 
@@ -62,7 +63,7 @@ class RoundFinder:
         self.candidates: list[_Candidate] = []             # since the last barrier, where no coordinator tells
         self.vanished: dict[str, tuple[int, int, str]] = {}    # consumer → when its session must run out, evidence, why
         self.expired: dict[int, list[tuple[int, str]]] = {}    # generation → who must have run out before it, when
-        self.is_told = any(type(index.events[n]) is ev.BarrierCompleted for n in index.by_group.get(group, ()))
+        self.is_told = any(type(index.events[n]) in TELLING for n in index.by_group.get(group, ()))
         self.removed: dict[str, tuple[int, int, str]] = {}  # since the last barrier
         self.overran: dict[str, None] = {}                  # who left last because max.poll.interval.ms ran out
         self.roster: dict[int, dict[str, str]] = {}        # generation → consumer → member id

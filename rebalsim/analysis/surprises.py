@@ -24,17 +24,17 @@ def surprises(trace: Trace) -> tuple[str, ...]:
 
 def _look(e: ev.TraceEvent, facts: Mapping[str, ConsumerFacts], found: dict[str, str]) -> None:
     kind = type(e)
-    if kind is ev.MemberRemoved and e.why == "session-expired" and _is_new(facts, e.consumer) and "detection" not in found:
-        session = facts[e.consumer].session_timeout_us
+    if kind is ev.MemberRemoved and e.why == "session-expired" and _is_new(facts, e) and "detection" not in found:
+        session = facts[e.consumer].at(e.at_us).session_timeout_us
         found["detection"] = (
             f"{e.consumer} was missed at {_at(e.at_us)}, {_span(session)} after its last heartbeat: the brokers' group.consumer.session.timeout.ms "
             "decides that, a client cannot ask for less, and 45 s is the least unless the brokers' minimum is lowered."
         )
-    elif kind is ev.ReleaseAwaited and _is_new(facts, e.consumer) and "pickup" not in found:
-        beat = facts[e.consumer].heartbeat_interval_us
+    elif kind is ev.ReleaseAwaited and _is_new(facts, e) and "pickup" not in found:
+        beat = facts[e.consumer].at(e.at_us).heartbeat_interval_us
         found["pickup"] = (
-            f"{e.consumer} had to wait at {_at(e.at_us)} for partitions that {_listed(e.owners)} still held. Nobody tells it when they are free: it "
-            f"gets them with its own next heartbeat, up to {_span(beat)} later (group.consumer.heartbeat.interval.ms)."
+            f"{e.consumer} had to wait at {_at(e.at_us)} for partitions that {_holders(e.consumer, e.owners)} still held. Nobody tells it when they are "
+            f"free: it gets them with its own next heartbeat, up to {_span(beat)} later (group.consumer.heartbeat.interval.ms)."
         )
     elif kind is ev.IntervalWaited and "interval" not in found:
         found["interval"] = (
@@ -49,8 +49,14 @@ def _look(e: ev.TraceEvent, facts: Mapping[str, ConsumerFacts], found: dict[str,
         )
 
 
-def _is_new(facts: Mapping[str, ConsumerFacts], consumer: str) -> bool:
-    return consumer in facts and facts[consumer].protocol == "consumer"
+def _is_new(facts: Mapping[str, ConsumerFacts], e: ev.TraceEvent) -> bool:
+    return e.consumer in facts and facts[e.consumer].at(e.at_us).protocol == "consumer"
+
+
+def _holders(who: str, owners: tuple[str, ...]) -> str:
+    """Who is to let go. A process that was started again may wait for the member that it was before."""
+    others = tuple(name for name in owners if name != who)
+    return _listed((*others, "the member that it was before") if len(others) < len(owners) else others)
 
 
 def _listed(names: tuple[str, ...]) -> str:

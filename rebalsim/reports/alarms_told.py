@@ -121,6 +121,12 @@ def _meaning(alarm: Alarm) -> str:
 # ------------------------------------------------------------------------------------------------ groups
 
 
+def _counter(alarm: Alarm, a: Analysis) -> str:
+    """What such a group counts its rounds in: epochs, generations, or by turns."""
+    kinds = {r.completed_by == "computed" for r in a.rounds_by_group.get(alarm.group, ()) if r.barrier_us >= 0}
+    return "rebalance" if len(kinds) > 1 else "epoch" if kinds == {True} else "generation"
+
+
 def _of_group(alarm: Alarm, a: Analysis, is_named: bool) -> str:
     group = f"The group {safe(alarm.group)}" if is_named else "The group"
     if alarm.kind == "unowned":
@@ -128,9 +134,9 @@ def _of_group(alarm: Alarm, a: Analysis, is_named: bool) -> str:
     if alarm.kind == "never-stable":
         nobody = not any(h for (of, _), h in a.holdings.items() if of == alarm.group)
         what = "nobody has been assigned anything" if nobody else "it has not settled"
-        told = f"{group} never became stable: after {say_duration(a.horizon_us)} and {plural(alarm.times, 'generation')} {what}."
+        told = f"{group} never became stable: after {say_duration(a.horizon_us)} and {plural(alarm.times, _counter(alarm, a))} {what}."
     else:
-        rounds = f", {plural(alarm.times, 'generation')} later" if alarm.times > 1 else ""
+        rounds = f", {plural(alarm.times, _counter(alarm, a))} later" if alarm.times > 1 else ""
         why = "" if alarm.why in ("", "unknown", "sync-timed-out") else f", when {tell_trigger(alarm.why, alarm.consumers[0] if alarm.consumers else '')}"
         told = f"{group} was not stable when the observation ended{rounds}: it has not been since {say_instant(alarm.at_us)}{why}."
     return told + _waited(alarm) if alarm.why == "sync-timed-out" else told

@@ -66,7 +66,7 @@ def _until(analysis: Analysis, left: list[int], at_us: int, view: View) -> list[
     lines: list[str] = []
     while left and analysis.trace.events[left[0]].at_us < at_us:
         number = left.pop(0)
-        event = tell_event(number, analysis.trace.events[number])
+        event = tell_event(number, analysis.trace.events[number], analysis.header.consumers)
         head = Line(f"{say_instant(event.at_us, 1_000):>11}  ", "dim").add(f"{event.who} ", "bold")
         what = f"{event.name} {event.text}" if event.text.startswith(("→", "←")) else event.text
         lines += _hanging(head, f"{what}  #{number}", view, 13)

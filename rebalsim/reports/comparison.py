@@ -258,13 +258,13 @@ def _among_many(variants: Sequence[VariantReport]) -> str:
     for name in ("partition_seconds", "longest_pause", "rebalances"):
         values = tuple(v.measure(name) for v in variants)
         bests[name] = bests_of(name, values)
-        texts[name] = figures.say(name, values[bests[name][0]]) if bests[name] else ""
+        texts[name] = _texts(name, [values[i] for i in bests[name]])
     in_sum, at_most = bests["partition_seconds"], bests["longest_pause"]
     told = []
     if in_sum and not any(variants[i].measure("longest_pause") for i in in_sum):
         told.append(f"Under {_names(variants, in_sum)} nothing stood still")
     else:
-        sums = f"{texts['partition_seconds'].removesuffix(' s')} partition-seconds"
+        sums = f"{texts['partition_seconds']} partition-seconds"
         stands = "stands" if len(in_sum or at_most) == 1 else "stand"
         if in_sum and in_sum == at_most:
             told.append(f"{_names(variants, in_sum)} {stands} still least: {sums} in sum, {texts['longest_pause']} at the longest")
@@ -292,6 +292,12 @@ def _behind(variants: Sequence[VariantReport], best: Sequence[int]) -> list[str]
         return []
     each = listed([f"{ends[v.name]:,.0f} under {v.name}" for v in late], 9)
     return [f"but records wait at the end, {each}, against {ends[least]:,.0f} under {least}"]
+
+
+def _texts(name: str, values: Sequence[float | None]) -> str:
+    """What the best have; they may be as good as each other without being the same."""
+    said = [figures.say(name, value).removesuffix(" s" if name == "partition_seconds" else "") for value in values]
+    return listed(list(dict.fromkeys(said)), 9)
 
 
 def _names(variants: Sequence[VariantReport], places: Sequence[int]) -> str:

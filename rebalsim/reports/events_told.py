@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -12,6 +12,10 @@ from rebalsim.reports.names import listed, plural, safe
 from rebalsim.reports.ruler import say_instant
 from rebalsim.trace import events as ev
 from rebalsim.trace.events import TraceEvent
+from rebalsim.trace.trace import ConsumerFacts
+
+_CONSUMER_STATES = frozenset(("Assigning", "Reconciling"))
+_CLASSIC_REQUESTS = frozenset(("JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +29,33 @@ class Told:
     text: str
 
 
-def tell_event(number: int, event: TraceEvent) -> Told:
-    """The event in words."""
+def tell_event(number: int, event: TraceEvent, consumers: Mapping[str, ConsumerFacts]) -> Told:
+    """The event in words. Who the consumers were decides whether a number is a generation or an epoch."""
     kind = type(event)
-    teller = _TELLERS.get(kind)
     name = kind.__name__
     if kind in (ev.RequestSent, ev.ResponseReceived):
         name = event.api
-    return Told(number, event.at_us, _who(event), safe(name), safe((teller or _by_fields)(event)))
+    counted = _COUNTED.get(kind)
+    text = counted(event, _counter(event, consumers)) if counted is not None else _TELLERS.get(kind, _by_fields)(event)
+    return Told(number, event.at_us, _who(event), safe(name), safe(text))
+
+
+def _counter(event: TraceEvent, consumers: Mapping[str, ConsumerFacts]) -> str:
+    """What this event's number counts: the classic protocol has generations, the consumer protocol epochs."""
+    kind = type(event)
+    if kind is ev.GroupStateChanged:
+        states = {event.before, event.after}
+        is_new = bool(states & _CONSUMER_STATES) or states == {"Empty", "Stable"}       # a classic group has states between these
+    elif kind is ev.AssignmentComputed:
+        is_new = not event.consumer                       # the broker did, and no leader
+    elif getattr(event, "api", "") in _CLASSIC_REQUESTS:
+        is_new = False
+    elif getattr(event, "api", "") == "ConsumerGroupHeartbeat":
+        is_new = True
+    else:
+        facts = consumers.get(event.consumer)
+        is_new = facts is not None and facts.at(event.at_us).protocol == "consumer"
+    return "epoch" if is_new else "generation"
 
 
 def _who(event: TraceEvent) -> str:
@@ -69,8 +92,8 @@ def _numbers(numbers: list[int]) -> str:
     return ", ".join(str(a) if a == b else f"{a}, {b}" if b == a + 1 else f"{a} … {b}" for a, b in spans)
 
 
-def _sent(e: ev.RequestSent) -> str:
-    extra = [f"generation {e.generation}"] if e.generation >= 0 else []
+def _sent(e: ev.RequestSent, counter: str) -> str:
+    extra = [f"{counter} {e.generation}"] if e.generation >= 0 else []
     if e.reason:
         extra.append(f'"{e.reason}"')
     if e.partitions is not None:
@@ -78,16 +101,16 @@ def _sent(e: ev.RequestSent) -> str:
     return "→ sent" + (f" ({', '.join(extra)})" if extra else "")
 
 
-def _received(e: ev.ResponseReceived) -> str:
+def _received(e: ev.ResponseReceived, counter: str) -> str:
     took = f" after {say_duration(e.at_us - e.sent_at_us)}" if e.sent_at_us >= 0 else ""
-    return f"← {e.error or 'ok'}{took}" + (f", generation {e.generation}" if e.generation >= 0 else "")
+    return f"← {e.error or 'ok'}{took}" + (f", {counter} {e.generation}" if e.generation >= 0 else "")
 
 
-def _state(e: ev.GroupStateChanged) -> str:
+def _state(e: ev.GroupStateChanged, counter: str) -> str:
     why = f": {e.trigger}" if e.trigger else ""
     whose = f" ({e.consumer})" if e.consumer else ""
     reason = f', "{e.reason}"' if e.reason else ""
-    return f"{e.before} → {e.after}, generation {e.generation}{why}{whose}{reason}"
+    return f"{e.before} → {e.after}, {counter} {e.generation}{why}{whose}{reason}"
 
 
 def _barrier(e: ev.BarrierCompleted) -> str:
@@ -102,10 +125,10 @@ def _removed(e: ev.MemberRemoved) -> str:
     return f"removed from {e.group}: {e.why}{heard}"
 
 
-def _computed(e: ev.AssignmentComputed) -> str:
+def _computed(e: ev.AssignmentComputed, counter: str) -> str:
     moved = f", {plural(e.moved, 'partition')} moved" if e.moved >= 0 else ""
     least = f" (at least {e.least})" if e.least >= 0 else ""
-    return f"{e.assignor} for generation {e.generation}{moved}{least}"
+    return f"{e.assignor} for {counter} {e.generation}{moved}{least}"
 
 
 def _delivered(e: ev.RecordsDelivered) -> str:
@@ -120,6 +143,13 @@ def _position(e: ev.PositionFound) -> str:
     return f"{e.partition} from {e.offset} ({e.how}){effect}"
 
 
+_COUNTED: dict[type, Callable[[Any, str], str]] = {
+    ev.RequestSent: _sent,
+    ev.ResponseReceived: _received,
+    ev.GroupStateChanged: _state,
+    ev.AssignmentComputed: _computed,
+    ev.AssignmentReceived: lambda e, counter: f"is assigned {_partitions(e.partitions)} in {counter} {e.generation}",
+}
 _TELLERS: dict[type, Callable[[Any], str]] = {
     ev.ScriptActed: lambda e: f"{e.action}: {e.text}" if e.text else e.action,
     ev.LinkCut: lambda e: "cut off from " + ("all brokers" if e.from_all_brokers else "its coordinator"),
@@ -138,13 +168,9 @@ _TELLERS: dict[type, Callable[[Any], str]] = {
     ev.HandlerReturned: lambda e: "handler returned",
     ev.CoordinatorFound: lambda e: "found its coordinator" + (f": broker {e.broker}" if e.broker >= 0 else ""),
     ev.CoordinatorLost: lambda e: f"lost its coordinator: {e.why}",
-    ev.RequestSent: _sent,
-    ev.ResponseReceived: _received,
     ev.RejoinRequested: lambda e: f'will join again: "{e.reason}"',
     ev.RebalanceNoticed: lambda e: f"hears of the rebalance ({e.by})",
     ev.GenerationJoined: lambda e: f"joined generation {e.generation}" + (" as leader" if e.is_leader else "") + (f" ({e.assignor})" if e.assignor else ""),
-    ev.AssignmentComputed: _computed,
-    ev.AssignmentReceived: lambda e: f"is assigned {_partitions(e.partitions)} in generation {e.generation}",
     ev.CallbackBegan: lambda e: f"{e.callback} {_partitions(e.partitions)}: callback begins",
     ev.CallbackEnded: lambda e: f"{e.callback} {_partitions(e.partitions)}: callback ends" + (f" with {e.error}" if e.error else ""),
     ev.PollExpired: lambda e: "max.poll.interval.ms ran out" + (f", last poll at {say_instant(e.last_poll_us)}" if e.last_poll_us >= 0 else ""),
@@ -158,7 +184,6 @@ _TELLERS: dict[type, Callable[[Any], str]] = {
     ev.BatchHandled: lambda e: "batch handled",
     ev.BytesFetched: lambda e: f"{e.bytes:,} bytes of {e.partition} fetched from broker {e.broker}" + (", across racks" if e.crosses else ""),
     ev.LagMarked: lambda e: f"{e.partition} is {plural(e.records, 'record')} behind",
-    ev.GroupStateChanged: _state,
     ev.MemberAdded: lambda e: f"member of {e.group} ({e.how}): {e.member_id}",
     ev.MemberRejoined: lambda e: f"waits at the barrier of {e.group}",
     ev.MemberRemoved: _removed,

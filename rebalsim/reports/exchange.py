@@ -44,7 +44,7 @@ def rows(trace: Trace, view: View, wanted: Filter = Filter()) -> Iterator[Told]:
             continue
         if not _is_of(event, wanted.events) or not _concerns(event, view):
             continue
-        yield tell_event(number, event)
+        yield tell_event(number, event, trace.header.consumers)
 
 
 def _is_of(event: TraceEvent, patterns: tuple[str, ...]) -> bool:

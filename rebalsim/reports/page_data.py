@@ -143,7 +143,7 @@ def _events(a: Analysis, lanes: Sequence[Lane], texts: Once) -> list[Row]:
         if len(wanted) >= MOST_EVENTS:
             break
         wanted.update((n, None) for n in (*p.cause.evidence[:EVIDENCE], p.end_event) if 0 <= n < len(a.trace.events))
-    told = [tell_event(n, a.trace.events[n]) for n in sorted(wanted)]
+    told = [tell_event(n, a.trace.events[n], a.header.consumers) for n in sorted(wanted)]
     return [[t.number, t.at_us, texts.place(t.who), texts.place(f"{t.name} {t.text}" if t.text.startswith(("→", "←")) else t.text)] for t in told]
 
 

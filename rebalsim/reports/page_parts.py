@@ -166,7 +166,9 @@ def rebalances(v: VariantReport) -> str:
         why = tell_trigger(r.trigger, r.trigger_consumer) + (" (the group forms)" if r.is_formation else "")
         began = say_instant(max(r.prepared_us, 0))
         rows.append([began, str(r.generation), text(why), took, text(r.completed_by), text(r.last or "-"), moved, text(r.assignor)])
-    head = ["began", "generation", "because", "until all had their callbacks", "barrier ended by", "last to join", "partitions moved", "assignor"]
+    counters = {"epoch" if r.completed_by == "computed" else "generation" for r in found}
+    counted = " or ".join(sorted(counters, reverse=True)) or "generation"
+    head = ["began", counted, "because", "until all had their callbacks", "barrier ended by", "last to join", "partitions moved", "assignor"]
     more = f'<p class="dim">and {len(found) - MOST_REBALANCES:,} more, in --json.</p>' if len(found) > MOST_REBALANCES else ""
     shares = ", ".join(f"{state} {100 * share:.1f} %" for of in v.analysis.state_shares.values() for state, share in of.items())
     return table(f"Rebalances: {text(v.title)}", head, rows, (1, 3), (2,)) + more + f'<p class="dim">Time by state of the group: {text(shares)}.</p>'

@@ -33,6 +33,14 @@ def test_each_is_told_with_its_instant_and_who_it_was(event: ev.TraceEvent, word
     assert all(word in told[0] for word in words)
 
 
+def test_a_member_does_not_wait_for_itself_but_for_what_it_was_before() -> None:
+    """c1 was killed and started again: the coordinator has two members of that name, and one of them is dead."""
+    told, = surprises(trace(ev.ReleaseAwaited(60 * SECOND, "g", "c1", (P,), ("c0", "c1"))))
+    assert "for partitions that c0 and the member that it was before still held" in told
+    told, = surprises(trace(ev.ReleaseAwaited(60 * SECOND, "g", "c1", (P,), ("c1",))))
+    assert "for partitions that the member that it was before still held" in told
+
+
 def test_each_kind_is_told_once() -> None:
     later = ev.ReleaseAwaited(70 * SECOND, "g", "c0", (P,), ("c1",))
     assert len(surprises(trace(AWAITED, later))) == 1

@@ -5,10 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from rebalsim.analysis.values import Pause
+from rebalsim.domain.metrics import Selection
 from rebalsim.one_run import Run, run_once
+from rebalsim.reports.exchange import rows
 from rebalsim.reports.hints import hint_on
 from rebalsim.reports.sentences import Together, tell
+from rebalsim.reports.view import View
 from rebalsim.scenario.load import load_scenario
+from rebalsim.trace import events as ev
 
 OFFLINE = """
 title: All of a group are stopped, and come back with the other protocol
@@ -147,3 +151,34 @@ def test_a_hint_has_the_settings_that_were_in_force_then() -> None:
     facts = run.analysis.header.consumers["c1"]
     assert [facts.at(at).protocol for at in (70_000_000, 150_000_000, 400_000_000)] == ["cooperative", "consumer", "cooperative"]
     assert [facts.at(at).heartbeat_interval_us for at in (70_000_000, 150_000_000)] == [3_000_000, 5_000_000]
+
+
+def test_a_group_that_counted_epochs_has_no_highest_generation() -> None:
+    """Turned back into a classic one it goes on counting from the epoch that it had come to; before it was turned it had generations alone."""
+    converted = run_once(load_scenario("migration-to-consumer").scenario("as-written")).analysis
+    assert converted.measure("generations") is None
+    assert converted.measure("generations", Selection(until_us=69_000_000)) == 2
+
+
+def test_classic_members_of_a_consumer_group_make_no_rounds_of_their_own(tmp_path: Path) -> None:
+    """They join epochs: its rebalances are its changed targets."""
+    analysis = played(MIXED, tmp_path).analysis
+    assert analysis.measure("generations") is None
+    assert {r.completed_by for r in analysis.rounds_by_group["group"]} == {"computed"}
+    computed = [e for e in analysis.trace.events if type(e) is ev.AssignmentComputed]
+    assert len(analysis.rounds_by_group["group"]) == len(computed)
+
+
+def test_a_trace_in_words_tells_epochs_from_generations() -> None:
+    run = run_once(load_scenario("migration-to-consumer").scenario("as-written"))
+    told = list(rows(run.trace, View()))
+    classic = [t.text for t in told if t.at_us < 70_000_000]
+    assert not [text for text in classic if "epoch" in text]
+    consumer = [t for t in told if 70_016_000 < t.at_us < 270_000_000]
+    whole = {(run.trace.events[t.number].__class__.__name__, getattr(run.trace.events[t.number], "api", "")) for t in consumer if "generation " in t.text}
+    of_classic_members = {("RequestSent", "JoinGroup"), ("RequestSent", "SyncGroup"), ("ResponseReceived", "JoinGroup"), ("RequestSent", "OffsetCommit"),
+                          ("GenerationJoined", ""), ("AssignmentReceived", "")}
+    assert whole <= of_classic_members
+    assert any(t.text.startswith("uniform for epoch ") for t in consumer)
+    assert any(", epoch " in t.text and t.name == "GroupStateChanged" for t in consumer)
+    assert all("in epoch " in t.text for t in consumer if t.name == "AssignmentReceived" and t.who == "c0" and t.at_us < 210_000_000)

@@ -333,6 +333,13 @@ def test_among_many_the_quietest_is_told_with_its_price() -> None:
                                 "static has the fewest rebalances, 0, and a longest pause of 30.0 s.")
 
 
+def test_the_best_of_many_are_told_with_what_each_has() -> None:
+    """Values as near as these are alike to anybody, but not the same."""
+    quick, near, slow = (f"c0+p0@0 g{{joined.c1@10 c0-p0@10 g|2.c0@10 g}}2@10 c0+p0@{end}" for end in ("50", "50.5", "90"))
+    many = Report("t", tuple(VariantReport(name, analyse(trace(words))) for name, words in (("a", quick), ("b", near), ("c", slow))))
+    assert tell_trade(many) == "a and b stand still least: 40.0 and 40.5 partition-seconds in sum, 40.0 s and 40.5 s at the longest."
+
+
 def test_one_run_is_summed_up() -> None:
     assert tell_one(one(trace(STUCK)).variants[0]).startswith("1 of 1 partition stood still, 30.0 s at the longest and 30.0 partition-seconds in all")
 
