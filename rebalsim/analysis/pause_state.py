@@ -33,7 +33,7 @@ class Taker:
 class Shares:
     """What the pass knows of one group's partitions."""
 
-    __slots__ = ("name", "open", "owner", "ready", "taker")
+    __slots__ = ("name", "open", "owner", "ready", "resumed", "taker")
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -41,3 +41,4 @@ class Shares:
         self.taker: dict[Partition, str] = {}          # who takes its records now
         self.open: dict[Partition, Pause] = {}
         self.ready: dict[Partition, tuple[int, int]] = {}
+        self.resumed: dict[Partition, tuple[int, int]] = {}      # its owner went on with others of its partitions then, and may come to this one

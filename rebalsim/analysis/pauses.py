@@ -5,7 +5,7 @@ froze, left, was cut off; its handler got stuck; max.poll.interval.ms ran out), 
 ends when an owner is handed records again. Where the records were young, the producer was late and not the group: the pause then ended as soon
 as the owner was ready. Traces without deliveries (logs, topics without records) end it at the position, or without positions at the end of the
 assigned callback. A new owner that knows where to read several partitions goes through their records batch by batch: with the first batch all
-are served, since a batch's time is no pause.
+are served, since a batch's time is no pause; so does one that was held up, and goes on.
 
 A long callback also holds up the partitions that a consumer keeps; short ones (below NOTICEABLE) are like a batch and count for nothing.
 """
@@ -22,6 +22,7 @@ from rebalsim.trace.trace import Trace
 
 NOTICEABLE_US = 100_000      # a callback that holds up kept partitions for less is as a batch
 HANDED_ON = frozenset(("revoked", "lost"))      # what a forming group hands on before anybody has read it: it is starting up, and stands still for nobody
+PUT_OUT = frozenset(("lost", "poll-expired"))   # a last batch may slip out to one that is no member any more: nothing goes on with that
 PRODUCER_LATE_US = 200_000   # records younger than the wait by more than this: there was nothing to hand over
 
 class PauseFinder:
@@ -77,7 +78,13 @@ class PauseFinder:
                 group.ready.pop(p, None)
                 group.open[p] = Pause(p, group.name, at, -1, True, why, name, "", number, -1)
             elif (pause := group.open.get(p)) is not None:
-                pause.path += (number,)
+                went = group.resumed.get(p)
+                if went is None or why in PUT_OUT or went[0] >= at:
+                    pause.path += (number,)
+                    group.resumed.pop(p, None)
+                else:                                                  # it had been going on since then
+                    self._close(pause, *went, name)
+                    group.open[p] = Pause(p, group.name, at, -1, True, why, name, "", number, -1)
             elif why not in HANDED_ON and p not in taker and group.owner.get(p) == name and self._is_fed(p):     # it was to be read, and never was
                 group.open[p] = Pause(p, group.name, at, -1, True, why, name, "", number, -1)
 
@@ -191,12 +198,19 @@ class PauseFinder:
                 continue
             del group.open[p]
             ready_us, ready_event = group.ready.get(p) or (c.returned_us, c.returned_event)
+            went = group.resumed.get(p)
             if age >= 0 and ready_us > pause.started_us and e.at_us - ready_us - age > PRODUCER_LATE_US:
                 self._close(pause, ready_us, ready_event, name)
+            elif went is not None and _is_kept(pause, name):
+                self._close(pause, *went, name)
             else:
                 self._close(pause, e.at_us, number, name)
         if is_served and group.open:
             self._resume(c, [p for p in c.holds if p in group.open and self._is_ready(c, p)], e.at_us, number)
+            for p in c.holds:
+                pause = group.open.get(p)
+                if pause is not None and c.returned_us > pause.started_us and _is_kept(pause, name) and p not in group.resumed and not c.halted:
+                    group.resumed[p] = e.at_us, number
 
     def _is_ready(self, c: Taker, p: Partition) -> bool:
         """The new owner knows where to read the partition."""
@@ -242,6 +256,8 @@ class PauseFinder:
                     self._close(pause, at, number, c.name)
 
     def _close(self, pause: Pause, at: int, number: int, owner: str) -> None:
+        if resumed := self.groups[pause.group].resumed:
+            resumed.pop(pause.partition, None)
         if at <= pause.started_us:
             return
         pause.ended_us, pause.end_event, pause.owner_after, pause.is_open = at, number, owner, False
@@ -261,7 +277,10 @@ class PauseFinder:
             for p, pause in group.open.items():
                 owner = group.owner.get(p, "")
                 ready = group.ready.get(p)
-                if ready and owner and ready[0] > pause.started_us and self._arrivals(p, ready[0]) < 1.0:
+                went = group.resumed.get(p)
+                if went is not None and _is_kept(pause, owner):
+                    self._close(pause, *went, owner)
+                elif ready and owner and ready[0] > pause.started_us and self._arrivals(p, ready[0]) < 1.0:
                     self._close(pause, ready[0], ready[1], owner)
                 elif pause.started_us < self.horizon_us:
                     pause.ended_us = self.horizon_us
@@ -296,6 +315,11 @@ class PauseFinder:
         if e.side == "client" and e.after == "RECONCILING":
             c = self._consumer(e.consumer)
             c.noticed_us, c.committed_us = e.at_us, -1
+
+
+def _is_kept(pause: Pause, owner: str) -> bool:
+    """Whether its owner from before has it all the time, and knows where to go on."""
+    return pause.owner_before == owner and not pause.path
 
 
 def _what_ends(trace: Trace) -> tuple[bool, bool]:

@@ -34,6 +34,18 @@ def test_an_owner_that_was_to_be_the_first_may_be_stopped_too(how: str, why: str
     assert pauses(f"c1<p0@3 c1>@3 {how}", until=20) == [("p0", why, 5, 20, True)]
 
 
+def test_who_goes_on_takes_its_partitions_up_together() -> None:
+    """Its first batch has records of p0 only. That p1's come with the next one is the way of batches, and no pause."""
+    assert pauses("c1+p0,p1@0 c1#@5 c1.@8 c1*p0@8.1 c1*p1@10") == [("p0", "stuck", 5, 8.1, False), ("p1", "stuck", 5, 8.1, False)]
+    again = pauses("c1+p0,p1@0 c1#@5 c1.@8 c1*p0@8.1 c1#@9 c1.@12 c1*p1@12.1 c1*p0@14")
+    assert again == [("p0", "stuck", 5, 8.1, False), ("p1", "stuck", 5, 8.1, False), ("p0", "stuck", 9, 12.1, False), ("p1", "stuck", 9, 12.1, False)]
+
+
+def test_a_last_batch_of_one_that_is_out_serves_no_other_partition() -> None:
+    assert pauses("c1+p0,p1@0 c1#@5 c1.@8 c1*p0@8.1 c1/p0,p1@8.2 c2+p0,p1@9") == [
+        ("p0", "stuck", 5, 8.1, False), ("p1", "stuck", 5, 9, False), ("p0", "lost", 8.2, 9, False)]
+
+
 def test_what_a_forming_group_hands_on_unread_stands_still_for_nobody() -> None:
     assert pauses("c1<p0@3 c1>@3 c1-p0@5 c2+p0@9") == []
 
