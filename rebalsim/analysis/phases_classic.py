@@ -251,13 +251,15 @@ class ClassicWalk:
         return (PhaseKind.NOTICE if mode == "left" else PhaseKind.BARRIER), coming or (self.holder if mode != "left" else ""), following
 
     def _assignee(self, r: Rebalance, at: int) -> str:
-        """Who has to take the partition up after this round: who was told, or who has not even synced yet, or who took it in the end."""
+        """Who has to take the partition up after this round: who was told, or who has not even synced yet, or who took it in the end, if it was there."""
         told = self.assignee(r, self.pause.partition)
         if told:
             return told
-        late = [c for c in sorted(r.joins) if c not in r.latency_us]
+        late = [c for c in sorted({**r.joins, **dict.fromkeys(r.parked)}) if c not in r.latency_us]
         taken = self._next_owner(at, self._following_barrier(r))
-        return taken or (late[0] if late else self.pause.owner_after)
+        if taken or late:
+            return taken or late[0]
+        return self.pause.owner_after if self.pause.owner_after in r.joins or not r.parked else ""
 
     def _following(self, at: int) -> Rebalance | None:
         place = bisect_right(self.rounds, at, key=lambda x: x.prepared_us)

@@ -86,16 +86,17 @@ class ConsumerWalk:
         return self.pause.owner_after
 
     def _explain_long_pickups(self) -> None:
-        """A heartbeat is never that long: somebody else was told first and did not take it up, or the next owner was no member yet."""
+        """A heartbeat is never that long: somebody else was told first and did not take it up. However long: the next owner may have been no member yet."""
         cuts, self.cuts = self.cuts, []
         for place, cut in enumerate(cuts):
             ended = cuts[place + 1].at_us if place + 1 < len(cuts) else self.pause.ended_us
             self.cuts.append(cut)
             facts = self.header.consumers.get(cut.consumer)
             limit = facts.heartbeat_interval_us if facts is not None and facts.heartbeat_interval_us > 0 else 0
-            if cut.kind is not PhaseKind.PICKUP or ended - cut.at_us <= limit + LATE_US:
+            if cut.kind is not PhaseKind.PICKUP:
                 continue
-            told, number = self._told_another(cut.at_us, ended, cut.consumer)
+            is_long = ended - cut.at_us > limit + LATE_US
+            told, number = self._told_another(cut.at_us, ended, cut.consumer) if is_long else ("", -1)
             if number >= 0:
                 left = self._next(told, number, (ev.PollExpired, ev.LeaveSent, ev.ConsumerExited, ev.MemberRemoved, ev.MemberReset), ended)
                 self.cuts[-1] = Cut(cut.at_us, PhaseKind.PICKUP, told, cut.round, cut.evidence)
@@ -103,10 +104,11 @@ class ConsumerWalk:
                 if left >= 0 and self.index.events[left].at_us < ended:
                     self.cuts.append(Cut(self.index.events[left].at_us, PhaseKind.PICKUP, cut.consumer, None, (left,)))
                 continue
-            added = self.index.last_of(cut.consumer, ended - 1, ev.MemberAdded)
+            added = self.index.last_of(cut.consumer, ended, ev.MemberAdded)
             if added >= 0 and self.index.events[added].at_us > cut.at_us:
-                self.cuts[-1] = Cut(cut.at_us, PhaseKind.AWAY, cut.consumer, cut.round, cut.evidence)
-                self.cuts.append(Cut(self.index.events[added].at_us, PhaseKind.PICKUP, cut.consumer, None, (added,)))
+                self.cuts[-1] = Cut(cut.at_us, PhaseKind.AWAY, cut.consumer, cut.round, (*cut.evidence, added))
+                if self.index.events[added].at_us < ended:
+                    self.cuts.append(Cut(self.index.events[added].at_us, PhaseKind.PICKUP, cut.consumer, None, (added,), cut.doing))
 
     def _told_another(self, from_us: int, until_us: int, owner: str) -> tuple[str, int]:
         """Who was told in between that the partition is its own, and by which event; the first one."""

@@ -133,6 +133,7 @@ class RoundFinder:
             self.emptied.append(r)
             return
         r.members, r.leader, r.assignor = e.members, e.leader, e.assignor
+        r.parked = tuple([m.name for m in self.members.values() if m.join[0] > m.joined_us and m.name not in r.removed])
         self.rounds.append(r)
         self.by_generation[e.generation] = self.current = r
 

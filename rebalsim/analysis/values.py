@@ -216,6 +216,7 @@ class Rebalance:
     evidence: tuple[int, ...]
     latency_us: dict[str, int] = field(default_factory=dict)   # consumer → duration as its rebalance-latency counts it
     removed: dict[str, tuple[int, int, str]] = field(default_factory=dict)   # who was removed before its barrier: when, by which event, why
+    parked: tuple[str, ...] = ()   # who was at its barrier, where the coordinator tells; some may never have read the answer
     disturbance: int = -1          # index into `Analysis.disturbances`
     is_complete: bool = False      # the coordinator completed it: assignment stored (consumer protocol: target computed)
     is_formation: bool = False     # belongs to the group's first settling, which is no rebalance of a running group

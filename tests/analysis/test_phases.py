@@ -115,6 +115,16 @@ def test_the_assignment_waits_for_a_busy_leader() -> None:
     assert (facts.consumer, facts.doing, seconds(facts.until_us)) == ("c1", "busy", 19)
 
 
+def test_the_assignment_waits_for_one_that_never_read_of_it_and_not_for_who_came_later() -> None:
+    """c2 was at the barrier, and in its handler when the answer came; c4, which has the partition in the end, did not exist yet."""
+    told = trace(
+        "c1+p0@0 c2+p1@0 c1=1@0 c2=1@0 g{joined.c3@10 c3j@10 c2?@11 c2-p1@11 c2j@11 c2#@11.5 c1?@12 c1-p0@12 c1j@12 g|2.c1@12.5 c1=2@12.5 c3=2@12.5 "
+        "g}2@12.5 c1:2@12.5 c3:2@12.5 c4(@40 g{joined.c4@40 c4j@40 c1?@41 c1j@41 c3?@41 c3j@41 g%c2@60 g|3@60 c1=3@60 c3=3@60 c4=3@60 g}3@60 c4:3@60 c4+p0@60")
+    pause = next(p for p in analyse(told).pauses if p.owner_before == "c1")
+    waited = next(phase for phase in pause.phases if phase.kind == "assignment")
+    assert (waited.facts.consumer, waited.facts.doing, seconds(waited.length_us)) == ("c2", "stuck", 27.5)
+
+
 def test_the_assignment_waits_for_the_assignor() -> None:
     """The leader knew at once that it leads: then it is the assignor, or the log, that takes the time."""
     told = trace("c1+p0@0 c2+p1@0 c1=1@0 c2=1@0 g{joined.c3@10 c3j@10 c1?@11 c1-p0@11 c1j@11 c2?@11 c2-p1@11 c2j@11 g|2.c2@12 c1=2@12 c2=2@12 c3=2@12 "

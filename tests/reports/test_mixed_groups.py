@@ -79,6 +79,17 @@ replay: [consumer]
 horizon: 5m
 """
 
+BOUNCED = """
+title: Members of the consumer protocol are restarted, each within a heartbeat
+topics: {orders: {partitions: 6, rate: 60/s}}
+group: {members: 3, handler: 1ms, config: {group.protocol: consumer}}
+cluster: {config: {group.consumer.heartbeat.interval.ms: 15s}}
+script:
+  - {at: 1m, rolling_bounce: {down: 500ms, settle: 20s}}
+replay: as-written
+horizon: 3m
+"""
+
 
 def played(text: str, tmp_path: Path, variant: str = "as-written") -> Run:
     path = tmp_path / "story.yaml"
@@ -141,6 +152,16 @@ def test_nobodys_heartbeat_is_waited_for_in_an_empty_group(tmp_path: Path) -> No
     assert long_ones(longest) == [("detection", "c0", "frozen"), ("away", "c0", "frozen")]
     assert "until c0 had thawed at 3:00.000" in tell(Together((longest,)))
     assert hint_on(longest, run.analysis) == hint_on(longest, run.analysis).replace("quicker start", "")
+
+
+def test_who_is_not_there_is_not_waited_for_at_its_heartbeat(tmp_path: Path) -> None:
+    """A restart takes less than a heartbeat: until the process has joined it has none, however soon that is."""
+    run = played(BOUNCED, tmp_path)
+    came = [(e.consumer, e.at_us) for e in run.trace.events if type(e) is ev.MemberAdded]
+    picked = [phase for p in run.analysis.pauses for phase in p.phases if phase.kind.value == "pickup"]
+    assert picked and not [who for phase in picked for who, at in came if who == phase.facts.consumer and phase.started_us < at < phase.ended_us]
+    back = next(p for p in run.analysis.pauses if p.started_us >= 60_000_000 and any(phase.kind.value == "away" for phase in p.phases))
+    assert f"until {back.owner_after} was back" in tell(Together((back,)))
 
 
 def test_a_hint_has_the_settings_that_were_in_force_then() -> None:
