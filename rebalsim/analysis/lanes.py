@@ -37,7 +37,7 @@ def find_lanes(holdings: Holdings, pauses: Sequence[Pause], topics: Mapping[str,
 
 
 def _segments(held: tuple[Holding, ...], stood: tuple[Pause, ...], horizon_us: int) -> tuple[Segment, ...]:
-    """From left to right without holes: unowned until first held, then consuming between the phases of the pauses."""
+    """From left to right without holes: unowned until first held, then consuming between the phases of the pauses, and unowned once nobody holds it."""
     if not held and not stood:
         return (Segment("unowned", 0, horizon_us),) if horizon_us > 0 else ()
     at = min([h.started_us for h in held[:1]] + [p.started_us for p in stood[:1]])
@@ -51,5 +51,9 @@ def _segments(held: tuple[Holding, ...], stood: tuple[Pause, ...], horizon_us: i
         at = max(at, pause.ended_us)
     if at < horizon_us:
         last = held[-1].consumer if held else stood[-1].owner_after
-        segments.append(Segment("consuming", at, horizon_us, last))
+        until = max(at, max((h.ended_us for h in held), default=horizon_us))
+        if until > at:
+            segments.append(Segment("consuming", at, until, last))
+        if until < horizon_us:
+            segments.append(Segment("unowned", until, horizon_us))
     return tuple(segments)

@@ -142,3 +142,9 @@ def test_labels_are_clipped_for_the_sake_of_other_deeds_and_not_of_repeats() -> 
     assert "".join(rows).count("▼the handler hangs for 2m") == 1 and "▼restart processor-0" in rows[0] and rows[-1].endswith("more")
     tight = place_clipped([(0, "▼" + "a" * 30), (1, "▼" + "b" * 30), (2, "▼" + "c" * 30), (26, "▼later")], 50, [0] * 4, (40, 24, 16), False)
     assert tight[0] == "▼" + "a" * 22 + "…" + "  ▼later"
+
+
+def test_nobody_consumes_what_the_dead_held() -> None:
+    """Nothing is known to come to p1, so that it does not stand still; but nobody has it either."""
+    lane = analyse(trace("c1+p0@0 c1<p1@0 c1>@0 c1!@5", rate=None)).lanes[1]
+    assert [(segment.what, segment.consumer, segment.ended_us) for segment in lane.segments] == [("consuming", "c1", 5_000_000), ("unowned", "", 100_000_000)]
