@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from rebalsim.analysis import Analysis
 from rebalsim.analysis.committed import committed_at, interval_of
+from rebalsim.analysis.kinds import GroupTold
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.instants import say_duration
 from rebalsim.reports.names import safe
@@ -50,7 +51,8 @@ def moment_of(a: Analysis, group: str, at_us: int) -> Moment:
     """What the trace had told by then."""
     state = next((s.state for s in a.group_states.get(group, ()) if s.started_us <= at_us < s.ended_us), "Empty")
     moment = Moment(group, state, {})
-    moment.is_new_protocol = any(f.group == group and f.protocol == "consumer" for f in a.header.consumers.values())
+    told = GroupTold(a.index, group).within(at_us, at_us + 1)
+    moment.is_new_protocol = told[0][1] if told else any(f.group == group and f.at(at_us).protocol == "consumer" for f in a.header.consumers.values())
     for number in a.index.of_group(group):
         e = a.trace.events[number]
         if e.at_us > at_us:
@@ -78,7 +80,9 @@ def _tell(moment: Moment, e: ev.TraceEvent) -> None:
     elif kind is ev.GenerationJoined:
         member = members.setdefault(e.consumer, Membership(e.consumer))
         member.member_id, member.epoch = e.member_id or member.member_id, e.generation
-        moment.assignor, moment.epoch = e.assignor or moment.assignor, max(moment.epoch, e.generation)
+        moment.epoch = max(moment.epoch, e.generation)
+        if not moment.is_new_protocol:                 # there the brokers assign, whatever a classic member offers
+            moment.assignor = e.assignor or moment.assignor
     elif kind is ev.AssignmentReceived and e.consumer in members:
         members[e.consumer].partitions, members[e.consumer].is_told = dict.fromkeys(e.partitions), True
     elif kind is ev.LeaveSent:

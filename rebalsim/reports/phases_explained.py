@@ -43,8 +43,8 @@ PHASES_EXPLAINED: dict[str, PhaseExplained] = {
     ),
     "away": PhaseExplained(
         title="a member is simply not there yet",
-        what="The partition belongs to a static member that is being restarted, or nobody is in the group: all are still starting, or all have "
-             "left it in the middle of their batches. Nothing is decided: the partition waits for whoever comes first.",
+        what="The partition belongs to a static member that is being restarted, or nobody is in the group: all are still starting, have left it "
+             "in the middle of their batches, or are dead or frozen and their sessions over. Nothing is decided: the partition waits for whoever comes first.",
         why="It lasts as long as the process takes to stop and start again, JVM and all. If that is longer than the session, detection and a "
             "rebalance come on top.",
         shows="CloseEnded or ConsumerExited begins it; PollingBegan of the next life, or MemberAdded with replacement, ends it.",
@@ -91,8 +91,9 @@ PHASES_EXPLAINED: dict[str, PhaseExplained] = {
         title="waiting for the last member to join",
         what="All members must join before anything is assigned. The partition's old owner has given it up, and the group waits for the last: "
              "the report names it and says what it was doing.",
-        why="One member is enough: busy with a long batch, in a slow callback, stuck up to max.poll.interval.ms, or dead until its session "
-            "runs out. Eager members have stopped everything by then, so one member's lateness is everybody's pause.",
+        why="One member is enough: busy with a long batch, in a slow callback, stuck until the brokers' patience with it is over (its rebalance "
+            "timeout: max.poll.interval.ms in Java, a setting of its own in some clients), or dead until its session runs out. Eager members have stopped "
+            "everything by then, so one member's lateness is everybody's pause.",
         shows="GroupStateChanged to PreparingRebalance, MemberRejoined of each, BarrierCompleted with by (all-joined, timer, removal, "
               "initial-delay) and last.",
         change="Depends on the last one. Busy: lower max.poll.records. Stuck: lower max.poll.interval.ms. Dead: shorten the session, or use "
@@ -115,7 +116,9 @@ PHASES_EXPLAINED: dict[str, PhaseExplained] = {
     "pickup": PhaseExplained(
         title="the new owner has not had its heartbeat yet (consumer protocol)",
         what="The partition is free and meant for a member that has not been told: it learns in the answer to its next heartbeat.",
-        why="The coordinator never pushes. On average half of group.consumer.heartbeat.interval.ms passes, at worst all of it.",
+        why="The coordinator never pushes. On average half of group.consumer.heartbeat.interval.ms passes, at worst all of it. A classic member of "
+            "such a group has heartbeat.interval.ms of its own, and hears only after the heartbeat of one that speaks the new protocol has had "
+            "the broker compute.",
         shows="PartitionsReleased (or MemberRemoved) begins it; AssignmentReceived of the new owner ends it.",
         change="Shorten group.consumer.heartbeat.interval.ms on the brokers (lower its bound group.consumer.min.heartbeat.interval.ms first).",
     ),

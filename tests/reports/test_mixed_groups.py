@@ -7,6 +7,7 @@ from pathlib import Path
 from rebalsim.analysis.values import Pause
 from rebalsim.domain.metrics import Selection
 from rebalsim.one_run import Run, run_once
+from rebalsim.reports.describe import moment_of
 from rebalsim.reports.exchange import rows
 from rebalsim.reports.hints import hint_on
 from rebalsim.reports.sentences import Together, tell
@@ -203,3 +204,11 @@ def test_a_trace_in_words_tells_epochs_from_generations() -> None:
     assert any(t.text.startswith("uniform for epoch ") for t in consumer)
     assert any(", epoch " in t.text and t.name == "GroupStateChanged" for t in consumer)
     assert all("in epoch " in t.text for t in consumer if t.name == "AssignmentReceived" and t.who == "c0" and t.at_us < 210_000_000)
+
+
+def test_a_group_is_described_as_what_it_was_at_that_moment() -> None:
+    """The coordinator shows epochs, and the brokers' assignor, for as long as it keeps a consumer group."""
+    analysis = run_once(load_scenario("migration-to-consumer").scenario("as-written")).analysis
+    moments = [moment_of(analysis, "group", at * 1_000_000) for at in (65, 95, 150, 350)]
+    assert [(m.is_new_protocol, m.assignor) for m in moments] == [
+        (False, "cooperative-sticky"), (True, "uniform"), (True, "uniform"), (False, "cooperative-sticky")]
