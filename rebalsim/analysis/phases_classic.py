@@ -134,7 +134,7 @@ class ClassicWalk:
         e = self.index.events[number]
         kind, mode = type(e), self.mode
         if number in self.pause.path and kind is ev.CallbackBegan and e.callback == "assigned":
-            self.holder, self.mode, self.is_handover, self.is_torn = e.consumer, "assigned", False, False
+            self.holder, self.mode, self.is_handover, self.is_torn, self.has_left = e.consumer, "assigned", False, False, False
             return
         if e.consumer != self.holder:
             return
@@ -161,8 +161,8 @@ class ClassicWalk:
             if mode in ("assigned", "serving", "resuming", "stuck"):
                 self.mode = "closing"
         elif kind is ev.MemberRemoved:                       # the coordinator's own word, whether or not anybody is left for a round
-            if mode in ("gone", "stuck", "closing") and e.why in REMOVALS:
-                self.mode = "left"
+            if e.why in REMOVALS and (mode in ("gone", "stuck", "closing") or (mode == "revoking" and self._is_its_own(number))):
+                self.mode, self.has_left = "left", True      # nobody waits for the callback of one that is out
         else:
             self._troubled(e, kind, mode)
 
@@ -190,6 +190,11 @@ class ClassicWalk:
                 self.mode = "resuming"
         elif mode == "gone" and ((kind is ev.RequestSent and e.api == "JoinGroup") or (kind is ev.MemberAdded and e.how in ("replacement", "static"))):
             self.mode = "returning"
+
+    def _is_its_own(self, removal: int) -> bool:
+        """Whether it was removed as the member that it is, and not as one that it was before a restart."""
+        joined = self.index.last_of(self.holder, self.index.events[removal].at_us, ev.GenerationJoined)
+        return joined < 0 or self.index.events[joined].member_id == self.index.events[removal].member_id
 
     def _goes_on(self) -> bool:
         """It took the partition up again without being given it anew: it had not heard yet that it was no member any more."""

@@ -49,7 +49,8 @@ def hint_on(pause: Pause, analysis: Analysis) -> str:
         return "Any other rebalance ends it; let the group settle before you restart the next static member, and keep onPartitionsRevoked short."
     if phase.kind in (PhaseKind.NOTICE, PhaseKind.FOLLOW_UP) and phase.facts.consumer and not phase.facts.timer:
         return _waited_for(phase.facts.doing, facts)
-    if (phase.kind in (PhaseKind.ASSIGNMENT, PhaseKind.FETCH) and phase.facts.doing != "assigning") or phase.facts.doing == "busy":
+    is_kept = phase.facts.doing == "busy" or (phase.kind is PhaseKind.AWAY and phase.facts.doing == "in-callback")
+    if is_kept or (phase.kind in (PhaseKind.ASSIGNMENT, PhaseKind.FETCH) and phase.facts.doing != "assigning"):
         return _waited_for(phase.facts.doing, facts)
     if phase.kind is PhaseKind.ASSIGNMENT and phase.length_us < LONG_ASSIGNMENT_US:
         return ""

@@ -257,6 +257,22 @@ def test_where_all_are_dead_the_round_waits_for_the_last_of_them_and_then_for_no
     assert away.consumer == ""
 
 
+def test_nobody_waits_for_the_callback_of_one_that_was_removed_in_it() -> None:
+    """From then on the partition is the group's to give, and that c1's process ends later is no silence that anybody has to detect."""
+    pause = first("c1+p0@0 c1=1@0 g{joined.c2@10 c2j@10 c1?@11 c1[p0@11 g%c1@40 g|2.c2@40 c2=2@40 g}2@40 c2:2@40 c1]@50 c1)@51 c2+p0@52")
+    assert phases(pause) == [("revoke", 29), ("assignment", 12)]
+
+
+@pytest.mark.parametrize(("removed", "expected"), [
+    ("c1-id", [("revoke", 9), ("barrier", 10), ("assignment", 1)]), ("c1-that-was", [("revoke", 19), ("assignment", 1)]),
+])
+def test_what_a_member_was_before_its_restart_may_be_removed_meanwhile(removed: str, expected: list[tuple[str, float]]) -> None:
+    told = trace("c1(2@3 g{joined.c1@4 c1j@4 g|2.c1@4 c1=2@4 g}2@4 c1:2@4 c1+p0@5 g{joined.c2@10 c2j@10 c1?@11 c1[p0@11 g%c1@20 c1]@30 c1j@30 g|3.c1@30 "
+                 "c1=3@30 c2=3@30 g}3@30 c2:3@30 c2+p0@31")
+    next(e for e in told.events if type(e) is ev.MemberRemoved).member_id = removed
+    assert phases(next(p for p in analyse(told).pauses if p.why == "revoked")) == expected
+
+
 def test_a_static_member_is_simply_away() -> None:
     pause = first("c1+p0@0 c1=1@0 c1x@5 c1-p0@5.5 c1)@6 c1(2@20 c1j@20.5 c1=1@20.6 c1:1@20.7 c1<p0@21 c1>@21 c1*p0@22", statics=("c1",))
     assert phases(pause) == [("revoke", 1), ("away", 14.5), ("assignment", 0.5), ("fetch", 1)]

@@ -245,6 +245,8 @@ def paused(phase: Phase, after: str = "c0") -> Pause:
     (PhaseKind.FETCH, Facts("c0", "busy", 0, AT), "Shorter batches (max.poll.records)"),
     (PhaseKind.FOLLOW_UP, Facts("c0", "busy", 0, AT), "Shorter batches (max.poll.records)"),
     (PhaseKind.FOLLOW_UP, Facts("c0", "unaware", 0, AT, "heartbeat.interval.ms"), "heartbeat.interval.ms (3.00 s here)"),
+    (PhaseKind.AWAY, Facts("c0", "in-callback", 0, AT), "A quicker rebalance listener"),
+    (PhaseKind.AWAY, Facts("c0", "away", 0, AT), "A quicker start"),
     (PhaseKind.PICKUP, Facts("c0", "unaware", 0, AT, "heartbeat.interval.ms"), "heartbeat.interval.ms (3.00 s here)"),
     (PhaseKind.PICKUP, Facts("c0", "unaware", 0, AT, "group.consumer.heartbeat.interval.ms"), "A shorter group.consumer.heartbeat.interval.ms"),
     (PhaseKind.BARRIER, Facts("c0", "stuck", 0, AT, "rebalance_timeout_ms"),
