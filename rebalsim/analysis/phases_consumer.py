@@ -207,11 +207,16 @@ class ConsumerWalk:
         while (n := self._next(holder, n, (ev.CallbackEnded, ev.ConsumerExited, ev.MemberRemoved))) >= 0:
             e = self.index.events[n]
             if type(e) is ev.MemberRemoved:
-                if e.why in REMOVALS:
+                if e.why in REMOVALS and self._is_its_own(holder, number, e.member_id):
                     return n
             elif type(e) is ev.ConsumerExited or e.callback != "assigned":
                 return n
         return -1
+
+    def _is_its_own(self, holder: str, number: int, member_id: str) -> bool:
+        """Whether the holder was that member at that event, and not before a restart."""
+        added = self.index.last_of(holder, self.index.events[number].at_us, ev.MemberAdded)
+        return added < 0 or self.index.events[added].member_id == member_id
 
     def _was_killed(self, number: int) -> bool:
         e = self.index.events[number]
