@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rebalsim.analysis import Analysis
+from rebalsim.analysis.kinds import GroupTold
 from rebalsim.reports.names import safe
 from rebalsim.reports.report import Report, VariantReport
 from rebalsim.trace import events as ev
@@ -66,8 +67,11 @@ def _script(pid: int, a: Analysis) -> Iterator[Event]:
 def _coordinator(pid: int, a: Analysis) -> Iterator[Event]:
     for tid, (group, spans) in enumerate(a.group_states.items(), 1):
         yield from _track(pid, tid, group)
+        told = GroupTold(a.index, group)
         for s in spans:
-            yield _slice(safe(s.state), "state", pid, tid, s.started_us, s.ended_us, generation=s.generation)
+            kinds = told.within(s.started_us, s.started_us + 1)
+            counter = "epoch" if kinds and kinds[0][1] else "generation"
+            yield _slice(safe(s.state), "state", pid, tid, s.started_us, s.ended_us, **{counter: s.generation})
         for r in a.rebalances:
             if r.group == group and r.barrier_us >= 0:
                 yield _instant(f"rebalance {r.generation}", "rebalance", pid, tid, r.barrier_us, trigger=r.trigger, consumer=r.trigger_consumer,

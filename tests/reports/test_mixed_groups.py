@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+
+from told import one
 
 from rebalsim.analysis.values import Pause
 from rebalsim.domain.metrics import Selection
 from rebalsim.one_run import Run, run_once
+from rebalsim.reports import to_perfetto
 from rebalsim.reports.describe import moment_of
 from rebalsim.reports.exchange import rows
 from rebalsim.reports.hints import hint_on
@@ -212,3 +216,10 @@ def test_a_group_is_described_as_what_it_was_at_that_moment() -> None:
     moments = [moment_of(analysis, "group", at * 1_000_000) for at in (65, 95, 150, 350)]
     assert [(m.is_new_protocol, m.assignor) for m in moments] == [
         (False, "cooperative-sticky"), (True, "uniform"), (True, "uniform"), (False, "cooperative-sticky")]
+
+
+def test_a_timeline_for_perfetto_numbers_states_by_what_the_group_counted_then() -> None:
+    run = run_once(load_scenario("migration-to-consumer").scenario("as-written"))
+    events = json.loads(to_perfetto.render(one(run.trace, "as-written")))["traceEvents"]
+    states = [(e["ts"], "epoch" in e["args"], "generation" in e["args"]) for e in events if e.get("cat") == "state"]
+    assert states and all(is_epoch is not is_generation and is_epoch == (70_016_000 <= at < 270_035_000) for at, is_epoch, is_generation in states)
