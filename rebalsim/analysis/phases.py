@@ -200,6 +200,8 @@ class Storyteller:
         doing, since, event = self.doings.at(who, at) if who else ("away", -1, -1)
         if doing == "" and (expired := self.index.last_of(who, at, ev.PollExpired)) > self.index.last_of(who, at, ev.PollingBegan):
             return Facts(who, "busy", self.index.events[expired].at_us, ended), (expired,)
+        if doing and doing != "dead" and self._between(who, at, ended, ev.ConsumerExited):       # that did not pass: its process ended, and another came
+            doing = "away"
         is_new = bool(who) and not self.index.first_at(self.index.by_consumer.get(who, NOTHING), at)
         return Facts(who, "new" if is_new else "away" if doing in ("", "dead") else doing, since, ended), (event,) if event >= 0 else ()
 

@@ -248,6 +248,13 @@ def test_a_lone_members_session_ends_when_the_coordinator_says_so() -> None:
     assert (away.consumer, away.doing, seconds(away.until_us)) == ("c1", "frozen", 80)
 
 
+def test_one_that_is_restarted_out_of_its_handler_is_back_and_has_not_come_out_of_it() -> None:
+    told = ("c1(@0 c1+p0@0 c1=1@0 c1#@5 c1e@30 g%c1@30 g{{poll-expired.c1@30 {} g{{joined.c1@80 c1j@80 g|3.c1@83 c1=3@83 g}}3@83 c1:3@83 c1+p0@83")
+    for meanwhile, doing in (("c1.@79", "stuck"), ("c1!@60 c1(2@79", "away")):
+        away = next(phase for p in emptied(told.format(meanwhile), 30) for phase in p.phases if phase.kind == "away")
+        assert (away.facts.consumer, away.facts.doing) == ("c1", doing)
+
+
 def test_where_all_are_dead_the_round_waits_for_the_last_of_them_and_then_for_nobody() -> None:
     pause = emptied("c1+p0@0 c2+p1@0 c1=1@0 c2=1@0 c1!@5 c2!@5 g%c2@47 g{session-expired.c2@47 g%c1@49", 49)[1]
     assert str(pause.partition) == "t-1" and pause.is_open
