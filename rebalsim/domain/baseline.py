@@ -74,6 +74,7 @@ def digests_of(scenario: Scenario) -> tuple[str, str]:
     groups = tuple(replace(g, consumers=tuple(replace(c, config=ClientConfig()) for c in g.consumers)) for g in scenario.groups)
     bare = replace(
         scenario, title="", description="", heading="", variant="", budgets=(), expectations=(), digest="", file="", notes=(), seed=0, runs=1,
+        shift_within_us=int(scenario.shift_within_us > 0),
         groups=groups, cluster=replace(scenario.cluster, config=type(scenario.cluster.config)()), script=tuple(replace(a, line=0) for a in scenario.script),
     )
     config = (scenario.cluster.config, [(c.name, c.config) for g in scenario.groups for c in g.consumers])

@@ -7,8 +7,9 @@ file leaves out has its default here. Frozen and plain, so that it can be sent t
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, TypeVar
 
 from rebalsim.domain.budget import Budget, Expectation
 from rebalsim.domain.client import BrokerConfig, ClientConfig
@@ -17,6 +18,8 @@ from rebalsim.domain.habits import JAVA, Habits
 from rebalsim.domain.instants import MINUTE, MS
 from rebalsim.domain.machine import Machine
 from rebalsim.domain.script import Action, RandomFault
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +203,7 @@ class Scenario:
     script: tuple[Action, ...] = ()
     random_faults: tuple[RandomFault, ...] = ()
     horizon_us: int = 10 * MINUTE
+    shift_within_us: int = 0          # seeds other than 1 play the script later, each by its own share of this (rebalsim.domain.phase)
     seed: int = 1
     runs: int = 1
     budgets: tuple[Budget, ...] = ()
@@ -207,3 +211,28 @@ class Scenario:
     digest: str = ""                  # of the file's meaning, for traces and baselines
     file: str = ""
     notes: tuple[str, ...] = field(default=())   # what the overlay dropped or changed, in sentences
+
+
+def everybody_in(story: Scenario) -> Iterator[Consumer]:
+    """Everybody that the story names, at its start and in its script."""
+    yield from _within(story.groups, Consumer)
+    yield from _within(story.script, Consumer)
+
+
+def has_draws(story: Scenario) -> bool:
+    """Does anything in it happen at random, besides what Kafka itself draws?"""
+    return bool(story.random_faults) or any(action.jitter_us for action in story.script) or any(
+        not draw.is_constant for part in (story.cluster, story.groups, story.script) for draw in _within(part, Draw))
+
+
+def _within(value: Any, kind: type[T]) -> Iterator[T]:
+    if isinstance(value, kind):
+        yield value
+    elif isinstance(value, tuple):
+        for one in value:
+            yield from _within(one, kind)
+    elif is_dataclass(value):
+        for each in fields(value):
+            inner = getattr(value, each.name)
+            if isinstance(inner, tuple) or is_dataclass(inner):
+                yield from _within(inner, kind)

@@ -232,6 +232,11 @@ class Action:
     id: str = ""
     line: int = 0                     # where it stands in the file, 0 if nowhere
 
+    @property
+    def has_moment(self) -> bool:
+        """Does it have a time of its own in the story? Not what comes after another action, or as soon as a condition holds."""
+        return self.after is None and (self.when is None or self.at_us > 0)
+
 
 @dataclass(frozen=True, slots=True)
 class RandomFault:

@@ -999,6 +999,8 @@ SCENARIO = Section("scenario", (
     Field("horizon", POSITIVE, "When the story ends.", target="horizon_us"),
     Field("seed", Whole(0, 2**53), "Decides every random draw.", target="seed"),
     Field("runs", Whole(1, 1_000_000), "Over how many seeds it is played.", target="runs"),
+    Field("heartbeat_phase", Choice("by-seed", "as-written"), "by-seed: seed 1 plays the script as written, every other one up to a heartbeat interval"
+          " later, so that each strikes at another moment between two heartbeats. as-written: all at the written times.", default="by-seed"),
     Field("budgets", Raw("a block of limits on metrics", BUDGET_SHAPE), "What a rebalance may cost: {longest_pause: \"<= 2s\"}, for all variants"
           " or by variant."),
     Field("expect", Raw("a list of facts that must hold", {"type": ["array", "string"]}), "Facts that must hold: `at 41s: orders-3 owned by c2`."),

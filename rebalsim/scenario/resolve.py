@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -15,6 +16,7 @@ from rebalsim.domain.budget import Budget, Expectation
 from rebalsim.domain.client import BrokerConfig, ClientConfig
 from rebalsim.domain.draws import NOTHING, Draw, constantly
 from rebalsim.domain.instants import DAY
+from rebalsim.domain.phase import longest_heartbeat, room_of
 from rebalsim.domain.scenario import (
     AssignorCost,
     Broker,
@@ -100,11 +102,14 @@ class Resolver:
         actions = script.read(self.story.get("script", ()))
         faults = script.read_faults(self.story.get("random_faults", ()))
         self._check_links()
-        return build(
+        made = build(
             Scenario, self.story, variant=self.variant.name, heading=self._heading(groups), cluster=self.cluster, topics=tuple(self.topics.values()),
             groups=groups, script=actions, random_faults=faults, budgets=budgets, expectations=expectations, digest=digest, file=file,
             notes=tuple(self.notes), description=str(self.story.get("description", "")).strip(),
         )
+        if self.story.get("heartbeat_phase") == "as-written":
+            return made
+        return replace(made, shift_within_us=min(longest_heartbeat(made), room_of(made)))
 
     def _heading(self, groups: tuple[Group, ...]) -> str:
         said: dict[str, None] = {}

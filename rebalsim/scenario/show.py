@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from rebalsim.domain.phase import shift_of
 from rebalsim.domain.scenario import Consumer, Cost, Scenario
 from rebalsim.scenario.kinds import Field, Section, Written
 from rebalsim.scenario.language import (
@@ -276,7 +277,18 @@ def _timetable(scenario: Scenario, resolver: Resolver, width: int) -> list[str]:
         for i in range(max(len(moments), len(parts))):
             left, middle = moments[i] if i < len(moments) else "", parts[i] if i < len(parts) else ""
             lines.append(f"  {left:>{time_width}}  {middle:<{room}}  {origin if i == 0 else ''}")
-    return lines
+    return [*lines, *_phase(scenario, resolver, width)]
+
+
+def _phase(scenario: Scenario, resolver: Resolver, width: int) -> list[str]:
+    """How much later than in the table seeds play the script."""
+    asked = resolver.story.get("heartbeat_phase")
+    if not scenario.shift_within_us:
+        return _wrapped(f"heartbeat_phase: {asked}: every seed plays it at these times", width, "  ") if asked == "as-written" else []
+    mine = shift_of(scenario.seed, scenario.shift_within_us)
+    own = f"seed {scenario.seed} plays it {say_us(mine)} later" if mine else f"seed {scenario.seed} plays it at these times"
+    others = f"others up to {say_us(scenario.shift_within_us)} later, each at another moment between two heartbeats"
+    return _wrapped(f"heartbeat_phase: {asked or 'by-seed'}: {own}, {others}", width, "  ")
 
 
 def _judged(scenario: Scenario, width: int) -> list[str]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.scenario import Consumer as Spec
-from rebalsim.domain.scenario import Scenario
+from rebalsim.domain.scenario import everybody_in
 from rebalsim.simulation.asynchronous.consumer import AsyncConsumer
 from rebalsim.simulation.consumer import Consumer
 from rebalsim.simulation.consumer_coordinator import ConsumerCoordinator
@@ -36,25 +34,6 @@ def _kind_of(spec: Spec) -> type[Consumer]:
 
 def coordinator_of(world: World, group: str, *args: Any) -> Coordinator:
     """The group's coordinator: if anybody in the story ever speaks the consumer protocol in this group, one that can be both."""
-    speaks = any(spec.group == group and spec.config.group_protocol == "consumer" for spec in specs_of(world.scenario))
+    speaks = any(spec.group == group and spec.config.group_protocol == "consumer" for spec in everybody_in(world.scenario))
     kind = ConsumerCoordinator if speaks else Coordinator
     return kind(world, group, *args)
-
-
-def specs_of(story: Scenario) -> Iterator[Spec]:
-    """Everybody that the story names, at its start and in its script."""
-    yield from _within(story.groups)
-    yield from _within(story.script)
-
-
-def _within(value: Any) -> Iterator[Spec]:
-    if isinstance(value, Spec):
-        yield value
-    elif isinstance(value, tuple):
-        for one in value:
-            yield from _within(one)
-    elif is_dataclass(value):
-        for field in fields(value):
-            inner = getattr(value, field.name)
-            if isinstance(inner, tuple) or is_dataclass(inner):
-                yield from _within(inner)

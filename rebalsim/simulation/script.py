@@ -42,7 +42,7 @@ class Script:
             if action.after is not None:
                 self._after.setdefault(action.after, []).append(named)
             else:
-                self._plan(named, 0)
+                self._plan(named, self.world.shift_us if action.has_moment else 0)
         if self.world.scenario.random_faults:
             RandomFaults(self.world).begin()
 

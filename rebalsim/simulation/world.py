@@ -13,6 +13,7 @@ from rebalsim.domain.collector import seldom_collecting
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.java_hash import string_hash
 from rebalsim.domain.machine import Machine
+from rebalsim.domain.phase import shift_of
 from rebalsim.domain.scenario import Consumer as Spec
 from rebalsim.domain.scenario import RateStep, Scenario, Topic
 from rebalsim.protocol.errors_of_kafka import Error
@@ -49,13 +50,15 @@ class World:
 
     __slots__ = (
         "_members", "_number", "_packed", "_told", "_topics", "brokers", "consumers", "drive", "engine", "events", "flows", "former", "growth", "hosts",
-        "is_dense", "is_wire", "machine", "next_specs", "partitions", "poisons", "progress", "randomness", "rates", "scenario", "script", "seed", "sleeps",
+        "is_dense", "is_wire", "machine", "next_specs", "partitions", "poisons", "progress", "randomness", "rates", "scenario", "script", "seed",
+        "shift_us", "sleeps",
         "specs", "tell",
     )
 
     def __init__(self, scenario: Scenario, seed: int, *, is_dense: bool, is_wire: bool, drive: Drive | None) -> None:
         self.scenario = scenario
         self.seed = seed
+        self.shift_us = shift_of(seed, scenario.shift_within_us) if drive is None else 0
         self.engine = Engine()
         self.randomness = Randomness(seed)
         self.is_dense = is_dense
@@ -217,6 +220,7 @@ class World:
         header = TraceHeader(
             rebalsim=__version__, title=scenario.title, variant=scenario.variant, heading=scenario.heading,
             kafka=scenario.cluster.kafka, digest=scenario.digest, seed=self.seed, horizon_us=scenario.horizon_us,
+            shift_us=self.shift_us,
         )
         for topic in scenario.topics:
             rates = tuple([(step.at_us, step.per_second, step.is_ramp) for step in self.rates[topic.name]])

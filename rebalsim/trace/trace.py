@@ -81,6 +81,7 @@ class TraceHeader:
     topics: dict[str, TopicFacts] = field(default_factory=dict)
     consumers: dict[str, ConsumerFacts] = field(default_factory=dict)
     command: str = ""                 # what repeats the run
+    shift_us: int = 0                 # how much later than written the script was played
 
 
 @dataclass(slots=True)
