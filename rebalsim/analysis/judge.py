@@ -28,7 +28,7 @@ def measure_budget(analysis: Analysis, budget: Budget) -> Measured:
     problem = why_not_judged(analysis, budget)
     if problem:
         return Measured(None, problem=problem)
-    selection = selection_of(budget)
+    selection = selection_of(analysis, budget)
     value = measure(analysis, budget.metric, selection)
     if value is None and budget.metric in _OF_HANDOVERS and analysis.header.source == "simulated":
         value = 0                     # the simulation tells every position: nobody took over from anybody

@@ -19,7 +19,7 @@ _BY_DISTURBANCE = ("rebalances", "disturbances", "moved_partitions", "least_move
 
 def pauses_behind(a: Analysis, budget: Budget) -> list[Pause]:
     """The selected pauses that made the value: those of that length for a percentile, those longest in the phase for a phase, else the longest."""
-    found = selected_pauses(a, selection_of(budget))
+    found = selected_pauses(a, selection_of(a, budget))
     if not found:
         return []
     phase = budget.metric.removeprefix("pause_").removeprefix("partition_seconds_").replace("_", "-")
@@ -28,7 +28,7 @@ def pauses_behind(a: Analysis, budget: Budget) -> list[Pause]:
         most = max(length for length, _ in spent)
         return [p for length, p in spent if length == most and length > 0]
     if budget.metric.startswith("p") and METRICS[budget.metric].unit == "duration":
-        value = a.measure(budget.metric, selection_of(budget))
+        value = a.measure(budget.metric, selection_of(a, budget))
         if at := [p for p in found if p.length_us == value]:
             return at
     if budget.metric in ("open_pauses", "unsettled"):
@@ -41,7 +41,7 @@ def disturbances_behind(a: Analysis, budget: Budget) -> list[Disturbance]:
     """What set off what is counted, where rebalances and their like are; the longest first. Empty for other metrics."""
     if budget.metric not in _BY_DISTURBANCE:
         return []
-    found = selected_disturbances(a, selection_of(budget))
+    found = selected_disturbances(a, selection_of(a, budget))
     return sorted(found, key=lambda d: (-len(d.rebalances), d.started_us - d.ended_us, d.started_us))
 
 
@@ -49,7 +49,7 @@ def still_at_the_peak(a: Analysis, budget: Budget) -> tuple[int, list[Pause]]:
     """When lag was highest, and the pauses that it came from: those under way then. Empty for other metrics."""
     if budget.metric != "lag_peak":
         return -1, []
-    selection = selection_of(budget)
+    selection = selection_of(a, budget)
     corners = [(lag, -at) for at, lag in a.lag_book.total(selected_keys(a, selection)) if is_within(at, selection)]
     if not corners:
         return -1, []

@@ -7,8 +7,10 @@ before it; without a time at the end. An event (fenced, removed) must happen, or
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rebalsim.analysis.judge_selection import in_this_run
 from rebalsim.domain.budget import Expectation
 from rebalsim.domain.ids import partition_named
 from rebalsim.domain.instants import say_duration
@@ -28,6 +30,7 @@ def holds(a: Analysis, fact: Expectation) -> Measured:
         if at is not None and at > a.horizon_us:
             return Measured(None, problem=f"{say_duration(at)} is after the end: the story stops at {say_duration(a.horizon_us)} — "
                                           "move the moment, or lengthen horizon:")
+    fact = replace(fact, from_us=in_this_run(a, fact.from_us), until_us=in_this_run(a, fact.until_us)) if a.header.shift_us else fact
     why = _state(a, fact) if fact.fact in STATES else _HAPPENINGS[fact.fact](a, fact)
     return Measured(float(not why), said=why)
 

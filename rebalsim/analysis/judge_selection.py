@@ -36,9 +36,14 @@ def heeded_by(metric: str) -> tuple[str, ...]:
     return ("members",) if METRICS[metric].kafka_name else _HEEDED.get(metric, _ALL)
 
 
-def selection_of(budget: Budget) -> Selection:
+def in_this_run(a: Analysis, at_us: int | None) -> int | None:
+    """A moment that the file names, in this run: it goes with the script, which seeds may play later than written. The start stays the start."""
+    return at_us if not at_us or not a.header.shift_us else min(at_us + a.header.shift_us, a.horizon_us)
+
+
+def selection_of(a: Analysis, budget: Budget) -> Selection:
     """The part of a run that the budget is about."""
-    made = Selection(budget.topics, budget.members, budget.from_us, budget.until_us, budget.action)
+    made = Selection(budget.topics, budget.members, in_this_run(a, budget.from_us), in_this_run(a, budget.until_us), budget.action)
     return EVERYTHING if made.is_all else made
 
 

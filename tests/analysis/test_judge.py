@@ -107,7 +107,7 @@ def test_what_a_metric_does_not_heed_makes_no_difference_to_it(name: str) -> Non
     narrowed = {"topics": {"topics": ("t",)}, "members": {"members": ("c2",)}, "action": {"action": "none"}, "window": {"from_us": 60 * SECOND}}
     for selector, rest in narrowed.items():
         if selector not in heeded_by(name) and not (selector == "window" and "until" in heeded_by(name)):
-            assert a.measure(name, selection_of(replace(b, **rest))) == a.measure(name), f"{name} heeds {selector}"      # type: ignore[arg-type]
+            assert a.measure(name, selection_of(a, replace(b, **rest))) == a.measure(name), f"{name} heeds {selector}"      # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("name", "rest"), [
@@ -117,7 +117,7 @@ def test_what_a_metric_does_not_heed_makes_no_difference_to_it(name: str) -> Non
 ])
 def test_what_a_metric_heeds_makes_a_difference(name: str, rest: dict[str, Any]) -> None:
     a = analyse(trace(HANDED_OVER + " c2!@50 g%c2@80 g{session-expired.c2@80 g|3.c1@81 g}3@81 c1+p0@82"))
-    assert a.measure(name, selection_of(budget(f"{name} <= 1", **rest))) != a.measure(name)
+    assert a.measure(name, selection_of(a, budget(f"{name} <= 1", **rest))) != a.measure(name)
 
 
 # ------------------------------------------------------------------------------------------------ relative limits
