@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rebalsim.domain.scenario import Scenario
-from rebalsim.simulation.clients import specs_of
+from rebalsim.domain.instants import say_duration
+from rebalsim.domain.phase import shift_of
+from rebalsim.domain.scenario import Scenario, everybody_in, has_draws
 from rebalsim.simulation.world import play
 from rebalsim.trace.trace import Trace
 
@@ -37,9 +38,10 @@ def run_once(scenario: Scenario, seed: int | None = None) -> Run:
 def is_sampled(scenario: Scenario) -> bool:
     """Is one run of it a sample rather than the answer? Under the consumer protocol member ids, which clients draw, and races of 100 ms decide.
 
-    So is a story that only comes to it: whoever is deployed on the way counts.
+    So is a story that only comes to it: whoever is deployed on the way counts. (Where between two heartbeats the script strikes is a chance under
+    the classic protocol too, but one that the written times decide as well as any.)
     """
-    return any(spec.config.group_protocol == "consumer" for spec in specs_of(scenario))
+    return any(spec.config.group_protocol == "consumer" for spec in everybody_in(scenario))
 
 
 def spread_seeds(scenario: Scenario) -> int:
@@ -59,16 +61,35 @@ def spread(scenario: Scenario, seeds: int | None = None) -> OverSeeds:
     return over
 
 
-def said_of_chance(over: OverSeeds, metrics: tuple[str, ...] = ("longest_pause", "partition_seconds", "partitions_touched", "rebalances")) -> str:
-    """Which of these metrics chance decides, as a sentence."""
+HEADLINES_OF_CHANCE = ("longest_pause", "partition_seconds", "partitions_touched", "rebalances")
+
+
+def said_of_chance(over: OverSeeds, scenario: Scenario, metrics: tuple[str, ...] = HEADLINES_OF_CHANCE) -> str:
+    """Which of these metrics of the scenario chance decides, and what that chance is, as a sentence."""
     known = {metric: over.known(metric) for metric in metrics}
     names = {metric: metric.replace("partition_seconds", "partition-seconds").replace("_", " ") for metric in metrics}
     same = [names[m] for m, values in known.items() if values and values[-1] - values[0] <= NEARLY * values[-1]]
     varied = [names[m] for m, values in known.items() if values and values[-1] - values[0] > NEARLY * values[-1]]
     nearly = "" if all(values[0] == values[-1] for m, values in known.items() if names[m] in same) else "nearly "
-    parts = [f"{_listed(varied)} {'differs' if varied == ['longest pause'] else 'differ'} by chance (member ids, races of 100 ms)"] if varied else []
+    parts = [f"{_listed(varied)} {'differs' if varied == ['longest pause'] else 'differ'} by chance ({chances_in(scenario)})"] if varied else []
     parts += [f"{_listed(same)} {'is' if same == ['longest pause'] else 'are'} {nearly}the same under every seed"] if same else []
     return f"Over {len(over.seeds)} seeds {'; '.join(parts)}." if parts else ""
+
+
+def chances_in(scenario: Scenario) -> str:
+    """What differs from seed to seed."""
+    found = ["member ids", *(["races of 100 ms"] if is_sampled(scenario) else []), *(["what the story draws"] if has_draws(scenario) else [])]
+    if scenario.shift_within_us:
+        found.append(f"where between two heartbeats the script strikes: up to {say_duration(scenario.shift_within_us)} later than written")
+    return ", ".join(found)
+
+
+def said_of_phase(scenario: Scenario, seed: int) -> str:
+    """How much later than written this seed plays the script; empty if it plays it as written."""
+    shift_us = shift_of(seed, scenario.shift_within_us)
+    if not shift_us:
+        return ""
+    return f"Seed {seed} plays the script {say_duration(shift_us)} later than written, so that it strikes elsewhere between two heartbeats than other seeds do."
 
 
 def _listed(names: list[str]) -> str:

@@ -73,4 +73,4 @@ def _chance(file: str, variant: str, overrides: tuple[str, ...], seed: int | Non
     longest = f"{say('longest_pause', over.at('longest_pause', 50))} in the middle, {say('longest_pause', over.at('longest_pause', 95))} at p95 and " \
               f"{say('longest_pause', values[-1])} at worst" if values[0] != values[-1] else f"{say('longest_pause', values[0])} under each"
     seeds = f"over {len(over.seeds)} seeds the longest pause is {longest}"
-    return f"This is seed {scenario.seed} of the consumer protocol, one sample: {seeds}. {said_of_chance(over)}"
+    return f"This is seed {scenario.seed} of the consumer protocol, one sample: {seeds}. {said_of_chance(over, scenario)}"

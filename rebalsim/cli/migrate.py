@@ -42,7 +42,7 @@ def command(scenario: str, target: str, variant: str, out: Path | None) -> int:
     for line in _settings(road):
         click.echo(textwrap.fill(line, 79, subsequent_indent=" " * (len(line) - len(line.lstrip()) + 2), break_on_hyphens=False))
     phases = {phase: Phase(played) for phase, played in (("before", road.before), ("during", road.during), ("after", road.after))}
-    for lines in (_pauses(phases, road), _by_action(phases, road), _surprises(phases)):
+    for lines in (_pauses(phases, road), _by_action(phases, road), _surprises(phases, road)):
         for line in lines:
             click.echo(line)
     if out is not None:
@@ -142,10 +142,10 @@ def _each_action(phases: dict[str, Phase], road: Road, metric: str, title: str) 
             *([f"  and {len(rows) - MOST_ACTIONS} more"] if len(rows) > MOST_ACTIONS else [])]
 
 
-def _surprises(phases: dict[str, Phase]) -> list[str]:
+def _surprises(phases: dict[str, Phase], road: Road) -> list[str]:
     from rebalsim.one_run import said_of_chance
 
-    told = [*phases["after"].surprises, said_of_chance(phases["after"].over)]
+    told = [*phases["after"].surprises, said_of_chance(phases["after"].over, road.after)]
     lines = ["", "What surprises people, as it happened here (after)"]
     return lines + [line for text in told if text for line in textwrap.wrap(text, 79, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)]
 

@@ -52,6 +52,7 @@ def command(scenario: str, variant: str | None, overrides: tuple[str, ...], seed
     trace_file = options.pop("trace_file", None)
     player = Player(story, scenario, overrides, runs or story.runs, check_invariants, trace_file)
     variants = [variant] if variant is not None else list(story.variants)
+    player.variants = variants
     player.judge = judge_for(story, variants, player.runs, player.command)
     try:
         with progress(player.runs * len(variants)) as step:
@@ -89,6 +90,7 @@ class Player:
         self.checks = checks
         self.trace_file = trace_file
         self.judge: StoryJudge | None = None
+        self.variants: Sequence[str] = story.variants  # those that are played
         self.over: dict[str, OverSeeds] = {}           # variant → what its runs came to until now
 
     def so_far(self, variants: int) -> Iterator[str]:
@@ -136,7 +138,7 @@ class Player:
             kept = kept or run
             step()
         assert kept is not None
-        spread, told = sampled(scenario, kept.trace, over if self.runs > 1 else None)
+        spread, told = sampled(scenario, kept.trace, over if self.runs > 1 else None, map(self.story.scenario, self.variants))
         notes = [*scenario.notes, *told]
         if self.runs > 1:
             worst, longest = over.worst_seed("longest_pause"), over.known("longest_pause")

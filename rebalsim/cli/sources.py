@@ -105,23 +105,27 @@ def _played(name: str, variant: str | None, overrides: Iterable[str], seed: int 
 
     story = load_story(name, overrides, allow_code, seed)
     found = []
-    for each in story.variants if variant is None else (variant,):
-        scenario = story.scenario(each)
+    scenarios = {each: story.scenario(each) for each in (story.variants if variant is None else (variant,))}
+    for each, scenario in scenarios.items():
         analysis = run_once(scenario).analysis
-        spread, notes = sampled(scenario, analysis.trace) if has_spread else ({}, ())
+        spread, notes = sampled(scenario, analysis.trace, beside=scenarios.values()) if has_spread else ({}, ())
         found.append(VariantReport(each, analysis, scenario.heading, name, spread, (*scenario.notes, *notes)))
     return found
 
 
-def sampled(scenario: Scenario, trace: Trace, over: OverSeeds | None = None) -> tuple[dict[str, Spread], tuple[str, ...]]:
-    """Beside one run: the spread over seeds (`over`, else of more seeds where one run is a sample), and what surprises in it or is chance, in sentences."""
-    from rebalsim.analysis.surprises import surprises
-    from rebalsim.one_run import is_sampled, said_of_chance, spread
+def sampled(scenario: Scenario, trace: Trace, over: OverSeeds | None = None, beside: Iterable[Scenario] = ()) -> tuple[dict[str, Spread], tuple[str, ...]]:
+    """Beside one run: the spread over seeds (`over`, else of more seeds where one run is a sample), and what surprises in it or is chance, in sentences.
 
-    notes = surprises(trace)
-    if over is None and is_sampled(scenario):
+    `beside`: what it is held against. Next to a sample's spread, one run of a script whose phase is a matter of chance would be unlike it.
+    """
+    from rebalsim.analysis.surprises import surprises
+    from rebalsim.one_run import is_sampled, said_of_chance, said_of_phase, spread
+
+    notes = [*surprises(trace), said_of_phase(scenario, trace.header.seed or 0)]
+    if over is None and (is_sampled(scenario) or (scenario.shift_within_us and any(map(is_sampled, beside)))):
         over = spread(scenario)
-        notes = (*notes, said_of_chance(over))
+    if over is not None:
+        notes.append(said_of_chance(over, scenario))
     return spread_of(over) if over is not None else {}, tuple(filter(None, notes))
 
 

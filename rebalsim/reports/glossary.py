@@ -12,7 +12,9 @@ WORDS: dict[str, tuple[str, tuple[str, ...]]] = {
                 "played without overlays is the variant as-written; {kafka: \"3.9\"} and {client: librdkafka} are variants too, kafka-3.9 and "
                 "librdkafka.", ("eager", "cooperative", "profiles", "seed")),
     "seed": ("The number that every random draw of a run comes from. The same scenario, seed and version give the same trace, byte by byte, on "
-             "any machine.", ("run",)),
+             "any machine. Seed 1 plays the script at its written times; every other seed plays the whole of it later, by its own share of the "
+             "longest heartbeat interval, so that it strikes at another moment between two heartbeats (heartbeat_phase: as-written in a story "
+             "switches that off). Facts and windows of budgets go with it.", ("run", "heartbeat")),
     "run": ("One scenario, one variant, one seed, played once.", ("seed", "trace")),
     "horizon": ("The instant at which the story ends. A pause that is open then is told as open, and is not measured.", ("pause",)),
     "trace": ("Everything that happened in a run, in order, in the past tense. It may as well come from a recording or from real logs; analysis "

@@ -32,7 +32,7 @@ def test_the_spread_is_that_of_single_runs() -> None:
 
 def test_what_differs_between_seeds_is_called_chance_and_the_rest_rule() -> None:
     over = one_run.spread(variant("consumer"), 6)
-    told = one_run.said_of_chance(over, ("partition_seconds", "moved_partitions"))
+    told = one_run.said_of_chance(over, variant("consumer"), ("partition_seconds", "moved_partitions"))
     values = over.known("partition_seconds")
     assert values[0] != values[-1]
     assert "partition-seconds differ by chance" in told
