@@ -17,15 +17,17 @@ from rebalsim.trace import events as ev
 def find_disturbances(rounds: Sequence[Rebalance], index: Index) -> list[Disturbance]:
     """The disturbances of one group's rounds, in order; each round is told which it belongs to."""
     found: list[Disturbance] = []
+    before: Rebalance | None = None
     for r in rounds:
         last = found[-1] if found else None
-        if last is None or not _continues(last, r):
+        if last is None or not (_continues(last, r) or (len(found) == 1 and _comes_while_it_forms(before, r))):
             found.append(Disturbance(r.group, r.prepared_us, index.horizon_us, True, r.trigger, r.trigger_consumer, "", (), 0, 0, ()))
         d = found[-1]
         d.evidence += r.evidence
         d.is_open = r.stable_us < 0 or (r.is_cooperative and r.completed_by != "computed")
         d.ended_us = index.horizon_us if d.is_open else max(r.stable_us, d.started_us)
         r.disturbance = len(found) - 1
+        before = r
     if found:
         _count_moves(found, rounds, index)
     return found
@@ -33,6 +35,12 @@ def find_disturbances(rounds: Sequence[Rebalance], index: Index) -> list[Disturb
 
 def _continues(last: Disturbance, r: Rebalance) -> bool:
     return last.is_open or r.prepared_us <= last.ended_us
+
+
+def _comes_while_it_forms(before: Rebalance | None, r: Rebalance) -> bool:
+    """Under the consumer protocol a group counts as stable as soon as its first member has been answered. Whoever comes before that one has taken its
+    partitions came together with it, and who of them was the first is chance."""
+    return before is not None and r.trigger == "joined" and r.completed_by == before.completed_by == "computed" and r.prepared_us <= before.settled_us
 
 
 def _count_moves(found: list[Disturbance], rounds: Sequence[Rebalance], index: Index) -> None:

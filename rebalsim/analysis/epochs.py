@@ -76,6 +76,10 @@ class EpochFinder:
         r = self._target(e.at_us, e.generation, number)
         r.assignor, r.moved, r.least = e.assignor, e.moved, e.least
 
+    def _barrier(self, number: int, e: ev.BarrierCompleted) -> None:
+        """Still a classic group: whoever joined has been taken in, and calls for no target later."""
+        self.bumps = []
+
     # ------------------------------------------------------------------------------------------------ told by the members
 
     def _sent(self, number: int, e: ev.RequestSent) -> None:
@@ -173,7 +177,7 @@ class EpochFinder:
 
 
 _HANDLERS: dict[type, str] = {
-    ev.EpochBumped: "_bumped", ev.AssignmentComputed: "_computed", ev.RequestSent: "_sent", ev.ResponseReceived: "_received",
+    ev.BarrierCompleted: "_barrier", ev.EpochBumped: "_bumped", ev.AssignmentComputed: "_computed", ev.RequestSent: "_sent", ev.ResponseReceived: "_received",
     ev.MemberAdded: "_added", ev.ConsumerExited: "_gone", ev.ConsumerFroze: "_gone", ev.MemberStateChanged: "_state", ev.CallbackEnded: "_callback",
     ev.TopicChanged: "_topic", ev.GroupStateChanged: "_group_state", ev.PollExpired: "_poll_expired", ev.MemberRemoved: "_removed",
 }

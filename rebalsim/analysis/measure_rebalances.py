@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from rebalsim.analysis.selecting import Measure, Value, is_within, selected_disturbances, selected_rebalances
+from rebalsim.analysis.selecting import Measure, Value, is_within, selected_disturbances, selected_rebalances, settled_from
 from rebalsim.analysis.values import MemberLife
 from rebalsim.domain.metrics import Selection
 
@@ -40,20 +40,12 @@ def _unsettled(a: Analysis, s: Selection) -> Value:
     return sum(1 for d in selected_disturbances(a, s) if d.is_open) + sum(1 for _ in never)
 
 
-def _settled_from(a: Analysis, group: str) -> int:
-    """When the group had settled for the first time."""
-    for r in a.rounds_by_group[group]:
-        if r.is_formation:
-            return a.disturbances[r.disturbance].ended_us
-    return 0
-
-
 def _groups(a: Analysis, s: Selection) -> list[str]:
     return [g for g in a.groups if a.rounds_by_group.get(g) and (not s.group or g == s.group)]
 
 
 def _per_hour(a: Analysis, s: Selection) -> Value:
-    start = s.from_us if s.from_us is not None else min((_settled_from(a, g) for g in _groups(a, s)), default=0)
+    start = s.from_us if s.from_us is not None else min((settled_from(a, g) for g in _groups(a, s)), default=0)
     end = s.until_us if s.until_us is not None else a.horizon_us
     return len(selected_rebalances(a, s)) * HOUR / (end - start) if end > start else None
 
@@ -61,7 +53,7 @@ def _per_hour(a: Analysis, s: Selection) -> Value:
 def _rebalancing(a: Analysis, s: Selection) -> Value:
     shares = []
     for group in _groups(a, s):
-        start = max(_settled_from(a, group), s.from_us or 0)
+        start = max(settled_from(a, group), s.from_us or 0)
         end = min(a.horizon_us, s.until_us if s.until_us is not None else a.horizon_us)
         spans = [x for x in a.group_states[group] if x.state not in ("Stable", "Empty", "Dead")]
         if end > start:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rebalsim.domain.metrics import HEADLINES, METRICS, percentile
+from rebalsim.domain.metrics import HEADLINES, METRICS, Selection, percentile
 
 if TYPE_CHECKING:
     from rebalsim.analysis.analysis import Analysis
+
+AFTER_START = Selection(after_start=True)
 
 
 class OverSeeds:
@@ -16,12 +18,14 @@ class OverSeeds:
     def __init__(self) -> None:
         self.seeds: list[int] = []
         self.values: dict[str, list[float | None]] = {name: [] for name in HEADLINES}
+        self.settled: list[float] = []             # the longest pause of each run that began once its group had settled
 
     def add(self, seed: int, analysis: Analysis) -> None:
         """One more run."""
         self.seeds.append(seed)
         for name, value in analysis.summary.items():
             self.values[name].append(value)
+        self.settled.append(analysis.measure("longest_pause", AFTER_START) or 0)
 
     def known(self, metric: str) -> list[float]:
         """Its values where a run could tell, ascending."""

@@ -28,17 +28,24 @@ def selected_pauses(a: Analysis, s: Selection) -> Sequence[Pause]:
     """The pauses that a selection is about."""
     if s is EVERYTHING or s.is_all:
         return a.pauses
-    found: Sequence[Pause] = once(a, "pauses", s, lambda: [p for p in a.pauses if _fits(p, s)])
+    found: Sequence[Pause] = once(a, "pauses", s, lambda: [p for p in a.pauses if _fits(a, p, s)])
     return found
 
 
-def _fits(p: Pause, s: Selection) -> bool:
+def settled_from(a: Analysis, group: str) -> int:
+    """When the group had settled for the first time; 0 if the trace has not seen it form."""
+    disturbances = a.disturbances                    # they mark the rounds of a first settling
+    return next((disturbances[r.disturbance].ended_us for r in a.rounds_by_group.get(group, ()) if r.is_formation), 0)
+
+
+def _fits(a: Analysis, p: Pause, s: Selection) -> bool:
     return (
         (not s.topics or p.partition.topic in s.topics)
         and (not s.group or p.group == s.group)
         and (s.from_us is None or p.ended_us > s.from_us)
         and (s.until_us is None or p.started_us < s.until_us)
         and (not s.members or p.owner_before in s.members or p.owner_after in s.members)
+        and (not s.after_start or p.started_us >= once(a, f"settled/{p.group}", EVERYTHING, lambda: settled_from(a, p.group)))
         and (not s.action or p.cause.action == s.action)
     )
 

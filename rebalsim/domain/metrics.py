@@ -46,10 +46,11 @@ class Selection:
     until_us: int | None = None
     action: str = ""
     group: str = ""
+    after_start: bool = False         # pauses that began once the group had settled for the first time
 
     @property
     def is_all(self) -> bool:
-        return not (self.topics or self.members or self.action or self.group or self.from_us is not None or self.until_us is not None)
+        return not (self.topics or self.members or self.action or self.group or self.after_start or self.from_us is not None or self.until_us is not None)
 
 
 EVERYTHING = Selection()
