@@ -10,6 +10,7 @@ from rebalsim.analysis.judge import Measured
 from rebalsim.check.one_story import spread_said
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.errors import InputError
+from rebalsim.domain.metrics import Selection
 from rebalsim.domain.scenario import Scenario
 from rebalsim.scenario.load import load_scenario
 
@@ -56,3 +57,23 @@ def test_what_is_nearly_the_same_under_all_seeds_is_not_called_chance() -> None:
     found = [Measured(value) for value in (5_300_000.0, 5_340_000.0, 5_350_000.0)]
     assert spread_said(budget, found) == "nearly the same under each of 3 seeds"
     assert spread_said(budget, [Measured(3_990_000.0), Measured(4_010_000.0)]).startswith("by chance over 2 seeds: median 3.99 s")
+
+
+def test_whoever_comes_while_the_first_takes_its_partitions_belongs_to_the_groups_start() -> None:
+    """Two consumers start together; which of them the coordinator hears first, and by how much, is chance and no rebalance."""
+    for seed in range(1, 13):
+        analysis = one_run.run_once(variant("consumer"), seed).analysis
+        assert analysis.measure("rebalances") == 1
+        assert analysis.measure("first_settle_time") > 5_000_000
+
+
+def test_pauses_of_the_start_can_be_left_out_and_are_told_where_they_are_the_longest() -> None:
+    scenario = variant("consumer")
+    analysis = one_run.run_once(scenario, 3).analysis
+    whole, settled = (analysis.measure("longest_pause", Selection(after_start=asked)) for asked in (False, True))
+    assert settled == max(p.length_us for p in analysis.pauses if p.started_us > 60_000_000) < whole
+    over = one_run.spread(scenario, 6)
+    assert over.settled[2] == settled
+    assert "Once the group has settled, the longest is " in one_run.said_of_start(over)
+    assert "longest pause after the start" in one_run.said_of_chance(over, scenario)
+    assert one_run.said_of_start(one_run.spread(variant("cooperative"), 2)) == ""
