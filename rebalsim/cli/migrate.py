@@ -15,11 +15,18 @@ from rebalsim.domain.instants import say_duration
 from rebalsim.domain.metrics import METRICS, Selection, percentile
 
 if TYPE_CHECKING:
+    from rebalsim.analysis.analysis import Analysis
     from rebalsim.domain.scenario import Scenario
     from rebalsim.scenario.road import Road
 
 MOST_ACTIONS = 12
+WIDTH = 80
 SHOWN = ("longest_pause", "p95_partition_pause", "partition_seconds", "rebalances")
+START = "start"               # in place of an action: the group's first settling
+OF_START = {"first_settle_time": "start: time to begin", "partition_seconds": "start: partition-seconds"}
+OF_THE_START = ("The start: under the classic protocol members wait until all are there, under the consumer protocol the first one gets everything and "
+                "hands on to the others.")
+MOST_NAMES = 3
 OF_ACTIONS = {"longest_pause": "The longest pause of each action of the script", "partition_seconds": "Partition-seconds of each action of the script"}
 
 
@@ -31,8 +38,9 @@ OF_ACTIONS = {"longest_pause": "The longest pause of each action of the script",
 def command(scenario: str, target: str, variant: str, out: Path | None) -> int:
     """Say what moving SCENARIO to the consumer protocol (KIP-848) does: to its settings, and to its pauses before, during and after.
 
-    Before and after are the story's own script under either protocol; during is one rolling deploy with everything else quiet. What runs
-    under the consumer protocol is told over 20 seeds, because a single run of it is a sample.
+    Before and after are the story's own script under either protocol; during is one rolling deploy to the new one with everything else quiet,
+    brokers and clients upgraded already. All three are told over 20 seeds, each of which strikes at another moment between two heartbeats (5 for
+    more than fifty members). Pauses are those of a group that has settled; what its start costs is told by itself.
     """
     from rebalsim.scenario.load import read_bytes
     from rebalsim.scenario.road import road_of
@@ -55,18 +63,19 @@ def command(scenario: str, target: str, variant: str, out: Path | None) -> int:
 
 
 class Phase:
-    """One part of the road, played: under the consumer protocol over many seeds."""
+    """One part of the road, played over as many seeds as the others."""
 
     def __init__(self, scenario: Scenario) -> None:
         from rebalsim.analysis.over_seeds import OverSeeds
         from rebalsim.analysis.surprises import surprises
-        from rebalsim.one_run import is_sampled, run_once, spread_seeds
+        from rebalsim.one_run import run_once, spread_seeds
 
         self.values: dict[tuple[str, str, str], list[float]] = {}      # group, action, metric
         self.over = OverSeeds()
         self.surprises: tuple[str, ...] = ()
         self.actions: dict[str, int] = {}                              # what set off pauses, in order of time
-        for seed in range(scenario.seed, scenario.seed + (spread_seeds(scenario) if is_sampled(scenario) else 1)):
+        self.gone: dict[str, dict[str, int]] = {}                      # group → who did not come back → in how many seeds
+        for seed in range(scenario.seed, scenario.seed + spread_seeds(scenario)):
             run = run_once(scenario, seed)
             if not self.over.seeds:
                 self.surprises = surprises(run.trace)
@@ -74,12 +83,31 @@ class Phase:
             for pause in run.analysis.pauses:
                 if pause.cause.action:
                     self.actions[pause.cause.action] = min(pause.started_us, self.actions.get(pause.cause.action, pause.started_us))
+            for alarm in run.analysis.alarms:
+                if alarm.kind == "died" and alarm.back_us < 0:
+                    gone = self.gone.setdefault(alarm.group, {})
+                    gone.update((name, gone.get(name, 0) + 1) for name in alarm.consumers)
             for group in [g.name for g in scenario.groups]:
-                for action in ("", *self.actions):
-                    for metric in SHOWN if not action else OF_ACTIONS:
-                        value = run.analysis.measure(metric, Selection(group=group, action=action))
-                        if value is not None:
-                            self.values.setdefault((group, action, metric), []).append(value)
+                self._measure(run.analysis, group)
+
+    def _measure(self, analysis: Analysis, group: str) -> None:
+        for action in ("", *self.actions):
+            for metric in SHOWN if not action else OF_ACTIONS:
+                self._keep(group, action, metric, analysis.measure(metric, Selection(group=group, action=action, after_start=True)))
+        whole = analysis.measure("partition_seconds", Selection(group=group)) or 0
+        self._keep(group, START, "partition_seconds", whole - (analysis.measure("partition_seconds", Selection(group=group, after_start=True)) or 0))
+        self._keep(group, START, "first_settle_time", analysis.measure("first_settle_time", Selection(group=group)))
+
+    def _keep(self, group: str, action: str, metric: str, value: float | None) -> None:
+        if value is not None:
+            self.values.setdefault((group, action, metric), []).append(value)
+
+    def said_gone(self, group: str) -> str:
+        """Who did not come back, and under how many of the seeds where it is not all."""
+        seeds, gone = len(self.over.seeds), self.gone.get(group, {})
+        if len(gone) > MOST_NAMES:
+            return f"{len(gone)} members"
+        return ", ".join(name if times == seeds else f"{name} ({times} of {seeds} seeds)" for name, times in gone.items()) or "-"
 
     def said(self, group: str, action: str, metric: str) -> str:
         """Its median over the seeds, with the p95 and the worst where they differ."""
@@ -112,11 +140,20 @@ def _settings(road: Road) -> list[str]:
 
 
 def _pauses(phases: dict[str, Phase], road: Road) -> list[str]:
-    lines = ["", "Pauses: median of the seeds (p95, worst)"]
+    seeds = " / ".join(dict.fromkeys(str(len(phase.over.seeds)) for phase in phases.values()))
+    lines = ["", f"Pauses, once the group has settled: median of {seeds} seeds (p95, worst)"]
     for group in [g.name for g in road.before.groups]:
         rows = [[metric.replace("_", " "), *[phase.said(group, "", metric) for phase in phases.values()]] for metric in SHOWN]
+        rows += [[what, *[phase.said(group, START, metric) for phase in phases.values()]] for metric, what in OF_START.items()]
+        if any(phases["before"].gone.get(group, {}).keys() ^ phases["after"].gone.get(group, {}).keys()):
+            rows.append(["did not come back", *[phase.said_gone(group) for phase in phases.values()]])
         lines += ["", *_table([[group if len(road.before.groups) > 1 else "", *phases], *rows])]
-    return lines
+    said = [OF_THE_START]
+    if road.steps:
+        said.append("During is the deploy to the new protocol alone: the upgrades that come first are not in it.")
+    if any(phase.gone for phase in phases.values()):
+        said.append("Whoever did not come back is no longer restarted either, and so its later restarts cost nothing.")
+    return [*lines, "", *(line for text in said for line in textwrap.wrap(text, 77, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False))]
 
 
 def _by_action(phases: dict[str, Phase], road: Road) -> list[str]:
@@ -151,5 +188,19 @@ def _surprises(phases: dict[str, Phase], road: Road) -> list[str]:
 
 
 def _table(rows: list[list[str]]) -> list[str]:
+    """Columns two blanks apart. Where that is too wide, what stands in brackets goes below what it is the spread of."""
+    lines = _columns(rows)
+    if max(map(len, lines)) <= WIDTH:
+        return lines
+    return _columns([part for row in rows for part in _above_and_below(row)])
+
+
+def _above_and_below(row: list[str]) -> list[list[str]]:
+    halves = [cell.partition(" (") if i else (cell, "", "") for i, cell in enumerate(row)]
+    below = [f"({rest}" if bracket else "" for _, bracket, rest in halves]
+    return [[first for first, _, _ in halves], *([below] if any(below) else [])]
+
+
+def _columns(rows: list[list[str]]) -> list[str]:
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return ["  " + "  ".join(f"{cell:<{width}}" if not i else f"{cell:>{width}}" for i, (cell, width) in enumerate(zip(row, widths))).rstrip() for row in rows]

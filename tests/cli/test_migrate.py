@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -122,3 +123,56 @@ def test_what_each_action_costs_in_sum_is_told_before_and_after(tmp_path: Path, 
     assert "The longest pause of each action" in told
     row = told.split("Partition-seconds of each action of the script")[1].split("\n\n")[1].splitlines()[1]
     assert row.split()[0] == "bounce" and row.count(" s") >= 2
+
+
+def table_of(told: str, title: str) -> dict[str, list[str]]:
+    """The rows of the first table under a title, by name; columns are two blanks apart, and a spread stands below its median."""
+    found: dict[str, list[str]] = {}
+    for row in told.split(title)[1].split("\n\n")[1].splitlines()[1:]:
+        cells = re.split(r" {2,}", row.strip())
+        if row.startswith("   "):
+            last = found[list(found)[-1]]
+            last[:] = [f"{cell} {cells.pop(0)}" if place >= len(last) - len(cells) else cell for place, cell in enumerate(last)]
+        else:
+            found[cells[0]] = cells[1:]
+    return found
+
+
+def migrated(tmp_path: Path, capsys: pytest.CaptureFixture[str], story: str) -> str:
+    file = tmp_path / "story.yaml"
+    file.write_text(story, encoding="utf-8")
+    assert code_of(["migrate", str(file)]) == 0
+    return capsys.readouterr().out
+
+
+def test_before_and_after_are_told_over_the_same_seeds_each_at_another_moment_between_two_heartbeats(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str],
+) -> None:
+    told = migrated(tmp_path, capsys, "topics: {orders: 4}\ngroup: {members: 2}\nscript: [{at: 1m, crash: c1}]\nhorizon: 3m\nreplay: [cooperative]\n")
+    rows = table_of(told, "median of 20 seeds (p95, worst)")
+    before, _, after = rows["longest pause"]
+    assert re.fullmatch(r"4[2-8]\.\d s \(4[2-8]\.\d s, 4[2-8]\.\d s\)", before)
+    assert re.fullmatch(r"4\d\.\d s \(4\d\.\d s, (4\d|50)\.\d s\)", after)
+
+
+def test_what_the_start_costs_is_told_by_itself_and_is_in_no_sum(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Under the consumer protocol the first member is given everything and hands on: nothing that a deploy costs, as little as the classic wait is."""
+    told = migrated(tmp_path, capsys, "topics: {orders: {partitions: 4, rate: 40/s}}\ngroup: {members: 2}\nhorizon: 1m\nreplay: [cooperative]\n")
+    rows = table_of(told, "once the group has settled")
+    assert rows["partition seconds"][0] == rows["partition seconds"][2] == "0 s"
+    assert rows["start: time to begin"][0] == "6.00 s" and float(rows["start: time to begin"][2].split()[0]) > 9
+    assert rows["start: partition-seconds"][0] == "0 s" and float(rows["start: partition-seconds"][2].split()[0]) > 5
+
+
+def test_who_does_not_come_back_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    """A static pod that returns before its killed life's session is over is refused for good there, and costs no pauses any more."""
+    assert code_of(["migrate", "static-crash-loop"]) == 0
+    told = capsys.readouterr().out
+    rows = table_of(told, "once the group has settled")
+    assert rows["did not come back"] == ["-", "-", "pod-1"]
+    assert "its later restarts cost nothing" in " ".join(told.split())
+    assert rows["start: time to begin"][:2] == ["6.00 s", "6.00 s"]
+
+
+def test_upgrades_are_said_not_to_be_in_the_deploy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "the upgrades that come first are not in it" in " ".join(migrated(tmp_path, capsys, OLD.decode()).split())
