@@ -55,6 +55,7 @@ from rebalsim.scenario.roster import PLACEHOLDERS, Roster, Seat, fill
 from rebalsim.scenario.variants import Variant, variant_named
 
 STRATEGY = "partition.assignment.strategy"
+POLL_LIMIT = "max.poll.interval.ms"
 _TEMPLATE_KEYS = ("client", "client_version", "config", "rack", "topics", "pattern", "handler", "listener", "state", "life", "assignor_cost", "starts_at")
 
 
@@ -394,9 +395,10 @@ class Resolver:
         written = self._as_variant(written)
         for layer in seat.deployed:
             written = self._lay(written, layer)
-        if self.variant.base == "consumer" and not asks_itself:
+        if self.variant.base == "consumer" and not asks_itself and _protocol(written) == "consumer":     # not after a deploy to the classic protocol
             written = self._for_consumer_protocol(written)
         profile = self._client(written)
+        written = self._for_client(written, profile)
         if self.is_at_goal and not profile.has_consumer_protocol and (newer := first_with_consumer_protocol(profile.client)) is not None:
             self.notes[f"{profile.client} {profile.version} is played as {newer.version}, which is the first that speaks the consumer protocol."] = None
             profile = newer
@@ -474,6 +476,18 @@ class Resolver:
                 kind = settings.section.fields[key].kind
                 self.notes[f"{key}: {kind.say(settings.values[key])} is dropped: the consumer protocol refuses it ({_INSTEAD_SAID[key]})."] = None
         return _with_config(written, {k: v for k, v in settings.values.items() if k not in dropped})
+
+    def _for_client(self, written: Written, profile: ClientProfile) -> Written:
+        """The overlay that puts another client in the members' place drops what that one has not, and says so."""
+        layer, settings = self.variant.layer, written.get("config")
+        if layer is None or settings is None or "client" not in layer.at or written.at.get("client") is not layer.at["client"]:
+            return written
+        own = layer.get("config")
+        if profile.habits.has_poll_limit or POLL_LIMIT not in settings.values or (own is not None and POLL_LIMIT in own.at):
+            return written
+        said = settings.section.fields[POLL_LIMIT].kind.say(settings.values[POLL_LIMIT])
+        self.notes[f"{POLL_LIMIT}: {said} is dropped: {profile.client} has none, and a stuck handler never leaves the group."] = None
+        return _with_config(written, {k: v for k, v in settings.values.items() if k != POLL_LIMIT})
 
     def _check_new_enough(self, profile: ClientProfile, settings: Written | None, written: Written) -> None:
         """group.protocol: consumer needs brokers and a client that have it."""
@@ -567,8 +581,8 @@ class Resolver:
         """What this client has not, or refuses."""
         settings: Written = written.get("config") or written
         who = profile.client if profile.client != DEFAULT_CLIENT else "Java"
-        if not profile.habits.has_poll_limit and "max.poll.interval.ms" in settings.values:
-            self.out.add(_place(settings, "max.poll.interval.ms"), f"{who} has no max.poll.interval.ms: a stuck handler never leaves the group — leave it out")
+        if not profile.habits.has_poll_limit and POLL_LIMIT in settings.values:
+            self.out.add(_place(settings, POLL_LIMIT), f"{who} has no max.poll.interval.ms: a stuck handler never leaves the group — leave it out")
         if protocol == "consumer":
             return
         is_ours = STRATEGY in settings.at                    # else the variant asks for it

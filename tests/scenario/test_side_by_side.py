@@ -6,7 +6,7 @@ import pytest
 
 from rebalsim.domain.errors import ProblemsError
 from rebalsim.domain.instants import SECOND
-from rebalsim.scenario.load import story_of
+from rebalsim.scenario.load import load_scenario, story_of
 from rebalsim.scenario.story import Story
 
 TEXT = """
@@ -80,3 +80,21 @@ def test_what_is_wrong_stands_where_it_is_written(replay: str, at: tuple[int, in
         story(replay).check()
     first = caught.value.problems[0]
     assert (first.line, first.column) == at and words in first.message
+
+
+def test_a_client_that_has_no_poll_limit_is_played_without_it_and_says_so() -> None:
+    """The Java members of the file need theirs; franz-go in their place has none to set, which is what differs between the two."""
+    limit = "group: {members: 2, config: {max.poll.interval.ms: 30s}}"
+    both = story_of(TEXT.replace("group: {members: 2}", limit).replace("%s", "{client: java}, {client: franz-go}").encode(), "s.yaml").check()
+    said = "max.poll.interval.ms: 30s is dropped: franz-go has none, and a stuck handler never leaves the group."
+    assert both.scenario("java").groups[0].consumers[0].config.max_poll_interval_us == 30 * SECOND and said not in both.scenario("java").notes
+    assert said in both.scenario("franz-go").notes and not both.scenario("franz-go").groups[0].consumers[0].habits.has_poll_limit
+    for own in ("group: {members: 2, client: franz-go, config: {max.poll.interval.ms: 30s}}", "group: {members: 2}"):
+        entry = "as-written" if "franz" in own else "{client: franz-go, config: {max.poll.interval.ms: 30s}}"
+        with pytest.raises(ProblemsError, match=r"franz-go has no max\.poll\.interval\.ms"):
+            story_of(TEXT.replace("group: {members: 2}", own).replace("%s", entry).encode(), "s.yaml").check()
+
+
+@pytest.mark.parametrize("name", ["stuck-handler", "poison-record", "rebalance-storm-chain", "stateful-handover"])
+def test_stock_stories_that_set_the_poll_limit_are_played_with_clients_that_have_none(name: str) -> None:
+    assert load_scenario(name, ["replay=[{client: java}, {client: franz-go}]"]).check().variants == ("java", "franz-go")

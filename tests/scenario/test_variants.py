@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 from stories import SMALL, consumers, messages, played, told
 
+from rebalsim.check.one_story import StoryJudge
 from rebalsim.domain.errors import InputError
 from rebalsim.domain.instants import MINUTE, SECOND
+from rebalsim.domain.script import RollingBounce
 from rebalsim.scenario.load import load_scenario, stock_stories
 
 ROOT = Path(__file__).parents[2]
@@ -123,3 +125,20 @@ def test_a_story_that_upgrades_its_brokers_is_overlaid_with_what_they_come_to_an
 def test_what_the_overlay_dropped_is_listed() -> None:
     notes = load_scenario("static-membership", ["replay=[consumer]"]).scenario("consumer").notes
     assert any(note.startswith("session.timeout.ms: 30s is dropped: the consumer protocol refuses it") for note in notes)
+
+
+def test_a_deploy_back_to_the_classic_protocol_keeps_its_assignor_under_the_consumer_overlay() -> None:
+    """Deploys lie on top of the overlay: whoever comes back classic offers what the deploy says, and nothing is said to be refused of that."""
+    scenario = load_scenario("migration-to-consumer", ["replay=[consumer]"]).scenario("consumer")
+    there, back = (action.deed.deploy.consumers for action in scenario.script if isinstance(action.deed, RollingBounce))
+    assert {c.config.group_protocol for c in there} == {"consumer"}
+    assert {(c.config.group_protocol, c.config.partition_assignment_strategy) for c in back} == {("classic", ("cooperative-sticky",))}
+    assert len([note for note in scenario.notes if note.startswith("partition.assignment.strategy")]) == 1       # the one that they start with
+
+
+@pytest.mark.parametrize("name", ["static-membership", "static-torn-handover"])
+def test_budgets_that_hold_under_the_classic_protocols_alone_are_asked_of_these(name: str) -> None:
+    story = load_scenario(name, ["replay=[eager, cooperative, consumer]"])
+    judge = StoryJudge(story)
+    assert {checked.variant for checked in judge.checked()} >= {"eager", "cooperative"} and not judge.problems()
+    assert [(c.name, c.variant) for c in judge.checked() if c.outcome != "pass"] == []
