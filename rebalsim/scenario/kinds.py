@@ -115,23 +115,26 @@ class Text(Kind):
 
 
 class Choice(Kind):
-    """One word of several."""
+    """One word of several; none at all where the empty one is among them."""
 
     def __init__(self, *options: str, lower: bool = False) -> None:
         self.options = options
         self.lower = lower
-        self.says = one_of(options)
+        self.words = tuple(option for option in options if option)
+        self.says = one_of(self.words if len(self.words) == len(options) else (*self.words, "nothing"))
 
     def _read(self, node: Node, out: Problems) -> Any:
+        if isinstance(node, Scalar) and node.value is None and not node.text and "" in self.options:
+            return ""
         if not isinstance(node, Scalar) or isinstance(node.value, bool) or node.value is None:
             return self.wrong(node, out)
         text = node.text.lower() if self.lower else node.text
         if text not in self.options:
-            return self.wrong(node, out, f"{shown(node)} is not known here — {or_nearest(node.text, self.options, 'write ' + self.says)}")
+            return self.wrong(node, out, f"{shown(node)} is not known here — {or_nearest(node.text, self.words, 'write ' + self.says)}")
         return text
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
-        return {"enum": list(self.options)}
+        return {"enum": [*self.options, *([None] if "" in self.options else [])]}
 
 
 class Flag(Kind):

@@ -9,7 +9,7 @@ from stories import SMALL, messages, played, told
 
 from rebalsim.domain.errors import ProblemsError
 from rebalsim.domain.instants import SECOND
-from rebalsim.scenario.load import load_scenario
+from rebalsim.scenario.load import load_scenario, story_of
 
 STORY = """
 topics: {orders: {partitions: 4, rate: 100/s}, a.b: 2}
@@ -132,3 +132,12 @@ def test_what_would_make_a_client_spin_without_time_going_on_is_refused(setting:
     """Kafka allows it, and burns a core; a simulated clock would stand still for ever."""
     with pytest.raises(ProblemsError, match="is too short here — write 1ms or more"):
         load_scenario("scale-out", [setting])
+
+
+def test_a_choice_that_may_be_none_is_set_to_nothing() -> None:
+    """`replica.selector.class=` takes the selector away, as an empty value does in a broker's file."""
+    text = b"topics: {t: 1}\ngroup: {members: 1}\ncluster: {config: {replica.selector.class: RackAwareReplicaSelector}}\n"
+    path = "cluster.config.replica.selector.class="
+    assert story_of(text, "s.yaml", [path]).check().scenario("eager").cluster.config.replica_selector_class == ""
+    with pytest.raises(ProblemsError, match="RackAwareReplicaSelector or nothing"):
+        story_of(text, "s.yaml", [f"{path}Rocks"]).check()
