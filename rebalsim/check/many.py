@@ -107,9 +107,10 @@ def _load(place: int, file: str, wanted: Wanted) -> _Case:
     known = None if wanted.baseline is None else _known_values(wanted.baseline, file)
     judge = StoryJudge(story, judged, wanted.runs, known, tells_spread=True)
     variants = story.variants if wanted.with_metrics else judge.variants
-    if judge.runs == 1 and chosen and any(_is_sampled(story, v) for v in judge.variants):
-        notes.append(f"{file}: under the consumer protocol one run is a sample of many: what differs over 20 seeds is said beside it, and only this one "
-                     "judged — say `runs: 20` to budget over 20 seeds")
+    if judge.runs == 1 and chosen and (sampled := [v for v in judge.variants if _is_sampled(story, v)]):
+        seeds = _seeds_of(story, sampled[0])
+        notes.append(f"{file}: under the consumer protocol one run is a sample of many: what differs over {seeds} seeds is said beside it, and only this one "
+                     f"judged — say `runs: {seeds}` to budget over {seeds} seeds")
     tasks = tuple(Task(place, story, chosen, judge.runs, v, seeds, wanted.with_metrics) for v in variants for seeds in _parts(judge.seeds))
     return _Case(file, story, judge, (), tuple(notes), tasks)
 
@@ -122,6 +123,12 @@ def _is_sampled(story: Story, variant: str) -> bool:
     from rebalsim.one_run import is_sampled
 
     return is_sampled(story.scenario(variant))
+
+
+def _seeds_of(story: Story, variant: str) -> int:
+    from rebalsim.one_run import spread_seeds
+
+    return spread_seeds(story.scenario(variant))
 
 
 def is_chosen(q: Question, file: str, only: Sequence[str]) -> bool:

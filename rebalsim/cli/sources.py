@@ -119,11 +119,13 @@ def sampled(scenario: Scenario, trace: Trace, over: OverSeeds | None = None, bes
     `beside`: what it is held against. Next to a sample's spread, one run of a script whose phase is a matter of chance would be unlike it.
     """
     from rebalsim.analysis.surprises import surprises
-    from rebalsim.one_run import is_sampled, said_of_chance, said_of_phase, said_of_start, spread
+    from rebalsim.one_run import SPREAD_SEEDS, is_sampled, said_of_chance, said_of_phase, said_of_start, spread
 
     notes = [*surprises(trace), said_of_phase(scenario, trace.header.seed or 0)]
     if over is None and (is_sampled(scenario) or (scenario.shift_within_us and any(map(is_sampled, beside)))):
         over = spread(scenario)
+        if len(over.seeds) < SPREAD_SEEDS:
+            notes.append(f"Of a story with so many members {len(over.seeds)} seeds are played and not {SPREAD_SEEDS}: each takes long. --runs N plays more.")
     if over is not None:
         notes += [said_of_chance(over, scenario), said_of_start(over)]
     return spread_of(over) if over is not None else {}, tuple(filter(None, notes))

@@ -111,3 +111,21 @@ def test_a_story_that_lint_is_silent_on_is_not_followed_by_a_word_of_it() -> Non
 ])
 def test_the_worst_of_several_seeds_is_named_where_there_is_one(words: tuple[str, ...], said: str) -> None:
     assert said in " ".join(run(*words).output.split())
+
+
+def test_a_story_of_many_members_says_that_it_is_told_over_fewer_seeds() -> None:
+    many = [word for one in ("group.members=51", "script.0.scale=52", "topics.orders=52") for word in ("--set", one)]
+    told = " ".join(run("scale-out", "--replay", "consumer", *many).output.split())
+    assert "Of a story with so many members 5 seeds are played and not 20" in told and "--runs N plays more" in told
+
+
+def test_next_to_a_sample_of_many_seeds_the_others_are_told_over_the_same() -> None:
+    """A middle of moments between two heartbeats is not held against a single one."""
+    told = json.loads(run("scale-out", "--replay", "eager,consumer", "--json").output)
+    assert [v["spread"]["longest_pause"]["runs"] for v in told["variants"]] == [20, 20]
+    assert json.loads(run("scale-out", "--json").output)["variants"][0]["spread"] == {}
+
+
+def test_a_seed_by_itself_says_how_much_later_it_plays_the_script() -> None:
+    assert "Seed 2 plays the script 1.85 s later than written" in " ".join(run("scale-out", "--seed", "2").output.split())
+    assert "later than written" not in run("scale-out").output
