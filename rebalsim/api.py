@@ -95,7 +95,8 @@ class Replay:
         return name or self.story.variants[0]
 
     def spread(self, metric: str, variant: str = "", seeds: int | None = None) -> Over:
-        """A metric over several seeds, 20 unless said or the group is large: under the consumer protocol one run is a sample."""
+        """A metric over several seeds, 20 unless said or the group is large (5): each strikes at another moment between two heartbeats, and under the
+        consumer protocol one run is a sample in other ways, too."""
         from rebalsim.one_run import run_once, spread_seeds
 
         scenario, known = self.story.scenario(self._named(variant)), _known_metric(metric)
