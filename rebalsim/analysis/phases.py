@@ -6,7 +6,6 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 from rebalsim.analysis.causes import Causes
 from rebalsim.analysis.doing import BROKERS_HEARTBEAT, HEARTBEAT, METADATA, POLL, QUICK_US, SESSION, TIMERS, Doings
