@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.ids import Partition
@@ -85,8 +86,7 @@ class Brokers:
 
     def join_version(self, broker: int | None) -> int:
         """The highest version of JoinGroup that this broker knows now: since Kafka 3.2 the one with SkipAssignment (KIP-814)."""
-        version = self.kafka.get(broker) if broker is not None else None
-        return 8 if version is not None and tuple(int(part) for part in version.split(".")[:2] if part.isdigit()) < (3, 2) else 9
+        return _join_version(self.kafka[broker]) if broker in self.kafka else 9
 
     def rules(self, broker: int) -> Any:
         """The coordinator that this broker runs."""
@@ -161,6 +161,11 @@ class Brokers:
                 consumer.break_cycle()
                 consumer.feed.lose_leaders(mine)
                 engine.at(engine.now + consumer.config.retry_backoff_us, SCRIPT, _find_leaders, (consumer, consumer.life, mine))
+
+
+@cache
+def _join_version(kafka: str) -> int:
+    return 9 if tuple(int(part) for part in kafka.split(".")[:2] if part.isdigit()) >= (3, 2) else 8
 
 
 def _find_leaders(due: tuple[Consumer, int, list[Partition]]) -> None:

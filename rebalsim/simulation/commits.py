@@ -57,7 +57,7 @@ class Commits:
 
     def can_be_reckoned(self) -> bool:
         """Is the answer to each batch's own commit known in advance, if anybody waits for it? It is not where the log may take too long."""
-        return self.goes_through() and (not self.is_awaited or self.consumer.host.writes_in_time)
+        return not self.is_awaited or (self.goes_through() and self.consumer.host.writes_in_time)
 
     def each_batch_us(self) -> int:
         """What a batch's own commit adds to its handling: a round trip and the write, where the application waits for it."""
