@@ -229,8 +229,9 @@ def _within(value: Any, kind: type[T]) -> Iterator[T]:
     if isinstance(value, kind):
         yield value
     elif isinstance(value, tuple):
-        for one in value:
-            yield from _within(one, kind)
+        if not (value and isinstance(value[0], str | float)):      # names and numbers, of which there may be very many
+            for one in value:
+                yield from _within(one, kind)
     elif is_dataclass(value):
         for each in fields(value):
             inner = getattr(value, each.name)
