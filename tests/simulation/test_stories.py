@@ -30,8 +30,9 @@ def test_a_story_comes_to_what_it_came_to(path: Path, golden: Callable[[str, str
 def summary(a: Analysis) -> str:
     """The figures that a change of rules would move, no finer than a tenth of a second."""
     longest = (a.measure("longest_pause") or 0) / 1e6
+    generations = a.measure("generations")
     parts = [
-        f"generation {a.measure('generations')}", f"{a.measure('rebalances')} rebalances", f"{a.measure('disturbances')} disturbances",
+        "epochs" if generations is None else f"generation {generations}", f"{a.measure('rebalances')} rebalances", f"{a.measure('disturbances')} disturbances",
         f"longest pause {longest:.1f} s", f"{a.measure('partitions_touched')} partitions touched",
     ]
     for metric, words in (("poll_expirations", "poll expirations"), ("fenced_members", "fenced"), ("open_pauses", "open"), ("unsettled", "unsettled")):
