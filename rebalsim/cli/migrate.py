@@ -128,7 +128,7 @@ class Phase:
 def _settings(road: Road) -> list[str]:
     lines = ["First", *[f"  {i}. {step}" for i, step in enumerate(road.steps, 1)], ""] if road.steps else []
     for kind in road.kinds:
-        names = kind.members[0] if len(kind.members) == 1 else f"{kind.members[0]} … {kind.members[-1]}"
+        names = f"{kind.members[0]} … {kind.members[-1]}" if len(kind.members) > 2 else ", ".join(kind.members)
         lines.append(f"{kind.group} ({names}, {kind.client}): settings before → after")
         for fate in kind.fates:
             lines += [f"  {fate.key}", f"    {fate.fate}: {fate.before} → {fate.after}"]
@@ -140,10 +140,12 @@ def _settings(road: Road) -> list[str]:
 
 
 def _pauses(phases: dict[str, Phase], road: Road) -> list[str]:
+    from rebalsim.reports.figures import title_of
+
     seeds = " / ".join(dict.fromkeys(str(len(phase.over.seeds)) for phase in phases.values()))
     lines = ["", f"Pauses, once the group has settled: median of {seeds} seeds (p95, worst)"]
     for group in [g.name for g in road.before.groups]:
-        rows = [[metric.replace("_", " "), *[phase.said(group, "", metric) for phase in phases.values()]] for metric in SHOWN]
+        rows = [[title_of(metric), *[phase.said(group, "", metric) for phase in phases.values()]] for metric in SHOWN]
         rows += [[what, *[phase.said(group, START, metric) for phase in phases.values()]] for metric, what in OF_START.items()]
         if any(phases["before"].gone.get(group, {}).keys() ^ phases["after"].gone.get(group, {}).keys()):
             rows.append(["did not come back", *[phase.said_gone(group) for phase in phases.values()]])
