@@ -114,6 +114,7 @@ def test_python_values_of_every_kind_can_be_set() -> None:
     assert consumer.rack == "b" and not consumer.config.enable_auto_commit and consumer.handler.commit == "none"
 
 
+@pytest.mark.usefixtures("alone")
 def test_a_neighbour_in_a_sweep_costs_less_than_a_millisecond() -> None:
     story = told(SMALL)
     story.check()

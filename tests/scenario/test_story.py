@@ -105,6 +105,7 @@ def test_keys_of_kafka_without_bearing_are_a_warning() -> None:
     assert all(w.is_warning for w in story.warnings)
 
 
+@pytest.mark.usefixtures("alone")
 def test_a_thousand_members_resolve_in_a_tenth_of_a_second() -> None:
     story = told("topics: {orders: 10000}\ngroup: {members: 1000, config: {group.instance.id: '{name}'}}\nscript: [{at: 1m, rolling_bounce: all}]\n")
     started = time.process_time()
@@ -112,6 +113,7 @@ def test_a_thousand_members_resolve_in_a_tenth_of_a_second() -> None:
     assert time.process_time() - started < 0.1
 
 
+@pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize(("text", "wrong"), [
     ("group: {members: 10000}\nscript: [" + ", ".join("{at: 1m, rolling_bounce: all}" for _ in range(2000)) + "]\n", "named members 250,000 times"),
     ("group: {members: 9000, per_process: 10}\nscript: [{at: 1m, crash: {members: all, restart_after: 1s}}]\n"
