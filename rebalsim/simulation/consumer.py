@@ -251,7 +251,9 @@ class Consumer(Handling):
             if not self.is_resting and engine.env._now >= commits.due_us + self.heartbeat.late_us and self.coordinator is not None \
                     and not self.membership.must_join():
                 commits.maybe_auto()
-        self.is_polling = self.is_resting = self.is_called = False
+        if self.is_resting:
+            self.rouse()                               # it was woken by an answer that nobody waits for any more, such as one about a revoked partition
+        self.is_polling = self.is_called = False
         self.read()
         self.deadline_us = cycle.poll_ends(engine.env._now, self.spec.handler.poll_timeout_us)
         if (self.stop_option or self.hang_us) and feed.cycle is not None:

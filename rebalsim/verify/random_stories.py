@@ -17,7 +17,7 @@ HEALED_S = 240                # no action begins later, and no fault lasts longe
 LAST_S = HEALED_S - 80        # … and no action of the script
 SETTLE_S = 300                # … and so much later the group must have settled
 DELETED_S = 4 * 300           # … and this, with Kafka's own time-outs: commits of a deleted topic are tried again for max.poll.interval.ms, one after another
-
+REFRESHED_S = 2 * 300         # … or this: a leader sees that a topic is gone at its next refresh (metadata.max.age.ms), and such commits follow
 
 # Each client library, and of ASSIGNORS the ones that it has.
 CLIENTS = {"librdkafka": ("range", "roundrobin", "cooperative-sticky"), "franz-go": ASSIGNORS, "sarama": ASSIGNORS[:4], "kafka-python": ASSIGNORS,
@@ -59,7 +59,7 @@ class _Writer:
     def text(self, seed: int) -> str:
         lines = [f"title: Random story {seed}", f"seed: {seed}"]
         lines += self._cluster() + self._topics() + self._group() + self._script() + self._faults()
-        settles_s = SETTLE_S + (DELETED_S if self.is_stock and self.has_deleted else 0)
+        settles_s = SETTLE_S + (0 if not self.has_deleted else DELETED_S if self.is_stock else REFRESHED_S)
         return "\n".join([*lines, "replay: as-written", f"horizon: {HEALED_S + settles_s}s"]) + "\n"
 
     def _cluster(self) -> list[str]:
