@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from rebalsim.analysis.index import NOTHING, Index
 from rebalsim.analysis.ownership import LATE_CLIENT, Holdings
+from rebalsim.analysis.rounds import EAGER
 from rebalsim.analysis.torn import find_torn
 from rebalsim.analysis.values import Alarm, Disturbance, Rebalance
 from rebalsim.domain.ids import Partition
@@ -29,13 +30,13 @@ def find_alarms(
     ]
     dead = [alarm for name in sorted(index.by_consumer) for alarm in _deaths(name, index, header)]
     return sorted(groups, key=lambda a: (a.at_us, a.group)) + sorted(dead, key=lambda a: (a.at_us, a.consumers)) + [
-        *_leaderless(index), *(alarm for group in rounds if (alarm := _twice(group, header, holdings)) is not None)]
+        *_leaderless(index), *(alarm for group in rounds if (alarm := _twice(group, header, rounds[group], holdings)) is not None)]
 
 
 # ------------------------------------------------------------------------------------------------ partitions
 
 
-def _twice(group: str, header: TraceHeader, holdings: Holdings) -> Alarm | None:
+def _twice(group: str, header: TraceHeader, rounds: Sequence[Rebalance], holdings: Holdings) -> Alarm | None:
     """Partitions that a franz-go client went on with when others had been given them: where the group turns eager it gives up only after the sync."""
     late = {name for name, facts in header.consumers.items() if facts.group == group and facts.client.startswith(LATE_CLIENT)}
     if not late:
@@ -43,13 +44,20 @@ def _twice(group: str, header: TraceHeader, holdings: Holdings) -> Alarm | None:
     found: list[tuple[int, int, Partition, str, str]] = []
     for (of, partition), held in holdings.items():
         for before, after in pairwise(held):
-            if of == group and before.consumer in late and before.how == "revoked" and before.ended_us > after.started_us and before.consumer != after.consumer:
+            if of == group and before.consumer in late and before.how == "revoked" and before.ended_us > after.started_us \
+                    and before.consumer != after.consumer and _is_eager(rounds, after.started_us):
                 found.append((after.started_us, before.ended_us - after.started_us, partition, before.consumer, after.consumer))
     if not found:
         return None
     first = min(found)
     return Alarm("held-twice", group, first[0], tuple(dict.fromkeys(f[3] for f in sorted(found))), "revoked-after-sync", tuple(sorted({f[4] for f in found})),
                  -1, len(found), {"longest_us": max(f[1] for f in found)}, (), tuple(sorted({f[2] for f in found})))
+
+
+def _is_eager(rounds: Sequence[Rebalance], at_us: int) -> bool:
+    """Was the last round that began before this instant an eager one?"""
+    assignors = [r.assignor for r in rounds if r.prepared_us <= at_us]
+    return bool(assignors) and assignors[-1] in EAGER
 
 
 def _leaderless(index: Index) -> list[Alarm]:
