@@ -20,7 +20,7 @@ class Habits:
     beats_after_join_us: int = 0          # one more heartbeat so soon after a cooperative join
     join_version: int = 9                 # of JoinGroup: below 9 the leader is never told to skip the assignment
     follows_group: bool = False           # cooperative where the group's assignor is, rather than where all of its own are
-    ends_session: bool = False            # without an answer for session.timeout.ms it gives up all that it owns, as lost, and joins anew
+    ends_session: str = ""                # it gives up all that it owns, as lost, and joins anew, session.timeout.ms after: last-answer | first-try (a beat's)
     at_refused_commit: str = "loses"      # a commit by somebody whom the group does not know: loses | rejoins (the join tells) | nothing (the next beat does)
 
     def rebalance_timeout_of(self, session_us: int, max_poll_us: int) -> int:

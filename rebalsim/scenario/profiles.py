@@ -61,9 +61,9 @@ def number_of(version: str) -> tuple[int, ...]:
 
 NO_LIMIT_US = 2_147_483_647_000       # the longest that a setting in ms can say: for clients that have no max.poll.interval.ms
 LIBRDKAFKA = Habits(runs_itself=True, awaits_poll="registered", pauses_meanwhile=True, poll_check_us=500 * MS, join_spacing_us=1 * SECOND, join_version=5,
-                    ends_session=True)
+                    ends_session="last-answer")
 FRANZ_GO = Habits(runs_itself=True, has_poll_limit=False, rebalance_timeout="fixed", rebalance_timeout_us=1 * MINUTE, beats_after_join_us=500 * MS,
-                  follows_group=True, ends_session=True, at_refused_commit="rejoins")
+                  follows_group=True, ends_session="first-try", at_refused_commit="rejoins")
 SARAMA = Habits(runs_itself=True, awaits_poll="always", has_poll_limit=False, rebalance_timeout="fixed", rebalance_timeout_us=1 * MINUTE,
                 join_spacing_us=2 * SECOND, join_version=5, at_refused_commit="nothing")
 AIOKAFKA = Habits(runs_itself=True, rebalance_timeout="session", join_version=5)

@@ -236,7 +236,7 @@ class MainThread(Membership):
 
     def _beat(self, now: int) -> None:
         consumer, member = self.consumer, self.member
-        consumer.heartbeat.timers.sent(now)
+        consumer.heartbeat.sent(now)
         self.beat_again_us = NEVER
         call = consumer.call("Heartbeat", HeartbeatRequest(member.member_id, member.instance_id, member.generation), self._beaten)
         call.is_quiet = True
