@@ -26,7 +26,7 @@ KEPT = Path(__file__).parent / "stories"
 
 
 @pytest.mark.parametrize("name", [101248, 102128, 205801, 206567, 207320, 1013, 111, 55, 400211, 500076, 500279, 600046, 600860, 800224, 802071, 805957,
-                                  1006282, 1010353, 5004033, 5004195, 1658, 2412, 3520, 62042])
+                                  1006282, 1010353, 5004033, 5004195, 1658, 2412, 3520, 62042, 7001309])
 def test_what_a_random_story_once_broke_stays_mended(name: int) -> None:
     """101248: a coordinator that had moved answered over the connection that its sender's restart was about to make.
     102128: a coordinator took over in generation 6 and went back to 1, the last that was written, as Kafka does; the group settled in 3.
@@ -46,7 +46,8 @@ def test_what_a_random_story_once_broke_stays_mended(name: int) -> None:
     5004195: a bounce restarts a member whose turn to start has yet to come, which then started a second time beside itself.
     1658: a librdkafka that once led minded the group's topics for ever, and had it join again and again. 2412: the commit in a callback of sarama waited
     for an answer that had come. 3520: a franz-go read the answer to its SyncGroup so late that its session seemed over, and took what it had just lost.
-    62042: what members of librdkafka are given that asked for it before they subscribed to less is wanted by nobody."""
+    62042: what members of librdkafka are given that asked for it before they subscribed to less is wanted by nobody.
+    7001309: a sarama put out of the group while it was being given partitions lost none of them."""
     broken = seeds.check_story((KEPT / f"{name}.yaml").read_text())
     assert broken is None, f"{broken.why}\n{broken.story}"
 

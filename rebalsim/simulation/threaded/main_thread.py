@@ -34,6 +34,7 @@ class Errand:
     partitions: tuple[Partition, ...]
     given: tuple[Partition, ...] = ()     # assigned: all that is owned from then on
     rejoins: bool = False                 # the group is joined again when it is done
+    has_begun: bool = False               # its callback is running
 
 
 class MainThread(Membership):
@@ -286,9 +287,11 @@ class MainThread(Membership):
     def _lose(self, reason: str) -> None:
         """The group holds this member for gone: what it had belongs to others."""
         self.joins_not_before_us = 0
-        self.errands.clear()
-        if self.has_assignment and (self.member.owned or not self.member.is_cooperative):
-            self._send_on(Errand("lost", self.member.owned, rejoins=True))
+        running = [errand for errand in self.errands[:1] if errand.has_begun and errand.kind == "assigned"]
+        self.errands[:] = running                             # what the application is just being given is lost after that
+        owned = running[0].given if running else self.member.owned
+        if running or (self.has_assignment and (owned or not self.member.is_cooperative)):
+            self._send_on(Errand("lost", owned, rejoins=True))
         elif not self.member.needs_rejoin:
             self._ask(reason)
 
@@ -315,6 +318,7 @@ class MainThread(Membership):
         consumer = self.consumer
         while self.errands and consumer.life == life and consumer.is_alive:
             errand = self.errands[0]
+            errand.has_begun = True
             try:
                 yield from call_listener(consumer, errand.kind, errand.partitions, sleeps=self._sleep)
             except ListenerFailed:
@@ -350,6 +354,7 @@ class MainThread(Membership):
         is_back, self.is_overdue = self.is_overdue, False
         while self.errands and self._awaits_poll():
             errand = self.errands[0]
+            errand.has_begun = True
             try:
                 yield from call_listener(consumer, errand.kind, errand.partitions)
             except ListenerFailed:
