@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from rebalsim.analysis.index import NOTHING, Index
+from rebalsim.analysis.kinds import GroupTold
 from rebalsim.analysis.ownership import LATE_CLIENT, Holdings
 from rebalsim.analysis.rounds import EAGER
 from rebalsim.analysis.torn import find_torn
@@ -110,26 +111,15 @@ def _deaths(name: str, index: Index, header: TraceHeader) -> list[Alarm]:
 
 def _setting(error: str, name: str, at: int, index: Index, header: TraceHeader) -> str:
     """Which of the brokers' settings refused it: they go by what the group was at that time."""
+    if error not in ("GroupMaxSizeReachedException", "InconsistentGroupProtocolException"):
+        return ""
     group = index.group_of.get(name, "")
+    is_consumer = GroupTold(index, group).is_consumer(index.events[at].at_us)
     if error == "GroupMaxSizeReachedException":
-        return "group.consumer.max.size" if _is_consumer_group(group, at, index) else "group.max.size"
-    if error == "InconsistentGroupProtocolException" and _is_consumer_group(group, at, index) and _speaks_with_all(name, group, header):
+        return "group.consumer.max.size" if is_consumer else "group.max.size"
+    if is_consumer and _speaks_with_all(name, group, header):
         return "group.consumer.migration.policy"
     return ""
-
-
-def _is_consumer_group(group: str, at: int, index: Index) -> bool:
-    """What the coordinator last did before this event: bump an epoch, or rebalance as a classic one does."""
-    is_consumer = False
-    for n in index.by_group.get(group, NOTHING):
-        if n >= at:
-            break
-        e = index.events[n]
-        if type(e) is ev.EpochBumped:
-            is_consumer = True
-        elif type(e) is ev.BarrierCompleted or (type(e) is ev.GroupStateChanged and e.after == "PreparingRebalance"):
-            is_consumer = False
-    return is_consumer
 
 
 def _speaks_with_all(name: str, group: str, header: TraceHeader) -> bool:

@@ -47,6 +47,10 @@ class GroupTold:
             found.append((max(at, from_us) if found else from_us, is_consumer))
         return found
 
+    def is_consumer(self, at_us: int) -> bool:
+        """Whether it was a consumer group then; not, where nobody told."""
+        return any(is_consumer for _, is_consumer in self.within(at_us, at_us + 1))
+
     def is_empty(self, at_us: int) -> bool:
         """Whether it had no members then."""
         place = bisect_right(self.states, at_us, key=lambda s: s[0])

@@ -51,8 +51,7 @@ class World:
     __slots__ = (
         "_members", "_number", "_packed", "_told", "_topics", "brokers", "consumers", "drive", "engine", "events", "flows", "former", "growth", "hosts",
         "is_dense", "is_wire", "machine", "next_specs", "partitions", "poisons", "progress", "randomness", "rates", "scenario", "script", "seed",
-        "shift_us", "sleeps",
-        "specs", "tell",
+        "shift_us", "sleeps", "specs", "tell",
     )
 
     def __init__(self, scenario: Scenario, seed: int, *, is_dense: bool, is_wire: bool, drive: Drive | None) -> None:
