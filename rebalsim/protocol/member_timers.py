@@ -44,14 +44,18 @@ class MemberTimers:
 
     def look_after(self, instant_us: int) -> int:
         """The first look of the thread at or after this instant."""
-        behind = instant_us - self.looked_us
-        return self.looked_us + self.tick_us * max(0, -(-behind // self.tick_us))
+        return look_on(self.looked_us, self.tick_us, instant_us)
 
     def session_ends_us(self) -> int:
         return self.heard_us + self.session_us
 
     def poll_ends_us(self) -> int:
         return self.polled_us + self.max_poll_us
+
+
+def look_on(looked_us: int, tick_us: int, instant_us: int) -> int:
+    """The first look at or after an instant, where one was at `looked_us` and nothing puts the others off."""
+    return looked_us + tick_us * max(0, -((looked_us - instant_us) // tick_us))
 
 
 def backoff_us(attempt: int, first_us: int, most_us: int, jitter: float) -> int:

@@ -287,8 +287,7 @@ class Consumer(Handling):
         cycle = self.feed.cycle
         assert cycle is not None
         if self.heartbeat.is_enabled:
-            timers = self.heartbeat.timers
-            timers.looked_us = cycle.last_look(timers.looked_us, timers.tick_us, self.engine.env._now, self.spec.handler.poll_timeout_us)
+            self.heartbeat.leave_steady_times(cycle)
         self.feed.unsettle()
 
     def wait(self, until_us: int) -> Generator[Any, Any, None]:

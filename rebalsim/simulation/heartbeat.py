@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rebalsim.protocol.classic_member import After
 from rebalsim.protocol.errors_of_kafka import Error
-from rebalsim.protocol.member_timers import MemberTimers, backoff_us
+from rebalsim.protocol.member_timers import MemberTimers, backoff_us, look_on
 from rebalsim.protocol.messages import HeartbeatRequest
 from rebalsim.simulation.engine import BEAT, Alarm
 from rebalsim.simulation.network import Call
@@ -19,6 +19,7 @@ from rebalsim.trace.events import Fenced, MemberReset, PollExpired, RebalanceNot
 
 if TYPE_CHECKING:
     from rebalsim.simulation.consumer import Consumer
+    from rebalsim.simulation.steady import Cycle
 
 BLOCK = 64                            # beats
 
@@ -26,7 +27,7 @@ BLOCK = 64                            # beats
 class HeartbeatThread:
     """HeartbeatThread.run, one look at a time."""
 
-    __slots__ = ("alarm", "block_us", "consumer", "engine", "failure", "in_block", "is_enabled", "is_looking_up", "late_us", "timers")
+    __slots__ = ("alarm", "block_us", "consumer", "engine", "failure", "grid_us", "in_block", "is_enabled", "is_looking_up", "late_us", "timers")
 
     def __init__(self, consumer: Consumer) -> None:
         self.consumer = consumer
@@ -36,7 +37,7 @@ class HeartbeatThread:
         self.timers = MemberTimers(config.heartbeat_interval_us, config.session_timeout_us, config.max_poll_interval_us, tick_us)
         self.alarm = Alarm(self.engine, consumer.rank + BEAT, self.look)
         self.late_us = 0
-        self.block_us = self.in_block = 0
+        self.block_us = self.in_block = self.grid_us = 0
         self.is_enabled = False
         self.is_looking_up = False
         self.failure: Error | None = None
@@ -85,7 +86,21 @@ class HeartbeatThread:
     def _next_look_us(self) -> int:
         """When it looks at the network again; never twice at one instant."""
         timers = self.timers
+        cycle = self.consumer.feed.cycle
+        if cycle is not None:
+            timers.looked_us = self._last_look_us(cycle)
         return timers.look_after(max(self.engine.env._now, timers.looked_us + 1))
+
+    def _last_look_us(self, cycle: Cycle) -> int:
+        timers = self.timers
+        return cycle.last_look(timers.looked_us, timers.tick_us, self.engine.env._now, self.consumer.spec.handler.poll_timeout_us)
+
+    def leave_steady_times(self, cycle: Cycle) -> None:
+        """The application leaves poll(): whoever waited for the network client's lock has its look now."""
+        timers = self.timers
+        timers.looked_us = self._last_look_us(cycle)
+        if timers.looked_us + timers.tick_us <= self.engine.env._now:
+            timers.looked_us = self.engine.env._now
 
     def next_us(self) -> int:
         """When the next beat leaves if nothing comes in between: told by poll() that it is due, or seen at a look of its own."""
@@ -95,13 +110,14 @@ class HeartbeatThread:
         if cycle is not None and cycle.has_batches:
             wait: int = cycle.wait_at(due)
             if wait > 0:
-                return min(due + wait, timers.look_after(due))
+                return min(due + wait, look_on(self.grid_us, timers.tick_us, due))
         return due + self.late_us
 
     def sent(self, at_us: int) -> None:
         """A beat left. In steady times beats are counted in blocks that begin on a grid, so that many can be skipped at once."""
         timers = self.timers
         timers.sent(at_us)
+        self.grid_us = at_us
         cycle = self.consumer.feed.cycle
         if cycle is not None and cycle.has_batches:
             self.in_block += 1
@@ -111,11 +127,12 @@ class HeartbeatThread:
     def begin_block(self) -> None:
         """Steady times begin, or all timers anew within them."""
         self.block_us = self.timers.due_us
+        self.grid_us = self.timers.looked_us
         self.in_block = 0
 
     def _begin_at(self, due_us: int) -> None:
         self.block_us = self.timers.due_us = due_us
-        self.timers.looked_us = due_us - self.timers.interval_us
+        self.timers.looked_us = self.grid_us = due_us - self.timers.interval_us
         self.in_block = 0
 
     def mean_us(self) -> int:
@@ -162,7 +179,7 @@ class HeartbeatThread:
         if not member.has_joined():
             self.stop()
             return
-        timers.looked_us = now
+        timers.looked_us = now if consumer.feed.cycle is None else self._last_look_us(consumer.feed.cycle)
         if consumer.inbox:
             consumer.read_once()
             if not member.has_joined() or not self.is_enabled:

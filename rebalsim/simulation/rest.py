@@ -120,6 +120,7 @@ def is_still_answered(consumer: Consumer, call: Call, left_us: int) -> bool:
     lands = left_us + link.latency_us(left_us)
     if lands < now or (lands == now and consumer.rank + ANSWERED < engine.rank):
         return False
+    link.keep_order(call, lands, is_up=False)
     engine.at(lands, consumer.rank + ANSWERED, consumer.answered, call)
     return True
 

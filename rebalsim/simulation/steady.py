@@ -198,16 +198,17 @@ class Cycle:
         return start + ((at_us - start) // timeout_us + 1) * timeout_us
 
     def last_look(self, looked_us: int, tick_us: int, now_us: int, timeout_us: int) -> int:
-        """When the heartbeat thread had its last look, if one was at `looked_us` and the application sat in poll() since.
+        """When the heartbeat thread had its last look, if one was at `looked_us`.
 
-        A look needs the network client's lock, which poll() holds while it waits: so a look is a tick after the one before, and then
-        when poll()'s wait next ends, with a batch or with its time.
+        A look needs the network client's lock, which poll() holds while it waits: so it comes a tick after the one before where the
+        application is with a batch then, and else when poll()'s wait next ends, with a batch or with its time.
         """
         while looked_us + tick_us <= now_us:
             wakes = looked_us + tick_us
-            looked_us = min(now_us, self.batch_after(wakes - 1), self.poll_ends(wakes - 1, timeout_us))
-            if looked_us < wakes:
-                looked_us = wakes
+            at = wakes if self.free_at(wakes) > wakes else min(self.batch_after(wakes - 1), self.poll_ends(wakes - 1, timeout_us))
+            if at > now_us:
+                break
+            looked_us = max(at, wakes)
         return looked_us
 
     def fetch_leaves(self, shares: Iterable[Share], at_us: int, most_us: int) -> int:

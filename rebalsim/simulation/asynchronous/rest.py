@@ -23,7 +23,7 @@ def can_rest(consumer: AsyncConsumer) -> bool:
     beats, link = background.beats, consumer.coordinator_link
     return (
         member.state is ClientState.STABLE and member.is_reconciled and not consumer.calls and not consumer.inbox and not background.told
-        and beats.flying is None and beats.interval_us > 0 and consumer.coordinator is not None and host is not None and host.is_up
+        and beats.flying is None and beats.interval_us > 0 and host is not None and consumer.coordinator == host.broker and host.is_up
         and host.was_stable and host.writes_in_time and not host.is_watching and member.member_id in host.group.members
         and link is not None and link.is_clear and not consumer.hang_us and not consumer.stop_option and not consumer.has_new_topics
         and host.group.members[member.member_id].epoch == member.epoch and not member.sends_all and beats.next_us() >= consumer.engine.env._now
@@ -85,4 +85,5 @@ def make_up(consumer: AsyncConsumer) -> None:
     for arrives, sent, api, request in flying:
         call = call_of(sent, api, request)
         expect(call)
+        link.keep_order(call, arrives, is_up=True)
         engine.at(arrives, consumer.rank + ARRIVES, host.receive, call)
