@@ -179,7 +179,9 @@ class HeartbeatThread:
         if not member.has_joined():
             self.stop()
             return
-        timers.looked_us = now if consumer.feed.cycle is None else self._last_look_us(consumer.feed.cycle)
+        cycle = consumer.feed.cycle
+        has_business = consumer.inbox or consumer.coordinator is None or now >= timers.session_ends_us()
+        timers.looked_us = now if cycle is None or has_business else self._last_look_us(cycle)      # else it waits for poll() to let it look
         if consumer.inbox:
             consumer.read_once()
             if not member.has_joined() or not self.is_enabled:
