@@ -180,8 +180,10 @@ class HeartbeatThread:
             self.stop()
             return
         cycle = consumer.feed.cycle
-        has_business = consumer.inbox or consumer.coordinator is None or now >= timers.session_ends_us()
-        timers.looked_us = now if cycle is None or has_business else self._last_look_us(cycle)      # else it waits for poll() to let it look
+        if cycle is None or consumer.inbox or consumer.coordinator is None or now >= timers.session_ends_us() or now >= self.next_us():
+            timers.looked_us = now
+        else:
+            timers.looked_us = self._last_look_us(cycle)                # nothing to do any more: it waits until poll() lets it look
         if consumer.inbox:
             consumer.read_once()
             if not member.has_joined() or not self.is_enabled:
