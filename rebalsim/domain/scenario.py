@@ -93,7 +93,13 @@ class Handler:
     poll_timeout_us: int = 100 * MS
     commit: str = "auto"              # auto | sync-batch | sync-record | async | none
     commit_on_revoke: str = "none"    # none | once | per-partition
-    on_error: str = "retry"           # after an exception from poll or commit: retry | close | crash
+    on_error: str = "retry"           # after an exception from poll, a commit or a listener: retry | close | crash
+    catches_commits: bool = False     # … but it goes on after a commit that was refused, whatever it does else
+
+    @property
+    def goes_on_after_commits(self) -> bool:
+        """Does a commit that throws leave the poll loop as it is?"""
+        return self.on_error == "retry" or self.catches_commits
 
 
 @dataclass(frozen=True, slots=True)

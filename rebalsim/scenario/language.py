@@ -463,7 +463,8 @@ HANDLER = Section("handler", (
     Field("commit", Choice("auto", "sync-batch", "sync-record", "async", "none"), "How the application commits. Other than auto switches"
           " enable.auto.commit off.", target="commit"),
     Field("commit_on_revoke", Choice("none", "once", "per-partition"), "Whether the listener commits when partitions are revoked.", target="commit_on_revoke"),
-    Field("on_error", Choice("retry", "close", "crash"), "What the application does after an exception from poll(), a commit or a listener.",
+    Field("on_error", Choice("retry", "close", "crash"), "What the application does after an exception from poll(), a commit or a listener. One that no retry"
+          " mends (fenced, or refused for its protocols, its subscription or the group's size) ends it in any case.",
           target="on_error"),
 ), "What the application does with records. A bare duration is the time per record.", shorthand=word_of("per_record"))
 LISTENER = Section("listener", (

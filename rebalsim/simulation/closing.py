@@ -1,8 +1,8 @@
-"""KafkaConsumer.close(): commit, callback, LeaveGroup, in this order, and each within the time given."""
+"""KafkaConsumer.close(): commit, callback, LeaveGroup, the end of the fetch sessions, in this order, and each within the time given."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -18,27 +18,48 @@ CLOSE_TIMEOUT_US = 30_000_000         # close() without a duration
 
 def close(consumer: Consumer, option: str) -> Generator[Any, Any, None]:
     """`option`: default (dynamic members leave), leave, remain."""
-    engine, member = consumer.engine, consumer.member
+    engine = consumer.engine
     until = engine.env._now + min(CLOSE_TIMEOUT_US, consumer.config.request_timeout_us)
     consumer.is_closing = True
     consumer.tell(CloseBegan(engine.env._now, consumer.name))
     if consumer.feed.cycle is not None:
         consumer.feed.unsettle()
+    readers = consumer.feed.brokers()
     if consumer.commits.is_auto:
         yield from consumer.commits.sync(until)
-    while consumer.commits.under_way and engine.env._now < until and consumer.coordinator is not None:
-        yield from consumer.wait(until)
+    if consumer.commits.waiting and consumer.coordinator is None:
+        yield from consumer.membership.find_coordinator(until)
     consumer.heartbeat.stop()
+    with suppress(ListenerFailed):                     # logged, and thrown when all is closed
+        yield from _leave(consumer, option)
+        while consumer.coordinator is not None and consumer.is_awaiting_coordinator() and engine.env._now < until:
+            yield from consumer.wait(until)            # for whatever is under way there: a JoinGroup that is parked, too
+    yield from _end_fetch_sessions(consumer, readers, until)
+    consumer.tell(CloseEnded(engine.env._now, consumer.name))
+
+
+def _leave(consumer: Consumer, option: str) -> Generator[Any, Any, None]:
+    """The callback for what it owns, then LeaveGroup; which a callback that throws prevents (AbstractCoordinator.close)."""
+    member = consumer.member
     owned = member.owned
     if owned:
         lost = member.generation == NO_GENERATION or member.member_id == "" or member.is_rebalancing()
-        with suppress(ListenerFailed):                 # logged, and thrown when all is closed
+        try:
             yield from call_listener(consumer, "lost" if lost else "revoked", owned)
-        member.drop(owned)
-        consumer.feed.assign(())
+        finally:
+            member.drop(owned)
+            consumer.feed.assign(())
     consumer.membership.leave("the consumer is being closed", is_forced=option == "leave", is_barred=option == "remain")
-    while consumer.calls and engine.env._now < until:
-        consumer.drop_calls("JoinGroup", "SyncGroup", "Heartbeat")
-        if consumer.calls:
-            yield from consumer.wait(until)
-    consumer.tell(CloseEnded(engine.env._now, consumer.name))
+
+
+def _end_fetch_sessions(consumer: Consumer, brokers: Iterable[int], until_us: int) -> Generator[Any, Any, None]:
+    """A last Fetch to each broker that was read from ends its session: behind the one that is parked there, and its answer is waited for."""
+    now = ended = consumer.engine.env._now
+    for broker in brokers:
+        link = consumer.link(broker)
+        if link.is_cut:
+            ended = until_us
+        elif link.is_open:
+            ended = max(ended, link.turn(now) + link.latency_us(now))
+    if ended > now:
+        yield from consumer.sleep(min(ended, max(until_us, now)))

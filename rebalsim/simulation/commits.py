@@ -29,10 +29,15 @@ def commits_itself(spec: Spec) -> bool:
     return spec.handler.commit == "auto" and spec.config.enable_auto_commit
 
 
+def thrown_by_commit(how: str) -> str:
+    """The exception of a commitSync() that ended so."""
+    return {"rebalancing": "RebalanceInProgressException", "failed": "CommitFailedException", "late": "TimeoutException"}.get(how, "KafkaException")
+
+
 class Commits:
     """ConsumerCoordinator's commits."""
 
-    __slots__ = ("consumer", "due_us", "engine", "interval_us", "is_auto", "under_way")
+    __slots__ = ("consumer", "due_us", "engine", "interval_us", "is_auto", "under_way", "waiting")
 
     def __init__(self, consumer: Consumer) -> None:
         self.consumer = consumer
@@ -42,6 +47,7 @@ class Commits:
         self.interval_us = config.auto_commit_interval_us
         self.due_us = self.engine.env._now + self.interval_us if self.is_auto else NEVER
         self.under_way = 0                    # asynchronous ones without an answer
+        self.waiting: list[dict[Any, int]] = []          # … and such as wait until the coordinator is found
 
     @property
     def is_awaited(self) -> bool:
@@ -95,9 +101,20 @@ class Commits:
                 self.under_way += 1
 
     def send_async(self, offsets: dict[Any, int]) -> None:
-        """commitAsync()."""
-        if offsets and self.consumer.coordinator is not None and self.request(offsets, self._async_answered) is not None:
+        """commitAsync(): if the coordinator is not known, as soon as it is."""
+        if offsets and self.consumer.coordinator is None:
+            self.waiting.append(offsets)
+            if not self.consumer.is_looking_up:
+                self.consumer.look_up_coordinator()
+        elif offsets and self.request(offsets, self._async_answered) is not None:
             self.under_way += 1
+
+    def send_waiting(self) -> None:
+        """The look-up is over: what waited for it goes now, or fails with it."""
+        waiting, self.waiting = self.waiting, []
+        for offsets in waiting:
+            if self.consumer.coordinator is not None:
+                self.send_async(offsets)
 
     def auto_answered(self, call: Call, response: Any) -> None:
         self.under_way -= 1

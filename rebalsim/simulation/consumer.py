@@ -61,7 +61,13 @@ class Consumer(Handling):
                 if self.hang_us:
                     yield from self._hang()
                 if records:
-                    yield from self._handle(records)
+                    try:
+                        yield from self._handle(records)
+                    except PollFailed as e:                        # its commit
+                        if self.spec.handler.on_error == "crash":
+                            yield from self._fail(e.name)
+                            return
+                        break
             yield from self._close(self.stop_option)
             self.end("closed")
         except PollFailed as e:

@@ -40,6 +40,7 @@ def found(consumer: Endpoint, call: Call, response: Any) -> None:
         consumer.take_coordinator(response.broker)
         consumer.tell(CoordinatorFound(consumer.engine.env._now, consumer.name, response.broker))
         consumer.heartbeat.coordinator_found(consumer.engine.env._now)
+    consumer.commits.send_waiting()
 
 
 def ask_for_coordinator(consumer: Endpoint) -> Call:

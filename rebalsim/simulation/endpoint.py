@@ -140,6 +140,10 @@ class Endpoint(Process):
                 getattr(response, "generation", -1), call.sent_us))
         call.handle(call, response)
 
+    def is_awaiting_coordinator(self) -> bool:
+        """Is anything under way on the coordinator's connection?"""
+        return any(call.api != "FindCoordinator" for call in self.calls.values())
+
     def drop_calls(self, *apis: str) -> None:
         """Nobody waits for these any more."""
         for number in [number for number, call in self.calls.items() if call.api in apis]:

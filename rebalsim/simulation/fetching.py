@@ -74,6 +74,10 @@ class Fetching:
         if self.buffer:
             self.buffer = [entry for entry in self.buffer if fresh.get(entry.share.partition) is entry.share]
 
+    def brokers(self) -> tuple[int, ...]:
+        """Whom it reads from."""
+        return tuple(dict.fromkeys([share.broker for share in self.shares.values() if share.broker >= 0] + list(self.flying)))
+
     def suspend(self) -> None:
         """Eager, auto-commit: everything is marked pending revocation before the commit goes out."""
         if self.cycle is not None:

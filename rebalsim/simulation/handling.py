@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any
 
+from rebalsim.simulation.commits import thrown_by_commit
 from rebalsim.simulation.endpoint import Endpoint
 from rebalsim.simulation.lag import mark
+from rebalsim.simulation.poll_failed import PollFailed
 from rebalsim.trace.events import HandlerReturned, HandlerStuck
 
 NOTICEABLE_US = 100_000      # a slowed batch that is late by less is told as any other
@@ -47,11 +49,13 @@ class Handling(Endpoint):
             mark(self, self.feed.shares.values())
             self.tell(HandlerStuck(self.engine.env._now, self.name, "commit", self.member.owned))
         self.is_polling = self.is_committing = True
-        yield from self.commits.sync(self.engine.env._now + self.config.default_api_timeout_us)
+        how = yield from self.commits.sync(self.engine.env._now + self.config.default_api_timeout_us)
         self.is_polling = self.is_committing = False
         if is_stuck:
             self.feed.renew()
             self.tell(HandlerReturned(self.engine.env._now, self.name))
+        if how != "ok" and not self.spec.handler.goes_on_after_commits:
+            raise PollFailed(thrown_by_commit(how), False)
 
     def _hang(self) -> Generator[Any, Any, None]:
         us, self.hang_us, self.hangs_first = self.hang_us, 0, False

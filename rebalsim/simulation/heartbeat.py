@@ -64,6 +64,9 @@ class HeartbeatThread:
         if not self.is_enabled:
             return
         consumer, timers = self.consumer, self.timers
+        if consumer.blocked_until_us > self.engine.env._now:            # the assignor runs under the lock that each turn takes
+            self.alarm.set(consumer.blocked_until_us)
+            return
         if consumer.coordinator is None:                                # nothing but looking for it, at each look
             self.alarm.set(max(timers.looked_us + timers.tick_us, self.engine.env._now))
             return
@@ -170,6 +173,9 @@ class HeartbeatThread:
             return
         member, timers = consumer.member, self.timers
         now = self.engine.env._now
+        if consumer.blocked_until_us > now:
+            self.plan()
+            return
         if consumer.world.sleeps and can_rest(consumer):
             consumer.rest()
             return

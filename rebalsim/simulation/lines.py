@@ -35,7 +35,7 @@ class Lines:
         """A new connection, or one of which something changed."""
         is_cut = self._cuts_from_all > 0 or (is_coordinators and self._cuts > 0)
         if link.is_cut and not is_cut:
-            link.heal()
+            link.heal(self._consumer.config.request_timeout_us)
         link.is_cut = is_cut
         link.burden(self._extras, self._consumer.world.randomness.stream(f"extra/{self._consumer.name}") if self._extras else None)
         return link
@@ -46,6 +46,9 @@ class Lines:
         if from_all:
             self._cuts_from_all += 1
             if self._consumer.is_alive:
+                for fetch in self._consumer.feed.flying.values():
+                    link = self._consumer.link(fetch.broker)
+                    link.stall(max(self._consumer.engine.env._now, fetch.lands_us - link.latency_us(fetch.lands_us)))
                 self._consumer.feed.flying.clear()      # what a broker holds for it cannot be sent
                 mark(self._consumer, self._consumer.feed.shares.values())
         else:

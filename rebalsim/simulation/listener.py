@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.ids import Partition
+from rebalsim.simulation.commits import thrown_by_commit
 from rebalsim.simulation.lag import mark
 from rebalsim.trace.events import CallbackBegan, CallbackEnded
 
@@ -38,7 +39,10 @@ def call_listener(consumer: Consumer, kind: str, partitions: tuple[Partition, ..
             consumer.commits.send_async(consumer.feed.consumed())
         elif kind == "revoked" and commit != "none":
             for _ in range(len(partitions) if commit == "per-partition" else 1):
-                yield from consumer.commits.sync(engine.env._now + consumer.config.default_api_timeout_us)
+                how = yield from consumer.commits.sync(engine.env._now + consumer.config.default_api_timeout_us)
+                if how != "ok" and not consumer.spec.handler.goes_on_after_commits:
+                    consumer.tell(CallbackEnded(engine.env._now, consumer.name, kind, partitions, thrown_by_commit(how)))
+                    raise ListenerFailed(kind)
     throws = listener.throws_in == kind and consumer.thrown < listener.throws_times
     consumer.tell(CallbackEnded(engine.env._now, consumer.name, kind, partitions, "RuntimeException" if throws else ""))
     if kind == "assigned":

@@ -60,9 +60,10 @@ class Membership(Joining):
             if member.needs_prepare:
                 if consumer.pattern is not None and not self.prepare_ends_us:
                     yield from self._look_for_topics()
+                member.needs_prepare = False               # before: the heartbeat thread may set it anew meanwhile, and a callback that throws is not repeated
                 if not (yield from self._prepare()):
+                    member.needs_prepare = True
                     return False
-                member.needs_prepare = False
             if not self.is_pending:
                 self._send_join()
             consumer.read()
@@ -192,8 +193,7 @@ class Membership(Joining):
             member.drop(partitions)
             consumer.feed.assign(member.owned)
         member.is_leader = False
-        if failed is not None:
-            member.needs_prepare = False               # thrown only after the assignment is gone, and not repeated
+        if failed is not None:                         # thrown only after the assignment is gone
             raise PollFailed("KafkaException", False)
         return True
 

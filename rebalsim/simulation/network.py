@@ -39,8 +39,12 @@ class Call:
         self.is_quiet = False                 # a beat or commit that changes nothing: told only in a trace of the whole wire
 
 
-RETRANSMITTED_AFTER_US = 200_000      # Linux: the least time after which TCP sends again …
-RECONNECTED_AFTER_US = 1_000_000      # … and a connection request
+RETRANSMITTED_AFTER_US = 200_000      # Linux: the least time after which TCP sends again, and twice as long each time
+CONNECTION_REQUESTS_US = (0, 1_000_000, 3_000_000, 7_000_000, 15_000_000)      # Linux: when TCP asks for a connection, from the first time on
+SETUP_US = 10_000_000                 # socket.connection.setup.timeout.ms: how long a client waits for one, twice as long each time …
+MOST_SETUP_US = 30_000_000            # … but no longer than socket.connection.setup.timeout.max.ms
+RECONNECT_US = 50_000                 # reconnect.backoff.ms, likewise …
+MOST_RECONNECT_US = 1_000_000         # … up to reconnect.backoff.max.ms
 
 
 class Disconnected:
@@ -77,7 +81,7 @@ class Link:
         self.extra_us = 0
         self.is_cut = False
         self.held: list[tuple[bool, Call, Any]] = []      # sent while it was cut: (to the broker?, call, deliver)
-        self.stalled_us = 0                   # when the first of them was sent
+        self.stalled_us = 0                   # when the first of them, or of the answers that a broker has for it, was sent
         self.connect_us = connect_us          # what a client adds to that
         self.is_open = False                  # the first message waits for the connection: TCP and ApiVersions, a round trip each
         self.at_work: Call | None = None      # at the coordinator: what is not answered yet …
@@ -154,22 +158,24 @@ class Link:
 
     def _hold(self, is_up: bool, call: Call, deliver: Any) -> None:
         if not self.held:
-            self.stalled_us = self.engine.env._now
+            self.stall(self.engine.env._now)
         self.held.append((is_up, call, deliver))
 
-    def heal(self) -> None:
-        """TCP sends the first of what was held up again when its timer says so, doubled each time; the rest follows."""
+    def stall(self, from_us: int) -> None:
+        """It is cut, and a broker's answer that leaves at that instant will not get through."""
+        self.stalled_us = min(self.stalled_us, from_us) if self.stalled_us else from_us
+
+    def heal(self, patience_us: int) -> None:
+        """What was held up comes when TCP, or a client that has lost patience with the connection, tries the next time."""
         now = self.engine.env._now
         self.is_cut = False
         held, self.held = self.held, []
-        since = self.stalled_us if held else now
-        timer = RETRANSMITTED_AFTER_US if self.is_open else RECONNECTED_AFTER_US
-        again = since + timer
-        while again < now:
-            timer *= 2
-            again += timer
+        since, self.stalled_us = self.stalled_us, 0
+        if not since or since >= now:
+            return
+        again, self.is_open = gets_through(since, now, self.is_open, patience_us)
+        self.busy_us = max(self.busy_us, again)
         if held:
-            self.busy_us = max(self.busy_us, again)
             self.engine.at(again, self.rank + ARRIVES, self._resume, held)
 
     def _resume(self, held: list[tuple[bool, Call, Any]]) -> None:
@@ -192,6 +198,27 @@ class Link:
                 at = self._last_down
             self._last_down = at
         engine.at(at, self.rank + ANSWERED, deliver, call)
+
+
+def gets_through(since_us: int, now_us: int, is_open: bool, patience_us: int) -> tuple[int, bool]:
+    """When the first attempt after the line healed (now) is made, of what was stalled since; and whether on the same connection. A client gives a
+    connection up when an answer has not come for request.timeout.ms, and one that is not made yet with its set-up timeout."""
+    attempt = since_us
+    if is_open:
+        timer, again = RETRANSMITTED_AFTER_US, since_us + RETRANSMITTED_AFTER_US
+        while again < now_us:
+            timer *= 2
+            again += timer
+        if again < since_us + patience_us:
+            return again, True
+        attempt = since_us + patience_us
+    setup, backoff = SETUP_US, RECONNECT_US
+    while True:
+        for asked in CONNECTION_REQUESTS_US:
+            if asked < setup and attempt + asked >= now_us:
+                return attempt + asked, False
+        attempt += setup + backoff
+        setup, backoff = min(2 * setup, MOST_SETUP_US), min(2 * backoff, MOST_RECONNECT_US)
 
 
 def latency_between(network: Network, consumer: str, consumer_rack: str, broker: int, broker_rack: str) -> Draw:

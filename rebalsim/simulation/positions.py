@@ -12,6 +12,7 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 from rebalsim.protocol.errors_of_kafka import Error
+from rebalsim.protocol.member_timers import backoff_us
 from rebalsim.protocol.messages import OffsetFetchRequest
 from rebalsim.simulation.engine import ANSWERED
 from rebalsim.simulation.feed import FETCHING, INITIAL, RESETTING, VALIDATING, Share
@@ -80,6 +81,7 @@ class Positions:
         wanted = (consumer.member.generation, tuple([share.partition for share in shares]))
         if consumer.coordinator is None and not (yield from consumer.membership.find_coordinator(consumer.deadline_us)):
             return False
+        attempts = 0
         while True:
             if self.asked != wanted:
                 self.asked = wanted
@@ -101,7 +103,10 @@ class Positions:
                 return True
             if answer.error in (Error.NOT_COORDINATOR, Error.COORDINATOR_NOT_AVAILABLE, Error.NETWORK_EXCEPTION):
                 consumer.lose_coordinator(f"error response {answer.error.name}")
-            pause = min(consumer.config.retry_backoff_us, consumer.deadline_us - self.engine.env._now)
+            config = consumer.config
+            pause = backoff_us(attempts, config.retry_backoff_us, config.retry_backoff_max_us, consumer.jitter())
+            attempts += 1
+            pause = min(pause, consumer.deadline_us - self.engine.env._now)
             if pause <= 0:
                 return False
             yield from consumer.sleep(self.engine.env._now + pause)

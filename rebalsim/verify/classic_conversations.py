@@ -317,7 +317,7 @@ _KINDS: dict[Check, str] = {
 }
 _IDENTITY: dict[str, Check] = {"member": _text, "instance": _text_or_null}
 _FORMS: dict[str, dict[str, Check]] = {
-    "join": {**_IDENTITY, "client_id": _text, "session_ms": _whole, "rebalance_ms": _duration, "protocol_type": _text,
+    "join": {**_IDENTITY, "client_id": _text, "session_ms": _whole, "rebalance_ms": _whole, "protocol_type": _text,
              "protocols": _protocols, "reason": _text_or_null},
     "sync": {**_IDENTITY, "generation": _whole, "protocol_type": _text_or_null, "protocol": _text_or_null, "assignments": _assignments},
     "heartbeat": {**_IDENTITY, "generation": _whole},

@@ -109,7 +109,7 @@ def _consumer(document: dict[str, Any], name: str, more: dict[str, Any]) -> Cons
     settings["enable_auto_commit"] = is_auto
     handler = Handler(
         per_record=constantly(float(conf.get("x.record_us", 0))), poll_timeout_us=int(conf.get("x.poll_ms", 200)) * MS,
-        commit="auto" if is_auto else "sync-batch", on_error="close",
+        commit="auto" if is_auto else "sync-batch", on_error="close", catches_commits=True,
     )
     listener = Listener(
         Cost(constantly(float(conf.get("x.revoke_ms", 0)) * MS), constantly(float(conf.get("x.revoke_each_ms", 0)) * MS)),

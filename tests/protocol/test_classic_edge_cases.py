@@ -721,3 +721,17 @@ def test_a_refusal_for_size_rebalances_nothing():
     world.stable("a")
     assert world.join(client="b").error == "GROUP_MAX_SIZE_REACHED"
     assert world.state == "Stable"
+
+
+def test_an_empty_instance_id_is_one_like_any_other_but_no_id_names_nobody():
+    world = World(initial_rebalance_delay=0)
+    world.join(instance="")
+    nobody = world.leave(("", None))
+    assert [left.error.name for left in nobody.response.members] == ["UNKNOWN_MEMBER_ID"] and len(world.group.members) == 1
+    assert [left.error.name for left in world.leave(("", "")).response.members] == ["NONE"]
+
+
+def test_a_negative_rebalance_timeout_is_none_at_all():
+    world = World(initial_rebalance_delay=0)
+    world.enter("a", rebalance=-5)
+    assert world.group.rebalance_timeout_us() == 0

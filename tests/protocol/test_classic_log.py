@@ -133,6 +133,40 @@ def test_a_replacement_that_cannot_be_written_brings_the_old_member_back():
     assert sorted(world.group.members) == sorted([leader, static])
 
 
+def test_a_replacement_that_left_before_its_write_failed_is_counted_wrongly_from_then_on_as_kafka_does():
+    world, _ = stable("i:s")
+    world.join(instance="s", offers="range:t sticky:t")
+    world.leave(("", "s"))
+    world.log(Error.NOT_ENOUGH_REPLICAS)
+    assert world.group.supported == {"range": 0, "sticky": -1}
+
+
+def test_a_join_repeated_before_the_replacement_is_written_is_the_one_that_is_answered():
+    world, _ = stable("a", "i:s")
+    first = world.join(instance="s")
+    world.enter("b")
+    second = world.join(world.group.static_members["s"], instance="s")
+    world.log()
+    assert (first.error, second.error) == (None, "NONE")
+
+
+def test_a_join_displaced_before_the_replacement_failed_hears_of_that():
+    world, _ = stable("a", "i:s")
+    first = world.join(instance="s")
+    world.enter("b")
+    second = world.join(world.group.static_members["s"], instance="s")
+    world.log(Error.NOT_LEADER_OR_FOLLOWER)
+    assert (first.error, second.error) == ("NOT_COORDINATOR", None)
+
+
+def test_a_commit_that_is_too_large_is_told_so_only_by_the_coordinator_in_scala():
+    for rules, answer in (({}, "UNKNOWN_SERVER_ERROR"), ({"says_commit_is_too_large": True}, "INVALID_COMMIT_OFFSET_SIZE")):
+        world, (member,) = stable("a", **rules)
+        failed = world.commit(member, offsets={"t-0": 1})
+        world.log(Error.MESSAGE_TOO_LARGE)
+        assert failed.error == answer
+
+
 def test_leadership_survives_a_failed_replacement():
     world, (static,) = stable("i:s")
     world.join(instance="s")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rebalsim.protocol.classic.group import ClassicGroup
-from rebalsim.protocol.classic.log import UNWRITTEN, append_offsets
+from rebalsim.protocol.classic.log import answer_for, append_offsets
 from rebalsim.protocol.effects import Effect, Note, Reply
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import OffsetCommitRequest, OffsetCommitResponse, OffsetFetchRequest, OffsetFetchResponse
@@ -75,12 +75,8 @@ class StoredOffsets:
                     group.offsets[partition] = group.persisted_offsets[partition]
                 else:
                     group.offsets.pop(partition, None)
-        out.append(Reply(self.request, OffsetCommitResponse(_ANSWERS.get(error, error))))
+        is_size = error in _TOO_LARGE and group.rules.says_commit_is_too_large
+        out.append(Reply(self.request, OffsetCommitResponse(Error.INVALID_COMMIT_OFFSET_SIZE if is_size else answer_for(error))))
 
 
-_ANSWERS = {
-    **UNWRITTEN,
-    Error.MESSAGE_TOO_LARGE: Error.INVALID_COMMIT_OFFSET_SIZE,
-    Error.RECORD_LIST_TOO_LARGE: Error.INVALID_COMMIT_OFFSET_SIZE,
-    Error.INVALID_FETCH_SIZE: Error.INVALID_COMMIT_OFFSET_SIZE,
-}
+_TOO_LARGE = frozenset((Error.MESSAGE_TOO_LARGE, Error.RECORD_LIST_TOO_LARGE, Error.INVALID_FETCH_SIZE))

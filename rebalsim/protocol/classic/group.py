@@ -35,6 +35,7 @@ class Member:
     timer: str
     assignment: Any = None
     join: int | None = None
+    displaced: tuple[int, ...] = ()   # joins that a later one took the place of: nobody answers them, but a write that fails
     sync: int | None = None
     is_new: bool = False
     heard_us: int = -1                # when its session timer was last set
@@ -185,6 +186,8 @@ class ClassicGroup:
             member.protocols = protocols
         member.session_timeout_us = session_timeout_us
         member.rebalance_timeout_us = rebalance_timeout_us
+        if join is not None and member.join is not None:
+            member.displaced += (member.join,)
         self.awaiting_join += (join is not None) - (member.join is not None)
         member.join = join
 
@@ -200,8 +203,8 @@ class ClassicGroup:
         return self.awaiting_join == len(self.members) and not self.pending
 
     def rebalance_timeout_us(self) -> int:
-        """The longest of the members' rebalance timeouts; 0 without members."""
-        return max((member.rebalance_timeout_us for member in self.members.values()), default=0)
+        """The longest of the members' rebalance timeouts; 0 without members, and never less."""
+        return max(0, max((member.rebalance_timeout_us for member in self.members.values()), default=0))
 
     def supports(self, protocol_type: str, protocols: Protocols) -> bool:
         """Could somebody with these protocols be in the group? One of them must be known to every member there is."""

@@ -24,7 +24,7 @@ def leave(group: ClassicGroup, number: int, request: LeaveGroupRequest, now_us: 
     first = ""
     for who in request.members:
         # An administrator removes by instance id; an empty id is no member's, so a stranger ends as unknown.
-        member_id = who.member_id or group.static_members.get(who.instance_id or "", "")
+        member_id = who.member_id or ("" if who.instance_id is None else group.static_members.get(who.instance_id, ""))
         error = _remove(group, member_id, who, out)
         answers.append(LeftMember(who.member_id, who.instance_id, error))
         if error is Error.NONE:

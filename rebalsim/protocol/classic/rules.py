@@ -27,6 +27,7 @@ class CoordinatorRules:
     leaves_together: bool = True                          # else the members of one LeaveGroup go one by one, each a reason to rebalance
     sync_renews_session: bool = False                     # a SyncGroup in Stable
     replacement_stays_new: bool = False                   # a replaced static member keeps its 5 minutes as a newcomer
+    says_commit_is_too_large: bool = False                # INVALID_COMMIT_OFFSET_SIZE where a commit does not fit into a batch; else UNKNOWN_SERVER_ERROR
     sync_waits_for_loading: bool = True                   # COORDINATOR_LOAD_IN_PROGRESS, which Java clients do not expect; else
                                                           # REBALANCE_IN_PROGRESS
 
@@ -34,5 +35,5 @@ class CoordinatorRules:
         """The same settings under the coordinator of Kafka 3.9 and before."""
         return replace(
             self, extends_every_start=False, removal_ends_initial_delay=False, leaves_together=False,
-            sync_renews_session=True, replacement_stays_new=True, sync_waits_for_loading=False,
+            sync_renews_session=True, replacement_stays_new=True, says_commit_is_too_large=True, sync_waits_for_loading=False,
         )

@@ -67,9 +67,10 @@ class StoredReplacement:
     def finished(self, group: ClassicGroup, error: Error, now_us: int, out: list[Effect]) -> None:
         member = self.member
         if error is not Error.NONE:
+            waited = member.join == self.request or self.request in member.displaced
+            # Of a member that has gone meanwhile, too: Kafka counts its protocols wrongly from then on (tryCompleteStaticReplacement's error path).
+            group.update(member, self.protocols, self.session_timeout_us, self.rebalance_timeout_us, None)
             if group.members.get(member.member_id) is member:
-                waited = member.join == self.request
-                group.update(member, self.protocols, self.session_timeout_us, self.rebalance_timeout_us, None)
                 old = _replace(group, member, self.old_id, out)
                 out.append(Note("MemberRemoved", {"member_id": member.member_id, "why": "replaced"}))
                 out.append(Note("MemberAdded", {"member_id": self.old_id, "how": "replacement"}))
@@ -78,7 +79,8 @@ class StoredReplacement:
                     out.append(Reply(self.request, JoinGroupResponse(
                         answer_for(error), "", group.generation, group.protocol_type, group.protocol, self.leader_before or "")))
             return
-        if member.join != self.request:                  # fenced, gone, or answered by a barrier in the meantime
+        parked = member.join                             # this join, or one that came since
+        if parked is None:                               # fenced, gone, or answered by a barrier in the meantime
             return
         is_leader = group.leader_id == member.member_id
         skips = is_leader and self.version >= 9
@@ -87,7 +89,7 @@ class StoredReplacement:
         member.join = None
         group.awaiting_join -= 1
         leader = group.leader_id if self.version >= 9 else self.leader_before      # old clients must not think that they lead
-        out.append(Reply(self.request, JoinGroupResponse(
+        out.append(Reply(parked, JoinGroupResponse(
             Error.NONE, member.member_id, group.generation, group.protocol_type, group.protocol, leader or "", skips,
             group.members_for_leader() if skips else (),
         )))
