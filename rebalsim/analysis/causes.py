@@ -23,6 +23,7 @@ OF_TRIGGER = {
     "subscription-changed": "subscription-changed", "coordinator-moved": "coordinator-moved", "session-expired": "session-expired",
     "enforced": "enforced", "rejoined": "rejoined", "leader-rejoined": "rejoined",
 }
+_DEEDS_OF = {"stuck": ("Hang", "Slow"), "froze": ("Freeze",), "cut-off": ("Cut",)}      # what can have come to that; of other causes, anything
 OF_DOING = {"dead": "crashed", "frozen": "froze", "cut-off": "cut-off", "stuck": "stuck", "away": "left", "closing": "left"}
 
 
@@ -52,8 +53,12 @@ class Causes:
             _, blamed, since = self._of_disturbance(first)
             action = self.action_for(blamed, since, p.partition.topic)
         else:
+            if kind == "topic-changed":
+                at = min(at, p.started_us)               # who revokes before it joins does so before there is a round
             topic = self.topic_changed_before(at) if kind == "topic-changed" and p.why != "grown" else ""
-            action = self.action_for(consumer, at, topic or p.partition.topic)
+            action = self._poison_of(p) if kind == "stuck" else -1
+            if action < 0:
+                action = self.action_for(consumer, at, topic or p.partition.topic, kind)
         chain = [action] if action >= 0 else []
         if first is not None and p.why in ("revoked", "lost"):
             chain += first.evidence
@@ -62,6 +67,14 @@ class Causes:
         acted = self.index.events[action] if action >= 0 else None
         name = (acted.action or acted.text) if acted is not None else ""
         return Cause(kind, consumer, name, disturbance, tuple(sorted(n for n in dict.fromkeys(chain) if n >= 0)))
+
+    def _poison_of(self, p: Pause) -> int:
+        """The number of the action that put the record there on which the owner got stuck; −1 if it was no such record."""
+        began = self.index.events[p.start_event] if p.start_event >= 0 else None
+        if type(began) is not ev.HandlerStuck or began.why != "poison":
+            return -1
+        numbers = [n for partition in began.partitions for n in self.actions.get(str(partition), []) if self.index.events[n].kind == "Poison"]
+        return max((n for n in numbers if n <= p.start_event), default=-1)
 
     def _kind(self, p: Pause, phases: tuple[Phase, ...], first: Rebalance | None) -> tuple[str, str, int]:
         """What it was, whose, and when it began."""
@@ -140,14 +153,18 @@ class Causes:
         place = self.index.first_at(self.topics_changed, at + 1)
         return str(self.index.events[self.topics_changed[place - 1]].topic) if place else ""
 
-    def action_for(self, consumer: str, at: int, topic: str) -> int:
-        """The number of the last action of the script, up to that instant, that targets the consumer (or its process, or the topic); −1 if none."""
+    def action_for(self, consumer: str, at: int, topic: str, kind: str = "") -> int:
+        """The number of the last action of the script, up to that instant, that targets the consumer (or its process, or the topic); −1 if none. Only of
+        the deeds that can have come to that, where the kind of cause tells."""
+        deeds = _DEEDS_OF.get(kind)
         facts = self.header.consumers.get(consumer)
         targets = (consumer, facts.process if facts is not None else "") if consumer else (topic, "")
         last = -1
         for target in targets:
             if target or not consumer:
                 numbers = self.actions.get(target, [])
-                place = self.index.first_at(numbers, at + 1)
-                last = max(last, numbers[place - 1] if place else -1)
+                for place in range(self.index.first_at(numbers, at + 1) - 1, -1, -1):
+                    if deeds is None or self.index.events[numbers[place]].kind in deeds:
+                        last = max(last, numbers[place])
+                        break
         return last

@@ -1,16 +1,19 @@
-"""What a consumer was doing while others waited for it: dead, frozen, stuck, in a callback, busy, or simply unaware."""
+"""What a consumer was doing while others waited for it: dead, frozen, stuck, in a callback, committing, without a coordinator, waiting for an answer;
+busy with its batch if it was none of these; or simply unaware."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 
 from rebalsim.analysis.index import NOTHING, Index
+from rebalsim.analysis.places import Places
 from rebalsim.analysis.values import Facts, Rebalance
 from rebalsim.trace import events as ev
 
 SESSION, POLL, INITIAL_DELAY = "session.timeout.ms", "max.poll.interval.ms", "group.initial.rebalance.delay.ms"
 METADATA, HEARTBEAT, BROKERS_HEARTBEAT = "metadata.max.age.ms", "heartbeat.interval.ms", "group.consumer.heartbeat.interval.ms"
 REBALANCE_TIMEOUT = "rebalance_timeout_ms"      # as JoinGroup calls it: the brokers' patience, which each client takes from a setting of its own
+AGAIN_US = 1_100_000     # a commit that is refused is made again within retry.backoff.max.ms
 QUICK_US = 50_000        # a commit and a request take no longer, where nothing else keeps the poll thread
 TIMERS = {"session-expired": SESSION, "not-rejoined": REBALANCE_TIMEOUT, "rebalance-timeout": REBALANCE_TIMEOUT, "poll-expired": POLL}
 
@@ -29,6 +32,16 @@ class Doings:
     def __init__(self, index: Index) -> None:
         self.index = index
         self.known: dict[str, list[tuple[int, str, int]]] = {}      # consumer → (from, doing or empty, event), ascending
+        self.spans: dict[str, dict[str, list[tuple[int, int]]]] = {}      # consumer → what its poll thread was at → (from, until), ascending
+        self.groups: dict[str, Places] = {}
+        self.outages: dict[str, list[tuple[int, int]]] = {}
+
+    def places(self, group: str) -> Places:
+        """Who had a place in the group, by the coordinator's word."""
+        found = self.groups.get(group)
+        if found is None:
+            found = self.groups[group] = Places(self.index, group)
+        return found
 
     def at(self, consumer: str, at_us: int) -> tuple[str, int, int]:
         """What kept the consumer at that instant, since when, and the event that tells; empty if nothing did."""
@@ -71,12 +84,14 @@ class Doings:
         late = r.last or _latest_removed(r)
         if late in r.removed and (r.completed_by == "removal" or late not in r.joins):
             at, event, why = r.removed[late]
-            doing, since, begun = self._before_removal(late, max(r.prepared_us, min(from_us, at - 1)), at, event)
-            return Facts(late, doing or "busy", since, at, TIMERS.get(why, ""), r.trigger), tuple(n for n in (begun, event) if n >= 0)
+            began = max(r.prepared_us, min(from_us, at - 1))
+            doing, since, begun = self._before_removal(late, began, at, event)
+            return Facts(late, doing or self.between(late, began, at), since, at, TIMERS.get(why, ""), r.trigger), tuple(n for n in (begun, event) if n >= 0)
         if r.completed_by == "timer":
             late = next(iter(r.kicked), late) or self._absent(r, end - 1)
             doing, since, begun = self.at(late, end - 1) if late else ("unknown", -1, -1)
-            return Facts(late, doing or "busy", since, end, REBALANCE_TIMEOUT, r.trigger), tuple(n for n in (begun,) if n >= 0)
+            doing = doing or (self.between(late, max(r.prepared_us, from_us), end) if late else "unknown")
+            return Facts(late, doing, since, end, REBALANCE_TIMEOUT, r.trigger), tuple(n for n in (begun,) if n >= 0)
         if not late:
             return Facts("", "unknown", -1, end, "", r.trigger), r.evidence
         return self._of_joiner(r, late, max(r.prepared_us, from_us))
@@ -90,6 +105,7 @@ class Doings:
         in its place is another member. A coordinator that takes over may hold one for a member that has left: a leave is in the log only when
         the next generation is."""
         removal = self.index.events[event]
+        was = self.places(removal.group).of(removal.member_id) if type(removal) is ev.MemberRemoved else None
         heard = removal.last_heard_us if type(removal) is ev.MemberRemoved else -1
         if heard >= 0:
             loaded, exited = -1, -1
@@ -105,6 +121,8 @@ class Doings:
                     break
                 elif kind is ev.ConsumerExited and exited < 0:
                     exited = numbers[place]
+            if was is not None and was.exited_us >= 0:
+                return "away" if was.is_closed else "dead", was.exited_us, was.exit_event
             if exited >= 0:
                 e = self.index.events[exited]
                 return "away" if e.how == "closed" else "dead", e.at_us, exited
@@ -120,7 +138,8 @@ class Doings:
             until = self.until(late, from_us)
             return Facts(late, doing, since, until if until >= 0 else join_us, "", r.trigger), (begun, *evidence)
         if noticed_us < 0:
-            return Facts(late, "joining", from_us, join_us, "", r.trigger), evidence
+            doing = self.between(late, from_us, join_us)
+            return Facts(late, doing if doing == "no-coordinator" else "joining", from_us, join_us, "", r.trigger), evidence
         if noticed_us > from_us and noticed_us - from_us >= join_us - noticed_us and self.is_by_heartbeat(notice_event):
             return Facts(late, "unaware", r.prepared_us, noticed_us, HEARTBEAT, r.trigger), evidence
         began = max(noticed_us, from_us) if self.is_by_heartbeat(notice_event) else from_us
@@ -132,23 +151,108 @@ class Doings:
         return type(event) is not ev.RebalanceNoticed or event.by == "heartbeat"
 
     def between(self, consumer: str, from_us: int, until_us: int) -> str:
-        """In a callback for most of that time, or busy with its batch; only joining where it was quick."""
-        spent, entered = 0, from_us if self.at(consumer, from_us)[0] == "in-callback" else -1
-        numbers = self.index.by_consumer.get(consumer, NOTHING)
-        for number in self.index.since(numbers, from_us):
-            event = self.index.events[number]
-            if event.at_us > until_us:
-                break
-            if type(event) is ev.CallbackBegan:
-                entered = event.at_us
-            elif type(event) in (ev.CallbackEnded, ev.ConsumerExited) and entered >= 0:
-                spent += event.at_us - entered
-                entered = -1
-        if entered >= 0:
-            spent += until_us - entered
-        if spent * 2 > until_us - from_us:
-            return "in-callback"
+        """What most of that time went to. Who was at nothing that is told was busy with its batch; only joining where it was quick."""
+        spent = {what: _within(spans, from_us, until_us) for what, spans in self._spans(consumer).items()}
+        spent["no-coordinator"] = self.out_of_reach(consumer, from_us, until_us)
+        most, _, what = max((sum(until - at for at, until in spans), what == "in-callback", what) for what, spans in spent.items())
+        if most * 2 > until_us - from_us:
+            return what
         return "busy" if until_us - from_us > QUICK_US else "joining"
+
+    def out_of_reach(self, consumer: str, from_us: int, until_us: int) -> list[tuple[int, int]]:
+        """When nobody led the group during that time, or the consumer did not know who does."""
+        group = self.index.group_of.get(consumer, "")
+        joined: list[tuple[int, int]] = []
+        lost = self._spans(consumer).get("no-coordinator", []) if consumer else []
+        for at, until in sorted(_within(self.without_coordinator(group), from_us, until_us) + _within(lost, from_us, until_us)):
+            if joined and at <= joined[-1][1]:
+                joined[-1] = joined[-1][0], max(until, joined[-1][1])
+            else:
+                joined.append((at, until))
+        return joined
+
+    def outages_within(self, group: str, from_us: int, until_us: int) -> list[tuple[int, int]]:
+        """When nobody led the group during that time."""
+        return _within(self.without_coordinator(group), from_us, until_us)
+
+    def without_coordinator(self, group: str) -> list[tuple[int, int]]:
+        """When no broker led the group, or the one that does was still reading it."""
+        found = self.outages.get(group)
+        if found is None:
+            found, since = [], -1
+            for number in self.index.by_group.get(group, NOTHING):
+                e = self.index.events[number]
+                if type(e) is ev.GroupStateChanged and e.after == "Dead" and since < 0:
+                    since = e.at_us
+                elif type(e) is ev.CoordinatorMoved:
+                    if not e.is_loaded and since < 0:
+                        since = e.at_us
+                    elif e.is_loaded and since >= 0:
+                        found.append((since, e.at_us))
+                        since = -1
+            if since >= 0:
+                found.append((since, self.index.horizon_us))
+            self.outages[group] = found
+        return found
+
+    def _spans(self, consumer: str) -> dict[str, list[tuple[int, int]]]:
+        """What the poll thread was at, as far as its events tell: callbacks, commits before a rebalance that are made again and again, a SyncGroup without
+        an answer (either thread reads that; the answer to a JoinGroup may lie there, for a busy one to read). And when it had no coordinator."""
+        found = self.spans.get(consumer)
+        if found is not None:
+            return found
+        found = {}
+        since: dict[str, int] = {}
+
+        def end(at: int, *whats: str) -> None:
+            for what in whats:
+                if what in since:
+                    found.setdefault(what, []).append((since.pop(what), at))
+
+        for number in self.index.by_consumer.get(consumer, NOTHING):
+            e = self.index.events[number]
+            kind = type(e)
+            if kind is ev.CallbackBegan:
+                since.pop("committing", None)
+                since["in-callback"] = e.at_us
+            elif kind is ev.CallbackEnded:
+                end(e.at_us, "in-callback")
+            elif kind is ev.RequestSent:
+                if e.api == "OffsetCommit" and "in-callback" not in since:
+                    if e.at_us - since.get("committing", e.at_us) <= AGAIN_US:
+                        end(e.at_us, "committing")
+                    since["committing"] = e.at_us
+                elif e.api == "JoinGroup":
+                    since.pop("committing", None)
+                    end(e.at_us, "waiting")
+                elif e.api == "SyncGroup":
+                    since["waiting"] = e.at_us
+            elif kind is ev.ResponseReceived and e.api == "SyncGroup":
+                end(e.at_us, "waiting")
+            elif kind is ev.ResponseReceived and e.api == "OffsetCommit" and not e.error:
+                since.pop("committing", None)
+            elif kind is ev.CoordinatorLost:
+                since.setdefault("no-coordinator", e.at_us)
+            elif kind is ev.CoordinatorFound:
+                end(e.at_us, "no-coordinator")
+            elif kind is ev.ConsumerExited:
+                since.pop("committing", None)
+                end(e.at_us, *list(since))
+        since.pop("committing", None)
+        end(self.index.horizon_us, *list(since))
+        self.spans[consumer] = found
+        return found
+
+
+def _within(spans: list[tuple[int, int]], from_us: int, until_us: int) -> list[tuple[int, int]]:
+    """The parts of these spans that lie in that time."""
+    found = []
+    for place in range(bisect_right(spans, from_us, key=lambda s: s[1]), len(spans)):
+        at, until = spans[place]
+        if at >= until_us:
+            break
+        found.append((max(at, from_us), min(until, until_us)))
+    return found
 
 
 def _latest_removed(r: Rebalance) -> str:

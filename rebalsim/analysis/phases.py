@@ -156,6 +156,8 @@ class Storyteller:
                 elif p.end_event >= 0:
                     evidence = tuple(dict.fromkeys((*evidence, p.end_event)))
                 facts, more = self._facts(p, cut, ended)
+                if facts.until_us > ended:                   # what ended the wait in the end did not end this part of it
+                    facts = replace(facts, until_us=-1)
                 phases.append(Phase(cut.kind, cut.at_us, ended, facts, tuple(dict.fromkeys((*evidence, *more)))))
         if not phases or phases[0].started_us != p.started_us or phases[-1].ended_us != p.ended_us:
             raise BugError(f"The phases of the pause of {p.partition} from {p.started_us} to {p.ended_us} µs do not cover it")
@@ -166,7 +168,7 @@ class Storyteller:
     def _facts(self, p: Pause, cut: Cut, ended: int) -> tuple[Facts, tuple[int, ...]]:
         kind, who, r = cut.kind, cut.consumer, cut.round
         if kind in (PhaseKind.BARRIER, PhaseKind.FOLLOW_UP, PhaseKind.NOTICE) and r is not None:
-            return self._of_round(kind, r, cut.at_us, ended)
+            return self._of_round(p, kind, r, cut.at_us, ended)
         if kind is PhaseKind.FOLLOW_UP and who:
             return Facts(who, "torn", cut.at_us, ended), ()
         if kind is PhaseKind.DETECTION:
@@ -179,20 +181,35 @@ class Storyteller:
         if kind is PhaseKind.AWAY:
             return self._of_away(who, cut.at_us, ended)
         if kind is PhaseKind.REVOKE:
-            how = "closing" if p.why == "closed" and cut.at_us == p.started_us else self.doings.between(who, cut.at_us, ended)
-            return Facts(who, "committing" if how in ("busy", "joining") else how, cut.at_us, ended), ()
+            how = self.doings.between(who, cut.at_us, ended)
+            if p.why == "closed" and cut.at_us == p.started_us and how != "no-coordinator":
+                how = "closing"
+            commits = [n for n in self._between(who, cut.at_us, ended, ev.RequestSent) if self.index.events[n].api == "OffsetCommit"]
+            trigger = "refused" if how in ("busy", "joining", "committing") and len(commits) > 1 else ""
+            return Facts(who, "committing" if how in ("busy", "joining") else how, cut.at_us, ended, "", trigger), ()
         if kind in (PhaseKind.PICKUP, PhaseKind.RELEASE):
             beat = BROKERS_HEARTBEAT if not who or self._speaks_new(who, self._event_at(who, ended)) else HEARTBEAT
             return Facts(who, cut.doing or ("unaware" if kind is PhaseKind.PICKUP else "unacknowledged"), cut.at_us, ended, beat), ()
         if kind is PhaseKind.INTERVAL:
             return Facts("", "unknown", cut.at_us, ended, "group.consumer.assignment.interval.ms"), ()
         if kind is PhaseKind.ASSIGNMENT:
-            return self._of_assignment(who, r, cut.at_us, ended)
+            return self._of_assignment(p, who, r, cut.at_us, ended)
         if kind is PhaseKind.FETCH:
-            doing = "busy" if ended - cut.at_us > SLOW_FETCH_US and not self._between(who, cut.at_us, ended, ev.CoordinatorLost) \
-                and not self.doings.at(who, cut.at_us)[0] else "fetching"
-            return Facts(who, doing, cut.at_us, ended), ()
+            return Facts(who, self._fetching(who, cut.at_us, ended), cut.at_us, ended), ()
         return Facts(who, "restoring" if kind is PhaseKind.RESTORE else "unknown", cut.at_us, ended), ()
+
+    def _fetching(self, who: str, at: int, ended: int) -> str:
+        """Why the first records took so long, if they did."""
+        if ended - at <= SLOW_FETCH_US or self._between(who, at, ended, ev.CoordinatorLost) or self.doings.at(who, at)[0]:
+            return "fetching"
+        return "reconnecting" if self._between(who, at - QUICK_US, at, ev.LinkHealed) else "busy"
+
+    def _outage(self, group: str, who: str, began: int, ended: int) -> Facts | None:
+        """Where the group had no coordinator for most of that time, nothing else matters."""
+        outages = self.doings.out_of_reach(who, began, ended) if who else self.doings.outages_within(group, began, ended)
+        if sum(until - at for at, until in outages) * 2 <= ended - began:
+            return None
+        return Facts(who, "no-coordinator", outages[0][0], outages[-1][1])
 
     def _of_away(self, who: str, at: int, ended: int) -> tuple[Facts, tuple[int, ...]]:
         """Who was waited for, and whether it was away at all: one that left because its batch outlasted the limit is there, and busy."""
@@ -201,11 +218,19 @@ class Storyteller:
             return Facts(who, "busy", self.index.events[expired].at_us, ended), (expired,)
         if doing and doing != "dead" and self._between(who, at, ended, ev.ConsumerExited):       # that did not pass: its process ended, and another came
             doing = "away"
+        back = self.doings.until(who, at) if doing in ("frozen", "stuck", "cut-off", "busy", "in-callback") else -1
+        if 0 <= back < ended - QUICK_US:
+            return Facts(who, doing, since, ended, "", "rejoined"), (event,) if event >= 0 else ()
         is_new = bool(who) and not self.index.first_at(self.index.by_consumer.get(who, NOTHING), at)
         return Facts(who, "new" if is_new else "away" if doing in ("", "dead") else doing, since, ended), (event,) if event >= 0 else ()
 
-    def _of_assignment(self, assignee: str, r: Rebalance | None, began: int, ended: int) -> tuple[Facts, tuple[int, ...]]:
+    def _of_assignment(self, p: Pause, assignee: str, r: Rebalance | None, began: int, ended: int) -> tuple[Facts, tuple[int, ...]]:
         """What most of the time went to: until the leader read that it leads, until the assignment was stored, until the new owner took it up."""
+        if r is not None and ended - began > QUICK_US:
+            if (outage := self._outage(p.group, "", began, ended)) is not None:
+                return outage, ()
+            if (dead := self._dead_in(r, p, began, ended)) is not None:
+                return dead
         if r is None and assignee and ended - began > SLOW_FETCH_US:        # consumer protocol: it has been told, and its poll thread must come to it
             doing, since, event = self.doings.at(assignee, began)
             if doing and doing != "in-callback":
@@ -229,6 +254,19 @@ class Storyteller:
         how = "away" if self._between(who, from_us, until, ev.ConsumerExited) else self.doings.between(who, from_us, until)
         return Facts(who, how, from_us, until), told
 
+    def _dead_in(self, r: Rebalance, p: Pause, began: int, ended: int) -> tuple[Facts, tuple[int, ...]] | None:
+        """A process that had ended was to assign, or was given this partition: nobody will ever take it up from there."""
+        if r.barrier_us < 0:
+            return None
+        dead = [place for place in self.doings.places(p.group).dead_at(max(began, ended - 1)) if place.from_us <= r.barrier_us]
+        leader = next((place for place in dead if place.consumer == r.leader), None)
+        if leader is not None and (r.stable_us < 0 or r.stable_us > ended) and leader.exited_us <= r.barrier_us:
+            return Facts(leader.consumer, "dead-leader", leader.exited_us, -1), (leader.exit_event,)
+        if dead and 0 <= r.stable_us < ended and not self._assignee(r, p.partition) and len(r.latency_us) + len(dead) >= r.members:
+            whose = dead[0].consumer if len({place.consumer for place in dead}) == 1 else ""
+            return Facts(whose, "dead-owner", dead[0].exited_us, -1), tuple(place.exit_event for place in dead)
+        return None
+
     def _read_by(self, leader: str, r: Rebalance, until: int) -> tuple[int, int]:
         """When the leader read the answer to its JoinGroup, and the event; it does so within poll() only."""
         numbers = self.index.by_consumer.get(leader, NOTHING)
@@ -240,10 +278,12 @@ class Storyteller:
                 return e.at_us, n
         return -1, -1
 
-    def _of_round(self, kind: PhaseKind, r: Rebalance, began: int, ended: int) -> tuple[Facts, tuple[int, ...]]:
+    def _of_round(self, p: Pause, kind: PhaseKind, r: Rebalance, began: int, ended: int) -> tuple[Facts, tuple[int, ...]]:
         if kind is not PhaseKind.BARRIER:
             at, who, event = notice_of(r)
             told = (event,) if event >= 0 else ()
+            if (outage := self._outage(p.group, who, began, ended)) is not None:
+                return outage, told
             if who and not self.doings.is_by_heartbeat(event):            # an answer told it, which only its next poll() could ask for
                 return Facts(who, self.doings.between(who, r.prepared_us, at), r.prepared_us, at, "", r.trigger), told
             return Facts(who, "unaware" if who else "unknown", r.prepared_us, at if who else ended, HEARTBEAT, r.trigger), told

@@ -65,7 +65,8 @@ class ClassicWalk:
         if self.mode == "revoking":
             self.is_handover = self._is_after_round(p.start_event)
             r = self.round
-            self.is_ahead = p.why == "revoked" and not self.is_handover and r is not None and 0 <= r.barrier_us < p.started_us
+            is_over = not self.is_handover and r is not None and 0 <= r.barrier_us < p.started_us
+            self.is_ahead = is_over and (p.why == "revoked" or (p.why == "lost" and r is not None and (self.holder not in r.removed or not r.members)))
         self._mark(p.started_us, p.start_event)
         for at, number, r in self._changes():
             if r is not None:
@@ -230,7 +231,7 @@ class ClassicWalk:
             return PhaseKind.REVOKE, holder, None
         if mode == "resuming":
             is_called = r is not None and r.prepared_us <= at and (r.barrier_us < 0 or at < r.barrier_us)
-            return (PhaseKind.REVOKE if is_called else PhaseKind.FETCH), holder, None
+            return (PhaseKind.REVOKE if is_called and not self._goes_on() else PhaseKind.FETCH), holder, None
         if mode in ("gone", "unknown"):
             return (PhaseKind.AWAY if self._returns() else PhaseKind.DETECTION), holder, None
         return self._of_group(at, mode, r)

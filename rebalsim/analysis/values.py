@@ -43,15 +43,18 @@ class Facts:
     computing (its heartbeat, not due either, is what the broker computes on, for somebody whose own does not do) | away | ghost |
     new (it had never been there) | starting | joining | committing | restoring | initial-delay | assigning | fetching | unknown |
     unled (nobody minds the topics: the leader came back in its old place, and was not told that it leads) |
-    torn (it was to set off the second round of a hand-over, and had started anew in its old place before that).
+    torn (it was to set off the second round of a hand-over, and had started anew in its old place before that) | no-coordinator |
+    waiting (for the answer to its SyncGroup) | reconnecting | dead-leader (a process that had ended led the group, and was to assign) |
+    dead-owner (such a process was given the partition).
     """
 
     consumer: str = ""             # whom it was waiting for (barrier: the last to join; follow-up: whose heartbeat; detection: who vanished)
     doing: str = ""
     since_us: int = -1             # since when it had been doing that
-    until_us: int = -1             # the instant that ended the wait: the timer's firing, the heartbeat, the join
+    until_us: int = -1             # the instant that ended the wait: the timer's firing, the heartbeat, the join; −1 where the phase ended before that
     timer: str = ""                # the setting whose timer ended the wait, by Kafka's key; rebalance_timeout_ms: the broker's wait for who does not join
-    trigger: str = ""              # the rebalance's trigger, where one follows; detection: replaced, where one with its static id took its place
+    trigger: str = ""              # the rebalance's trigger, where one follows; detection: replaced, where one with its static id took its place;
+                                   # away: rejoined, where it had to join again first; revoke: refused, where the commit was made again and again
     heard_us: int = -1             # detection that a session ended: when it began anew meanwhile, for the last time
 
 

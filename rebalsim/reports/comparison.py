@@ -226,6 +226,8 @@ def _reason(variant: VariantReport) -> str:
     if heard.doing == "torn":
         return (f", because under {safe(variant.name)} a moved partition waits {say_duration(waited)} for a second rebalance that never comes: "
                 f"{safe(heard.consumer)} was restarted in between")
+    if heard.doing == "no-coordinator":
+        return f", because under {safe(variant.name)} a moved partition waits {say_duration(waited)} for a second rebalance, without a coordinator"
     by_heartbeat = heard.timer or not heard.consumer
     how = "the others hear at their next heartbeat" if by_heartbeat else f"{safe(heard.consumer)} hears only when {_FREED.get(heard.doing, 'it polls again')}"
     return f", because under {safe(variant.name)} a moved partition waits {say_duration(waited)} for a second rebalance, of which {how}"

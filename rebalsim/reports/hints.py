@@ -11,6 +11,7 @@ from rebalsim.trace.trace import ConsumerFacts
 UNLIMITED = ("franz-go", "sarama")   # clients that have no max.poll.interval.ms
 OWN_REBALANCE_TIMEOUT = (*UNLIMITED, "aiokafka")   # whose rebalance timeout is another setting than max.poll.interval.ms
 EXTRA_BEAT_US = 500_000              # after it was given a part of its partitions only, franz-go beats that soon, whatever its interval
+SESSION = "session.timeout.ms"
 METADATA, HEARTBEAT = "metadata.max.age.ms", "heartbeat.interval.ms"
 REBALANCE_TIMEOUT = "rebalance_timeout_ms"
 SLACK_US = 100_000                   # messages, and a thread that looks that often
@@ -25,8 +26,17 @@ def hint_on(pause: Pause, analysis: Analysis) -> str:
     if pause.cause.kind == "poll-interval-exceeded" and phase.kind is not PhaseKind.STUCK and phase.facts.doing not in ("stuck", "frozen"):
         blamed = header.consumers.get(pause.cause.consumer)
         return _outlasted(blamed.at(pause.started_us) if blamed is not None else None)
-    if phase.kind is PhaseKind.BARRIER and phase.facts.timer == REBALANCE_TIMEOUT:
+    if phase.facts.doing in ("no-coordinator", "reconnecting"):
+        return ""                                  # a group has no setting for that
+    if phase.facts.doing in ("dead-leader", "dead-owner"):
+        return _session(facts)
+    if phase.kind in (PhaseKind.BARRIER, PhaseKind.DETECTION) and phase.facts.timer == REBALANCE_TIMEOUT:
         return _patience(facts)
+    if phase.kind is PhaseKind.BARRIER and phase.facts.timer == SESSION:
+        return _session(facts)
+    if phase.kind is PhaseKind.REVOKE and phase.facts.trigger == "refused":
+        return ("The brokers refused the commit of what was to be given up (of a topic that is gone, for instance); Kafka's client tries again until its "
+                f"rebalance timeout, max.poll.interval.ms{_value(facts, 'max_poll_interval_us')}, is over.")
     if phase.kind is PhaseKind.BARRIER:
         return _waited_for(phase.facts.doing, facts)
     if phase.kind is PhaseKind.DETECTION and pause.why == "closed" and facts is not None and facts.instance_id is not None:

@@ -189,7 +189,7 @@ def _and(words: Sequence[str]) -> str:
 _DOING = {
     "dead": "was dead", "frozen": "was frozen", "cut-off": "was cut off", "stuck": "was stuck in its handler", "busy": "was busy with its batch",
     "in-callback": "was in its callback", "starting": "was starting", "joining": "was joining", "away": "was away", "closing": "was closing",
-    "committing": "was committing", "restoring": "was restoring its state",
+    "committing": "was committing", "restoring": "was restoring its state", "no-coordinator": "had no coordinator", "waiting": "waited for an answer",
     "ghost": "had left before the coordinator moved, but was loaded as a member again and stayed one",
 }
 _DONE = {                    # what a consumer was waited for, once it had come to that
@@ -214,9 +214,11 @@ def tell_phase(phase: Phase, owner_after: str = "") -> str:
 
 
 def _until(f: Facts, ending: str = "") -> str:
-    at = f" at {say_instant(f.until_us)}" if f.until_us >= 0 else ""
+    """What ended it, and when; nothing, where the phase was over before that."""
+    if f.until_us < 0:
+        return ""
     said = ending or _TIMERS.get(f.timer, "")
-    return f" until {said}{at}" if said else f" until {say_instant(f.until_us)}" if at else ""
+    return f" until {said} at {say_instant(f.until_us)}" if said else f" until {say_instant(f.until_us)}"
 
 
 def _stuck(f: Facts, who: str) -> str:
@@ -247,7 +249,8 @@ def _away(f: Facts, who: str) -> str:
         return "while nobody was there to take it"
     if f.doing in ("new", "starting"):
         return f"until {who} {'came' if f.doing == 'new' else 'had started'}"
-    return f"until {who} {_DONE[f.doing]}{_at(f)}" if f.doing in _DONE else f"until {who} was back"
+    joined = " and joined again" if f.trigger == "rejoined" else ""
+    return f"until {who} {_DONE[f.doing]}{joined}{_at(f)}" if f.doing in _DONE else f"until {who} was back"
 
 
 def _at(f: Facts) -> str:
@@ -272,6 +275,10 @@ def _barrier(f: Facts, who: str) -> str:
 
 
 def _notice(f: Facts, who: str) -> str:
+    if f.doing == "no-coordinator":
+        return f"without a coordinator{_until(f)}"
+    if f.consumer and f.until_us < 0:
+        return f"before {who} had heard of the rebalance"
     return f"until {who} heard of the rebalance{_heard(f)}"
 
 
@@ -284,7 +291,10 @@ def _heard(f: Facts) -> str:
 
 
 def _revoke(f: Facts, who: str) -> str:
-    return {"closing": f"while {who} closed", "in-callback": f"while {who} ran its revocation callback", "committing": f"while {who} committed"}.get(
+    if f.doing == "no-coordinator":
+        return f"while {who} had no coordinator to commit to or to leave{_until(f)}"
+    committed = f"while {who} committed{', again and again' if f.trigger == 'refused' else ''}"
+    return {"closing": f"while {who} closed", "in-callback": f"while {who} ran its revocation callback", "committing": committed}.get(
         f.doing, f"while {who} gave it up")
 
 
@@ -293,6 +303,10 @@ def _follow_up(f: Facts, who: str) -> str:
         return "waiting for the second rebalance"
     if f.doing == "torn":
         return f"without a second rebalance: {who} had restarted under its static id before it could set that off"
+    if f.doing == "no-coordinator":
+        return f"waiting for the second rebalance, without a coordinator{_until(f)}"
+    if f.until_us < 0:
+        return f"waiting for the second rebalance, of which {who} had yet to hear"
     return f"waiting for the second rebalance, of which {who} heard{_heard(f).removeprefix(',')}"
 
 
@@ -301,12 +315,21 @@ def _pickup(f: Facts, who: str) -> str:
 
 
 def _assignment(f: Facts, who: str) -> str:
+    if f.doing == "dead-leader":
+        return f"for the assignment, which {who}'s dead process (the leader) was to make"
+    if f.doing == "dead-owner":
+        whose = f"{who}'s" if f.consumer else "a"
+        return f"in the hands of {whose} dead process, which was given it"
+    if f.doing == "no-coordinator":
+        return f"for the assignment, without a coordinator{_until(f)}"
     if f.consumer and f.doing in _DOING:
         return f"for the assignment, while {who} {_DOING[f.doing]}{_until(f)}"
     return "for the assignment to be computed and handed out"
 
 
 def _fetch(f: Facts, who: str) -> str:
+    if f.doing == "reconnecting":
+        return f"until {who}'s connections were through again, which TCP and the client try at growing intervals"
     if f.doing == "busy":
         return f"while {who} was busy with records of other partitions{_until(f)}"
     return f"until {who} had found its position and the first records"

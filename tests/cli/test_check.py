@@ -26,7 +26,7 @@ def test_kept_budgets_end_with_0_and_a_line_each(repository: Repository) -> None
     lines = repository.out.splitlines()
     assert lines[0] == "scenarios/deploy.yaml  Rolling deploy of orders-processor"
     assert [line.split("  ")[1].strip() for line in lines[1:4]] == ["✓", "✓", "✓"]
-    assert "longest_pause <= 40s" in lines[1] and "35.0 s" in lines[1] and "12 % left" in lines[1]
+    assert "longest_pause <= 40s" in lines[1] and "35.1 s" in lines[1] and "12 % left" in lines[1]
     assert lines[-1].startswith("1 scenario: 3 budgets kept.")
 
 
@@ -245,7 +245,7 @@ def test_what_if_says_which_budgets_flip_and_what_each_metric_does(repository: R
     told = " ".join(repository.out.split())
     assert "What if group.config.session.timeout.ms=20s" in told
     assert "~ as-written rebalances == 0 0 → 9 kept → broken scenarios/deploy.yaml:20" in told
-    assert "~ as-written longest_pause <= 40s 35.0 s → 2" in told and "2 budgets would flip." in told
+    assert "~ as-written longest_pause <= 40s 35.1 s → 2" in told and "2 budgets would flip." in told
     assert repository.read("scenarios/deploy.yaml") == DEPLOY
 
 

@@ -203,7 +203,7 @@ BREAKS = {
     'step 1: "do" is ["join"]': lambda c: c["steps"][0].update(do=["join"]),
     'step 1: "instance" is missing': lambda c: c["steps"][0].pop("instance"),
     'step 1: "protocols" is [["range"]]': lambda c: c["steps"][0].update(protocols=[["range"]]),
-    'step 1: "rebalance_ms" is -5': lambda c: c["steps"][0].update(rebalance_ms=-5),
+    'step 1: "rebalance_ms" is -5.5': lambda c: c["steps"][0].update(rebalance_ms=-5.5),
     'step 2: "members" is 3': lambda c: c["steps"][1].update(members=3),
     "step 2: is no request": lambda c: c["steps"].insert(1, {"t": 0}),
     'step 2: "error" is missing': lambda c: c["steps"].insert(1, {"t": 0, "reply": 1}),
