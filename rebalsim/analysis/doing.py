@@ -34,7 +34,7 @@ class Doings:
         self.known: dict[str, list[tuple[int, str, int]]] = {}      # consumer → (from, doing or empty, event), ascending
         self.spans: dict[str, dict[str, list[tuple[int, int]]]] = {}      # consumer → what its poll thread was at → (from, until), ascending
         self.groups: dict[str, Places] = {}
-        self.outages: dict[str, list[tuple[int, int]]] = {}
+        self.uncoordinated: dict[str, list[tuple[int, int]]] = {}
 
     def places(self, group: str) -> Places:
         """Who had a place in the group, by the coordinator's word."""
@@ -171,13 +171,13 @@ class Doings:
                 joined.append((at, until))
         return joined
 
-    def outages_within(self, group: str, from_us: int, until_us: int) -> list[tuple[int, int]]:
+    def uncoordinated_within(self, group: str, from_us: int, until_us: int) -> list[tuple[int, int]]:
         """When nobody led the group during that time."""
         return _within(self.without_coordinator(group), from_us, until_us)
 
     def without_coordinator(self, group: str) -> list[tuple[int, int]]:
         """When no broker led the group, or the one that does was still reading it."""
-        found = self.outages.get(group)
+        found = self.uncoordinated.get(group)
         if found is None:
             found, since = [], -1
             for number in self.index.by_group.get(group, NOTHING):
@@ -192,7 +192,7 @@ class Doings:
                         since = -1
             if since >= 0:
                 found.append((since, self.index.horizon_us))
-            self.outages[group] = found
+            self.uncoordinated[group] = found
         return found
 
     def _spans(self, consumer: str) -> dict[str, list[tuple[int, int]]]:

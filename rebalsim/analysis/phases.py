@@ -204,12 +204,12 @@ class Storyteller:
             return "fetching"
         return "reconnecting" if self._between(who, at - QUICK_US, at, ev.LinkHealed) else "busy"
 
-    def _outage(self, group: str, who: str, began: int, ended: int) -> Facts | None:
+    def _uncoordinated(self, group: str, who: str, began: int, ended: int) -> Facts | None:
         """Where the group had no coordinator for most of that time, nothing else matters."""
-        outages = self.doings.out_of_reach(who, began, ended) if who else self.doings.outages_within(group, began, ended)
-        if sum(until - at for at, until in outages) * 2 <= ended - began:
+        spans = self.doings.out_of_reach(who, began, ended) if who else self.doings.uncoordinated_within(group, began, ended)
+        if sum(until - at for at, until in spans) * 2 <= ended - began:
             return None
-        return Facts(who, "no-coordinator", outages[0][0], outages[-1][1])
+        return Facts(who, "no-coordinator", spans[0][0], spans[-1][1])
 
     def _of_away(self, who: str, at: int, ended: int) -> tuple[Facts, tuple[int, ...]]:
         """Who was waited for, and whether it was away at all: one that left because its batch outlasted the limit is there, and busy."""
@@ -227,8 +227,8 @@ class Storyteller:
     def _of_assignment(self, p: Pause, assignee: str, r: Rebalance | None, began: int, ended: int) -> tuple[Facts, tuple[int, ...]]:
         """What most of the time went to: until the leader read that it leads, until the assignment was stored, until the new owner took it up."""
         if r is not None and ended - began > QUICK_US:
-            if (outage := self._outage(p.group, "", began, ended)) is not None:
-                return outage, ()
+            if (alone := self._uncoordinated(p.group, "", began, ended)) is not None:
+                return alone, ()
             if (dead := self._dead_in(r, p, began, ended)) is not None:
                 return dead
         if r is None and assignee and ended - began > SLOW_FETCH_US:        # consumer protocol: it has been told, and its poll thread must come to it
@@ -282,8 +282,8 @@ class Storyteller:
         if kind is not PhaseKind.BARRIER:
             at, who, event = notice_of(r)
             told = (event,) if event >= 0 else ()
-            if (outage := self._outage(p.group, who, began, ended)) is not None:
-                return outage, told
+            if (alone := self._uncoordinated(p.group, who, began, ended)) is not None:
+                return alone, told
             if who and not self.doings.is_by_heartbeat(event):            # an answer told it, which only its next poll() could ask for
                 return Facts(who, self.doings.between(who, r.prepared_us, at), r.prepared_us, at, "", r.trigger), told
             return Facts(who, "unaware" if who else "unknown", r.prepared_us, at if who else ended, HEARTBEAT, r.trigger), told

@@ -70,13 +70,14 @@ NOTHING_GIVEN = Given(-1, ())
 class ConsumerMember:
     """One client's membership, through one life of its process."""
 
-    __slots__ = ("_sent", "current", "epoch", "instance_id", "is_reconciling", "member_id", "poll_has_expired", "rejoined_meanwhile", "state",
+    __slots__ = ("_sent", "current", "epoch", "has_had_epoch", "instance_id", "is_reconciling", "member_id", "poll_has_expired", "rejoined_meanwhile", "state",
                  "target")
 
     def __init__(self, member_id: str, instance_id: str | None) -> None:
         self.member_id = member_id
         self.instance_id = instance_id
         self.epoch = 0
+        self.has_had_epoch = False                        # it was a member once; what the consumer's group metadata goes on saying (close() asks that)
         self.state = ClientState.UNSUBSCRIBED
         self.current = NOTHING_GIVEN                      # what it acknowledged, or will with the next beat
         self.target = NOTHING_GIVEN                       # what it was given last
@@ -193,6 +194,7 @@ class ConsumerMember:
         if not self.is_in_group or epoch < 0:
             return None
         self.epoch = epoch
+        self.has_had_epoch = self.has_had_epoch or epoch > 0
         if given is None:
             return None
         if self.target.number < 0 or self.target.partitions != given:

@@ -714,7 +714,8 @@ SCALE = Section("scale", (
 ), "Bring the group to so many members: new ones join, or the last ones leave.", shorthand=word_of("to"))
 LEAVE = Section("leave", (
     WHO, PROCESS, IN_GROUP, STAGGER,
-    Field("option", Choice("default", "leave", "remain"), "Java's close option: default (static members stay), leave, or remain.", target="option"),
+    Field("option", Choice("default", "leave", "remain"), "Java's close option: default (static members stay), leave, or"
+          " remain (under the consumer protocol a dynamic member leaves all the same, as Kafka 4.3.1's client does).", target="option"),
 ), "Members stop gracefully.", shorthand=word_of("members"))
 CRASH = Section("crash", (
     WHO, PROCESS, IN_GROUP, Field("restart_after", DRAW, "Started again so much later.", target="restart_after", default="not at all"),

@@ -34,7 +34,7 @@ def close(consumer: Consumer, option: str) -> Generator[Any, Any, None]:
         yield from _leave(consumer, option)
         while consumer.coordinator is not None and consumer.is_awaiting_coordinator() and engine.env._now < until:
             yield from consumer.wait(until)            # for whatever is under way there: a JoinGroup that is parked, too
-    yield from _end_fetch_sessions(consumer, readers, until)
+    yield from end_fetch_sessions(consumer, readers, until)
     consumer.tell(CloseEnded(engine.env._now, consumer.name))
 
 
@@ -52,7 +52,7 @@ def _leave(consumer: Consumer, option: str) -> Generator[Any, Any, None]:
     consumer.membership.leave("the consumer is being closed", is_forced=option == "leave", is_barred=option == "remain")
 
 
-def _end_fetch_sessions(consumer: Consumer, brokers: Iterable[int], until_us: int) -> Generator[Any, Any, None]:
+def end_fetch_sessions(consumer: Consumer, brokers: Iterable[int], until_us: int) -> Generator[Any, Any, None]:
     """A last Fetch to each broker that was read from ends its session: behind the one that is parked there, and its answer is waited for."""
     now = ended = consumer.engine.env._now
     for broker in brokers:

@@ -45,6 +45,7 @@ class Background:
         "beats",
         "consumer",
         "engine",
+        "is_closing",
         "is_enabled",
         "late_us",
         "reconciliation",
@@ -59,6 +60,7 @@ class Background:
         self.alarm = Alarm(self.engine, consumer.rank + BEAT, self.turn)
         self.late_us = 0                              # metadata and commits are looked at by the same clock as everything else
         self.is_enabled = True
+        self.is_closing = False                       # CommitOnCloseEvent and StopFindCoordinatorOnCloseEvent have been handed over
         self.told: list[Removed | Assigned] = []      # for the application
         self.beats = Beats(consumer, self)
         self.reconciliation = Reconciliation(consumer, self)
@@ -91,10 +93,10 @@ class Background:
         if not self.is_enabled or self.consumer.is_resting:
             self.alarm.off()
             return
-        at = min(self.beats.next_us(), self.consumer.commits.next_us())
+        at = min(self.beats.next_us(), self.beats.expires_us(), self.consumer.commits.next_us())
         if self._queue and type(self._queue[0]) is Done:
             at = min(at, self._queue[0].acts_us)
-        if self.consumer.coordinator is None and not self.consumer.is_looking_up:
+        if self.consumer.coordinator is None and not self.consumer.is_looking_up and not self.is_closing:
             at = min(at, self._asks_at_us)
         if at == NEVER:
             self.alarm.off()
@@ -195,7 +197,7 @@ class Background:
 
     def _find_coordinator(self) -> None:
         consumer = self.consumer
-        if consumer.coordinator is not None or consumer.is_looking_up or self.engine.env._now < self._asks_at_us:
+        if consumer.coordinator is not None or consumer.is_looking_up or self.engine.env._now < self._asks_at_us or self.is_closing:
             return
         consumer.is_looking_up = True
         call = ask_for_coordinator(consumer)

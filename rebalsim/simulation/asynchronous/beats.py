@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rebalsim.simulation.asynchronous.consumer import AsyncConsumer
 
 POLL_EXPIRED = "consumer poll timeout has expired."
+LOOP_US = 5_000_000                   # ConsumerNetworkThread.MAX_POLL_TIMEOUT_MS
 CLOSED = "the consumer is being closed"
 
 
@@ -48,6 +49,15 @@ class Beats:
         if consumer.coordinator is None or not consumer.member.beats or self.flying is not None:
             return NEVER
         return max(self.due_us, self._not_before_us)
+
+    def expires_us(self) -> int:
+        """At which turn of its own the thread will see that the application has not polled for too long: it turns at least every 5 s, since the last beat."""
+        consumer, member = self.consumer, self.consumer.member
+        if consumer.coordinator is None or not member.beats or member.is_leaving or consumer.is_steady:
+            return NEVER
+        ends = self._background.timers.polled_us + consumer.config.max_poll_interval_us
+        beat = self.flying.sent_us if self.flying is not None else self.due_us - self.interval_us - self.late_us
+        return int(beat + LOOP_US * max(1, -((beat - ends) // LOOP_US)))
 
     def longest_wait_us(self, now: int) -> int:
         """Half of what is left of max.poll.interval.ms, and no longer than up to the next beat."""
@@ -183,7 +193,8 @@ class Beats:
         self._attempts += 1
         if error in FENCES:
             self._attempts = self._not_before_us = 0
-            consumer.tell(Fenced(now, consumer.name, "ConsumerGroupHeartbeat", error.name))
+            if member.is_in_group:                    # else it is the answer to its leave
+                consumer.tell(Fenced(now, consumer.name, "ConsumerGroupHeartbeat", error.name))
             self._background.reconciliation.fenced()
         elif error in RETRIES_AT_ONCE:
             self._attempts = self._not_before_us = 0

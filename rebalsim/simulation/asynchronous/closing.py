@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rebalsim.protocol.consumer_member import ClientState
 from rebalsim.simulation.asynchronous.beats import CLOSED
-from rebalsim.simulation.closing import CLOSE_TIMEOUT_US
+from rebalsim.simulation.closing import CLOSE_TIMEOUT_US, end_fetch_sessions
 from rebalsim.simulation.listener import ListenerFailed, call_listener
 from rebalsim.trace.events import CloseBegan, CloseEnded, LeaveSent
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 
 def close(consumer: AsyncConsumer, option: str) -> Generator[Any, Any, None]:
-    """`option`: default (leaves; a static member for a while), leave (for good), remain (a dynamic member says nothing)."""
+    """`option`: default (leaves; a static member for a while), leave (for good), remain. A dynamic member that shall remain leaves all the same: what
+    keeps its beat back (shouldSendLeaveHeartbeatNow) is overruled by shouldHeartbeatNow, at least up to Kafka 4.3.1."""
     engine, member, background = consumer.engine, consumer.member, consumer.heartbeat
     until = engine.env._now + min(CLOSE_TIMEOUT_US, consumer.config.request_timeout_us)
     consumer.is_closing = True
@@ -25,18 +26,24 @@ def close(consumer: AsyncConsumer, option: str) -> Generator[Any, Any, None]:
     if consumer.feed.cycle is not None:
         consumer.commits.make_up()
         consumer.feed.unsettle()
-    if consumer.commits.is_auto and consumer.coordinator is not None:
-        yield from consumer.commits.sync(until)
+    readers = consumer.feed.brokers()
+    if member.state is ClientState.FATAL:              # all was lost with the error
+        consumer.feed.assign(())
+    if consumer.commits.is_auto:
+        yield from consumer.commits.sync(until)        # looks for the coordinator meanwhile, …
+    background.is_closing = True                       # … and not after that
     owned = tuple(sorted(consumer.feed.shares))
     if owned:
         with suppress(ListenerFailed):                 # logged, and thrown when all is closed
-            yield from call_listener(consumer, "revoked" if member.epoch > 0 else "lost", owned)
+            yield from call_listener(consumer, "revoked" if member.has_had_epoch else "lost", owned)
         consumer.feed.assign(())
-    if member.is_in_group and not (option == "remain" and member.instance_id is None):
-        consumer.tell(LeaveSent(engine.env._now, consumer.name, CLOSED))
+    if member.is_in_group:
+        if consumer.coordinator is not None:
+            consumer.tell(LeaveSent(engine.env._now, consumer.name, CLOSED))
         consumer.step_to(lambda: member.leave(False, option == "leave"), ClientState.PREPARE_LEAVING)
         background.turn()
         while background.beats.flying is not None and engine.env._now < until and consumer.coordinator is not None:
             yield from consumer.wait_for_background(until)
     background.stop()
+    yield from end_fetch_sessions(consumer, readers, until)
     consumer.tell(CloseEnded(engine.env._now, consumer.name))

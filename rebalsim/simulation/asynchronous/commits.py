@@ -66,7 +66,12 @@ class AsyncCommits(Commits):
         return NEVER if self.under_way else self.due_us
 
     def send_waiting(self) -> None:
-        """Send what may be sent now."""
+        """Send what may be sent now; a consumer that closes has none but what its coordinator can be told at once."""
+        if self.consumer.coordinator is None and self._background.is_closing:
+            waiting, self._waiting = self._waiting, []
+            for wanted in waiting:
+                self.consumer.tell(CommitRefused(self.engine.env._now, self.consumer.name, "CommitFailed"))
+                wanted.then("failed")
         if not self._waiting or self.consumer.coordinator is None:
             return
         now = self.engine.env._now
@@ -79,7 +84,7 @@ class AsyncCommits(Commits):
 
     def _send(self, wanted: Wanted) -> None:
         consumer, member = self.consumer, self.consumer.member
-        epoch = max(member.epoch, -1)
+        epoch = member.epoch if member.epoch > 0 else -1
         request = OffsetCommitRequest(member.member_id, member.instance_id, epoch, wanted.offsets)
         call = consumer.call("OffsetCommit", request, lambda call, response: self._answered(wanted, call, response))
         call.is_quiet = wanted.is_periodic
@@ -162,7 +167,7 @@ class AsyncCommits(Commits):
         now = self.engine.env._now
         if error in _LOSE:
             consumer.lose_coordinator(f"error response {error.name}")
-        is_stale = error is Error.STALE_MEMBER_EPOCH and consumer.member.epoch > 0
+        is_stale = error is Error.STALE_MEMBER_EPOCH and consumer.member.epoch > 0 and wanted.partitions is not None
         if error in _LATER or is_stale:
             if now < wanted.until_us:
                 config = consumer.config

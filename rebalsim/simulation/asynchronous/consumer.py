@@ -91,7 +91,10 @@ class AsyncConsumer(Consumer):
 
     def fail(self, error: Error) -> None:
         """The coordinator will never have this member: poll() throws, and the consumer is beyond use."""
+        was = self.member.state
         self.step_to(lambda: self.member.become(ClientState.FATAL))
+        if was not in (ClientState.UNSUBSCRIBED, ClientState.LEAVING, ClientState.PREPARE_LEAVING):
+            self.heartbeat.reconciliation.lose_to_error()
         self.poll_error = PollFailed(error.name.title().replace("_", "") + "Exception", True)
         self.woken = True
 

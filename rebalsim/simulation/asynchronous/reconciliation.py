@@ -35,6 +35,10 @@ class Reconciliation:
         if not member.must_reconcile or self.engine.env._now < consumer.looks_not_before_us:
             return
         target = member.target
+        if member.current.number >= 0 and frozenset(target.partitions) == frozenset(member.current.partitions):
+            member.current = target                           # offered something else meanwhile, and the old again: acknowledged, without a callback
+            consumer.step_to(lambda: member.become(ClientState.ACKNOWLEDGING))
+            return
         owned = tuple(sorted(consumer.feed.shares))
         wanted = dict.fromkeys(target.partitions)
         held = dict.fromkeys(owned)
@@ -110,6 +114,10 @@ class Reconciliation:
         self._is_releasing = True
         self._rejoins = False
         self._release(self._stale_released)
+
+    def lose_to_error(self) -> None:
+        """The coordinator will never have it: what it had is lost, with the poll() that throws."""
+        self._release(self._clear)
 
     def _stale_released(self) -> None:
         self._is_releasing = False
