@@ -132,7 +132,8 @@ def _beat(
     admitted = admit(group, request)
     before = admitted.member
     joins = request.epoch == JOINS
-    reached = progress(group, admitted, _updated(before, request), request.owned, joins, now_us, effects)
+    said = names_of(tuple(request.topics)) if request.topics is not None else None
+    reached = progress(group, admitted, _updated(before, request), request.owned, joins, now_us, effects, said)
     effects.append(SetTimer(session_timer(reached.member_id), now_us + group.settings.session_timeout_us))
     response = ConsumerGroupHeartbeatResponse(Error.NONE, reached.member_id, reached.epoch, group.settings.heartbeat_interval_us)
     if joins or request.is_full or reached.assigned != before.assigned:

@@ -160,7 +160,7 @@ def _upgrade(either: EitherGroup, group: ClassicGroup, now_us: int, effects: lis
     """Online: every classic member becomes a stable member with its last assignment, at an epoch that is the generation."""
     if either.policy not in ("bidirectional", "upgrade"):
         raise Refusal(Error.GROUP_ID_NOT_FOUND, f"Cannot upgrade classic group {either.name} to consumer group because online upgrade is disabled.")
-    if group.protocol_type != "consumer" or (group.protocol is None and not group.members):
+    if group.protocol_type != "consumer":
         raise Refusal(Error.GROUP_ID_NOT_FOUND, (
             f"Cannot upgrade classic group {either.name} to consumer group because the group does not use the consumer embedded protocol."))
     if len(group.members) > either.settings.max_size:
@@ -255,7 +255,7 @@ def _join(either: EitherGroup, group: ConsumerGroup, request: JoinGroupRequest, 
     # The last one of the new kind is replaced by its own classic self: nobody else is left, and the group is a classic one again.
     member = classic_members.joined(admitted.member, request, either.dialect.subscription(request.protocols[0][1]))
     metadata = group.metadata_of(group.subscribed_names(admitted.member, member))
-    is_stale = group.assignment_epoch < group.epoch or member.topics is not admitted.member.topics or (
+    is_stale = group.assignment_epoch < group.epoch or member.topics is not admitted.member.topics or bool(admitted.member.regex) or (
         now_us >= group.refresh_due_us and metadata != group.metadata)
     if not is_stale:
         member.epoch = group.assignment_epoch
@@ -316,7 +316,7 @@ def _become_classic(
     made.protocol = made.selected_protocol()
     for old in made.ordered():
         target = group.targets.get(old.member_id, {})       # in the order of its map, which an upgrade later finds again
-        old.assignment = either.dialect.assignment(tuple(group.partition(topic, p) for topic, numbers in target.items() for p in numbers))
+        old.assignment = either.dialect.assignment(group.still_there(target))
         made.arm(old, old.session_timeout_us, now_us, effects)
     either.group = made
     effects.append(note("GroupStateChanged", before=group.state.value, after=made.state.value, generation=generation,

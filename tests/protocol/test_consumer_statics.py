@@ -166,3 +166,17 @@ def test_an_instance_id_left_behind_by_a_member_that_changed_it_and_went_answers
     talk.join("m1", instance="i2")
     talk.leave("m1", "i2")
     assert talk.join("m2", instance="i1").error is Error.UNKNOWN_MEMBER_ID
+
+
+def test_a_member_that_takes_the_place_of_another_instance_leaves_nothing_of_its_own_behind() -> None:
+    talk = Talk("a4")
+    talk.want(m1="a0 a1", m2="a2 a3")
+    talk.join("m1", instance="i1")
+    talk.join("m2", instance="i2")
+    talk.beat("m1", "a0 a1", instance="i1")
+    talk.leave("m1", "i1", epoch=-2)
+    talk.want(m2="a0 a1", m3="a2 a3")
+    talk.join("m2", instance="i1")
+    talk.join("m3")
+    talk.beat("m2", "a0 a1", instance="i1")
+    assert talk.where("m3").startswith("STABLE") and talk.where("m3").endswith("a2 a3")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -399,3 +400,39 @@ def test_an_upgrade_while_a_newcomer_with_other_protocols_waits_breaks_as_in_kaf
     world.join(second, names="range sticky")
     world.classic.members[second].protocols = (("sticky", (("a",), ())),)
     assert world.new_kind("z").error is Error.UNKNOWN_SERVER_ERROR and world.classic.members[old]
+
+
+def test_an_upgrade_takes_over_a_group_whose_only_member_left_before_it_was_complete() -> None:
+    world = World()
+    world.either.rules = replace(world.either.rules, initial_rebalance_delay_us=3_000 * MS)
+    world.new_kind("y")
+    world.new_kind("y", -1)                   # so that the classic group is made anew, by these rules
+    pending = world.join("").member_id
+    world.join(pending)
+    world.send(LeaveGroupRequest((LeavingMember(pending, None, None),)))
+    answer = world.new_kind("z")
+    assert (answer.error, answer.epoch) == (Error.NONE, world.consumer.epoch)
+
+
+def test_a_classic_member_is_not_told_of_partitions_of_a_topic_that_has_been_deleted() -> None:
+    world, old = mixed()
+    world.join(old, tuple(P))
+    world._do(either_group.metadata_changed(world.either, TopicsImage({}, 2), world.now_us))
+    assert world.sync(old, world.consumer.members[old].epoch).assignment == ()
+
+
+def test_a_static_member_that_gives_up_its_expression_with_its_protocol_leaves_a_rebalance_behind() -> None:
+    world = World()
+    world.send(ConsumerGroupHeartbeatRequest("z", 0, "i1", None, 30_000 * MS, ["a"], regex="a.*", owned={}))
+    world.at(1_000)
+    world.new_kind("z", world.consumer.members["z"].epoch, instance="i1")
+    world.join("", instance="i1")
+    assert world.classic.state.value != "Stable"
+
+
+def test_the_timers_of_a_classic_member_that_turned_to_the_new_protocol_go_with_it() -> None:
+    world, old = mixed()
+    assert world.sync(old, 1).error is Error.REBALANCE_IN_PROGRESS and f"join:{old}" in world.timers
+    world.new_kind(old)
+    world.new_kind(old, -1)
+    assert not [key for key in world.timers if key.endswith(f":{old}")]

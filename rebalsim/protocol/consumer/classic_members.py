@@ -124,7 +124,7 @@ def sync(group: ConsumerGroup, request: SyncGroupRequest, dialect: Dialect, now_
         raise Refusal(Error.REBALANCE_IN_PROGRESS, "there is a newer target")
     effects.append(CancelTimer(sync_timer(member.member_id)))
     effects.append(SetTimer(session_timer(member.member_id), now_us + classic.session_timeout_us))
-    return SyncGroupResponse(Error.NONE, dialect.assignment(group.partitions(member.assigned)), request.protocol_type, request.protocol)
+    return SyncGroupResponse(Error.NONE, dialect.assignment(tuple(sorted(group.still_there(member.assigned)))), request.protocol_type, request.protocol)
 
 
 def beat(group: ConsumerGroup, request: HeartbeatRequest, now_us: int, effects: list[Effect]) -> HeartbeatResponse:

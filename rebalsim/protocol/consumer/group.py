@@ -223,6 +223,10 @@ class ConsumerGroup:
         """For people: the partition by its topic's name."""
         return Partition(self.topic_names.get(topic_id, topic_id), number)
 
+    def still_there(self, held: Target | Held) -> tuple[Partition, ...]:
+        """As a classic member is told: in the order of the map, without topics that have been deleted (Utils.toTopicPartitionList)."""
+        return tuple([self.partition(topic, p) for topic, numbers in held.items() if topic in self.topics.name_of for p in numbers])
+
     def partitions(self, held: Target | Held) -> tuple[Partition, ...]:
         """For people: all of them, sorted."""
         return tuple(sorted(self.partition(topic, p) for topic, numbers in held.items() for p in numbers))

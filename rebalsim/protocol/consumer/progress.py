@@ -17,7 +17,7 @@ from rebalsim.protocol.consumer.member import AWAY, UNREVOKED, Member
 from rebalsim.protocol.consumer.reconciliation import Owned, Waiting, reconcile
 from rebalsim.protocol.consumer.regexes import RegexChange
 from rebalsim.protocol.consumer.target import compute, subscription_of
-from rebalsim.protocol.consumer.topics import names_of
+from rebalsim.protocol.consumer.topics import Names, names_of
 from rebalsim.protocol.effects import Append, CancelTimer, Effect, Note, SetTimer
 
 
@@ -42,9 +42,11 @@ def sync_timer(member_id: str) -> str:
 
 
 def progress(
-    group: ConsumerGroup, admitted: Admitted, member: Member, owned: Owned | None, joins: bool, now_us: int, effects: list[Effect]
+    group: ConsumerGroup, admitted: Admitted, member: Member, owned: Owned | None, joins: bool, now_us: int, effects: list[Effect],
+    said: Names | None = None,
 ) -> Member:
-    """The member was admitted and is now as `member` says; returns what it becomes. Its session is the caller's."""
+    """The member was admitted and is now as `member` says; returns what it becomes. Its session is the caller's. `said`: the topics as its request
+    listed them: the assignor that runs now walks that very set, whose order may be another than that of the equal one before."""
     before = admitted.member
     notes: list[Effect] = []
 
@@ -71,7 +73,7 @@ def progress(
         until_us = _interval_ends_us(group)
         if until_us is None or now_us // MS * MS >= until_us:
             is_homogeneous = group.will_be_homogeneous(before, member) if metadata is not None else group.is_homogeneous
-            computed = compute(group, before, member, is_homogeneous)
+            computed = compute(group, before, member if said is None else replace(member, topics=said), is_homogeneous)
             assignment_epoch = epoch
         elif group.interval_noted_for != epoch:
             group.interval_noted_for = epoch
@@ -151,7 +153,9 @@ def _enter(group: ConsumerGroup, admitted: Admitted, member: Member, notes: list
     if admitted.is_new:
         how = "replacement" if replaced is not None else "static" if member.instance_id is not None else "new"
         notes.insert(1 if replaced is not None else 0, note("MemberAdded", member_id=member.member_id, how=how))
-        group.install(None, member)
+        group.install(group.members.get(member.member_id), member)        # itself, where it comes with another instance id than it had
+        if replaced is not None and replaced.instance_id is not None:
+            group.statics[replaced.instance_id] = member.member_id
     elif member is not admitted.member:
         group.install(admitted.member, member)
     if admitted.member.regex != member.regex:
@@ -186,10 +190,9 @@ def remove(group: ConsumerGroup, member: Member, why: str, effects: list[Effect]
     group.revocations.pop(member.member_id, None)
     effects.append(CancelTimer(session_timer(member.member_id)))
     effects.append(CancelTimer(rebalance_timer(member.member_id)))
-    if member.classic is not None:
-        group.awaited_joins.pop(member.member_id, None)
-        effects.append(CancelTimer(join_timer(member.member_id)))
-        effects.append(CancelTimer(sync_timer(member.member_id)))
+    group.awaited_joins.pop(member.member_id, None)           # of a member that has turned to the new protocol, too
+    effects.append(CancelTimer(join_timer(member.member_id)))
+    effects.append(CancelTimer(sync_timer(member.member_id)))
     effects.append(note("MemberRemoved", member_id=member.member_id, why=why, last_heard_us=last_heard_us))
     effects.append(note("EpochBumped", epoch=group.epoch, trigger=why, member_id=member.member_id))
 

@@ -53,7 +53,7 @@ class Beats:
     def expires_us(self) -> int:
         """At which turn of its own the thread will see that the application has not polled for too long: it turns at least every 5 s, since the last beat."""
         consumer, member = self.consumer, self.consumer.member
-        if consumer.coordinator is None or not member.beats or member.is_leaving or consumer.is_steady:
+        if consumer.coordinator is None or not member.beats or member.is_leaving or consumer.is_steady:      # asleep it polls
             return NEVER
         ends = self._background.timers.polled_us + consumer.config.max_poll_interval_us
         beat = self.flying.sent_us if self.flying is not None else self.due_us - self.interval_us - self.late_us
@@ -86,7 +86,7 @@ class Beats:
             if member.state is ClientState.LEAVING:   # it cannot be told
                 consumer.step_to(lambda: member.become(ClientState.UNSUBSCRIBED))
             return
-        if not consumer.is_steady and not member.is_leaving and now >= self._background.timers.polled_us + consumer.config.max_poll_interval_us:
+        if not consumer.polls_in_time and not member.is_leaving and now >= self._background.timers.polled_us + consumer.config.max_poll_interval_us:
             self._expire(now)
             return
         is_due = self.flying is None and now >= self.due_us and now >= self._not_before_us

@@ -168,6 +168,11 @@ class AsyncConsumer(Consumer):
         """The application polls all the time, though nobody watches it do so."""
         return self.is_idling or self.feed.cycle is not None
 
+    @property
+    def polls_in_time(self) -> bool:
+        """Whether its poll timer cannot have run out: it polls all the time, and is not only just thawed in the middle of its passes."""
+        return self.feed.cycle is not None or (self.is_idling and self.thawed_us != self.engine.env._now)
+
     def looks_too_early(self, event: PollEvent | None = None) -> bool:
         """The race between a wake-up and the mark that the event is complete."""
         machine = self.world.machine
