@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from consumer_talk import MS, Error, Talk, written
 
@@ -186,3 +188,19 @@ def test_what_a_forgotten_regex_left_behind_goes_with_the_next_change_of_any_mem
     assert not talk.group.is_homogeneous, "b was matched by an expression that was still known when m1 went"
     talk.beat("m2", assignor="range")
     assert talk.group.is_homogeneous
+
+
+NAMES = ["t0", "t1", "T1", "topic-1", "a_b", "audit.log", "orders", "ordersX", "aa", "t"]
+
+
+def test_expressions_match_and_are_refused_as_the_brokers_library_does() -> None:
+    """What RE2/J 1.8 answered: 80 expressions written for their dialect, and 220 put together at random."""
+    rows = [line.rsplit("\t", 1) for line in (Path(__file__).parent / "re2j.tsv").read_text("utf-8").splitlines()]
+    assert len(rows) == 300
+    for regex, answer in rows:
+        try:
+            found = [name for name in NAMES if pattern(regex).fullmatch(name)]
+        except Refusal:
+            assert answer == "INVALID", regex
+        else:
+            assert answer == f"[{', '.join(found)}]", regex

@@ -224,7 +224,7 @@ class ConsumerGroup:
         return Partition(self.topic_names.get(topic_id, topic_id), number)
 
     def still_there(self, held: Target | Held) -> tuple[Partition, ...]:
-        """As a classic member is told: in the order of the map, without topics that have been deleted (Utils.toTopicPartitionList)."""
+        """As a classic member is told: in the order of the map, without topics that have been deleted (toTopicPartitionList)."""
         return tuple([self.partition(topic, p) for topic, numbers in held.items() if topic in self.topics.name_of for p in numbers])
 
     def partitions(self, held: Target | Held) -> tuple[Partition, ...]:

@@ -1,8 +1,7 @@
 """Subscriptions by regular expression: the broker resolves them, not at once but on a thread of its own, and at most every 10 s.
 
 The thread is a timer that is due at once; what it finds counts from the step in which it fires. A member that joins with an
-expression nobody had before therefore gets its partitions at a later heartbeat. Kafka matches with RE2/J; Python's `re` agrees
-with it on what topic patterns are made of, and what RE2 does not know (look-around, back-references) is refused as RE2 does.
+expression nobody had before therefore gets its partitions at a later heartbeat. Kafka matches with RE2/J (re2.py).
 """
 
 from __future__ import annotations
@@ -13,13 +12,13 @@ from functools import lru_cache
 
 from rebalsim.protocol.consumer.group import MS, REFRESH_US, ConsumerGroup, ResolvedRegex
 from rebalsim.protocol.consumer.member import Member
+from rebalsim.protocol.consumer.re2 import NotRe2, to_python
 from rebalsim.protocol.consumer.refusal import Refusal
 from rebalsim.protocol.effects import Effect, Note, SetTimer
 from rebalsim.protocol.errors_of_kafka import Error
 
 TIMER = "regexes"
 PAUSE_US = 10_000 * MS                      # between two resolutions (GroupMetadataManager)
-_UNKNOWN_TO_RE2 = re.compile(r"(?<!\\)(?:\\\\)*(?:\(\?(?:=|!|<=|<!|P=)|\\[1-9])")
 
 
 class RegexChange(IntEnum):
@@ -86,10 +85,7 @@ def resolve(group: ConsumerGroup, now_us: int) -> list[Effect]:
 @lru_cache(maxsize=256)
 def pattern(regex: str) -> re.Pattern[str]:
     """The compiled expression; INVALID_REGULAR_EXPRESSION if RE2 would not take it."""
-    foreign = _UNKNOWN_TO_RE2.search(regex)
-    if foreign:
-        raise Refusal(Error.INVALID_REGULAR_EXPRESSION, f"{regex}: RE2 has no {foreign.group().strip()}")
     try:
-        return re.compile(regex)
-    except re.error as e:
+        return re.compile(to_python(regex))
+    except (NotRe2, re.error, OverflowError) as e:
         raise Refusal(Error.INVALID_REGULAR_EXPRESSION, f"{regex}: {e}") from None
