@@ -63,7 +63,8 @@ PHASES_EXPLAINED: dict[str, PhaseExplained] = {
         what="The owner gives the partition up: with auto-commit it commits its position first, then onPartitionsRevoked runs (flush, commit, "
              "whatever the application does there).",
         why="Eager members do it for all of their partitions before they join, and everybody waits for the slowest. Cooperative ones do it "
-            "for those that move, before the second round.",
+            "for those that move, before the second round. A commit that the brokers refuse for good, of a topic that has been deleted, is tried again "
+            "until the rebalance timeout is over.",
         shows="CallbackBegan and CallbackEnded with revoked; RequestSent with OffsetCommit just before.",
         change="Do less in onPartitionsRevoked, and commit once instead of per partition. Use cooperative-sticky, so that only what moves is "
                "revoked.",
@@ -127,7 +128,9 @@ PHASES_EXPLAINED: dict[str, PhaseExplained] = {
         what="The barrier is complete. The group's leader runs the assignor, sends the result with SyncGroup, the coordinator writes it to its "
              "log, and each member gets its part.",
         why="Usually milliseconds. With thousands of members and partitions the assignor takes seconds, and when it takes longer than "
-            "request.timeout.ms the others give up and join again. A leader inside a long batch (cooperative) does not even begin.",
+            "request.timeout.ms the others give up and join again. A leader inside a long batch (cooperative) does not even begin. A process "
+            "that died while its JoinGroup was parked stays a member until its session ends: it may lead, and then nobody assigns (the others' "
+            "SyncGroups run into request.timeout.ms), or be given partitions that nobody reads. And while the coordinator moves, nothing is assigned.",
         shows="From BarrierCompleted over AssignmentComputed and AssignmentStored to AssignmentReceived.",
         change="A cheaper assignor, fewer topics per group; the consumer protocol, where the broker computes. State the cost in assignor_cost.",
     ),
@@ -145,7 +148,8 @@ PHASES_EXPLAINED: dict[str, PhaseExplained] = {
         what="The member owns the partition and asks where to begin: committed offset, check of its epoch with the leader, then the first "
              "fetch.",
         why="Two or three round trips, usually some 10 ms; a tenth of a second where poll() returned in between (retry.backoff.ms), up to "
-            "fetch.max.wait.ms (500 ms) behind a fetch that waits for other, idle partitions. A cold process opens its connections first.",
+            "fetch.max.wait.ms (500 ms) behind a fetch that waits for other, idle partitions. A cold process opens its connections first. After a "
+            "cut nothing comes before TCP, or the client, tries again: up to as long as the cut lasted, and up to 16 s after one of more than half a minute.",
         shows="PositionFound, then RecordsDelivered.",
         change="Little to gain: a longer poll timeout, a shorter fetch.max.wait.ms. Make sure that what dominates is not another phase.",
     ),
