@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from heapq import heappop, heappush
+from itertools import repeat
 from typing import Any
 
 import simpy
+
+from rebalsim.domain.errors import BugError
 
 NEVER = 1 << 62
 
@@ -94,18 +97,28 @@ class Engine:
         now = env._now
         heappush(env._queue, (at_us if at_us > now else now, rank, next(env._eid), then, value))
 
-    def run(self, horizon_us: int) -> None:
+    def run(self, horizon_us: int, most_at_once: int = 2_000_000) -> None:
         """Up to the horizon, which is not part of it. SimPy's own events, of processes, take SimPy's own steps."""
         env = self.env
         queue = env._queue
         self.at(horizon_us, SCRIPT, _nothing)         # so that the queue is never empty before
-        while (entry := queue[0])[0] < horizon_us:
-            if len(entry) == OURS:
-                heappop(queue)
-                env._now = entry[0]
-                entry[3](entry[4])
+        is_over = False
+        while not is_over:
+            began_us = env._now
+            for _ in repeat(None, most_at_once):
+                entry = queue[0]
+                if entry[0] >= horizon_us:
+                    is_over = True
+                    break
+                if len(entry) == OURS:
+                    heappop(queue)
+                    env._now = entry[0]
+                    entry[3](entry[4])
+                else:
+                    env.step()
             else:
-                env.step()
+                if env._now == began_us:              # it would go on so for ever, and say nothing
+                    raise BugError(f"After {most_at_once:,} events time is still at {began_us} µs")
         env._now = horizon_us
 
 
