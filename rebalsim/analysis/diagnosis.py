@@ -47,12 +47,25 @@ def _crash_loop(index: Index, header: TraceHeader) -> Answer:
 def _outlasts(index: Index, header: TraceHeader, members: Sequence[MemberLife]) -> Answer:
     consumers = [m.consumer for m in members if m.poll_expired]
     evidence = [n for name in consumers for n in index.by_consumer.get(name, ()) if type(index.events[n]) is ev.PollExpired]
-    stuck = [(span.ended_us - span.started_us, m.consumer) for m in members for span in m.spans if span.what == "stuck"]
+    stuck = [(length, m.consumer) for m in members for length in _stuck(index, m.consumer)]
     longest, who = max(stuck, default=(-1, consumers[0] if consumers else ""))
     facts = header.consumers.get(who or next(iter(header.consumers), ""))
     limit = facts.max_poll_interval_us if facts is not None else -1
     figures = {"times": len(evidence), "longest_stuck_us": longest, "max_poll_interval_us": limit}
     return Answer("outlasts-poll-interval", bool(consumers), tuple(consumers), figures, tuple(evidence))
+
+
+def _stuck(index: Index, consumer: str) -> list[int]:
+    """How long its handler was stuck, each time; what other threads of the client did meanwhile is no matter."""
+    found, since = [], -1
+    for n in index.by_consumer.get(consumer, ()):
+        e = index.events[n]
+        if type(e) is ev.HandlerStuck and since < 0:
+            since = e.at_us
+        elif type(e) in (ev.HandlerReturned, ev.ConsumerExited) and since >= 0:
+            found.append(e.at_us - since)
+            since = -1
+    return [*found, index.horizon_us - since] if since >= 0 else found
 
 
 def _shared(index: Index, header: TraceHeader) -> Answer:

@@ -196,8 +196,9 @@ class Doings:
         return found
 
     def _spans(self, consumer: str) -> dict[str, list[tuple[int, int]]]:
-        """What the poll thread was at, as far as its events tell: callbacks, commits before a rebalance that are made again and again, a SyncGroup without
-        an answer (either thread reads that; the answer to a JoinGroup may lie there, for a busy one to read). And when it had no coordinator."""
+        """What the poll thread was at, as far as its events tell: a handler that got stuck, callbacks, commits before a rebalance that are made again and
+        again, a SyncGroup without an answer (either thread reads that; the answer to a JoinGroup may lie there, for a busy one to read). And when
+        it had no coordinator."""
         found = self.spans.get(consumer)
         if found is not None:
             return found
@@ -231,6 +232,10 @@ class Doings:
                 end(e.at_us, "waiting")
             elif kind is ev.ResponseReceived and e.api == "OffsetCommit" and not e.error:
                 since.pop("committing", None)
+            elif kind is ev.HandlerStuck and e.why != "commit":
+                since.setdefault("stuck", e.at_us)
+            elif kind is ev.HandlerReturned:
+                end(e.at_us, "stuck")
             elif kind is ev.CoordinatorLost:
                 since.setdefault("no-coordinator", e.at_us)
             elif kind is ev.CoordinatorFound:

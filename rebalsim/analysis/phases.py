@@ -177,6 +177,8 @@ class Storyteller:
             expired = self._between(who, cut.at_us, ended, ev.PollExpired)
             stuck = [self.index.events[n] for n in self._between(who, cut.at_us, ended, ev.HandlerStuck)]
             doing = "committing" if stuck and stuck[0].why == "commit" else "stuck"
+            if not stuck and expired and self.doings.at(who, self.index.events[expired[0]].at_us - 1)[0] == "in-callback":
+                doing = "in-callback"
             return Facts(who, doing, cut.at_us, ended, POLL if expired else ""), expired
         if kind is PhaseKind.AWAY:
             return self._of_away(who, cut.at_us, ended)
@@ -188,6 +190,8 @@ class Storyteller:
             trigger = "refused" if how in ("busy", "joining", "committing") and len(commits) > 1 else ""
             return Facts(who, "committing" if how in ("busy", "joining") else how, cut.at_us, ended, "", trigger), ()
         if kind in (PhaseKind.PICKUP, PhaseKind.RELEASE):
+            if ended - cut.at_us > QUICK_US and (alone := self._uncoordinated(p.group, who, cut.at_us, ended)) is not None:
+                return alone, ()
             beat = BROKERS_HEARTBEAT if not who or self._speaks_new(who, self._event_at(who, ended)) else HEARTBEAT
             return Facts(who, cut.doing or ("unaware" if kind is PhaseKind.PICKUP else "unacknowledged"), cut.at_us, ended, beat), ()
         if kind is PhaseKind.INTERVAL:
@@ -200,9 +204,12 @@ class Storyteller:
 
     def _fetching(self, who: str, at: int, ended: int) -> str:
         """Why the first records took so long, if they did."""
-        if ended - at <= SLOW_FETCH_US or self._between(who, at, ended, ev.CoordinatorLost) or self.doings.at(who, at)[0]:
+        if ended - at <= SLOW_FETCH_US or self._between(who, at, ended, ev.CoordinatorLost) or self.doings.at(who, at)[0] not in ("", "stuck", "in-callback"):
             return "fetching"
-        return "reconnecting" if self._between(who, at - QUICK_US, at, ev.LinkHealed) else "busy"
+        if self._between(who, at - QUICK_US, at, ev.LinkHealed):
+            return "reconnecting"
+        doing = self.doings.between(who, at, ended)
+        return doing if doing in ("stuck", "in-callback") else "busy"
 
     def _uncoordinated(self, group: str, who: str, began: int, ended: int) -> Facts | None:
         """Where the group had no coordinator for most of that time, nothing else matters."""

@@ -267,11 +267,13 @@ class ConsumerWalk:
 
     def _removal(self, holder: str, at: int) -> tuple[int, int] | None:
         """When the coordinator removed a holder that said nothing; the instant and the event. Its own word, else what follows from the targets."""
+        added = self.index.last_of(holder, at, ev.MemberAdded)
+        member_id = self.index.events[added].member_id if added >= 0 else ""
         for n in self.index.since(self.index.by_consumer.get(holder, NOTHING), at):
             e = self.index.events[n]
             if e.at_us > self.pause.ended_us:
                 break
-            if type(e) is ev.MemberRemoved and e.why in REMOVALS:
+            if type(e) is ev.MemberRemoved and e.why in REMOVALS and member_id in ("", e.member_id):      # and not one that it was in a life before
                 return e.at_us, n
         place = bisect_right(self.targets, at, key=lambda r: r.barrier_us)
         for r in self.targets[place:]:
@@ -311,7 +313,7 @@ class ConsumerWalk:
         group = self.index.by_group.get(self.pause.group, NOTHING)
         for n in self.index.since(group, at):
             e = self.index.events[n]
-            if e.at_us >= self.pause.ended_us or type(e) is ev.AssignmentComputed:
+            if e.at_us >= self.pause.ended_us or type(e) is ev.AssignmentComputed or self._is_computed(at):
                 break
             if type(e) is ev.IntervalWaited and e.until_us > e.at_us:
                 self._cut(at, PhaseKind.INTERVAL, holder, n)
@@ -319,6 +321,21 @@ class ConsumerWalk:
                 break
         self._cut(at, PhaseKind.PICKUP, self._next_owner(at), number)
         return at
+
+    def _is_computed(self, at: int) -> bool:
+        """Whether the target that gives the partition to its next owner is there already: no interval is waited for then."""
+        owner = self._next_owner(at)
+        awaited = self.index.last_of(owner, at, ev.ReleaseAwaited)
+        if awaited >= 0 and self.pause.partition in self.index.events[awaited].partitions:
+            return True
+        given = next((e for n in self.index.since(self.index.by_consumer.get(owner, NOTHING), at)
+                      if type(e := self.index.events[n]) is ev.AssignmentReceived and self.pause.partition in e.partitions), None)
+        group = self.index.by_group.get(self.pause.group, NOTHING)
+        for place in range(self.index.first_at(group, at + 1) - 1, -1, -1):
+            e = self.index.events[group[place]]
+            if type(e) is ev.AssignmentComputed:
+                return given is not None and given.at_us <= self.pause.ended_us and given.generation <= e.generation
+        return False
 
     def _next_owner(self, at: int) -> str:
         for number in self.pause.path:

@@ -15,19 +15,23 @@ def surprises(trace: Trace) -> tuple[str, ...]:
     facts = trace.header.consumers
     found: dict[str, str] = {}
     before: dict[str, str] = {}
+    loaded: dict[str, int] = {}
     for e in trace.events:
+        if type(e) is ev.CoordinatorMoved and e.is_loaded:
+            loaded[e.group] = e.at_us
         if type(e) is ev.ScriptActed and not before:
             before, found = found, {}
-        _look(e, facts, found)
+        _look(e, facts, found, loaded)
     return tuple({**before, **found}.values())
 
 
-def _look(e: ev.TraceEvent, facts: Mapping[str, ConsumerFacts], found: dict[str, str]) -> None:
+def _look(e: ev.TraceEvent, facts: Mapping[str, ConsumerFacts], found: dict[str, str], loaded: Mapping[str, int]) -> None:
     kind = type(e)
     if kind is ev.MemberRemoved and e.why == "session-expired" and _is_new(facts, e) and "detection" not in found:
         session = facts[e.consumer].at(e.at_us).session_timeout_us
+        since = "the new coordinator had loaded the group" if 0 <= e.last_heard_us == loaded.get(e.group, -1) else "its last heartbeat"
         found["detection"] = (
-            f"{e.consumer} was missed at {_at(e.at_us)}, {_span(session)} after its last heartbeat: the brokers' group.consumer.session.timeout.ms "
+            f"{e.consumer} was missed at {_at(e.at_us)}, {_span(session)} after {since}: the brokers' group.consumer.session.timeout.ms "
             "decides that, a client cannot ask for less, and 45 s is the least unless the brokers' minimum is lowered."
         )
     elif kind is ev.ReleaseAwaited and _is_new(facts, e) and "pickup" not in found:

@@ -50,7 +50,10 @@ def hint_on(pause: Pause, analysis: Analysis) -> str:
             return "Brokers and Java clients since 3.2 tell a static leader that returns that it leads (KIP-814); until then any other rebalance helps."
         if not phase.facts.consumer:
             return "metadata.max.age.ms is how long a new partition may go unseen; 5 minutes by default." if phase.facts.timer == METADATA else ""
-        return _session(facts)
+        return _stuck(safe(phase.facts.consumer), facts) if phase.facts.doing == "stuck" else _session(facts)
+    if phase.kind is PhaseKind.STUCK and phase.facts.doing == "in-callback":
+        limit = _value(facts, "max_poll_interval_us")
+        return f"A quicker rebalance listener, or a longer max.poll.interval.ms{limit}, would have kept it in the group: callbacks run within poll()."
     if phase.kind is PhaseKind.STUCK and phase.facts.doing == "committing":
         return "commitSync() without a duration waits for the coordinator for default.api.timeout.ms; commitAsync() does not wait."
     if phase.kind is PhaseKind.STUCK or phase.facts.doing == "stuck":
@@ -86,7 +89,7 @@ def _stopped(facts: ConsumerFacts, is_back: bool) -> str:
     limit = f"{setting}{_value(facts, 'session_timeout_us')}"
     said = "A static member does not leave when it stops"
     if is_back:
-        return f"{said}: a {limit} longer than its restart would have kept its partitions where they are."
+        return f"{said}: a {limit} longer than its restart and a heartbeat interval would have kept its partitions where they are."
     return (f"{said}, and if it never comes back, its partitions wait for {limit}. An instance id has to outlive its pod; an administrator can remove "
             "one that is gone for good (Admin.removeMembersFromConsumerGroup).")
 

@@ -96,11 +96,12 @@ def worth_telling(groups: Sequence[tuple[Together, tuple[Together, ...]]], most:
     return [each for each in groups[:most] if each[0].length_us * SMALL_SHARE >= groups[0][0].length_us]
 
 
-def _course(p: Pause) -> tuple[tuple[PhaseKind, str, str], ...]:
-    """Its shape whoever it was about: whose trouble it was has no name here, nor has one whose heartbeat merely came last."""
+def _course(p: Pause) -> tuple[tuple[tuple[PhaseKind, str, str], ...], tuple[str, ...]]:
+    """Its shape whoever it was about, and which timers ended what: whose trouble it was has no name here, nor has one whose heartbeat merely came last."""
     def name(consumer: str, doing: str) -> str:
         return "" if doing in _NO_FAULT else "*" if consumer == p.cause.consumer else consumer
-    return tuple((kind, name(consumer, doing), doing) for kind, consumer, doing in _shape(p))
+    timers = tuple(phase.facts.timer for phase in _large(p.phases, p.length_us) if phase.kind in (PhaseKind.STUCK, PhaseKind.DETECTION))
+    return tuple((kind, name(consumer, doing), doing) for kind, consumer, doing in _shape(p)), timers
 
 
 _NO_FAULT = ("unaware", "joining", "unknown", "assigning", "fetching")
@@ -222,7 +223,7 @@ def _until(f: Facts, ending: str = "") -> str:
 
 
 def _stuck(f: Facts, who: str) -> str:
-    doing = "commit waited for the coordinator" if f.doing == "committing" else "handler was stuck"
+    doing = {"committing": "commit waited for the coordinator", "in-callback": "callback went on"}.get(f.doing, "handler was stuck")
     return f"while {who}'s {doing}" + (_until(f) if f.timer else "")
 
 
@@ -311,6 +312,8 @@ def _follow_up(f: Facts, who: str) -> str:
 
 
 def _pickup(f: Facts, who: str) -> str:
+    if f.doing == "no-coordinator":
+        return f"without a coordinator that could have told {who}{_until(f)}"
     return f"until the broker computed at {who}'s heartbeat" if f.doing == "computing" else f"until {who} was told at its heartbeat"
 
 
@@ -330,6 +333,8 @@ def _assignment(f: Facts, who: str) -> str:
 def _fetch(f: Facts, who: str) -> str:
     if f.doing == "reconnecting":
         return f"until {who}'s connections were through again, which TCP and the client try at growing intervals"
+    if f.doing in ("stuck", "in-callback"):
+        return f"while {who} {_DOING[f.doing]}{_until(f)}"
     if f.doing == "busy":
         return f"while {who} was busy with records of other partitions{_until(f)}"
     return f"until {who} had found its position and the first records"
@@ -341,7 +346,9 @@ _TELLERS: dict[PhaseKind, Callable[[Facts, str], str]] = {
     PhaseKind.AWAY: _away,
     PhaseKind.NOTICE: _notice,
     PhaseKind.REVOKE: _revoke,
-    PhaseKind.RELEASE: lambda f, who: f"until {who} confirmed that it had let go",
+    PhaseKind.RELEASE: lambda f, who: (
+        f"without a coordinator to which {who} could have confirmed that it had let go{_until(f)}" if f.doing == "no-coordinator"
+        else f"until {who} confirmed that it had let go"),
     PhaseKind.INTERVAL: lambda f, who: "because the broker waits between two assignments",
     PhaseKind.BARRIER: _barrier,
     PhaseKind.FOLLOW_UP: _follow_up,

@@ -36,7 +36,7 @@ def test_a_broken_budget_ends_with_1_and_says_why_and_where(repository: Reposito
     assert "✗ rebalances == 0" in told
     assert "3 rounds because orders-0, orders-1 and orders-2's session ran out" in told
     assert "stood still for" in told and "until its session ran out" in told
-    assert "a session.timeout.ms (20.0 s here) longer than its restart would have kept its partitions" in told
+    assert "a session.timeout.ms (20.0 s here) longer than its restart and a heartbeat interval would have kept its partitions" in told
     assert "at scenarios/deploy.yaml:20" in told and "--set group.config.session.timeout.ms=20s" in told
     assert "no rebalance after 30s group rebalanced at 1 m 21 s (session expired, orders-0), generation 2." in told
     assert "1 budget kept, 2 budgets broken" in told

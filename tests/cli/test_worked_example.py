@@ -71,7 +71,7 @@ FILES = {"pod-restart": RESTART, "scale-out": SCALE_OUT, "deploy": DEPLOY}
 HARM = {
     "pod-restart": (("session.timeout.ms: 60s", "session.timeout.ms: 30s"), "rebalances", (
         "2 rounds because pod-0 joined; 1 round because pod-0's session ran out", "while pod-0 was away and nobody knew until its session ran out",
-        "a session.timeout.ms (30.0 s here) longer than its restart would have kept its partitions where they are")),
+        "a session.timeout.ms (30.0 s here) longer than its restart and a heartbeat interval would have kept its partitions where they are")),
     "scale-out": (("[cooperative-sticky]", "[range, cooperative-sticky]"), "partitions_touched", (
         "partitions_touched <= 3 12", "4 members offer cooperative-sticky, but another assignor of the list was chosen", "name cooperative-sticky alone")),
     "deploy": (("max_unavailable: 1", "max_unavailable: 3"), "lag_peak", (

@@ -7,7 +7,7 @@ import pytest
 
 from rebalsim.analysis import Analysis, analyse
 from rebalsim.reports.hints import hint_on
-from rebalsim.reports.sentences import tell, together
+from rebalsim.reports.sentences import recurring, tell, together
 from rebalsim.scenario.load import story_of
 from rebalsim.simulation.world import play
 
@@ -171,3 +171,89 @@ def test_the_hint_names_the_timer_that_the_sentence_names() -> None:
             assert hint_on(p, analysis).startswith("The brokers wait for who does not join"), tell(together([p])[0])
         elif longest.facts.timer == "session.timeout.ms":
             assert "session" in hint_on(p, analysis), tell(together([p])[0])
+
+
+# ---------------------------------------------------------------------------------------------------- the consumer protocol, and other clients
+
+
+def test_the_session_of_an_earlier_life_is_not_taken_for_that_of_the_one_that_held_the_partition() -> None:
+    text, _ = told("""
+topics: {orders: {partitions: 6, rate: 60/s}}
+group: {members: 3, handler: 1ms, config: {group.protocol: consumer}}
+script:
+  - {at: 60s, crash: {members: c1, restart_after: 10s}}
+  - {at: 90s, crash: {members: c1, restart_after: 80s}}
+horizon: 4m
+""", "as-written")
+    assert "40.2 s while c1 was dead and nobody knew until its session ran out at 2:10.208" in text
+
+
+def test_who_was_stuck_is_not_called_busy_whatever_its_other_threads_did() -> None:
+    text, analysis = told("""
+topics: {orders: {partitions: 6, rate: 60/s}}
+group: {members: 3, client: librdkafka, handler: 1ms}
+script: [{at: 60s, hang: {members: c2, for: 30s}}, {at: 62s, leave: c0}]
+horizon: 3m
+""", "as-written")
+    assert "while c2 was stuck in its handler until 1:30" in text and "busy" not in text
+    [answer] = [a for a in analysis.answers if a.question == "outlasts-poll-interval"]
+    assert answer.figures["longest_stuck_us"] == 30_000_000
+
+
+def test_a_member_that_could_not_be_told_for_want_of_a_coordinator_did_not_wait_for_its_heartbeat() -> None:
+    text, _ = told("""
+cluster: {brokers: 3}
+topics: {orders: {partitions: 6, rate: 60/s}}
+group: {members: 3, handler: 1ms, config: {group.protocol: consumer}}
+script:
+  - {at: 60s, scale: 4}
+  - {at: 61s, coordinator_failover: {load: 8s}}
+  - {at: 120s, crash: c1}
+  - {at: 140s, coordinator_failover: {load: 2s}}
+horizon: 5m
+""", "as-written")
+    assert "9.14 s without a coordinator that could have told c3 until 1:09.000" in text
+
+
+def test_no_assignment_interval_is_waited_for_where_the_target_is_there_and_the_new_owners_heartbeat_is_not() -> None:
+    text, _ = told("""
+cluster: {config: {group.consumer.assignment.interval.ms: 15s, group.consumer.heartbeat.interval.ms: 15s, group.consumer.session.timeout.ms: 60s}}
+topics: {orders: {partitions: 6, rate: 60/s}}
+group: {members: 3, handler: 5ms, config: {group.protocol: consumer}}
+script: [{at: 60s, scale: 4}, {at: 62s, leave: c0}, {at: 64s, scale: 5}]
+horizon: 4m
+""", "as-written")
+    assert "orders-1 stood still for 15.1 s when c3 joined (scale-1): 14.7 s until c3 was told at its heartbeat" in text
+
+
+def test_a_static_member_that_is_stuck_is_not_called_dead_by_the_hint() -> None:
+    _, analysis = told("""
+topics: {orders: {partitions: 6, rate: 60/s}}
+group: {members: 3, handler: 1ms, config: {group.protocol: consumer, group.instance.id: "{name}", max.poll.interval.ms: 20s}}
+script: [{at: 60s, hang: {members: c1, for: 3m}}]
+horizon: 5m
+""", "as-written")
+    hints = {hint_on(p, analysis) for p in analysis.pauses if p.cause.kind == "stuck"}
+    assert hints and all("dead member" not in hint for hint in hints)
+
+
+def test_a_callback_that_outlasts_the_poll_interval_is_no_stuck_handler() -> None:
+    text, _ = told("""
+topics: {orders: {partitions: 6, rate: 60/s}}
+group: {members: 2, handler: 1ms, listener: {on_assigned: 40s}, config: {group.protocol: consumer, max.poll.interval.ms: 20s}}
+horizon: 2m
+""", "as-written")
+    assert "callback went on until max.poll.interval.ms ran out" in text and "handler was stuck" not in text
+
+
+def test_pauses_that_ended_in_other_ways_are_not_told_as_one_that_happened_again() -> None:
+    story = story_of(b"""
+topics: {orders: {partitions: 6, rate: 60/s}}
+group: {members: 3, handler: 1ms, config: {max.poll.interval.ms: 30s}}
+script: [{at: 60s, hang: {members: c1, for: 60s}}, {at: 3m, hang: {members: c2, for: 25s}}]
+replay: [cooperative]
+horizon: 5m
+""", "a story").check()
+    analysis = analyse(play(story.scenario("cooperative")))
+    stuck = [group for group in together(analysis.pauses) if group.first.cause.kind == "stuck" and group.length_us > 20_000_000]
+    assert len(stuck) >= 2 and all(not others for group, others in recurring(stuck))

@@ -3,8 +3,13 @@ and when it is noticed that the application does not poll."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from rebalsim.domain.instants import SECOND
 from rebalsim.scenario.load import story_of
+from rebalsim.simulation.asynchronous.consumer import AsyncConsumer
 from rebalsim.simulation.world import play
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import Trace
@@ -85,3 +90,16 @@ def test_the_network_thread_looks_at_the_poll_timer_every_5_seconds_whatever_the
                    + group(config=", max.poll.interval.ms: 30s", script="{at: 70s, hang: {members: c1, for: 60s}}"))
     [expired] = [e for e in trace.events if type(e) is ev.PollExpired]
     assert 0 <= expired.at_us - expired.last_poll_us - 30 * SECOND <= 5 * SECOND
+
+
+def test_an_application_that_passes_for_nothing_while_it_is_cut_off_costs_few_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    passes: list[int] = []
+    look = AsyncConsumer._look
+
+    def counted(self: AsyncConsumer, is_first: bool) -> Any:
+        passes.append(1)
+        return look(self, is_first)
+
+    monkeypatch.setattr(AsyncConsumer, "_look", counted)
+    played(group(script="{at: 60s, cut: {members: c0, for: 60s, from: brokers}}"))
+    assert len(passes) < 3_000                                       # 5,000 a second, if each were played

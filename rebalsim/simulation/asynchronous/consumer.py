@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 Steps = Generator[Any, Any, None]
 DOUBTFUL_US = 30_000                  # a second beat so near to the interval may be a beat like any other
 ANCHORED_US = 25_000                  # a poll() is entered no later than so long after the one before was to end
+SPUN_US = 20_000                      # so long every pass of an application that spins is played
 SPIN_US = 100                         # a pass that has nothing to wait for: what a turn of two threads takes
 
 
@@ -44,7 +45,7 @@ class AsyncConsumer(Consumer):
 
     __slots__ = (
         "_acks_us", "_arrives_us", "_is_turning", "_next_pass_us", "event", "has_new_topics", "is_hanging", "is_idling", "is_warm",
-        "looks_not_before_us", "poll_error", "resolves_pattern", "wakes_us", "wants_to_join", "woken",
+        "looks_not_before_us", "poll_error", "resolves_pattern", "spun_us", "wakes_us", "wants_to_join", "woken",
     )
 
     member: ConsumerMember
@@ -67,6 +68,7 @@ class AsyncConsumer(Consumer):
         self.resolves_pattern = True
         self.poll_error: PollFailed | None = None
         self.looks_not_before_us = 0
+        self.spun_us = NEVER                  # since when it passes without waiting
         self.wakes_us = NEVER                 # poll()'s wait ends then, for a pass that hands over an event
         self._acks_us = self._arrives_us = 0
         super().equip()
@@ -369,6 +371,9 @@ class AsyncConsumer(Consumer):
             if wait > backoff and (not feed.shares or not feed.has_all_positions):
                 wait = backoff
         until = now + max(wait, SPIN_US) + late
+        is_spinning = self._spins(wait, now)
+        if is_spinning:
+            until = max(self.deadline_us, now + SPIN_US)
         wakes_us, self.wakes_us = self.wakes_us, NEVER
         if wakes_us < until:
             until = max(wakes_us, now) + late
@@ -389,7 +394,7 @@ class AsyncConsumer(Consumer):
         while not (self.woken or self.stop_option or self.hang_us) or self.is_frozen:
             yield self.nudge
             due = self.alarm_due_us(until)
-            if not self.is_frozen and engine.env._now >= due:
+            if not self.is_frozen and (engine.env._now >= due or is_spinning):
                 break
             if self.alarm.at_us > due:        # a thaw put it off
                 self.alarm.set(due)
@@ -399,6 +404,15 @@ class AsyncConsumer(Consumer):
             self.looks_not_before_us = 0
             self.event = None
             self._anchor_poll()
+
+    def _spins(self, wait_us: int, now: int) -> bool:
+        """A beat is due and cannot leave, or its answer does not come: the application passes again and again for nothing, for as long as that lasts. After
+        the first of these passes the others are left out up to whatever the background thread does, which such an application sees at once."""
+        if wait_us > SPIN_US:
+            self.spun_us = NEVER
+            return False
+        self.spun_us = min(self.spun_us, now)
+        return now - self.spun_us > SPUN_US
 
     def _anchor_poll(self) -> None:
         """A recording told when a pass was that hands over an event: at the entry of poll(), or some whole waits later. That tells when it was entered."""
