@@ -164,7 +164,11 @@ class Consumer(Handling):
             if not self.calls and not self.feed.flying:
                 at = min(at, now + self.config.retry_backoff_us)
         elif not self.world.is_dense:
-            at = self._next_poll_after(min(self.commits_us, beats.timers.due_us if beats.is_enabled else NEVER))
+            due = min(self.commits_us, beats.timers.due_us if beats.is_enabled else NEVER)
+            at = self._next_poll_after(due)
+            if not self.calls and not self.feed.flying and due < NEVER:           # the pass that finds it due may come before that poll()
+                began = max(now, at - self.spec.handler.poll_timeout_us)
+                at = min(at, began + self.config.retry_backoff_us * max(1, -((began - due) // self.config.retry_backoff_us)))
         elif not self.calls and not self.feed.flying:
             at = min(at, now + self.config.retry_backoff_us)
         until: int = max(min(at, self.commits_us + beats.late_us), now)
