@@ -1,4 +1,6 @@
-"""rebalsim replays what a Kafka consumer group does when members come, go, crash or hang, and says which partition paused, and why."""
+"""rebalsim replays what a Kafka consumer group does when members come, go, crash or hang, and
+says which partition paused, and why.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +11,22 @@ if TYPE_CHECKING:
     from rebalsim.scenario.load import load_scenario
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "analyse", "load_scenario", "milliseconds", "minutes", "replay", "seconds"]
+__all__ = [
+    "__version__",
+    "analyse",
+    "load_scenario",
+    "milliseconds",
+    "minutes",
+    "replay",
+    "seconds",
+]
 
-# What the package offers, and where it lives: imported when it is first asked for, so that `import rebalsim` costs nothing.
-_OFFERED = {"load_scenario": "rebalsim.scenario.load", **dict.fromkeys(("analyse", "milliseconds", "minutes", "replay", "seconds"), "rebalsim.api")}
+# What the package offers, and where it lives: imported when it is first asked for, so that `import
+# rebalsim` costs nothing.
+_OFFERED = {
+    "load_scenario": "rebalsim.scenario.load",
+    **dict.fromkeys(("analyse", "milliseconds", "minutes", "replay", "seconds"), "rebalsim.api"),
+}
 
 
 def __getattr__(name: str) -> Any:

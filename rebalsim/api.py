@@ -1,6 +1,8 @@
-"""rebalsim from Python: `replay("deploy.yaml").variant("cooperative").pauses.longest < seconds(2)`, for tests in the suite that people have.
+"""rebalsim from Python: `replay("deploy.yaml").variant("cooperative").pauses.longest < seconds(2)`,
+for tests in the suite that people have.
 
-Values read as sentences when an assertion fails. Everything is played when it is first asked for, and once.
+Values read as sentences when an assertion fails. Everything is played when it is first asked
+for, and once.
 """
 
 from __future__ import annotations
@@ -15,7 +17,14 @@ from rebalsim.analysis.selecting import selected_pauses
 from rebalsim.analysis.values import Pause
 from rebalsim.domain.errors import InputError
 from rebalsim.domain.instants import MINUTE, MS, SECOND, say_duration
-from rebalsim.domain.metrics import EVERYTHING, METRICS, Metric, Selection, nearest_metric, percentile
+from rebalsim.domain.metrics import (
+    EVERYTHING,
+    METRICS,
+    Metric,
+    Selection,
+    nearest_metric,
+    percentile,
+)
 from rebalsim.reports.check_report import Checked
 from rebalsim.scenario.load import load_scenario
 from rebalsim.scenario.story import Story
@@ -50,10 +59,21 @@ def minutes(amount: float) -> Duration:
     return Duration(round(amount * MINUTE))
 
 
-def replay(path: str | Path, overrides: Mapping[str, Any] | Iterable[str] = (), seed: int | None = None, allow_code: bool = False) -> Replay:
-    """The scenario in this file (or the stock story of this name), ready to be played. `overrides` as in --set: `{"group.members": 5}`."""
-    wanted: list[Any] = list(overrides.items()) if isinstance(overrides, Mapping) else list(overrides)
-    return Replay(load_scenario(path, [*wanted, *([("seed", seed)] if seed is not None else [])], allow_code))
+def replay(
+    path: str | Path,
+    overrides: Mapping[str, Any] | Iterable[str] = (),
+    seed: int | None = None,
+    allow_code: bool = False,
+) -> Replay:
+    """The scenario in this file (or the stock story of this name), ready to be played.
+    `overrides` as in --set: `{"group.members": 5}`.
+    """
+    wanted: list[Any] = (
+        list(overrides.items()) if isinstance(overrides, Mapping) else list(overrides)
+    )
+    return Replay(
+        load_scenario(path, [*wanted, *([("seed", seed)] if seed is not None else [])], allow_code)
+    )
 
 
 def analyse(trace: Trace | str | Path) -> Analysis:
@@ -91,21 +111,31 @@ class Replay:
 
     def _named(self, name: str) -> str:
         if not name and len(self.story.variants) > 1:
-            raise InputError(f"{self.story.file} is played as {', '.join(self.story.variants)} — say which with variant(\"{self.story.variants[0]}\")")
+            raise InputError(
+                f"{self.story.file} is played as {', '.join(self.story.variants)} — say which "
+                f'with variant("{self.story.variants[0]}")'
+            )
         return name or self.story.variants[0]
 
     def spread(self, metric: str, variant: str = "", seeds: int | None = None) -> Over:
-        """A metric over several seeds, 20 unless said or the group is large (5): each strikes at another moment between two heartbeats, and under the
-        consumer protocol one run is a sample in other ways, too."""
+        """A metric over several seeds, 20 unless said or the group is large (5): each strikes at
+        another moment between two heartbeats, and under the consumer protocol one run is a
+        sample in other ways, too.
+        """
         from rebalsim.one_run import run_once, spread_seeds
 
         scenario, known = self.story.scenario(self._named(variant)), _known_metric(metric)
         count = spread_seeds(scenario) if seeds is None else seeds
-        measured = (run_once(scenario, seed).analysis.measure(known.name) for seed in range(scenario.seed, scenario.seed + count))
+        measured = (
+            run_once(scenario, seed).analysis.measure(known.name)
+            for seed in range(scenario.seed, scenario.seed + count)
+        )
         return Over(known, count, sorted(value for value in measured if value is not None))
 
     def budgets(self, runs: int | None = None) -> tuple[Checked, ...]:
-        """Every budget and expectation of the file, judged; ProblemsError where one makes no sense."""
+        """Every budget and expectation of the file, judged; ProblemsError where one makes no
+        sense.
+        """
         from rebalsim.check.one_story import StoryJudge
         from rebalsim.domain.errors import ProblemsError
 
@@ -121,10 +151,13 @@ class Over:
     def __init__(self, metric: Metric, seeds: int, values: Sequence[float]) -> None:
         self.metric = metric
         self.seeds = seeds
-        self.values = values                  # of those seeds that could tell, ascending
+        self.values = values  # of those seeds that could tell, ascending
 
     def __repr__(self) -> str:
-        return f"<{self.metric.name} over {self.seeds} seeds: median {self.median}, p95 {self.p95}, worst {self.worst}>"
+        return (
+            f"<{self.metric.name} over {self.seeds} seeds: median {self.median}, p95 {self.p95}, "
+            f"worst {self.worst}>"
+        )
 
     @property
     def median(self) -> float | Duration | None:
@@ -136,19 +169,29 @@ class Over:
 
     @property
     def worst(self) -> float | Duration | None:
-        return _in_unit(self.metric, self.values[0 if self.metric.better == "more" else -1] if self.values else None)
+        return _in_unit(
+            self.metric,
+            self.values[0 if self.metric.better == "more" else -1] if self.values else None,
+        )
 
 
 def _known_metric(name: str) -> Metric:
     known = METRICS.get(name.replace("-", "_").replace(".", "_"))
     if known is None:
         near = nearest_metric(name)
-        raise InputError(f"There is no metric '{name}' — " + (f"did you mean '{near}'?" if near else "`rebalsim explain metrics` lists them"))
+        raise InputError(
+            f"There is no metric '{name}' — "
+            + (f"did you mean '{near}'?" if near else "`rebalsim explain metrics` lists them")
+        )
     return known
 
 
 def _in_unit(metric: Metric, value: float | None) -> float | Duration | None:
-    return Duration(round(value)) if value is not None and metric.unit in ("duration", "partition-time") else value
+    return (
+        Duration(round(value))
+        if value is not None and metric.unit in ("duration", "partition-time")
+        else value
+    )
 
 
 class Selected:
@@ -179,7 +222,10 @@ class Pauses(Selected, Sequence[Pause]):
 
     @property
     def _ordered(self) -> list[Pause]:
-        return sorted(selected_pauses(self.analysis, self.selection), key=lambda p: (-p.length_us, p.started_us, p.partition))
+        return sorted(
+            selected_pauses(self.analysis, self.selection),
+            key=lambda p: (-p.length_us, p.started_us, p.partition),
+        )
 
     def __len__(self) -> int:
         return len(selected_pauses(self.analysis, self.selection))
@@ -197,8 +243,18 @@ class Pauses(Selected, Sequence[Pause]):
         more = f" (and {len(told) - 1} more)" if len(told) > 1 else ""
         return f"<{tell(told[0])}{more}>" if told else "<no partition stood still>"
 
-    def of(self, *, topics: Sequence[str] = (), members: Sequence[str] = (), action: str = "", since: int | None = None, until: int | None = None) -> Pauses:
-        """Those of some topics or members, within a window, or set off by one action of the script."""
+    def of(
+        self,
+        *,
+        topics: Sequence[str] = (),
+        members: Sequence[str] = (),
+        action: str = "",
+        since: int | None = None,
+        until: int | None = None,
+    ) -> Pauses:
+        """Those of some topics or members, within a window, or set off by one action of the
+        script.
+        """
         return Pauses(self.analysis, Selection(tuple(topics), tuple(members), since, until, action))
 
     @property

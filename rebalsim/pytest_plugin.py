@@ -1,7 +1,8 @@
-"""Scenarios as pytest tests: `pytest scenarios/` holds every budget, one test per variant and budget. Loaded by pytest wherever rebalsim is installed.
+"""Scenarios as pytest tests: `pytest scenarios/` holds every budget, one test per variant and
+budget. Loaded by pytest wherever rebalsim is installed.
 
-So it imports nothing of rebalsim until there is a YAML file to look at, and leaves alone every file that is no scenario. `rebalsim = false` in
-pytest's configuration switches it off.
+So it imports nothing of rebalsim until there is a YAML file to look at, and leaves alone every
+file that is no scenario. `rebalsim = false` in pytest's configuration switches it off.
 """
 
 from __future__ import annotations
@@ -19,8 +20,14 @@ if TYPE_CHECKING:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addini("rebalsim", "Collect rebalsim's scenarios (*.yaml) as tests.", type="bool", default=True)
-    parser.addini("rebalsim_baseline", "The baseline that budgets such as '<= baseline + 5%' are held against.", default="")
+    parser.addini(
+        "rebalsim", "Collect rebalsim's scenarios (*.yaml) as tests.", type="bool", default=True
+    )
+    parser.addini(
+        "rebalsim_baseline",
+        "The baseline that budgets such as '<= baseline + 5%' are held against.",
+        default="",
+    )
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -28,7 +35,11 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
         return None
     from rebalsim.check.find import kind_of_file
 
-    return ScenarioFile.from_parent(parent, path=file_path) if kind_of_file(file_path) == "scenario" else None
+    return (
+        ScenarioFile.from_parent(parent, path=file_path)
+        if kind_of_file(file_path) == "scenario"
+        else None
+    )
 
 
 class BudgetWarning(pytest.PytestWarning):
@@ -51,7 +62,14 @@ class ScenarioFile(pytest.File):
             known = self._baseline()
         except RebalsimError as e:
             raise self.CollectError(str(e)) from None
-        figures = None if known is None else {v: one.metrics for v, one in known.stories.get(name_in_baseline(self._name()), {}).items()}
+        figures = (
+            None
+            if known is None
+            else {
+                v: one.metrics
+                for v, one in known.stories.get(name_in_baseline(self._name()), {}).items()
+            }
+        )
         self.judge = StoryJudge(story, baseline=figures, tells_spread=True)
         seen: dict[str, None] = {}
         for question in self.judge.questions:
@@ -77,7 +95,10 @@ class ScenarioFile(pytest.File):
         try:
             return parse(path.read_text("utf-8"), name)
         except OSError as e:
-            raise InputError(f"{name}: the baseline cannot be read ({e.strerror or e}) — correct rebalsim_baseline in pytest's configuration") from None
+            raise InputError(
+                f"{name}: the baseline cannot be read ({e.strerror or e}) — correct "
+                "rebalsim_baseline in pytest's configuration"
+            ) from None
 
 
 class NotKept(Exception):
@@ -107,7 +128,9 @@ class BudgetTest(pytest.Item):
             return
         raise NotKept(tell_failure(found))
 
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *rest: Any, **named: Any) -> Any:
+    def repr_failure(
+        self, excinfo: pytest.ExceptionInfo[BaseException], *rest: Any, **named: Any
+    ) -> Any:
         if isinstance(excinfo.value, NotKept):
             return str(excinfo.value)
         return super().repr_failure(excinfo, *rest, **named)

@@ -1,4 +1,6 @@
-"""Lets every test import what the whole suite shares (`builders`), and holds the one switch that rewrites golden files."""
+"""Lets every test import what the whole suite shares (`builders`), and holds the one switch that
+rewrites golden files.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +14,18 @@ GOLDEN = Path(__file__).parent / "golden"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--update-golden", action="store_true", help="Write what is rendered now into tests/golden; the diff is the review.")
+    parser.addoption(
+        "--update-golden",
+        action="store_true",
+        help="Write what is rendered now into tests/golden; the diff is the review.",
+    )
 
 
 @pytest.fixture
 def alone() -> Iterator[None]:
-    """For tests that hold a time: the collector does not walk through what other tests left behind."""
+    """For tests that hold a time: the collector does not walk through what other tests left
+    behind.
+    """
     gc.collect()
     gc.freeze()
     yield
@@ -35,6 +43,8 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
             path.write_text(text, encoding="utf-8", newline="")
             return
         assert path.is_file(), f"{path} is missing: pytest --update-golden writes it"
-        assert text == path.read_text(encoding="utf-8"), f"{name} differs: look at it, and pytest --update-golden if it is right"
+        assert text == path.read_text(encoding="utf-8"), (
+            f"{name} differs: look at it, and pytest --update-golden if it is right"
+        )
 
     return check

@@ -1,4 +1,6 @@
-"""What a trace means: ownership, pauses, phases, causes, rebalances, metrics. Pure; works on any trace, simulated, recorded or from logs."""
+"""What a trace means: ownership, pauses, phases, causes, rebalances, metrics. Pure; works on any
+trace, simulated, recorded or from logs.
+"""
 
 from rebalsim.analysis.analysis import Analysis, analyse
 

@@ -1,8 +1,10 @@
-"""What must be known before any figure: consumers that are gone and not by their own will, groups that were not stable when observation ended,
-partitions that a stable group has given to nobody, and such as nobody could read.
+"""What must be known before any figure: consumers that are gone and not by their own will, groups
+that were not stable when observation ended, partitions that a stable group has given to nobody, and
+such as nobody could read.
 
-Figures alone hide these. A dead consumer's partitions are soon consumed by others, a group that never assigned anything never stands still, and
-the owner of a partition without a leader has not stopped.
+Figures alone hide these. A dead consumer's partitions are soon consumed by others, a group that
+never assigned anything never stands still, and the owner of a partition without a leader has not
+stopped.
 """
 
 from __future__ import annotations
@@ -22,37 +24,91 @@ from rebalsim.trace.trace import TraceHeader
 
 
 def find_alarms(
-    index: Index, header: TraceHeader, rounds: Mapping[str, Sequence[Rebalance]], disturbances: Sequence[Disturbance], holdings: Holdings,
+    index: Index,
+    header: TraceHeader,
+    rounds: Mapping[str, Sequence[Rebalance]],
+    disturbances: Sequence[Disturbance],
+    holdings: Holdings,
 ) -> list[Alarm]:
-    """Groups first, then the dead, then partitions without a leader and those that two had, each by time."""
+    """Groups first, then the dead, then partitions without a leader and those that two had, each
+    by time.
+    """
     groups = [
-        alarm for group in rounds
-        if (alarm := _unowned(group, index, holdings) or _of_group(group, index, rounds[group], disturbances)) is not None
+        alarm
+        for group in rounds
+        if (
+            alarm := _unowned(group, index, holdings)
+            or _of_group(group, index, rounds[group], disturbances)
+        )
+        is not None
     ]
     dead = [alarm for name in sorted(index.by_consumer) for alarm in _deaths(name, index, header)]
-    return sorted(groups, key=lambda a: (a.at_us, a.group)) + sorted(dead, key=lambda a: (a.at_us, a.consumers)) + [
-        *_leaderless(index), *(alarm for group in rounds if (alarm := _twice(group, header, rounds[group], holdings)) is not None)]
+    return (
+        sorted(groups, key=lambda a: (a.at_us, a.group))
+        + sorted(dead, key=lambda a: (a.at_us, a.consumers))
+        + [
+            *_leaderless(index),
+            *(
+                alarm
+                for group in rounds
+                if (alarm := _twice(group, header, rounds[group], holdings)) is not None
+            ),
+        ]
+    )
 
 
-# ------------------------------------------------------------------------------------------------ partitions
+# --------------------------------------------------------------------------------------- partitions
 
 
-def _twice(group: str, header: TraceHeader, rounds: Sequence[Rebalance], holdings: Holdings) -> Alarm | None:
-    """Partitions that a franz-go client went on with when others had been given them: where the group turns eager it gives up only after the sync."""
-    late = {name for name, facts in header.consumers.items() if facts.group == group and facts.client.startswith(LATE_CLIENT)}
+def _twice(
+    group: str, header: TraceHeader, rounds: Sequence[Rebalance], holdings: Holdings
+) -> Alarm | None:
+    """Partitions that a franz-go client went on with when others had been given them: where the
+    group turns eager it gives up only after the sync.
+    """
+    late = {
+        name
+        for name, facts in header.consumers.items()
+        if facts.group == group and facts.client.startswith(LATE_CLIENT)
+    }
     if not late:
         return None
     found: list[tuple[int, int, Partition, str, str]] = []
     for (of, partition), held in holdings.items():
         for before, after in pairwise(held):
-            if of == group and before.consumer in late and before.how == "revoked" and before.ended_us > after.started_us \
-                    and before.consumer != after.consumer and _is_eager(rounds, after.started_us):
-                found.append((after.started_us, before.ended_us - after.started_us, partition, before.consumer, after.consumer))
+            if (
+                of == group
+                and before.consumer in late
+                and before.how == "revoked"
+                and before.ended_us > after.started_us
+                and before.consumer != after.consumer
+                and _is_eager(rounds, after.started_us)
+            ):
+                found.append(
+                    (
+                        after.started_us,
+                        before.ended_us - after.started_us,
+                        partition,
+                        before.consumer,
+                        after.consumer,
+                    )
+                )
     if not found:
         return None
     first = min(found)
-    return Alarm("held-twice", group, first[0], tuple(dict.fromkeys(f[3] for f in sorted(found))), "revoked-after-sync", tuple(sorted({f[4] for f in found})),
-                 -1, len(found), {"longest_us": max(f[1] for f in found)}, (), tuple(sorted({f[2] for f in found})))
+    return Alarm(
+        "held-twice",
+        group,
+        first[0],
+        tuple(dict.fromkeys(f[3] for f in sorted(found))),
+        "revoked-after-sync",
+        tuple(sorted({f[4] for f in found})),
+        -1,
+        len(found),
+        {"longest_us": max(f[1] for f in found)},
+        (),
+        tuple(sorted({f[2] for f in found})),
+    )
 
 
 def _is_eager(rounds: Sequence[Rebalance], at_us: int) -> bool:
@@ -62,9 +118,13 @@ def _is_eager(rounds: Sequence[Rebalance], at_us: int) -> bool:
 
 
 def _leaderless(index: Index) -> list[Alarm]:
-    """Partitions whose replicas were all down, together as they lost and found their leaders. That is no pause of the group's: its owner goes on."""
-    since: dict[Partition, int] = {}                     # → number of the event that took its leader
-    found: dict[tuple[int, int], list[Partition]] = {}   # (that event, the one that brought it back) → who
+    """Partitions whose replicas were all down, together as they lost and found their leaders.
+    That is no pause of the group's: its owner goes on.
+    """
+    since: dict[Partition, int] = {}  # → number of the event that took its leader
+    found: dict[
+        tuple[int, int], list[Partition]
+    ] = {}  # (that event, the one that brought it back) → who
     changes = [n for n in index.world if type(index.events[n]) is ev.BrokerChanged]
     for n in changes:
         now = dict.fromkeys(index.events[n].leaderless)
@@ -74,7 +134,10 @@ def _leaderless(index: Index) -> list[Alarm]:
             since.setdefault(p, n)
     for p, n in since.items():
         found.setdefault((n, -1), []).append(p)
-    return [_without_leader(index, lost, back, partitions) for (lost, back), partitions in sorted(found.items())]
+    return [
+        _without_leader(index, lost, back, partitions)
+        for (lost, back), partitions in sorted(found.items())
+    ]
 
 
 def _without_leader(index: Index, lost: int, back: int, partitions: Sequence[Partition]) -> Alarm:
@@ -82,15 +145,31 @@ def _without_leader(index: Index, lost: int, back: int, partitions: Sequence[Par
     assert type(e) is ev.BrokerChanged
     led_us = index.events[back].at_us if back >= 0 else -1
     evidence = tuple(n for n in (lost, back) if n >= 0)
-    return Alarm("leaderless", "", e.at_us, (), "", (), led_us, 1, {"broker": e.broker}, evidence, tuple(sorted(partitions)))
+    return Alarm(
+        "leaderless",
+        "",
+        e.at_us,
+        (),
+        "",
+        (),
+        led_us,
+        1,
+        {"broker": e.broker},
+        evidence,
+        tuple(sorted(partitions)),
+    )
 
 
-# ------------------------------------------------------------------------------------------------ the dead
+# ----------------------------------------------------------------------------------------- the dead
 
 
 def _deaths(name: str, index: Index, header: TraceHeader) -> list[Alarm]:
-    """One for each error that it died of, however often; a killed process only if it stays away, since who restarts it knows of it."""
-    ends: list[tuple[ev.ConsumerExited, int, int]] = []          # the exit, its number, when it was started again
+    """One for each error that it died of, however often; a killed process only if it stays away,
+    since who restarts it knows of it.
+    """
+    ends: list[
+        tuple[ev.ConsumerExited, int, int]
+    ] = []  # the exit, its number, when it was started again
     for n in index.by_consumer[name]:
         e = index.events[n]
         if type(e) is ev.ConsumerExited:
@@ -103,8 +182,19 @@ def _deaths(name: str, index: Index, header: TraceHeader) -> list[Alarm]:
             found.setdefault(end[0].error if end[0].how == "fatal" else "", []).append(end)
     others = _same_identity(name, header)
     return [
-        Alarm("died", index.group_of.get(name, ""), each[0][0].at_us, (name,), error, others if error.startswith("Fenced") else (), each[-1][2],
-              len(each), {}, tuple(n for _, n, _ in each), because=_setting(error, name, each[0][1], index, header))
+        Alarm(
+            "died",
+            index.group_of.get(name, ""),
+            each[0][0].at_us,
+            (name,),
+            error,
+            others if error.startswith("Fenced") else (),
+            each[-1][2],
+            len(each),
+            {},
+            tuple(n for _, n, _ in each),
+            because=_setting(error, name, each[0][1], index, header),
+        )
         for error, each in found.items()
     ]
 
@@ -125,7 +215,11 @@ def _setting(error: str, name: str, at: int, index: Index, header: TraceHeader) 
 def _speaks_with_all(name: str, group: str, header: TraceHeader) -> bool:
     """Does it offer an assignor that all the group's other classic clients offer?"""
     mine = header.consumers[name].assignors if name in header.consumers else ()
-    others = [facts.assignors for other, facts in header.consumers.items() if other != name and facts.group == group and facts.assignors]
+    others = [
+        facts.assignors
+        for other, facts in header.consumers.items()
+        if other != name and facts.group == group and facts.assignors
+    ]
     return any(all(assignor in offered for offered in others) for assignor in mine)
 
 
@@ -134,24 +228,45 @@ def _same_identity(name: str, header: TraceHeader) -> tuple[str, ...]:
     mine = header.consumers.get(name)
     if mine is None or mine.instance_id is None:
         return ()
-    return tuple(c for c, f in sorted(header.consumers.items()) if c != name and f.group == mine.group and f.instance_id == mine.instance_id)
+    return tuple(
+        c
+        for c, f in sorted(header.consumers.items())
+        if c != name and f.group == mine.group and f.instance_id == mine.instance_id
+    )
 
 
-# ------------------------------------------------------------------------------------------------ groups
+# ------------------------------------------------------------------------------------------- groups
 
 
 def _unowned(group: str, index: Index, holdings: Holdings) -> Alarm | None:
-    """Partitions that nobody has though the group is stable: whose hand-over broke off, and since when."""
+    """Partitions that nobody has though the group is stable: whose hand-over broke off, and
+    since when.
+    """
     torn = find_torn(index, group, holdings)
     if not torn:
         return None
     givers = tuple(dict.fromkeys(t.giver for t in torn))
-    return Alarm("unowned", group, min(t.since_us for t in torn), givers, "torn-handover", (), -1, 0, {},
-                 tuple(sorted(dict.fromkeys(t.event for t in torn))), tuple(t.partition for t in torn))
+    return Alarm(
+        "unowned",
+        group,
+        min(t.since_us for t in torn),
+        givers,
+        "torn-handover",
+        (),
+        -1,
+        0,
+        {},
+        tuple(sorted(dict.fromkeys(t.event for t in torn))),
+        tuple(t.partition for t in torn),
+    )
 
 
-def _of_group(group: str, index: Index, rounds: Sequence[Rebalance], disturbances: Sequence[Disturbance]) -> Alarm | None:
-    """The group that was not stable at the end, and why it could not become so, as far as that is known."""
+def _of_group(
+    group: str, index: Index, rounds: Sequence[Rebalance], disturbances: Sequence[Disturbance]
+) -> Alarm | None:
+    """The group that was not stable at the end, and why it could not become so, as far as that
+    is known.
+    """
     last = next((r for r in reversed(rounds) if disturbances[r.disturbance].is_open), None)
     if last is None:
         return None
@@ -160,13 +275,28 @@ def _of_group(group: str, index: Index, rounds: Sequence[Rebalance], disturbance
     kind = "never-stable" if last.is_formation else "not-stable"
     waited = _timed_out(group, index, rounds, d)
     if waited is not None:
-        return Alarm(kind, group, d.started_us, waited.consumers, "sync-timed-out", waited.others, -1, generations, waited.figures, waited.evidence)
+        return Alarm(
+            kind,
+            group,
+            d.started_us,
+            waited.consumers,
+            "sync-timed-out",
+            waited.others,
+            -1,
+            generations,
+            waited.figures,
+            waited.evidence,
+        )
     who = (d.consumer,) if d.consumer else ()
     return Alarm(kind, group, d.started_us, who, d.trigger, (), -1, generations, {}, d.evidence)
 
 
-def _timed_out(group: str, index: Index, rounds: Sequence[Rebalance], d: Disturbance) -> Alarm | None:
-    """Followers whose SyncGroup ran into request.timeout.ms while the leader still had the assignment to make: they join again, and all begins anew."""
+def _timed_out(
+    group: str, index: Index, rounds: Sequence[Rebalance], d: Disturbance
+) -> Alarm | None:
+    """Followers whose SyncGroup ran into request.timeout.ms while the leader still had the
+    assignment to make: they join again, and all begins anew.
+    """
     for r in rounds:
         if r.barrier_us < d.started_us or not r.leader:
             continue
@@ -176,23 +306,42 @@ def _timed_out(group: str, index: Index, rounds: Sequence[Rebalance], d: Disturb
             sent = -1
             for n in index.since(numbers, r.barrier_us):
                 e = index.events[n]
-                if type(e) is ev.RequestSent and e.api == "SyncGroup" and e.generation == r.generation:
+                if (
+                    type(e) is ev.RequestSent
+                    and e.api == "SyncGroup"
+                    and e.generation == r.generation
+                ):
                     sent = e.at_us
                 elif sent >= 0 and type(e) is ev.CoordinatorLost and e.why == "request timed out":
                     waits[name] = (e.at_us - sent, n)
                     break
-                elif (type(e) is ev.AssignmentReceived and sent >= 0) or (type(e) is ev.GenerationJoined and e.generation > r.generation):
+                elif (type(e) is ev.AssignmentReceived and sent >= 0) or (
+                    type(e) is ev.GenerationJoined and e.generation > r.generation
+                ):
                     break
         waits.pop(r.leader, None)
         if waits:
             first = next(iter(waits.values()))
             figures = {"waited_us": first[0], "computed_us": _computed(r, index)}
-            return Alarm("", group, -1, tuple(waits), "", (r.leader,), -1, 0, figures, tuple(n for _, n in waits.values()))
+            return Alarm(
+                "",
+                group,
+                -1,
+                tuple(waits),
+                "",
+                (r.leader,),
+                -1,
+                0,
+                figures,
+                tuple(n for _, n in waits.values()),
+            )
     return None
 
 
 def _computed(r: Rebalance, index: Index) -> int:
-    """How long the leader took from its JoinGroup's answer to its SyncGroup; −1 if it never sent one."""
+    """How long the leader took from its JoinGroup's answer to its SyncGroup; −1 if it never sent
+    one.
+    """
     numbers, led = index.by_consumer.get(r.leader, NOTHING), -1
     for n in index.since(numbers, r.barrier_us):
         e = index.events[n]

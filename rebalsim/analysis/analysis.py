@@ -1,7 +1,9 @@
-"""What a trace means, as one value: everything that renderers, budgets, sweeps and comparisons are fed with.
+"""What a trace means, as one value: everything that renderers, budgets, sweeps and comparisons are
+fed with.
 
-Parts are worked out when first asked for and kept, so that a sweep pays only for the metrics it needs: `longest_pause` costs one pass over the
-trace, a phase the walks of the pauses, and so on. Nothing here changes the trace.
+Parts are worked out when first asked for and kept, so that a sweep pays only for the metrics it
+needs: `longest_pause` costs one pass over the trace, a phase the walks of the pauses, and so on.
+Nothing here changes the trace.
 """
 
 from __future__ import annotations
@@ -52,16 +54,20 @@ from rebalsim.trace.trace import Trace, TraceHeader
 
 
 class Analysis:
-    """One run, explained. `horizon_us` is where observation ends; what is open then is said to be open."""
+    """One run, explained. `horizon_us` is where observation ends; what is open then is said to
+    be open.
+    """
 
     def __init__(self, trace: Trace, until_us: int | None = None) -> None:
         self.trace = trace
         self.header: TraceHeader = trace.header
         horizon = trace.header.horizon_us or (trace.events[-1].at_us + 1 if trace.events else 0)
         self.horizon_us: int = horizon if until_us is None else min(until_us, horizon)
-        self._emptied: dict[str, list[Rebalance]] = {}      # by group: rounds that ended with nobody left, which `rounds_by_group` leaves out
-        self.measured: dict[str, Value] = {}          # what measure() has found over everything …
-        self.workings: dict[Any, Any] = {}            # … and what it needed, or found over selections
+        self._emptied: dict[
+            str, list[Rebalance]
+        ] = {}  # by group: rounds that ended with nobody left, which `rounds_by_group` leaves out
+        self.measured: dict[str, Value] = {}  # what measure() has found over everything …
+        self.workings: dict[Any, Any] = {}  # … and what it needed, or found over selections
 
     @cached_property
     def index(self) -> Index:
@@ -75,7 +81,9 @@ class Analysis:
 
     @cached_property
     def pauses(self) -> list[Pause]:
-        """Every pause, by beginning; phases and cause are told when asked for (`pause.phases`, `pause.cause`)."""
+        """Every pause, by beginning; phases and cause are told when asked for (`pause.phases`,
+        `pause.cause`).
+        """
         found = find_pauses(self.trace, self.horizon_us)
         for pause in found:
             pause._teller = self._tell
@@ -86,7 +94,9 @@ class Analysis:
 
     @cached_property
     def _storyteller(self) -> Storyteller:
-        return Storyteller(self.index, self.header, self.rounds_by_group, self._emptied, self.disturbances)
+        return Storyteller(
+            self.index, self.header, self.rounds_by_group, self._emptied, self.disturbances
+        )
 
     @cached_property
     def rounds_by_group(self) -> dict[str, list[Rebalance]]:
@@ -104,7 +114,9 @@ class Analysis:
 
     @cached_property
     def disturbances(self) -> list[Disturbance]:
-        """From a trigger to a stable group, by beginning; each group's first settling is among them, and marked in its rounds (`is_formation`)."""
+        """From a trigger to a stable group, by beginning; each group's first settling is among
+        them, and marked in its rounds (`is_formation`).
+        """
         found: list[Disturbance] = []
         for group in self.groups:
             rounds = self.rounds_by_group[group]
@@ -116,7 +128,9 @@ class Analysis:
         causes = Causes(self.index, self.header, Doings(self.index), found)
         for d in found:
             kind, consumer, at = causes.of_trigger(d.trigger, d.consumer, d.started_us)
-            action = causes.action_for(consumer, at, causes.topic_changed_before(at) if kind == "topic-changed" else "")
+            action = causes.action_for(
+                consumer, at, causes.topic_changed_before(at) if kind == "topic-changed" else ""
+            )
             acted = self.trace.events[action] if action >= 0 else None
             d.action = (acted.action or acted.text) if acted is not None else ""
         places: dict[int, list[int]] = {}
@@ -128,12 +142,17 @@ class Analysis:
 
     @cached_property
     def _completed(self) -> list[Rebalance]:
-        return sorted((r for rounds in self.rounds_by_group.values() for r in rounds if r.is_complete), key=lambda r: (r.barrier_us, r.group))
+        return sorted(
+            (r for rounds in self.rounds_by_group.values() for r in rounds if r.is_complete),
+            key=lambda r: (r.barrier_us, r.group),
+        )
 
     @cached_property
     def rebalances(self) -> list[Rebalance]:
-        """The rounds that the coordinator completed, by the instant of their barrier; those of a group's first settling are marked."""
-        assert self.disturbances is not None              # which marks the rounds
+        """The rounds that the coordinator completed, by the instant of their barrier; those of a
+        group's first settling are marked.
+        """
+        assert self.disturbances is not None  # which marks the rounds
         return self._completed
 
     @cached_property
@@ -154,7 +173,10 @@ class Analysis:
     @cached_property
     def group_states(self) -> dict[str, list[StateSpan]]:
         """Each group's states over time, without holes."""
-        return {group: find_states(group, self.index, self.rounds_by_group[group]) for group in self.groups}
+        return {
+            group: find_states(group, self.index, self.rounds_by_group[group])
+            for group in self.groups
+        }
 
     @cached_property
     def state_shares(self) -> dict[str, dict[str, float]]:
@@ -184,16 +206,23 @@ class Analysis:
     @cached_property
     def redeliveries(self) -> list[Redelivery]:
         """Records delivered twice, and skipped, by the position that made it so."""
-        return find_redeliveries(self.trace, self.horizon_us, self.index.group_of, self.disturbances)
+        return find_redeliveries(
+            self.trace, self.horizon_us, self.index.group_of, self.disturbances
+        )
 
     @cached_property
     def tells_positions(self) -> bool:
         """Whether the trace says where owners began to read, against what had been handled."""
-        return any(type(e) is PositionFound and (e.handled >= 0 or self.header.source == "simulated") for e in self.trace.events)
+        return any(
+            type(e) is PositionFound and (e.handled >= 0 or self.header.source == "simulated")
+            for e in self.trace.events
+        )
 
     @cached_property
     def client_metrics(self) -> dict[str, Values]:
-        """Consumer → Kafka's metric → value (µs where it is a time), None where the trace cannot tell."""
+        """Consumer → Kafka's metric → value (µs where it is a time), None where the trace cannot
+        tell.
+        """
         return find_client_metrics(self.index, self.header, self.holdings, self.lag_book)
 
     @cached_property
@@ -203,8 +232,12 @@ class Analysis:
 
     @cached_property
     def alarms(self) -> list[Alarm]:
-        """Who is dead, which group was not stable in the end, and what a stable one has given to nobody."""
-        return find_alarms(self.index, self.header, self.rounds_by_group, self.disturbances, self.holdings)
+        """Who is dead, which group was not stable in the end, and what a stable one has given to
+        nobody.
+        """
+        return find_alarms(
+            self.index, self.header, self.rounds_by_group, self.disturbances, self.holdings
+        )
 
     @cached_property
     def violations(self) -> list[Violation]:
@@ -213,9 +246,15 @@ class Analysis:
 
     @property
     def rebalances_too_often(self) -> bool:
-        """More than five rebalances an hour: the usual alert. In a run shorter than an hour so many must really have been."""
+        """More than five rebalances an hour: the usual alert. In a run shorter than an hour so
+        many must really have been.
+        """
         per_hour = self.measure("rebalances_per_hour")
-        return per_hour is not None and per_hour > ALERT_PER_HOUR and (self.measure("rebalances") or 0) > ALERT_PER_HOUR
+        return (
+            per_hour is not None
+            and per_hour > ALERT_PER_HOUR
+            and (self.measure("rebalances") or 0) > ALERT_PER_HOUR
+        )
 
     def measure(self, metric: str, selection: Selection = EVERYTHING) -> Value:
         """One metric of the registry, in its base unit; None where the trace cannot tell."""
@@ -228,9 +267,13 @@ class Analysis:
 
 
 def _forms(rounds: list[Rebalance]) -> bool:
-    """Whether a group's first rounds are its birth, and not the first that the trace happens to have seen."""
+    """Whether a group's first rounds are its birth, and not the first that the trace happens to
+    have seen.
+    """
     first = rounds[0]
-    return first.trigger in ("joined", "") and (first.generation <= 1 or first.completed_by == "computed")
+    return first.trigger in ("joined", "") and (
+        first.generation <= 1 or first.completed_by == "computed"
+    )
 
 
 def analyse(trace: Trace, until: int | None = None) -> Analysis:

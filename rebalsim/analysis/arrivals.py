@@ -1,4 +1,6 @@
-"""How many records of a partition had arrived by an instant, and when the n-th did: the topic's rate steps and ramps, in one partition's share."""
+"""How many records of a partition had arrived by an instant, and when the n-th did: the topic's
+rate steps and ramps, in one partition's share.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +12,16 @@ from rebalsim.trace.trace import TopicFacts
 
 
 class Arrivals:
-    """Cumulative arrivals, as a function of µs and back. Before the start nothing arrives; what waited then arrived at 0."""
+    """Cumulative arrivals, as a function of µs and back. Before the start nothing arrives; what
+    waited then arrived at 0.
+    """
 
     __slots__ = ("counts", "rates", "slopes", "starts")
 
     def __init__(self, facts: TopicFacts, partition: Partition) -> None:
         self.starts: list[int] = []
-        self.rates: list[float] = []                       # records a µs at each start
-        self.slopes: list[float] = []                      # change of the rate per µs from there on
+        self.rates: list[float] = []  # records a µs at each start
+        self.slopes: list[float] = []  # change of the rate per µs from there on
         self.counts: list[float] = []
         for at, rate, slope in _pieces(facts, partition.number):
             count = self.count(at) if self.starts else 0.0
@@ -29,7 +33,11 @@ class Arrivals:
     def rate(self, at_us: float) -> float:
         """Records a µs at that instant."""
         place = bisect_right(self.starts, at_us) - 1
-        return self.rates[place] + self.slopes[place] * (at_us - self.starts[place]) if place >= 0 else 0.0
+        return (
+            self.rates[place] + self.slopes[place] * (at_us - self.starts[place])
+            if place >= 0
+            else 0.0
+        )
 
     def count(self, at_us: float) -> float:
         """Records that had arrived by that instant."""
@@ -37,7 +45,9 @@ class Arrivals:
         if place < 0:
             return 0.0
         spent = at_us - self.starts[place]
-        return self.counts[place] + self.rates[place] * spent + self.slopes[place] * spent * spent / 2
+        return (
+            self.counts[place] + self.rates[place] * spent + self.slopes[place] * spent * spent / 2
+        )
 
     def instant(self, count: float, at_most: float) -> float:
         """When that many had arrived; `at_most` where they have not by then."""
@@ -51,17 +61,28 @@ class Arrivals:
         if slope == 0:
             return min(self.starts[place] + missing / rate, at_most) if rate > 0 else at_most
         root = rate * rate + 2 * slope * missing
-        return min(self.starts[place] + (sqrt(root) - rate) / slope, at_most) if root >= 0 else at_most
+        return (
+            min(self.starts[place] + (sqrt(root) - rate) / slope, at_most) if root >= 0 else at_most
+        )
 
 
 def _pieces(facts: TopicFacts, number: int) -> list[tuple[int, float, float]]:
-    """From when on the partition has which rate, and which change of it, per µs: the topic's steps, cut where its partitions become more."""
+    """From when on the partition has which rate, and which change of it, per µs: the topic's
+    steps, cut where its partitions become more.
+    """
     steps = facts.rates or ()
     found: list[tuple[int, float, float]] = []
     for place, (at, rate, _) in enumerate(steps):
         then = steps[place + 1] if place + 1 < len(steps) else None
-        slope = (then[1] - rate) / (then[0] - at) if then is not None and then[2] and then[0] > at else 0.0
-        cuts = [at, *(when for when, _ in facts.growth if when > at and (then is None or when < then[0]))]
+        slope = (
+            (then[1] - rate) / (then[0] - at)
+            if then is not None and then[2] and then[0] > at
+            else 0.0
+        )
+        cuts = [
+            at,
+            *(when for when, _ in facts.growth if when > at and (then is None or when < then[0])),
+        ]
         for cut in cuts:
             share = _share(facts, number, cut)
             found.append((cut, (rate + slope * (cut - at)) * share / 1e6, slope * share / 1e6))
@@ -69,7 +90,9 @@ def _pieces(facts: TopicFacts, number: int) -> list[tuple[int, float, float]]:
 
 
 def _share(facts: TopicFacts, number: int, at_us: int) -> float:
-    """Which part of the topic's records the partition gets at that instant; one without a weight weighs 1."""
+    """Which part of the topic's records the partition gets at that instant; one without a weight
+    weighs 1.
+    """
     count = facts.partitions
     for when, then in facts.growth:
         if when <= at_us:
@@ -78,6 +101,9 @@ def _share(facts: TopicFacts, number: int, at_us: int) -> float:
         return 0.0
     total = sum(facts.weights, 0.0)
     if total > 0 and (number < len(facts.weights) or facts.growth):
-        weights = [facts.weights[n] if n < len(facts.weights) else 1.0 for n in range(max(count, number + 1))]
+        weights = [
+            facts.weights[n] if n < len(facts.weights) else 1.0
+            for n in range(max(count, number + 1))
+        ]
         return weights[number] / sum(weights)
     return 1.0 / max(count, 1)

@@ -1,5 +1,6 @@
-"""From a pause back to what set it off: the holder's own trouble, or the trigger of the round that took the partition away; and from there to the
-action of the script, if one is to blame."""
+"""From a pause back to what set it off: the holder's own trouble, or the trigger of the round
+that took the partition away; and from there to the action of the script, if one is to blame.
+"""
 
 from __future__ import annotations
 
@@ -15,27 +16,52 @@ from rebalsim.trace.ledger import kind_at
 from rebalsim.trace.trace import TraceHeader
 
 OF_OWNER = {
-    "killed": "crashed", "fatal": "fatal", "froze": "froze", "stuck": "stuck", "poll-expired": "poll-interval-exceeded", "cut": "cut-off",
-    "callback": "callback", "grown": "topic-changed",
+    "killed": "crashed",
+    "fatal": "fatal",
+    "froze": "froze",
+    "stuck": "stuck",
+    "poll-expired": "poll-interval-exceeded",
+    "cut": "cut-off",
+    "callback": "callback",
+    "grown": "topic-changed",
 }
 OF_TRIGGER = {
-    "left": "left", "poll-expired": "poll-interval-exceeded", "metadata-changed": "topic-changed",
-    "subscription-changed": "subscription-changed", "coordinator-moved": "coordinator-moved", "session-expired": "session-expired",
-    "enforced": "enforced", "rejoined": "rejoined", "leader-rejoined": "rejoined",
+    "left": "left",
+    "poll-expired": "poll-interval-exceeded",
+    "metadata-changed": "topic-changed",
+    "subscription-changed": "subscription-changed",
+    "coordinator-moved": "coordinator-moved",
+    "session-expired": "session-expired",
+    "enforced": "enforced",
+    "rejoined": "rejoined",
+    "leader-rejoined": "rejoined",
 }
-_DEEDS_OF = {"stuck": ("Hang", "Slow"), "froze": ("Freeze",), "cut-off": ("Cut",)}      # what can have come to that; of other causes, anything
-OF_DOING = {"dead": "crashed", "frozen": "froze", "cut-off": "cut-off", "stuck": "stuck", "away": "left", "closing": "left"}
+_DEEDS_OF = {
+    "stuck": ("Hang", "Slow"),
+    "froze": ("Freeze",),
+    "cut-off": ("Cut",),
+}  # what can have come to that; of other causes, anything
+OF_DOING = {
+    "dead": "crashed",
+    "frozen": "froze",
+    "cut-off": "cut-off",
+    "stuck": "stuck",
+    "away": "left",
+    "closing": "left",
+}
 
 
 class Causes:
     """Attributes pauses and disturbances."""
 
-    def __init__(self, index: Index, header: TraceHeader, doings: Doings, disturbances: Sequence[Disturbance]) -> None:
+    def __init__(
+        self, index: Index, header: TraceHeader, doings: Doings, disturbances: Sequence[Disturbance]
+    ) -> None:
         self.index = index
         self.header = header
         self.doings = doings
         self.disturbances = disturbances
-        self.actions: dict[str, list[int]] = {}              # by target, "" for those that have none
+        self.actions: dict[str, list[int]] = {}  # by target, "" for those that have none
         for n in index.world:
             e = index.events[n]
             if type(e) is ev.ScriptActed:
@@ -54,8 +80,14 @@ class Causes:
             action = self.action_for(blamed, since, p.partition.topic)
         else:
             if kind == "topic-changed":
-                at = min(at, p.started_us)               # who revokes before it joins does so before there is a round
-            topic = self.topic_changed_before(at) if kind == "topic-changed" and p.why != "grown" else ""
+                at = min(
+                    at, p.started_us
+                )  # who revokes before it joins does so before there is a round
+            topic = (
+                self.topic_changed_before(at)
+                if kind == "topic-changed" and p.why != "grown"
+                else ""
+            )
             action = self._poison_of(p) if kind == "stuck" else -1
             if action < 0:
                 action = self.action_for(consumer, at, topic or p.partition.topic, kind)
@@ -66,25 +98,47 @@ class Causes:
         chain += [n for phase in phases for n in phase.evidence]
         acted = self.index.events[action] if action >= 0 else None
         name = (acted.action or acted.text) if acted is not None else ""
-        return Cause(kind, consumer, name, disturbance, tuple(sorted(n for n in dict.fromkeys(chain) if n >= 0)))
+        return Cause(
+            kind,
+            consumer,
+            name,
+            disturbance,
+            tuple(sorted(n for n in dict.fromkeys(chain) if n >= 0)),
+        )
 
     def _poison_of(self, p: Pause) -> int:
-        """The number of the action that put the record there on which the owner got stuck; −1 if it was no such record."""
+        """The number of the action that put the record there on which the owner got stuck; −1 if
+        it was no such record.
+        """
         began = self.index.events[p.start_event] if p.start_event >= 0 else None
         if type(began) is not ev.HandlerStuck or began.why != "poison":
             return -1
-        numbers = [n for partition in began.partitions for n in self.actions.get(str(partition), []) if self.index.events[n].kind == "Poison"]
+        numbers = [
+            n
+            for partition in began.partitions
+            for n in self.actions.get(str(partition), [])
+            if self.index.events[n].kind == "Poison"
+        ]
         return max((n for n in numbers if n <= p.start_event), default=-1)
 
-    def _kind(self, p: Pause, phases: tuple[Phase, ...], first: Rebalance | None) -> tuple[str, str, int]:
+    def _kind(
+        self, p: Pause, phases: tuple[Phase, ...], first: Rebalance | None
+    ) -> tuple[str, str, int]:
         """What it was, whose, and when it began."""
         was_away = any(phase.kind is PhaseKind.AWAY for phase in phases)
-        if p.why in ("closed", "killed", "fatal") and was_away and p.owner_after == p.owner_before and self._is_static(p.owner_before):
+        if (
+            p.why in ("closed", "killed", "fatal")
+            and was_away
+            and p.owner_after == p.owner_before
+            and self._is_static(p.owner_before)
+        ):
             return "static-restart", p.owner_before, p.started_us
         if p.why == "closed" and self._died_of_error(p):
             return "fatal", p.owner_before, p.started_us
         if p.why == "closed":
-            has_left = not self._is_static(p.owner_before) and not any(phase.kind is PhaseKind.DETECTION for phase in phases)
+            has_left = not self._is_static(p.owner_before) and not any(
+                phase.kind is PhaseKind.DETECTION for phase in phases
+            )
             return "left" if has_left else "stopped", p.owner_before, p.started_us
         began = self.index.events[p.start_event] if p.start_event >= 0 else None
         if p.why == "stuck" and type(began) is ev.HandlerStuck and began.why == "commit":
@@ -114,14 +168,26 @@ class Causes:
     def of_trigger(self, trigger: str, consumer: str, at: int) -> tuple[str, str, int]:
         """The same for a disturbance: who really made it, and when."""
         if OF_TRIGGER.get(trigger) == "topic-changed":
-            return "topic-changed", "", at                   # whoever saw it first and joined again has nothing to do with it
+            return (
+                "topic-changed",
+                "",
+                at,
+            )  # whoever saw it first and joined again has nothing to do with it
         if trigger == "session-expired" and consumer:
             doing, since, _ = self.doings.at(consumer, at)
             kind = OF_DOING.get(doing, "session-expired")
-            return "stopped" if kind == "left" and self._is_static(consumer) else kind, consumer, since if since >= 0 else at
+            return (
+                "stopped" if kind == "left" and self._is_static(consumer) else kind,
+                consumer,
+                since if since >= 0 else at,
+            )
         if trigger == "joined":
             life, was_member = self._life(consumer, at)
-            return "restart" if life > 1 else "rejoined" if was_member else "scale-out", consumer, at
+            return (
+                "restart" if life > 1 else "rejoined" if was_member else "scale-out",
+                consumer,
+                at,
+            )
         return OF_TRIGGER.get(trigger, "rebalance"), consumer, at
 
     def _is_static(self, consumer: str) -> bool:
@@ -137,14 +203,20 @@ class Causes:
         return life, member_us < at
 
     def _lives(self, consumer: str) -> list[tuple[int, int, int]]:
-        """When each began, its number, and when it first was given an assignment. The first may have begun before the trace."""
+        """When each began, its number, and when it first was given an assignment. The first may
+        have begun before the trace.
+        """
         events = self.index.events
         lives = [(-1, 1, NEVER)]
         for number in self.index.by_consumer.get(consumer, NOTHING):
             kind = kind_at(events, number)
             if kind is ev.ConsumerStarted:
                 lives.append((events[number].at_us, events[number].life, NEVER))
-            elif kind is ev.CallbackBegan and lives[-1][2] == NEVER and events[number].callback == "assigned":
+            elif (
+                kind is ev.CallbackBegan
+                and lives[-1][2] == NEVER
+                and events[number].callback == "assigned"
+            ):
                 lives[-1] = (lives[-1][0], lives[-1][1], events[number].at_us)
         return lives
 
@@ -154,11 +226,15 @@ class Causes:
         return str(self.index.events[self.topics_changed[place - 1]].topic) if place else ""
 
     def action_for(self, consumer: str, at: int, topic: str, kind: str = "") -> int:
-        """The number of the last action of the script, up to that instant, that targets the consumer (or its process, or the topic); −1 if none. Only of
-        the deeds that can have come to that, where the kind of cause tells."""
+        """The number of the last action of the script, up to that instant, that targets the
+        consumer (or its process, or the topic); −1 if none. Only of the deeds that can have come
+        to that, where the kind of cause tells.
+        """
         deeds = _DEEDS_OF.get(kind)
         facts = self.header.consumers.get(consumer)
-        targets = (consumer, facts.process if facts is not None else "") if consumer else (topic, "")
+        targets = (
+            (consumer, facts.process if facts is not None else "") if consumer else (topic, "")
+        )
         last = -1
         for target in targets:
             if target or not consumer:

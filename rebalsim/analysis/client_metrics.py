@@ -1,7 +1,9 @@
-"""Kafka's client metrics by their real names, per consumer, as a dashboard would have shown them over the whole run (times in µs here).
+"""Kafka's client metrics by their real names, per consumer, as a dashboard would have shown them
+over the whole run (times in µs here).
 
-rebalance-latency runs from the first JoinGroup since the last success to the SyncGroup answer (consumer protocol: from RECONCILING on); a static
-return counts, the answer MEMBER_ID_REQUIRED counts as a failure, callbacks and position look-ups are not in it: all as Kafka does.
+rebalance-latency runs from the first JoinGroup since the last success to the SyncGroup answer
+(consumer protocol: from RECONCILING on); a static return counts, the answer MEMBER_ID_REQUIRED
+counts as a failure, callbacks and position look-ups are not in it: all as Kafka does.
 """
 
 from __future__ import annotations
@@ -40,13 +42,20 @@ class _Clock:
         self.stuck: list[int] = []
 
 
-def find_client_metrics(index: Index, header: TraceHeader, holdings: Holdings, lag: LagBook) -> dict[str, Values]:
-    """Consumer → metric → value; None where the trace cannot tell. Consumers by name, metrics in Kafka's order."""
+def find_client_metrics(
+    index: Index, header: TraceHeader, holdings: Holdings, lag: LagBook
+) -> dict[str, Values]:
+    """Consumer → metric → value; None where the trace cannot tell. Consumers by name, metrics in
+    Kafka's order.
+    """
     held: dict[str, list[tuple[Partition, Holding]]] = {}
     for (_, p), found in holdings.items():
         for h in found:
             held.setdefault(h.consumer, []).append((p, h))
-    return {name: _values(name, _clock(name, index), index, header, held.get(name, []), lag) for name in sorted(index.by_consumer)}
+    return {
+        name: _values(name, _clock(name, index), index, header, held.get(name, []), lag)
+        for name in sorted(index.by_consumer)
+    }
 
 
 def _clock(name: str, index: Index) -> _Clock:
@@ -79,7 +88,9 @@ def _answered(c: _Clock, e: ev.ResponseReceived) -> None:
 
 
 def _rejoin(c: _Clock, e: ev.RejoinRequested) -> None:
-    c.complaints += e.reason.startswith(("need to re-join with the given member-id", "rebalance failed"))
+    c.complaints += e.reason.startswith(
+        ("need to re-join with the given member-id", "rebalance failed")
+    )
 
 
 def _joined(c: _Clock, e: ev.GenerationJoined) -> None:
@@ -102,7 +113,9 @@ def _state(c: _Clock, e: ev.MemberStateChanged) -> None:
         return
     if e.after == "RECONCILING" and e.before != "RECONCILING":
         c.reconciling = e.at_us
-    elif e.before == "RECONCILING" and e.after in ("ACKNOWLEDGING", "STABLE") and c.reconciling >= 0:
+    elif (
+        e.before == "RECONCILING" and e.after in ("ACKNOWLEDGING", "STABLE") and c.reconciling >= 0
+    ):
         c.latencies.append(e.at_us - c.reconciling)
         c.last_us = e.at_us
         c.reconciling = -1
@@ -128,35 +141,72 @@ def _returned(c: _Clock, e: ev.HandlerReturned) -> None:
 
 
 _TOLD: dict[type, Callable[[_Clock, Any], None]] = {
-    ev.ConsumerStarted: _started, ev.RequestSent: _sent, ev.ResponseReceived: _answered, ev.RejoinRequested: _rejoin, ev.GenerationJoined: _joined,
-    ev.AssignmentReceived: _received, ev.MemberStateChanged: _state, ev.CallbackBegan: _entered, ev.CallbackEnded: _left, ev.HandlerStuck: _stuck,
+    ev.ConsumerStarted: _started,
+    ev.RequestSent: _sent,
+    ev.ResponseReceived: _answered,
+    ev.RejoinRequested: _rejoin,
+    ev.GenerationJoined: _joined,
+    ev.AssignmentReceived: _received,
+    ev.MemberStateChanged: _state,
+    ev.CallbackBegan: _entered,
+    ev.CallbackEnded: _left,
+    ev.HandlerStuck: _stuck,
     ev.HandlerReturned: _returned,
 }
 
 
-def _values(name: str, c: _Clock, index: Index, header: TraceHeader, held: Sequence[tuple[Partition, Holding]], lag: LagBook) -> Values:
+def _values(
+    name: str,
+    c: _Clock,
+    index: Index,
+    header: TraceHeader,
+    held: Sequence[tuple[Partition, Holding]],
+    lag: LagBook,
+) -> Values:
     horizon = index.horizon_us
     hours = max(horizon - max(c.started_us, 0), 1) / HOUR
     failed = c.failed if c.answers else c.complaints
     values: Values = {
-        "rebalance-latency-avg": _mean(c.latencies), "rebalance-latency-max": _most(c.latencies), "rebalance-latency-total": float(sum(c.latencies)),
-        "rebalance-total": float(len(c.latencies)), "rebalance-rate-per-hour": len(c.latencies) / hours,
-        "failed-rebalance-total": float(failed), "failed-rebalance-rate-per-hour": failed / hours,
-        "last-rebalance-seconds-ago": float((horizon - c.last_us) // 1_000_000 * 1_000_000) if c.last_us >= 0 else None,
-        "join-time-avg": _mean(c.joins), "join-time-max": _most(c.joins), "join-total": float(len(c.joins)),
-        "sync-time-avg": _mean(c.syncs), "sync-time-max": _most(c.syncs), "sync-total": float(len(c.syncs)),
+        "rebalance-latency-avg": _mean(c.latencies),
+        "rebalance-latency-max": _most(c.latencies),
+        "rebalance-latency-total": float(sum(c.latencies)),
+        "rebalance-total": float(len(c.latencies)),
+        "rebalance-rate-per-hour": len(c.latencies) / hours,
+        "failed-rebalance-total": float(failed),
+        "failed-rebalance-rate-per-hour": failed / hours,
+        "last-rebalance-seconds-ago": float((horizon - c.last_us) // 1_000_000 * 1_000_000)
+        if c.last_us >= 0
+        else None,
+        "join-time-avg": _mean(c.joins),
+        "join-time-max": _most(c.joins),
+        "join-total": float(len(c.joins)),
+        "sync-time-avg": _mean(c.syncs),
+        "sync-time-max": _most(c.syncs),
+        "sync-total": float(len(c.syncs)),
     }
     for callback in ("revoked", "assigned", "lost"):
         values[f"partition-{callback}-latency-avg"] = _mean(c.callbacks[callback])
         values[f"partition-{callback}-latency-max"] = _most(c.callbacks[callback])
-    values["assigned-partitions"] = float(sum(1 for _, h in held if h.ended_us >= horizon and h.how == "held"))
+    values["assigned-partitions"] = float(
+        sum(1 for _, h in held if h.ended_us >= horizon and h.how == "held")
+    )
     group = index.group_of.get(name, "")
-    peaks = [peak_within(corners, h.started_us, h.ended_us) for p, h in held if (corners := lag.corners.get((group, p)))]
+    peaks = [
+        peak_within(corners, h.started_us, h.ended_us)
+        for p, h in held
+        if (corners := lag.corners.get((group, p)))
+    ]
     values["records-lag-max"] = max(peaks, default=None)
     values["poll-idle-ratio-avg"] = _idle(name, c, horizon, header, held, lag)
     stuck = [*c.stuck, *([horizon - c.stuck_since] if c.stuck_since >= 0 else [])]
     facts = header.consumers.get(name)
-    values["time-between-poll-max"] = float(max(stuck)) if stuck else float(facts.poll_timeout_us) if facts and facts.poll_timeout_us >= 0 else None
+    values["time-between-poll-max"] = (
+        float(max(stuck))
+        if stuck
+        else float(facts.poll_timeout_us)
+        if facts and facts.poll_timeout_us >= 0
+        else None
+    )
     return values
 
 
@@ -168,8 +218,17 @@ def _most(values: Sequence[int]) -> float | None:
     return float(max(values)) if values else None
 
 
-def _idle(name: str, c: _Clock, horizon: int, header: TraceHeader, held: Sequence[tuple[Partition, Holding]], lag: LagBook) -> float | None:
-    """Share of its time that the application spent inside poll(): what its records cost it was elsewhere."""
+def _idle(
+    name: str,
+    c: _Clock,
+    horizon: int,
+    header: TraceHeader,
+    held: Sequence[tuple[Partition, Holding]],
+    lag: LagBook,
+) -> float | None:
+    """Share of its time that the application spent inside poll(): what its records cost it was
+    elsewhere.
+    """
     facts = header.consumers.get(name)
     if facts is None or facts.per_record_us < 0 or c.started_us < 0:
         return None

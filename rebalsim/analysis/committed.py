@@ -1,8 +1,11 @@
-"""How far a group had committed each partition at an instant: what `kafka-consumer-groups --describe` shows.
+"""How far a group had committed each partition at an instant: what `kafka-consumer-groups
+--describe` shows.
 
-A trace tells commits before rebalances and where new owners began, which is exact; it does not tell each periodic commit of steady times. Those are
-reckoned: every `auto.commit.interval.ms` as long as the consumer polls. Its clock begins with the process and anew with each assignment that it was
-given (ConsumerCoordinator.onJoinComplete; under the consumer protocol each finished reconciliation).
+A trace tells commits before rebalances and where new owners began, which is exact; it does not
+tell each periodic commit of steady times. Those are reckoned: every `auto.commit.interval.ms` as
+long as the consumer polls. Its clock begins with the process and anew with each assignment that
+it was given (ConsumerCoordinator.onJoinComplete; under the consumer protocol each finished
+reconciliation).
 """
 
 from __future__ import annotations
@@ -22,7 +25,9 @@ NEVER = -1
 
 
 def committed_at(a: Analysis, group: str, at_us: int, handled: Handled) -> dict[Partition, int]:
-    """Each partition's committed offset; partitions without one are left out. `handled` is how far a partition had been handled by an instant."""
+    """Each partition's committed offset; partitions without one are left out. `handled` is how
+    far a partition had been handled by an instant.
+    """
     members = {m.consumer: m for m in a.members}
     positions: dict[Partition, list[ev.PositionFound]] = {}
     for e in a.trace.events:
@@ -38,20 +43,41 @@ def committed_at(a: Analysis, group: str, at_us: int, handled: Handled) -> dict[
                 value, last_us = e.offset, e.at_us
         for h in holdings:
             until = min(h.ended_us, at_us)
-            instant = _last_commit(a, members[h.consumer].spans, h, until) if h.started_us <= at_us else NEVER
-            if instant > last_us and instant >= h.started_us and (offset := handled(p, instant)) is not None:
+            instant = (
+                _last_commit(a, members[h.consumer].spans, h, until)
+                if h.started_us <= at_us
+                else NEVER
+            )
+            if (
+                instant > last_us
+                and instant >= h.started_us
+                and (offset := handled(p, instant)) is not None
+            ):
                 value, last_us = offset, instant
         following = next((e for e in positions.get(p, ()) if e.at_us > at_us), None)
-        if following is not None:          # who found nothing committed tells that nobody had
-            value = _bounded(a, holdings, value, following, members, at_us) if following.how == "committed" else None
+        if following is not None:  # who found nothing committed tells that nobody had
+            value = (
+                _bounded(a, holdings, value, following, members, at_us)
+                if following.how == "committed"
+                else None
+            )
         if value is not None:
             furthest = handled(p, at_us)
             found[p] = value if furthest is None else min(value, furthest)
     return found
 
 
-def _bounded(a: Analysis, holdings: Sequence[Holding], value: int | None, following: ev.PositionFound, members: dict[str, MemberLife], at_us: int) -> int:
-    """Where the next owner began is what had been committed by then: never less than now, and just that where nobody could commit in between."""
+def _bounded(
+    a: Analysis,
+    holdings: Sequence[Holding],
+    value: int | None,
+    following: ev.PositionFound,
+    members: dict[str, MemberLife],
+    at_us: int,
+) -> int:
+    """Where the next owner began is what had been committed by then: never less than now, and
+    just that where nobody could commit in between.
+    """
     for h in holdings:
         until = min(h.ended_us, following.at_us)
         if until > at_us and _last_commit(a, members[h.consumer].spans, h, until) > at_us:
@@ -64,20 +90,28 @@ def _last_commit(a: Analysis, spans: Sequence[Span], h: Holding, until_us: int) 
     facts = a.header.consumers.get(h.consumer, ConsumerFacts(""))
     told = _told(a, h.consumer, until_us, facts)
     if facts.is_auto_commit:
-        return max(told, _ticked(spans, _assigned(a, h.consumer, until_us), interval_of(facts), until_us))
+        return max(
+            told, _ticked(spans, _assigned(a, h.consumer, until_us), interval_of(facts), until_us)
+        )
     if facts.commit in ("", "none"):
         return told
-    polled = [min(s.ended_us, until_us) for s in spans if s.what == "polling" and s.started_us <= until_us]      # with each batch
+    polled = [
+        min(s.ended_us, until_us) for s in spans if s.what == "polling" and s.started_us <= until_us
+    ]  # with each batch
     return max([told, *polled])
 
 
 def interval_of(facts: ConsumerFacts) -> int:
     """Kafka's default where a trace is older than this, or a log does not say."""
-    return facts.auto_commit_us if facts.auto_commit_us > 0 else ClientConfig().auto_commit_interval_us
+    return (
+        facts.auto_commit_us if facts.auto_commit_us > 0 else ClientConfig().auto_commit_interval_us
+    )
 
 
 def _told(a: Analysis, consumer: str, until_us: int, facts: ConsumerFacts) -> int:
-    """The last commit that the trace tells; where requests are not told, an automatic one before partitions are given up."""
+    """The last commit that the trace tells; where requests are not told, an automatic one before
+    partitions are given up.
+    """
     numbers, refused = a.index.by_consumer.get(consumer, ()), False
     for place in range(a.index.first_at(numbers, until_us + 1) - 1, -1, -1):
         e = a.index.events[numbers[place]]
@@ -88,7 +122,12 @@ def _told(a: Analysis, consumer: str, until_us: int, facts: ConsumerFacts) -> in
             if not refused:
                 return int(e.at_us)
             refused = False
-        elif kind is ev.CallbackBegan and e.callback == "revoked" and facts.is_auto_commit and a.header.source == "recorded":
+        elif (
+            kind is ev.CallbackBegan
+            and e.callback == "revoked"
+            and facts.is_auto_commit
+            and a.header.source == "recorded"
+        ):
             return int(e.at_us)
     return NEVER
 
@@ -108,7 +147,9 @@ def _ticked(spans: Sequence[Span], resets: Collection[int], every_us: int, until
             if due < 0 or before == "starting":
                 due = span.started_us + every_us
             end = min(span.ended_us, until_us)
-            for since, until in pairwise((span.started_us, *(at for at in resets if span.started_us < at < end), end)):
+            for since, until in pairwise(
+                (span.started_us, *(at for at in resets if span.started_us < at < end), end)
+            ):
                 if since in resets:
                     due = since + every_us
                 if until >= (first := max(due, since)):

@@ -11,9 +11,16 @@ from rebalsim.trace.trace import TraceHeader
 
 
 def find_answers(index: Index, header: TraceHeader, members: Sequence[MemberLife]) -> list[Answer]:
-    """crash-loop: does an instance crash and return faster than its session? outlasts-poll-interval: does one outlast max.poll.interval.ms?
-    shared-instance-id: do two share an instance id? cooperative-in-use: is the cooperative assignor really in use?"""
-    return [_crash_loop(index, header), _outlasts(index, header, members), _shared(index, header), _cooperative(index, header)]
+    """crash-loop: does an instance crash and return faster than its session?
+    outlasts-poll-interval: does one outlast max.poll.interval.ms? shared-instance-id: do two
+    share an instance id? cooperative-in-use: is the cooperative assignor really in use?
+    """
+    return [
+        _crash_loop(index, header),
+        _outlasts(index, header, members),
+        _shared(index, header),
+        _cooperative(index, header),
+    ]
 
 
 def _crash_loop(index: Index, header: TraceHeader) -> Answer:
@@ -41,22 +48,37 @@ def _crash_loop(index: Index, header: TraceHeader) -> Answer:
                         shortest, session = away, limit
                 gone = (-1, -1)
     figures = {"times": times, "away_us": shortest, "session_timeout_us": session}
-    return Answer("crash-loop", bool(consumers) if has_lives else None, tuple(consumers), figures, tuple(evidence))
+    return Answer(
+        "crash-loop",
+        bool(consumers) if has_lives else None,
+        tuple(consumers),
+        figures,
+        tuple(evidence),
+    )
 
 
 def _outlasts(index: Index, header: TraceHeader, members: Sequence[MemberLife]) -> Answer:
     consumers = [m.consumer for m in members if m.poll_expired]
-    evidence = [n for name in consumers for n in index.by_consumer.get(name, ()) if type(index.events[n]) is ev.PollExpired]
+    evidence = [
+        n
+        for name in consumers
+        for n in index.by_consumer.get(name, ())
+        if type(index.events[n]) is ev.PollExpired
+    ]
     stuck = [(length, m.consumer) for m in members for length in _stuck(index, m.consumer)]
     longest, who = max(stuck, default=(-1, consumers[0] if consumers else ""))
     facts = header.consumers.get(who or next(iter(header.consumers), ""))
     limit = facts.max_poll_interval_us if facts is not None else -1
     figures = {"times": len(evidence), "longest_stuck_us": longest, "max_poll_interval_us": limit}
-    return Answer("outlasts-poll-interval", bool(consumers), tuple(consumers), figures, tuple(evidence))
+    return Answer(
+        "outlasts-poll-interval", bool(consumers), tuple(consumers), figures, tuple(evidence)
+    )
 
 
 def _stuck(index: Index, consumer: str) -> list[int]:
-    """How long its handler was stuck, each time; what other threads of the client did meanwhile is no matter."""
+    """How long its handler was stuck, each time; what other threads of the client did meanwhile
+    is no matter.
+    """
     found, since = [], -1
     for n in index.by_consumer.get(consumer, ()):
         e = index.events[n]
@@ -76,26 +98,33 @@ def _shared(index: Index, header: TraceHeader) -> Answer:
             by_id.setdefault((facts.group, facts.instance_id), []).append(name)
     consumers = {c: None for found in by_id.values() if len(found) > 1 for c in found}
     evidence = []
-    fenced = 0                                       # a fenced member is refused more than once, until it notices
+    fenced = 0  # a fenced member is refused more than once, until it notices
     for name in sorted(index.by_consumer):
         is_counted = False
         for n in index.by_consumer[name]:
             e = index.events[n]
             if type(e) is ev.ConsumerStarted:
                 is_counted = False
-            elif type(e) is ev.Fenced and e.error in ("FENCED_INSTANCE_ID", "UNRELEASED_INSTANCE_ID"):
+            elif type(e) is ev.Fenced and e.error in (
+                "FENCED_INSTANCE_ID",
+                "UNRELEASED_INSTANCE_ID",
+            ):
                 consumers[name] = None
                 evidence.append(n)
                 fenced += not is_counted
                 is_counted = True
-    return Answer("shared-instance-id", bool(consumers), tuple(consumers), {"times": fenced}, tuple(evidence))
+    return Answer(
+        "shared-instance-id", bool(consumers), tuple(consumers), {"times": fenced}, tuple(evidence)
+    )
 
 
 def _cooperative(index: Index, header: TraceHeader) -> Answer:
     latest: dict[str, tuple[int, str, int]] = {}
-    chosen: dict[str, dict[int, tuple[int, bool]]] = {}            # group → generation → when its first member read it, and whether it is that one
+    chosen: dict[
+        str, dict[int, tuple[int, bool]]
+    ] = {}  # group → generation → when its first member read it, and whether it is that one
     is_new = any(facts.protocol == "consumer" for facts in header.consumers.values())
-    joined: dict[str, None] = {}                     # who was refused has nothing to say in the choice
+    joined: dict[str, None] = {}  # who was refused has nothing to say in the choice
     for name in sorted(index.by_consumer):
         for n in index.by_consumer[name]:
             e = index.events[n]
@@ -106,15 +135,31 @@ def _cooperative(index: Index, header: TraceHeader) -> Answer:
                 chosen[group][e.generation] = min(at_us, e.at_us), "cooperative" in e.assignor
                 if e.generation >= latest.get(group, (-1, "", -1))[0]:
                     latest[group] = (e.generation, e.assignor, n)
-    offered = tuple(name for name, facts in sorted(header.consumers.items()) if name in joined and any("cooperative" in a for a in facts.assignors))
+    offered = tuple(
+        name
+        for name, facts in sorted(header.consumers.items())
+        if name in joined and any("cooperative" in a for a in facts.assignors)
+    )
     evidence = tuple(n for _, _, n in latest.values())
     moved = _moved_to_the_broker(index)
     if not latest or all(group in moved for group in latest):
-        figures = {"consumer_protocol": int(is_new or bool(moved)), "since_us": min((moved[group] for group in latest), default=-1)}
+        figures = {
+            "consumer_protocol": int(is_new or bool(moved)),
+            "since_us": min((moved[group] for group in latest), default=-1),
+        }
         return Answer("cooperative-in-use", None, offered, figures, evidence)
-    protocols = {header.consumers[name].protocol for name in offered if header.consumers[name].protocol}
-    in_use = all("cooperative" in assignor for _, assignor, _ in latest.values()) and "eager" not in protocols
-    figures = {"offered": len(offered), "groups": len(latest), "since_us": _changed(next(iter(chosen.values()))) if len(chosen) == 1 else -1}
+    protocols = {
+        header.consumers[name].protocol for name in offered if header.consumers[name].protocol
+    }
+    in_use = (
+        all("cooperative" in assignor for _, assignor, _ in latest.values())
+        and "eager" not in protocols
+    )
+    figures = {
+        "offered": len(offered),
+        "groups": len(latest),
+        "since_us": _changed(next(iter(chosen.values()))) if len(chosen) == 1 else -1,
+    }
     return Answer("cooperative-in-use", in_use, offered, figures, evidence)
 
 
@@ -132,7 +177,9 @@ def _moved_to_the_broker(index: Index) -> dict[str, int]:
 
 
 def _changed(chosen: dict[int, tuple[int, bool]]) -> int:
-    """When the group's assignor became a cooperative one, or ceased to be; the last time, −1 if never."""
+    """When the group's assignor became a cooperative one, or ceased to be; the last time, −1 if
+    never.
+    """
     since = -1
     last: bool | None = None
     for _, (at_us, is_cooperative) in sorted(chosen.items()):

@@ -1,7 +1,9 @@
-"""From a trigger to a stable group: which rounds belong together, and how many partitions moved against the least that had to.
+"""From a trigger to a stable group: which rounds belong together, and how many partitions moved
+against the least that had to.
 
-A round that made members give partitions up while the group went on is not the end of it: the next one hands them on. Rounds that overlap, or
-that never became stable, belong to the same disturbance too.
+A round that made members give partitions up while the group went on is not the end of it: the
+next one hands them on. Rounds that overlap, or that never became stable, belong to the same
+disturbance too.
 """
 
 from __future__ import annotations
@@ -20,8 +22,24 @@ def find_disturbances(rounds: Sequence[Rebalance], index: Index) -> list[Disturb
     before: Rebalance | None = None
     for r in rounds:
         last = found[-1] if found else None
-        if last is None or not (_continues(last, r) or (len(found) == 1 and _comes_while_it_forms(before, r))):
-            found.append(Disturbance(r.group, r.prepared_us, index.horizon_us, True, r.trigger, r.trigger_consumer, "", (), 0, 0, ()))
+        if last is None or not (
+            _continues(last, r) or (len(found) == 1 and _comes_while_it_forms(before, r))
+        ):
+            found.append(
+                Disturbance(
+                    r.group,
+                    r.prepared_us,
+                    index.horizon_us,
+                    True,
+                    r.trigger,
+                    r.trigger_consumer,
+                    "",
+                    (),
+                    0,
+                    0,
+                    (),
+                )
+            )
         d = found[-1]
         d.evidence += r.evidence
         d.is_open = r.stable_us < 0 or (r.is_cooperative and r.completed_by != "computed")
@@ -38,16 +56,23 @@ def _continues(last: Disturbance, r: Rebalance) -> bool:
 
 
 def _comes_while_it_forms(before: Rebalance | None, r: Rebalance) -> bool:
-    """Under the consumer protocol a group counts as stable as soon as its first member has been answered. Whoever comes before that one has taken its
-    partitions came together with it, and who of them was the first is chance."""
-    return before is not None and r.trigger == "joined" and r.completed_by == before.completed_by == "computed" and r.prepared_us <= before.settled_us
+    """Under the consumer protocol a group counts as stable as soon as its first member has been
+    answered. Whoever comes before that one has taken its partitions came together with it, and
+    who of them was the first is chance.
+    """
+    return (
+        before is not None
+        and r.trigger == "joined"
+        and r.completed_by == before.completed_by == "computed"
+        and r.prepared_us <= before.settled_us
+    )
 
 
 def _count_moves(found: list[Disturbance], rounds: Sequence[Rebalance], index: Index) -> None:
     """Who held what when each disturbance began, against when the next one did."""
     events, group = index.events, found[0].group
     owner: dict[Partition, str] = {}
-    before: dict[Partition, str] = {}                         # owners when the window began, of what was touched since
+    before: dict[Partition, str] = {}  # owners when the window began, of what was touched since
     by_disturbance: dict[int, list[Rebalance]] = {}
     for r in rounds:
         by_disturbance.setdefault(r.disturbance, []).append(r)
@@ -70,7 +95,13 @@ def _count_moves(found: list[Disturbance], rounds: Sequence[Rebalance], index: I
         before = {}
 
 
-def _weigh(found: list[Disturbance], current: int, owner: dict[Partition, str], before: dict[Partition, str], rounds: dict[int, list[Rebalance]]) -> None:
+def _weigh(
+    found: list[Disturbance],
+    current: int,
+    owner: dict[Partition, str],
+    before: dict[Partition, str],
+    rounds: dict[int, list[Rebalance]],
+) -> None:
     if current < 0:
         return
     d = found[current]
@@ -81,7 +112,9 @@ def _weigh(found: list[Disturbance], current: int, owner: dict[Partition, str], 
 
 
 def _least(owner: dict[Partition, str], before: dict[Partition, str], mine: list[Rebalance]) -> int:
-    """How many had to move for an even spread over those who were there afterwards, every partition weighing the same."""
+    """How many had to move for an even spread over those who were there afterwards, every
+    partition weighing the same.
+    """
     then: dict[str, int] = {}
     now: dict[str, int] = {}
     for p, holder in owner.items():

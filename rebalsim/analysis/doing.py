@@ -1,5 +1,7 @@
-"""What a consumer was doing while others waited for it: dead, frozen, stuck, in a callback, committing, without a coordinator, waiting for an answer;
-busy with its batch if it was none of these; or simply unaware."""
+"""What a consumer was doing while others waited for it: dead, frozen, stuck, in a callback,
+committing, without a coordinator, waiting for an answer; busy with its batch if it was none of
+these; or simply unaware.
+"""
 
 from __future__ import annotations
 
@@ -10,19 +12,42 @@ from rebalsim.analysis.places import Places
 from rebalsim.analysis.values import Facts, Rebalance
 from rebalsim.trace import events as ev
 
-SESSION, POLL, INITIAL_DELAY = "session.timeout.ms", "max.poll.interval.ms", "group.initial.rebalance.delay.ms"
-METADATA, HEARTBEAT, BROKERS_HEARTBEAT = "metadata.max.age.ms", "heartbeat.interval.ms", "group.consumer.heartbeat.interval.ms"
-REBALANCE_TIMEOUT = "rebalance_timeout_ms"      # as JoinGroup calls it: the brokers' patience, which each client takes from a setting of its own
-AGAIN_US = 1_100_000     # a commit that is refused is made again within retry.backoff.max.ms
-QUICK_US = 50_000        # a commit and a request take no longer, where nothing else keeps the poll thread
-TIMERS = {"session-expired": SESSION, "not-rejoined": REBALANCE_TIMEOUT, "rebalance-timeout": REBALANCE_TIMEOUT, "poll-expired": POLL}
+SESSION, POLL, INITIAL_DELAY = (
+    "session.timeout.ms",
+    "max.poll.interval.ms",
+    "group.initial.rebalance.delay.ms",
+)
+METADATA, HEARTBEAT, BROKERS_HEARTBEAT = (
+    "metadata.max.age.ms",
+    "heartbeat.interval.ms",
+    "group.consumer.heartbeat.interval.ms",
+)
+# as JoinGroup calls it: the brokers' patience, which each client takes from a setting of its own
+REBALANCE_TIMEOUT = "rebalance_timeout_ms"
+AGAIN_US = 1_100_000  # a commit that is refused is made again within retry.backoff.max.ms
+QUICK_US = 50_000  # a commit and a request take no longer, where nothing else keeps the poll thread
+TIMERS = {
+    "session-expired": SESSION,
+    "not-rejoined": REBALANCE_TIMEOUT,
+    "rebalance-timeout": REBALANCE_TIMEOUT,
+    "poll-expired": POLL,
+}
 
 _BEGINS: dict[type, str] = {
-    ev.ConsumerExited: "dead", ev.ConsumerFroze: "frozen", ev.HandlerStuck: "stuck", ev.LinkCut: "cut-off", ev.CloseBegan: "closing",
-    ev.ConsumerStarted: "starting", ev.CallbackBegan: "in-callback",
+    ev.ConsumerExited: "dead",
+    ev.ConsumerFroze: "frozen",
+    ev.HandlerStuck: "stuck",
+    ev.LinkCut: "cut-off",
+    ev.CloseBegan: "closing",
+    ev.ConsumerStarted: "starting",
+    ev.CallbackBegan: "in-callback",
 }
 _ENDS: dict[type, str] = {
-    ev.ConsumerThawed: "frozen", ev.HandlerReturned: "stuck", ev.LinkHealed: "cut-off", ev.PollingBegan: "starting", ev.CallbackEnded: "in-callback",
+    ev.ConsumerThawed: "frozen",
+    ev.HandlerReturned: "stuck",
+    ev.LinkHealed: "cut-off",
+    ev.PollingBegan: "starting",
+    ev.CallbackEnded: "in-callback",
 }
 
 
@@ -31,8 +56,12 @@ class Doings:
 
     def __init__(self, index: Index) -> None:
         self.index = index
-        self.known: dict[str, list[tuple[int, str, int]]] = {}      # consumer → (from, doing or empty, event), ascending
-        self.spans: dict[str, dict[str, list[tuple[int, int]]]] = {}      # consumer → what its poll thread was at → (from, until), ascending
+        self.known: dict[
+            str, list[tuple[int, str, int]]
+        ] = {}  # consumer → (from, doing or empty, event), ascending
+        self.spans: dict[
+            str, dict[str, list[tuple[int, int]]]
+        ] = {}  # consumer → what its poll thread was at → (from, until), ascending
         self.groups: dict[str, Places] = {}
         self.uncoordinated: dict[str, list[tuple[int, int]]] = {}
 
@@ -44,7 +73,9 @@ class Doings:
         return found
 
     def at(self, consumer: str, at_us: int) -> tuple[str, int, int]:
-        """What kept the consumer at that instant, since when, and the event that tells; empty if nothing did."""
+        """What kept the consumer at that instant, since when, and the event that tells; empty if
+        nothing did.
+        """
         changes = self._changes(consumer)
         place = bisect_right(changes, at_us, key=lambda c: c[0])
         if place == 0:
@@ -66,8 +97,14 @@ class Doings:
                 event = self.index.events[number]
                 kind = type(event)
                 if (begun := _BEGINS.get(kind)) is not None:
-                    has_closed = kind is ev.CloseBegan or (has_closed and kind is not ev.ConsumerStarted)
-                    now = "away" if begun == "dead" and (event.how == "closed" or has_closed) else begun
+                    has_closed = kind is ev.CloseBegan or (
+                        has_closed and kind is not ev.ConsumerStarted
+                    )
+                    now = (
+                        "away"
+                        if begun == "dead" and (event.how == "closed" or has_closed)
+                        else begun
+                    )
                 elif _ENDS.get(kind) == now:
                     now = ""
                 else:
@@ -77,35 +114,67 @@ class Doings:
         return found
 
     def last_of(self, r: Rebalance, from_us: int, horizon_us: int) -> tuple[Facts, tuple[int, ...]]:
-        """Whom a round's barrier waited for last, from that instant on, and what that one was doing meanwhile."""
+        """Whom a round's barrier waited for last, from that instant on, and what that one was
+        doing meanwhile.
+        """
         end = r.barrier_us if r.barrier_us >= 0 else horizon_us
         if r.completed_by == "initial-delay":
-            return Facts(r.trigger_consumer, "initial-delay", r.prepared_us, end, INITIAL_DELAY, r.trigger), r.evidence
+            return Facts(
+                r.trigger_consumer, "initial-delay", r.prepared_us, end, INITIAL_DELAY, r.trigger
+            ), r.evidence
         late = r.last or _latest_removed(r)
         if late in r.removed and (r.completed_by == "removal" or late not in r.joins):
             at, event, why = r.removed[late]
             began = max(r.prepared_us, min(from_us, at - 1))
             doing, since, begun = self._before_removal(late, began, at, event)
-            return Facts(late, doing or self.between(late, began, at), since, at, TIMERS.get(why, ""), r.trigger), tuple(n for n in (begun, event) if n >= 0)
+            return Facts(
+                late,
+                doing or self.between(late, began, at),
+                since,
+                at,
+                TIMERS.get(why, ""),
+                r.trigger,
+            ), tuple(n for n in (begun, event) if n >= 0)
         if r.completed_by == "timer":
             late = next(iter(r.kicked), late) or self._absent(r, end - 1)
             doing, since, begun = self.at(late, end - 1) if late else ("unknown", -1, -1)
-            doing = doing or (self.between(late, max(r.prepared_us, from_us), end) if late else "unknown")
-            return Facts(late, doing, since, end, REBALANCE_TIMEOUT, r.trigger), tuple(n for n in (begun,) if n >= 0)
+            doing = doing or (
+                self.between(late, max(r.prepared_us, from_us), end) if late else "unknown"
+            )
+            return Facts(late, doing, since, end, REBALANCE_TIMEOUT, r.trigger), tuple(
+                n for n in (begun,) if n >= 0
+            )
         if not late:
             return Facts("", "unknown", -1, end, "", r.trigger), r.evidence
         return self._of_joiner(r, late, max(r.prepared_us, from_us))
 
     def _absent(self, r: Rebalance, at_us: int) -> str:
-        """Who kept its place without joining, as static members do: the first whom something kept."""
-        return next((c for c in self.index.members_of(r.group) if c not in r.joins and self.at(c, at_us)[0] not in ("", "in-callback")), "")
+        """Who kept its place without joining, as static members do: the first whom something
+        kept.
+        """
+        return next(
+            (
+                c
+                for c in self.index.members_of(r.group)
+                if c not in r.joins and self.at(c, at_us)[0] not in ("", "in-callback")
+            ),
+            "",
+        )
 
-    def _before_removal(self, consumer: str, from_us: int, at: int, event: int) -> tuple[str, int, int]:
-        """What kept a member from joining until it was removed. Where its process had exited since it was last heard of, that: what was started
-        in its place is another member. A coordinator that takes over may hold one for a member that has left: a leave is in the log only when
-        the next generation is."""
+    def _before_removal(
+        self, consumer: str, from_us: int, at: int, event: int
+    ) -> tuple[str, int, int]:
+        """What kept a member from joining until it was removed. Where its process had exited
+        since it was last heard of, that: what was started in its place is another member. A
+        coordinator that takes over may hold one for a member that has left: a leave is in the
+        log only when the next generation is.
+        """
         removal = self.index.events[event]
-        was = self.places(removal.group).of(removal.member_id) if type(removal) is ev.MemberRemoved else None
+        was = (
+            self.places(removal.group).of(removal.member_id)
+            if type(removal) is ev.MemberRemoved
+            else None
+        )
         heard = removal.last_heard_us if type(removal) is ev.MemberRemoved else -1
         if heard >= 0:
             loaded, exited = -1, -1
@@ -113,11 +182,17 @@ class Doings:
             for place in range(self.index.first_at(numbers, at + 1) - 1, -1, -1):
                 e = self.index.events[numbers[place]]
                 kind = type(e)
-                if kind is ev.MemberAdded and e.member_id == removal.member_id and e.how == "loaded":
+                if (
+                    kind is ev.MemberAdded
+                    and e.member_id == removal.member_id
+                    and e.how == "loaded"
+                ):
                     loaded, heard = numbers[place], -1
                 elif loaded >= 0 and kind is ev.MemberRemoved and e.member_id == removal.member_id:
                     return "ghost", self.index.events[loaded].at_us, loaded
-                elif e.at_us < heard or (kind is ev.MemberAdded and e.member_id == removal.member_id):
+                elif e.at_us < heard or (
+                    kind is ev.MemberAdded and e.member_id == removal.member_id
+                ):
                     break
                 elif kind is ev.ConsumerExited and exited < 0:
                     exited = numbers[place]
@@ -136,25 +211,50 @@ class Doings:
         doing, since, begun = self.at(late, from_us)
         if doing and doing != "in-callback":
             until = self.until(late, from_us)
-            return Facts(late, doing, since, until if until >= 0 else join_us, "", r.trigger), (begun, *evidence)
+            return Facts(late, doing, since, until if until >= 0 else join_us, "", r.trigger), (
+                begun,
+                *evidence,
+            )
         if noticed_us < 0:
             doing = self.between(late, from_us, join_us)
-            return Facts(late, doing if doing == "no-coordinator" else "joining", from_us, join_us, "", r.trigger), evidence
-        if noticed_us > from_us and noticed_us - from_us >= join_us - noticed_us and self.is_by_heartbeat(notice_event):
+            return Facts(
+                late,
+                doing if doing == "no-coordinator" else "joining",
+                from_us,
+                join_us,
+                "",
+                r.trigger,
+            ), evidence
+        if (
+            noticed_us > from_us
+            and noticed_us - from_us >= join_us - noticed_us
+            and self.is_by_heartbeat(notice_event)
+        ):
             return Facts(late, "unaware", r.prepared_us, noticed_us, HEARTBEAT, r.trigger), evidence
         began = max(noticed_us, from_us) if self.is_by_heartbeat(notice_event) else from_us
-        return Facts(late, self.between(late, began, join_us), began, join_us, "", r.trigger), evidence
+        return Facts(
+            late, self.between(late, began, join_us), began, join_us, "", r.trigger
+        ), evidence
 
     def is_by_heartbeat(self, notice: int) -> bool:
-        """Whether a member heard of a round at its heartbeat (which comes whatever the application does), as far as the trace tells."""
+        """Whether a member heard of a round at its heartbeat (which comes whatever the
+        application does), as far as the trace tells.
+        """
         event = self.index.events[notice] if notice >= 0 else None
         return type(event) is not ev.RebalanceNoticed or event.by == "heartbeat"
 
     def between(self, consumer: str, from_us: int, until_us: int) -> str:
-        """What most of that time went to. Who was at nothing that is told was busy with its batch; only joining where it was quick."""
-        spent = {what: _within(spans, from_us, until_us) for what, spans in self._spans(consumer).items()}
+        """What most of that time went to. Who was at nothing that is told was busy with its
+        batch; only joining where it was quick.
+        """
+        spent = {
+            what: _within(spans, from_us, until_us) for what, spans in self._spans(consumer).items()
+        }
         spent["no-coordinator"] = self.out_of_reach(consumer, from_us, until_us)
-        most, _, what = max((sum(until - at for at, until in spans), what == "in-callback", what) for what, spans in spent.items())
+        most, _, what = max(
+            (sum(until - at for at, until in spans), what == "in-callback", what)
+            for what, spans in spent.items()
+        )
         if most * 2 > until_us - from_us:
             return what
         return "busy" if until_us - from_us > QUICK_US else "joining"
@@ -164,14 +264,19 @@ class Doings:
         group = self.index.group_of.get(consumer, "")
         joined: list[tuple[int, int]] = []
         lost = self._spans(consumer).get("no-coordinator", []) if consumer else []
-        for at, until in sorted(_within(self.without_coordinator(group), from_us, until_us) + _within(lost, from_us, until_us)):
+        for at, until in sorted(
+            _within(self.without_coordinator(group), from_us, until_us)
+            + _within(lost, from_us, until_us)
+        ):
             if joined and at <= joined[-1][1]:
                 joined[-1] = joined[-1][0], max(until, joined[-1][1])
             else:
                 joined.append((at, until))
         return joined
 
-    def uncoordinated_within(self, group: str, from_us: int, until_us: int) -> list[tuple[int, int]]:
+    def uncoordinated_within(
+        self, group: str, from_us: int, until_us: int
+    ) -> list[tuple[int, int]]:
         """When nobody led the group during that time."""
         return _within(self.without_coordinator(group), from_us, until_us)
 
@@ -196,9 +301,11 @@ class Doings:
         return found
 
     def _spans(self, consumer: str) -> dict[str, list[tuple[int, int]]]:
-        """What the poll thread was at, as far as its events tell: a handler that got stuck, callbacks, commits before a rebalance that are made again and
-        again, a SyncGroup without an answer (either thread reads that; the answer to a JoinGroup may lie there, for a busy one to read). And when
-        it had no coordinator."""
+        """What the poll thread was at, as far as its events tell: a handler that got stuck,
+        callbacks, commits before a rebalance that are made again and again, a SyncGroup without
+        an answer (either thread reads that; the answer to a JoinGroup may lie there, for a busy
+        one to read). And when it had no coordinator.
+        """
         found = self.spans.get(consumer)
         if found is not None:
             return found
@@ -261,4 +368,8 @@ def _within(spans: list[tuple[int, int]], from_us: int, until_us: int) -> list[t
 
 
 def _latest_removed(r: Rebalance) -> str:
-    return max(((at, c) for c, (at, _, _) in r.removed.items()), default=(-1, ""))[1] if r.completed_by == "removal" else ""
+    return (
+        max(((at, c) for c, (at, _, _) in r.removed.items()), default=(-1, ""))[1]
+        if r.completed_by == "removal"
+        else ""
+    )

@@ -1,5 +1,8 @@
-"""The rebalances of a group under the consumer protocol: its changed targets. Told by the coordinator's events where the trace has them; else by
-the first sight of a higher epoch in any member's answers, with the trigger that fits (a join, a leave, a session that must have run out, growth)."""
+"""The rebalances of a group under the consumer protocol: its changed targets. Told by the
+coordinator's events where the trace has them; else by the first sight of a higher epoch in any
+member's answers, with the trigger that fits (a join, a leave, a session that must have run out,
+growth).
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,9 @@ from rebalsim.analysis.values import Rebalance
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TraceHeader
 
-RENEWS_SESSION = frozenset(("ConsumerGroupHeartbeat", "Heartbeat", "JoinGroup", "SyncGroup"))     # a commit does not, here
+RENEWS_SESSION = frozenset(
+    ("ConsumerGroupHeartbeat", "Heartbeat", "JoinGroup", "SyncGroup")
+)  # a commit does not, here
 
 
 class EpochFinder:
@@ -19,16 +24,24 @@ class EpochFinder:
         self.header = header
         self.group = group
         self.targets: list[Rebalance] = []
-        self.is_told = any(type(index.events[n]) is ev.EpochBumped for n in index.by_group.get(group, ()))
-        self.bumps: list[tuple[int, str, str, int]] = []       # at, trigger, consumer, event; not yet in a target
+        self.is_told = any(
+            type(index.events[n]) is ev.EpochBumped for n in index.by_group.get(group, ())
+        )
+        self.bumps: list[
+            tuple[int, str, str, int]
+        ] = []  # at, trigger, consumer, event; not yet in a target
         self.removed: dict[str, tuple[int, int, str]] = {}
         self.heard: dict[str, int] = {}
         self.vanished: dict[str, tuple[int, int]] = {}
-        self.overran: dict[str, None] = {}                     # whose max.poll.interval.ms ran out, until it comes back
+        self.overran: dict[
+            str, None
+        ] = {}  # whose max.poll.interval.ms ran out, until it comes back
         self.epoch = -1
         self.member_epoch: dict[str, int] = {}
-        self.registered: dict[str, None] = {}                  # members the coordinator knows, those that are away included
-        self.busy: dict[str, None] = {}                        # members that are reconciling, or not at the epoch
+        self.registered: dict[
+            str, None
+        ] = {}  # members the coordinator knows, those that are away included
+        self.busy: dict[str, None] = {}  # members that are reconciling, or not at the epoch
 
     def run(self) -> list[Rebalance]:
         """All changed targets, in order."""
@@ -41,7 +54,9 @@ class EpochFinder:
         return self.targets
 
     def _target(self, at: int, epoch: int, number: int) -> Rebalance:
-        """A new target: everything that called for one since the last is its trigger, the first above all."""
+        """A new target: everything that called for one since the last is its trigger, the first
+        above all.
+        """
         for consumer, (due, event) in list(self.vanished.items()):
             if due <= at:
                 self.bumps.append((due, "session-expired", consumer, event))
@@ -50,18 +65,44 @@ class EpochFinder:
         self.bumps.sort()
         prepared, trigger, who, event = self.bumps[0] if self.bumps else (at, "", "", number)
         if trigger == "metadata-changed" and not self.is_told:
-            prepared = at                                     # a heartbeat makes the broker look; the change itself wakes nobody
+            prepared = at  # a heartbeat makes the broker look; the change itself wakes nobody
         kicked = tuple(c for _, t, c, _ in self.bumps if t == "session-expired")
         evidence = tuple(dict.fromkeys((*(b[3] for b in self.bumps), number)))
-        removed = {c: (at, n, t) for at, t, c, n in self.bumps if t in ("session-expired", "left", "poll-expired")} | self.removed
+        removed = {
+            c: (at, n, t)
+            for at, t, c, n in self.bumps
+            if t in ("session-expired", "left", "poll-expired")
+        } | self.removed
         self.bumps, self.removed = [], {}
         self.epoch = epoch
-        r = Rebalance(self.group, epoch, trigger, who, "", prepared, at, -1, -1, "computed", who, kicked, 0, "", "", -1, -1, True, {}, {}, evidence)
+        r = Rebalance(
+            self.group,
+            epoch,
+            trigger,
+            who,
+            "",
+            prepared,
+            at,
+            -1,
+            -1,
+            "computed",
+            who,
+            kicked,
+            0,
+            "",
+            "",
+            -1,
+            -1,
+            True,
+            {},
+            {},
+            evidence,
+        )
         r.is_complete, r.removed = True, removed
         self.targets.append(r)
         return r
 
-    # ------------------------------------------------------------------------------------------------ told by the coordinator
+    # ---------------------------------------------------------------------- told by the coordinator
 
     def _bumped(self, number: int, e: ev.EpochBumped) -> None:
         self.bumps.append((e.at_us, e.trigger, e.consumer, number))
@@ -71,20 +112,22 @@ class EpochFinder:
             self.removed[e.consumer] = (e.at_us, number, e.why)
 
     def _computed(self, number: int, e: ev.AssignmentComputed) -> None:
-        if e.consumer:                                         # a classic group's leader computed it
+        if e.consumer:  # a classic group's leader computed it
             return
         r = self._target(e.at_us, e.generation, number)
         r.assignor, r.moved, r.least = e.assignor, e.moved, e.least
 
     def _barrier(self, number: int, e: ev.BarrierCompleted) -> None:
-        """Still a classic group: whoever joined has been taken in, and calls for no target later."""
+        """Still a classic group: whoever joined has been taken in, and calls for no target
+        later.
+        """
         self.bumps = []
 
-    # ------------------------------------------------------------------------------------------------ told by the members
+    # -------------------------------------------------------------------------- told by the members
 
     def _sent(self, number: int, e: ev.RequestSent) -> None:
         if e.api in RENEWS_SESSION:
-            if e.generation > 0:                               # a leave with −2 does not renew the session
+            if e.generation > 0:  # a leave with −2 does not renew the session
                 self.heard[e.consumer] = e.at_us
                 self.vanished.pop(e.consumer, None)
             if e.api == "ConsumerGroupHeartbeat" and e.generation in (-1, -2):
@@ -118,14 +161,24 @@ class EpochFinder:
         if is_for_good and consumer in self.registered:
             del self.registered[consumer]
             if not self.is_told:
-                self.bumps.append((at, "poll-expired" if consumer in self.overran else "left", consumer, number))
+                self.bumps.append(
+                    (at, "poll-expired" if consumer in self.overran else "left", consumer, number)
+                )
         elif not is_for_good and consumer not in self.vanished:
             self._vanish(number, at, consumer)
 
     def _vanish(self, number: int, at: int, consumer: str) -> None:
         facts = self.header.consumers.get(consumer)
-        if not self.is_told and facts is not None and facts.session_timeout_us >= 0 and consumer in self.registered:
-            self.vanished[consumer] = (self.heard.get(consumer, at) + facts.session_timeout_us, number)
+        if (
+            not self.is_told
+            and facts is not None
+            and facts.session_timeout_us >= 0
+            and consumer in self.registered
+        ):
+            self.vanished[consumer] = (
+                self.heard.get(consumer, at) + facts.session_timeout_us,
+                number,
+            )
 
     def _gone(self, number: int, e: ev.ConsumerExited | ev.ConsumerFroze) -> None:
         self._vanish(number, e.at_us, e.consumer)
@@ -177,7 +230,18 @@ class EpochFinder:
 
 
 _HANDLERS: dict[type, str] = {
-    ev.BarrierCompleted: "_barrier", ev.EpochBumped: "_bumped", ev.AssignmentComputed: "_computed", ev.RequestSent: "_sent", ev.ResponseReceived: "_received",
-    ev.MemberAdded: "_added", ev.ConsumerExited: "_gone", ev.ConsumerFroze: "_gone", ev.MemberStateChanged: "_state", ev.CallbackEnded: "_callback",
-    ev.TopicChanged: "_topic", ev.GroupStateChanged: "_group_state", ev.PollExpired: "_poll_expired", ev.MemberRemoved: "_removed",
+    ev.BarrierCompleted: "_barrier",
+    ev.EpochBumped: "_bumped",
+    ev.AssignmentComputed: "_computed",
+    ev.RequestSent: "_sent",
+    ev.ResponseReceived: "_received",
+    ev.MemberAdded: "_added",
+    ev.ConsumerExited: "_gone",
+    ev.ConsumerFroze: "_gone",
+    ev.MemberStateChanged: "_state",
+    ev.CallbackEnded: "_callback",
+    ev.TopicChanged: "_topic",
+    ev.GroupStateChanged: "_group_state",
+    ev.PollExpired: "_poll_expired",
+    ev.MemberRemoved: "_removed",
 }

@@ -1,7 +1,9 @@
-"""Where in the trace to look: the numbers of the events that concern each consumer and each group, so that no later part walks the whole again.
+"""Where in the trace to look: the numbers of the events that concern each consumer and each group,
+so that no later part walks the whole again.
 
-Deliveries, positions, lag and handled batches are left out: they are many, and only a few parts want them. Numbers are kept as machine words:
-a trace of millions of events has as many of them as it has events.
+Deliveries, positions, lag and handled batches are left out: they are many, and only a few parts
+want them. Numbers are kept as machine words: a trace of millions of events has as many of them
+as it has events.
 """
 
 from __future__ import annotations
@@ -19,10 +21,23 @@ from rebalsim.trace.trace import Trace
 BULK = (ev.RecordsDelivered, ev.BatchHandled, ev.LagMarked, ev.PositionFound, ev.BytesFetched)
 _SKIPPED = frozenset(BULK)
 _WORLD = frozenset((ev.ScriptActed, ev.TopicChanged, ev.BrokerChanged))
-_OF_GROUP = frozenset((
-    ev.GroupStateChanged, ev.MemberAdded, ev.MemberRejoined, ev.MemberRemoved, ev.InitialDelayExtended, ev.BarrierCompleted, ev.AssignmentStored,
-    ev.CoordinatorMoved, ev.EpochBumped, ev.IntervalWaited, ev.ReleaseAwaited, ev.PartitionsReleased, ev.AssignmentComputed,
-))
+_OF_GROUP = frozenset(
+    (
+        ev.GroupStateChanged,
+        ev.MemberAdded,
+        ev.MemberRejoined,
+        ev.MemberRemoved,
+        ev.InitialDelayExtended,
+        ev.BarrierCompleted,
+        ev.AssignmentStored,
+        ev.CoordinatorMoved,
+        ev.EpochBumped,
+        ev.IntervalWaited,
+        ev.ReleaseAwaited,
+        ev.PartitionsReleased,
+        ev.AssignmentComputed,
+    )
+)
 _HANDINGS = frozenset((ev.CallbackBegan, ev.CallbackEnded, ev.ConsumerExited))
 
 T = TypeVar("T")
@@ -31,7 +46,9 @@ NOTHING: Numbers = array("i")
 
 
 def merged(lists: Sequence[Numbers]) -> Numbers:
-    """All the numbers of several ascending lists, each once, in order. Ticked off, not sorted: that would need many times the memory."""
+    """All the numbers of several ascending lists, each once, in order. Ticked off, not sorted:
+    that would need many times the memory.
+    """
     if len(lists) == 1:
         return lists[0]
     ticks = bytearray(1 + max((numbers[-1] for numbers in lists if numbers), default=-1))
@@ -49,19 +66,39 @@ def starting(values: Sequence[T], place: int) -> Iterator[T]:
 class Index:
     """Event numbers by consumer, by group, and of the world; each list ascending."""
 
-    __slots__ = ("_of_group", "by_consumer", "by_group", "events", "group_of", "handings", "horizon_us", "new_protocol", "world")
+    __slots__ = (
+        "_of_group",
+        "by_consumer",
+        "by_group",
+        "events",
+        "group_of",
+        "handings",
+        "horizon_us",
+        "new_protocol",
+        "world",
+    )
 
     def __init__(self, trace: Trace, horizon_us: int) -> None:
         self.events: Sequence[TraceEvent] = trace.events
         self.horizon_us = horizon_us
-        self.new_protocol: dict[str, None] = {}                # who speaks the consumer protocol; empty name: the coordinator told of epochs
+        self.new_protocol: dict[
+            str, None
+        ] = {}  # who speaks the consumer protocol; empty name: the coordinator told of epochs
         self.by_consumer: dict[str, Numbers] = {}
         self.by_group: dict[str, Numbers] = {}
         self._of_group: dict[str, Numbers] | None = None
-        self.handings: Numbers = array("i")                    # callbacks that were handed partitions, exits, joins anew: what ownership follows from
+        self.handings: Numbers = array(
+            "i"
+        )  # callbacks that were handed partitions, exits, joins anew: what ownership follows from
         self.world: list[int] = []
         self.group_of = {name: facts.group for name, facts in trace.header.consumers.items()}
-        by_consumer, by_group, world, handings, group_of = self.by_consumer, self.by_group, self.world, self.handings, self.group_of
+        by_consumer, by_group, world, handings, group_of = (
+            self.by_consumer,
+            self.by_group,
+            self.world,
+            self.handings,
+            self.group_of,
+        )
         only_group = next(iter(dict.fromkeys(group_of.values())), "")
         number = -1
         for event in trace.events:
@@ -118,7 +155,9 @@ class Index:
         return {group: merged(lists) for group, lists in several.items()}
 
     def since(self, numbers: Sequence[int], at_us: int) -> Iterator[int]:
-        """Those of `numbers` whose events were at or after that instant. No slice: one for each pause of a long trace would cost its square."""
+        """Those of `numbers` whose events were at or after that instant. No slice: one for each
+        pause of a long trace would cost its square.
+        """
         return starting(numbers, self.first_at(numbers, at_us))
 
     def first_at(self, numbers: Sequence[int], at_us: int) -> int:

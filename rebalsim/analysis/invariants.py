@@ -1,7 +1,10 @@
-"""What must hold in any trace, whoever told it. A violation is a bug of rebalsim (or of Kafka), never of the user.
+"""What must hold in any trace, whoever told it. A violation is a bug of rebalsim (or of Kafka),
+never of the user.
 
-two-owners: no partition with two owners in one generation who can both commit · no-owner: in a settled group every partition that it ever had is
-held, if its leader knows of it · generation-shrank: generations only grow · stranger: no member acts on a generation that it never joined · time-ran-back.
+two-owners: no partition with two owners in one generation who can both commit · no-owner: in a
+settled group every partition that it ever had is held, if its leader knows of it ·
+generation-shrank: generations only grow · stranger: no member acts on a generation that it never
+joined · time-ran-back.
 """
 
 from __future__ import annotations
@@ -18,12 +21,18 @@ _ALL = 1 << 62
 _ACTS = frozenset(("SyncGroup", "Heartbeat", "OffsetCommit"))
 
 
-def find_violations(index: Index, header: TraceHeader, rounds: dict[str, list[Rebalance]]) -> list[Violation]:
-    """All broken invariants, by time. Clocks of real machines are exact to the ms only: what two told within the same ms is no proof."""
+def find_violations(
+    index: Index, header: TraceHeader, rounds: dict[str, list[Rebalance]]
+) -> list[Violation]:
+    """All broken invariants, by time. Clocks of real machines are exact to the ms only: what two
+    told within the same ms is no proof.
+    """
     found = _time_ran_back(index)
     hands: dict[str, dict[int, list[Change]]] = {}
     for change in changes(index):
-        hands.setdefault(index.group_of[change.holding.consumer], {}).setdefault(change.event, []).append(change)
+        hands.setdefault(index.group_of[change.holding.consumer], {}).setdefault(
+            change.event, []
+        ).append(change)
     for group in index.groups():
         check = _Check(index, header, group, hands.get(group, {}))
         found += check.run()
@@ -35,7 +44,14 @@ def _time_ran_back(index: Index) -> list[Violation]:
     found, before = [], 0
     for n, e in enumerate(index.events):
         if e.at_us < before:
-            found.append(Violation("time-ran-back", e.at_us, f"{type(e).__name__} at {e.at_us} µs stands after {before} µs", (n - 1, n)))
+            found.append(
+                Violation(
+                    "time-ran-back",
+                    e.at_us,
+                    f"{type(e).__name__} at {e.at_us} µs stands after {before} µs",
+                    (n - 1, n),
+                )
+            )
         before = e.at_us
     return found
 
@@ -43,33 +59,52 @@ def _time_ran_back(index: Index) -> list[Violation]:
 class _Check:
     """One group's events, in order."""
 
-    def __init__(self, index: Index, header: TraceHeader, group: str, hands: dict[int, list[Change]]) -> None:
+    def __init__(
+        self, index: Index, header: TraceHeader, group: str, hands: dict[int, list[Change]]
+    ) -> None:
         self.index, self.group, self.hands = index, group, hands
         self.slack_us = 0 if header.source == "simulated" else 2_000
-        self.late = {name: None for name, facts in header.consumers.items() if facts.client.startswith(LATE_CLIENT)}
-        self.is_cooperative = False                            # the assignor of the last round …
-        self.leader = ""                                       # … and its leader
+        self.late = {
+            name: None
+            for name, facts in header.consumers.items()
+            if facts.client.startswith(LATE_CLIENT)
+        }
+        self.is_cooperative = False  # the assignor of the last round …
+        self.leader = ""  # … and its leader
         self.first_counts = {topic: facts.partitions for topic, facts in header.topics.items()}
-        self.known: dict[tuple[str, Partition], None] = {}     # leaders with partitions that came later, which they have given somebody
+        self.known: dict[
+            tuple[str, Partition], None
+        ] = {}  # leaders with partitions that came later, which they have given somebody
         self.found: list[Violation] = []
-        self.joined: dict[str, dict[int, None]] = {}           # consumer → generations of this life
-        self.most: dict[str, tuple[int, int]] = {}             # the highest of them: (term, generation)
-        self.generation: dict[str, tuple[int, int]] = {}       # … and the last
+        self.joined: dict[str, dict[int, None]] = {}  # consumer → generations of this life
+        self.most: dict[str, tuple[int, int]] = {}  # the highest of them: (term, generation)
+        self.generation: dict[str, tuple[int, int]] = {}  # … and the last
         self.highest = -1
-        self.term = 0                                          # how often another coordinator took over
-        self.term_of: dict[int, int] = {}                      # generation → under which of them it began, or was restored
+        self.term = 0  # how often another coordinator took over
+        self.term_of: dict[
+            int, int
+        ] = {}  # generation → under which of them it began, or was restored
         self.alive: dict[str, None] = {}
-        self.holders: dict[Partition, dict[str, Change]] = {}  # partition → consumers that hold it, and what brought it
-        self.ever: dict[Partition, None] = {}                  # assigned to anybody at any time
-        self.had: dict[str, dict[str, int]] = {}               # topic → who had any of it, and when last it asked for that
-        self.asked: dict[str, int] = {}                        # consumer → when it sent its last JoinGroup
-        self.valid: dict[str, None] = {}                       # who is a member in good standing
-        self.removed: dict[str, None] = {}                     # whom the group has struck off since it last took him on
-        # Under the consumer protocol: who has left, was fenced, or joins again. An assignment that its application had not come to before is applied
-        # nevertheless (Kafka 4.3.1, AsyncKafkaConsumer.applyNewAssignment), and taken back by its next one: that it is held twice is Kafka's doing.
+        self.holders: dict[
+            Partition, dict[str, Change]
+        ] = {}  # partition → consumers that hold it, and what brought it
+        self.ever: dict[Partition, None] = {}  # assigned to anybody at any time
+        self.had: dict[
+            str, dict[str, int]
+        ] = {}  # topic → who had any of it, and when last it asked for that
+        self.asked: dict[str, int] = {}  # consumer → when it sent its last JoinGroup
+        self.valid: dict[str, None] = {}  # who is a member in good standing
+        self.removed: dict[
+            str, None
+        ] = {}  # whom the group has struck off since it last took him on
+        # Under the consumer protocol: who has left, was fenced, or joins again. An assignment that
+        # its application had not come to before is applied nevertheless (Kafka 4.3.1,
+        # AsyncKafkaConsumer.applyNewAssignment), and taken back by its next one: that it is held
+        # twice is Kafka's doing.
         self.outside: dict[str, None] = {}
-        # So is one that it has not come to when another coordinator asks for everything: what it does not name there has been given up, to the broker
-        # (ConsumerHeartbeatRequestManager sends the local assignment, which is set once the callback is done).
+        # So is one that it has not come to when another coordinator asks for everything: what it
+        # does not name there has been given up, to the broker (ConsumerHeartbeatRequestManager
+        # sends the local assignment, which is set once the callback is done).
         self.belated: dict[tuple[str, Partition], None] = {}
         self.disowned: dict[tuple[str, Partition], None] = {}
         self.state = ""
@@ -88,7 +123,14 @@ class _Check:
 
     def _barrier(self, n: int, e: ev.BarrierCompleted) -> None:
         if e.generation <= self.highest:
-            self.found.append(Violation("generation-shrank", e.at_us, f"{self.group} began generation {e.generation} after {self.highest}", (n,)))
+            self.found.append(
+                Violation(
+                    "generation-shrank",
+                    e.at_us,
+                    f"{self.group} began generation {e.generation} after {self.highest}",
+                    (n,),
+                )
+            )
         self._begins(e.generation)
         self.is_cooperative = e.assignor == "cooperative-sticky"
         self.leader = e.leader
@@ -98,7 +140,9 @@ class _Check:
         self.term_of[generation] = self.term
 
     def _moved(self, n: int, e: ev.CoordinatorMoved) -> None:
-        """What was not written is forgotten, its number is given again; and members may read old answers for long."""
+        """What was not written is forgotten, its number is given again; and members may read old
+        answers for long.
+        """
         self.highest = -1
         self.term += 1
 
@@ -115,7 +159,9 @@ class _Check:
         self.has_epochs = True
 
     def _is_replaced(self) -> None:
-        """Where a group is empty, whoever speaks the other protocol begins another one in its place, which counts anew."""
+        """Where a group is empty, whoever speaks the other protocol begins another one in its
+        place, which counts anew.
+        """
         self.highest = -1
         self.term += 1
         self.has_epochs = False
@@ -129,8 +175,17 @@ class _Check:
         joined = self.term_of.get(e.generation, self.term), e.generation
         term, most = self.most.get(e.consumer, joined)
         if e.generation < most and term == joined[0] and self.highest >= 0:
-            self.found.append(Violation("generation-shrank", e.at_us, f"{e.consumer} joined generation {e.generation} after {most}", (n,)))
-        self.most[e.consumer] = joined if term != joined[0] else max(self.most.get(e.consumer, joined), joined)
+            self.found.append(
+                Violation(
+                    "generation-shrank",
+                    e.at_us,
+                    f"{e.consumer} joined generation {e.generation} after {most}",
+                    (n,),
+                )
+            )
+        self.most[e.consumer] = (
+            joined if term != joined[0] else max(self.most.get(e.consumer, joined), joined)
+        )
         self.joined.setdefault(e.consumer, {})[e.generation] = None
         self.generation[e.consumer] = joined
         self.valid[e.consumer] = None
@@ -139,14 +194,17 @@ class _Check:
         if e.api == "JoinGroup":
             self.asked[e.consumer] = e.at_us
         if e.api not in _ACTS or e.generation < 0 or e.consumer not in self.generation:
-            return                                             # under the consumer protocol epochs are not joined
+            return  # under the consumer protocol epochs are not joined
         if e.generation not in self.joined.get(e.consumer, {}):
             text = f"{e.consumer} sent {e.api} for generation {e.generation}, which it never joined"
             self.found.append(Violation("stranger", e.at_us, text, (n,)))
 
     def _received(self, n: int, e: ev.AssignmentReceived) -> None:
         if e.consumer in self.generation and e.generation not in self.joined.get(e.consumer, {}):
-            text = f"{e.consumer} got an assignment of generation {e.generation}, which it never joined"
+            text = (
+                f"{e.consumer} got an assignment of generation {e.generation}, which it never "
+                "joined"
+            )
             self.found.append(Violation("stranger", e.at_us, text, (n,)))
         for p in e.partitions:
             self.belated.pop((e.consumer, p), None)
@@ -167,11 +225,20 @@ class _Check:
         if one in self.outside or (one, p) in self.disowned:
             self.belated[one, p] = None
         for other, before in holders.items():
-            if (one, p) in self.belated or (other, p) in self.belated or self._gives_up_late(other, before):
+            if (
+                (one, p) in self.belated
+                or (other, p) in self.belated
+                or self._gives_up_late(other, before)
+            ):
                 continue
             if self._both_commit(other, one, e.at_us, before.holding.started_us):
-                text = f"{p} is held by {other} and {one} in generation {self.generation.get(one, NOWHERE)[1]}"
-                self.found.append(Violation("two-owners", e.at_us, text, (before.event, change.event)))
+                text = (
+                    f"{p} is held by {other} and {one} in generation "
+                    f"{self.generation.get(one, NOWHERE)[1]}"
+                )
+                self.found.append(
+                    Violation("two-owners", e.at_us, text, (before.event, change.event))
+                )
         holders[one] = change
 
     def _released(self, n: int, e: ev.PartitionsReleased) -> None:
@@ -181,7 +248,11 @@ class _Check:
 
     def _gives_up_late(self, other: str, before: Change) -> bool:
         """By franz-go's own rules: what it held before the round, where that was an eager one."""
-        return other in self.late and not self.is_cooperative and before.holding.generation < self.generation.get(other, NOWHERE)[1]
+        return (
+            other in self.late
+            and not self.is_cooperative
+            and before.holding.generation < self.generation.get(other, NOWHERE)[1]
+        )
 
     def _both_commit(self, other: str, one: str, at: int, since: int) -> bool:
         if other not in self.valid or one not in self.valid or at - since <= self.slack_us:
@@ -197,7 +268,9 @@ class _Check:
         self.outside.pop(e.consumer, None)
 
     def _out(self, n: int, e: ev.TraceEvent) -> None:
-        """No longer a member in good standing: it cannot commit, and the group is not settled until a round has dealt with it."""
+        """No longer a member in good standing: it cannot commit, and the group is not settled
+        until a round has dealt with it.
+        """
         self.valid.pop(e.consumer, None)
         self.troubled_us = max(self.troubled_us, e.at_us)
 
@@ -211,9 +284,17 @@ class _Check:
     def _member_state(self, n: int, e: ev.MemberStateChanged) -> None:
         if e.side == "client" and e.after in ("RECONCILING", "ACKNOWLEDGING", "STABLE"):
             self.outside.pop(e.consumer, None)
-            if e.consumer not in self.removed:                 # an answer that a cut held up may tell of an assignment long after
+            if (
+                e.consumer not in self.removed
+            ):  # an answer that a cut held up may tell of an assignment long after
                 self.valid[e.consumer] = None
-        elif e.side == "client" and e.after in ("FENCED", "STALE", "LEAVING", "UNSUBSCRIBED", "FATAL"):
+        elif e.side == "client" and e.after in (
+            "FENCED",
+            "STALE",
+            "LEAVING",
+            "UNSUBSCRIBED",
+            "FATAL",
+        ):
             self._out(n, e)
             self.outside[e.consumer] = None
 
@@ -221,21 +302,47 @@ class _Check:
         """In a group that has settled, everything it ever had is held."""
         last = rounds[-1] if rounds else None
         quiet = self.index.horizon_us - 1_000_000
-        if last is None or last.stable_us < 0 or last.is_cooperative or max(last.stable_us, last.settled_us) > quiet:
+        if (
+            last is None
+            or last.stable_us < 0
+            or last.is_cooperative
+            or max(last.stable_us, last.settled_us) > quiet
+        ):
             return []
         if last.settled_us < 0 or self.troubled_us >= last.prepared_us:
             return []
-        alone = [p for p in sorted(self.ever) if not self.holders.get(p) and self._is_wanted(p) and self._is_known(p, last.leader)]
+        alone = [
+            p
+            for p in sorted(self.ever)
+            if not self.holders.get(p) and self._is_wanted(p) and self._is_known(p, last.leader)
+        ]
         at = max(last.settled_us, last.stable_us)
-        return [Violation("no-owner", at, f"nobody holds {p} though {self.group} has settled", last.evidence) for p in alone]
+        return [
+            Violation(
+                "no-owner", at, f"nobody holds {p} though {self.group} has settled", last.evidence
+            )
+            for p in alone
+        ]
 
     def _is_known(self, p: Partition, leader: str) -> bool:
-        """A leader assigns what its own metadata tell: partitions that came later may be nobody's until they are refreshed."""
-        return not leader or p.number < self.first_counts.get(p.topic, _ALL) or (leader, p) in self.known
+        """A leader assigns what its own metadata tell: partitions that came later may be
+        nobody's until they are refreshed.
+        """
+        return (
+            not leader
+            or p.number < self.first_counts.get(p.topic, _ALL)
+            or (leader, p) in self.known
+        )
 
     def _is_wanted(self, p: Partition) -> bool:
-        """Whether it is still there, and somebody lives who asks for it. Subscriptions are not told: who had its topic, and did not subscribe since."""
-        had = {consumer: at for consumer, at in self.had.get(p.topic, {}).items() if consumer in self.alive}
+        """Whether it is still there, and somebody lives who asks for it. Subscriptions are not
+        told: who had its topic, and did not subscribe since.
+        """
+        had = {
+            consumer: at
+            for consumer, at in self.had.get(p.topic, {}).items()
+            if consumer in self.alive
+        }
         for n in self.index.world:
             e = self.index.events[n]
             if type(e) is ev.TopicChanged and e.topic == p.topic and e.partitions <= p.number:
@@ -248,9 +355,22 @@ class _Check:
 
 
 _HANDLERS: dict[type, str] = {
-    ev.BarrierCompleted: "_barrier", ev.GroupStateChanged: "_state", ev.EpochBumped: "_bumped", ev.CoordinatorMoved: "_moved", ev.ConsumerStarted: "_started",
-    ev.GenerationJoined: "_joined", ev.RequestSent: "_sent",
-    ev.AssignmentReceived: "_received", ev.ConsumerExited: "_gone",
-    ev.ConsumerFroze: "_out", ev.MemberReset: "_out", ev.LeaveSent: "_out", ev.PollExpired: "_out", ev.MemberRemoved: "_removed",
-    ev.MemberStateChanged: "_member_state", ev.Fenced: "_out", ev.MemberAdded: "_added", ev.PartitionsReleased: "_released",
+    ev.BarrierCompleted: "_barrier",
+    ev.GroupStateChanged: "_state",
+    ev.EpochBumped: "_bumped",
+    ev.CoordinatorMoved: "_moved",
+    ev.ConsumerStarted: "_started",
+    ev.GenerationJoined: "_joined",
+    ev.RequestSent: "_sent",
+    ev.AssignmentReceived: "_received",
+    ev.ConsumerExited: "_gone",
+    ev.ConsumerFroze: "_out",
+    ev.MemberReset: "_out",
+    ev.LeaveSent: "_out",
+    ev.PollExpired: "_out",
+    ev.MemberRemoved: "_removed",
+    ev.MemberStateChanged: "_member_state",
+    ev.Fenced: "_out",
+    ev.MemberAdded: "_added",
+    ev.PartitionsReleased: "_released",
 }

@@ -1,7 +1,9 @@
-"""Budgets against runs: a limit, what was observed, and whether it is kept. Pure; where runs come from is not known here.
+"""Budgets against runs: a limit, what was observed, and whether it is kept. Pure; where runs come
+from is not known here.
 
-Each run is judged by itself, a limit relative to another variant against that variant's run with the same seed. Over several seeds a budget
-must hold in every one of them, or in as many as its percentile says; the run at that rank decides, so what is shown is always a real run.
+Each run is judged by itself, a limit relative to another variant against that variant's run with
+the same seed. Over several seeds a budget must hold in every one of them, or in as many as its
+percentile says; the run at that rank decides, so what is shown is always a real run.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ def measure_budget(analysis: Analysis, budget: Budget) -> Measured:
     selection = selection_of(analysis, budget)
     value = measure(analysis, budget.metric, selection)
     if value is None and budget.metric in _OF_HANDOVERS and analysis.header.source == "simulated":
-        value = 0                     # the simulation tells every position: nobody took over from anybody
+        value = 0  # the simulation tells every position: nobody took over from anybody
     if value is None:
         return Measured(None, problem=_unknown(analysis, budget))
     pauses, is_unsettled = open_ends(analysis, budget.metric, selection)
@@ -40,34 +42,64 @@ def measure_budget(analysis: Analysis, budget: Budget) -> Measured:
 
 def _unknown(analysis: Analysis, budget: Budget) -> str:
     metric = METRICS[budget.metric]
-    has_epochs = any(r.completed_by == "computed" for rounds in analysis.rounds_by_group.values() for r in rounds)
+    has_epochs = any(
+        r.completed_by == "computed" for rounds in analysis.rounds_by_group.values() for r in rounds
+    )
     if not metric.is_known_to_consumer_protocol and has_epochs:
-        return f"{budget.metric} is not counted under the consumer protocol, which has epochs — budget rebalances, or name a variant with the classic protocol"
-    why = "no records arrive here (give the topic a rate)" if metric.name.startswith(("lag", "record", "time_to_catch")) else "nothing of the kind happened"
-    return f"{budget.metric} cannot be told of this run: {why} — a budget on it would never fail; take it out, or another metric"
+        return (
+            f"{budget.metric} is not counted under the consumer protocol, which has epochs — "
+            "budget rebalances, or name a variant with the classic protocol"
+        )
+    why = (
+        "no records arrive here (give the topic a rate)"
+        if metric.name.startswith(("lag", "record", "time_to_catch"))
+        else "nothing of the kind happened"
+    )
+    return (
+        f"{budget.metric} cannot be told of this run: {why} — a budget on it would never fail; "
+        "take it out, or another metric"
+    )
 
 
 def judge_run(budget: Budget, measured: Measured, reference: float | None = None) -> RunVerdict:
-    """One run's verdict. `reference` is what a relative limit is relative to: the other variant's value with this seed, or the baseline's."""
+    """One run's verdict. `reference` is what a relative limit is relative to: the other
+    variant's value with this seed, or the baseline's.
+    """
     limit = budget.limit
     if budget.relative_to:
         if reference is None or measured.value is None:
             return RunVerdict("inconclusive", measured.value, None, measured=measured)
-        limit = round(budget.limit * reference, 6)              # without a float's excess, so that `<= 1.0 × eager` holds of equals
+        limit = round(
+            budget.limit * reference, 6
+        )  # without a float's excess, so that `<= 1.0 × eager` holds of equals
     if measured.value is None:
         return RunVerdict("inconclusive", None, limit, measured=measured)
     value = round(measured.value, 6)
-    excess = value - limit if budget.op in ("<=", "<") else limit - value if budget.op in (">=", ">") else abs(value - limit)
+    excess = (
+        value - limit
+        if budget.op in ("<=", "<")
+        else limit - value
+        if budget.op in (">=", ">")
+        else abs(value - limit)
+    )
     is_kept = excess < 0 if budget.op in ("<", ">") else excess <= 0
     could_break = budget.op in ("<=", "<", "==") and measured.can_grow
-    return RunVerdict("fail" if not is_kept else "inconclusive" if could_break else "pass", value, limit, excess, measured)
+    return RunVerdict(
+        "fail" if not is_kept else "inconclusive" if could_break else "pass",
+        value,
+        limit,
+        excess,
+        measured,
+    )
 
 
 def judge_fact(measured: Measured) -> RunVerdict:
     """A fact holds or it does not."""
     if measured.value is None:
         return RunVerdict("inconclusive", None, None, measured=measured)
-    return RunVerdict("pass" if measured.value else "fail", measured.value, None, 1 - measured.value, measured)
+    return RunVerdict(
+        "pass" if measured.value else "fail", measured.value, None, 1 - measured.value, measured
+    )
 
 
 def measure_fact(analysis: Analysis, fact: Expectation) -> Measured:
@@ -76,21 +108,37 @@ def measure_fact(analysis: Analysis, fact: Expectation) -> Measured:
 
 
 def over_seeds(verdicts: Sequence[tuple[int, RunVerdict]], percent: float | None = None) -> Verdict:
-    """Several seeds' verdicts as one: all of them must hold, or `percent` % by nearest rank. The first of equals decides."""
+    """Several seeds' verdicts as one: all of them must hold, or `percent` % by nearest rank. The
+    first of equals decides.
+    """
     from dataclasses import replace
 
     seeded = [replace(v, seed=seed) for seed, v in verdicts]
     problem = next((v.measured.problem for v in seeded if v.measured.problem), "")
-    ordered = sorted(range(len(seeded)), key=lambda i: (GRAVITY.index(seeded[i].outcome), seeded[i].excess, -i))
+    ordered = sorted(
+        range(len(seeded)), key=lambda i: (GRAVITY.index(seeded[i].outcome), seeded[i].excess, -i)
+    )
     place = percentile(list(range(len(ordered))), 100.0 if percent is None else percent)
     assert place is not None, "a verdict needs a run"
     counts = [v.outcome for v in seeded]
-    return Verdict(seeded[ordered[place]], len(seeded), counts.count("fail"), counts.count("inconclusive"), problem)
+    return Verdict(
+        seeded[ordered[place]],
+        len(seeded),
+        counts.count("fail"),
+        counts.count("inconclusive"),
+        problem,
+    )
 
 
-def judge_variant(budgets: Iterable[Budget], variant: str, analyses: Mapping[str, Analysis],
-                  baseline: Mapping[Budget, float] | None = None) -> list[tuple[Budget, RunVerdict]]:
-    """A variant's budgets in one seed's runs, `analyses` by variant: what a sweep asks at each of its points."""
+def judge_variant(
+    budgets: Iterable[Budget],
+    variant: str,
+    analyses: Mapping[str, Analysis],
+    baseline: Mapping[Budget, float] | None = None,
+) -> list[tuple[Budget, RunVerdict]]:
+    """A variant's budgets in one seed's runs, `analyses` by variant: what a sweep asks at each
+    of its points.
+    """
     found = []
     for budget in budgets:
         if budget.variant and budget.variant != variant:
@@ -100,5 +148,7 @@ def judge_variant(budgets: Iterable[Budget], variant: str, analyses: Mapping[str
             reference = (baseline or {}).get(budget)
         elif budget.relative_to in analyses:
             reference = measure_budget(analyses[budget.relative_to], budget).value
-        found.append((budget, judge_run(budget, measure_budget(analyses[variant], budget), reference)))
+        found.append(
+            (budget, judge_run(budget, measure_budget(analyses[variant], budget), reference))
+        )
     return found

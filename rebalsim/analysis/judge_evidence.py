@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rebalsim.analysis.judge_selection import selection_of
-from rebalsim.analysis.selecting import is_within, selected_disturbances, selected_keys, selected_pauses
+from rebalsim.analysis.selecting import (
+    is_within,
+    selected_disturbances,
+    selected_keys,
+    selected_pauses,
+)
 from rebalsim.analysis.values import Disturbance, Pause
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.metrics import METRICS
@@ -13,16 +18,32 @@ from rebalsim.domain.metrics import METRICS
 if TYPE_CHECKING:
     from rebalsim.analysis.analysis import Analysis
 
-_BY_DISTURBANCE = ("rebalances", "disturbances", "moved_partitions", "least_moves", "moved_over_least", "settle_time", "unsettled", "longest_rebalance",
-                   "rebalances_per_hour", "generations", "rebalancing_share", "members_removed")
+_BY_DISTURBANCE = (
+    "rebalances",
+    "disturbances",
+    "moved_partitions",
+    "least_moves",
+    "moved_over_least",
+    "settle_time",
+    "unsettled",
+    "longest_rebalance",
+    "rebalances_per_hour",
+    "generations",
+    "rebalancing_share",
+    "members_removed",
+)
 
 
 def pauses_behind(a: Analysis, budget: Budget) -> list[Pause]:
-    """The selected pauses that made the value: those of that length for a percentile, those longest in the phase for a phase, else the longest."""
+    """The selected pauses that made the value: those of that length for a percentile, those
+    longest in the phase for a phase, else the longest.
+    """
     found = selected_pauses(a, selection_of(a, budget))
     if not found:
         return []
-    phase = budget.metric.removeprefix("pause_").removeprefix("partition_seconds_").replace("_", "-")
+    phase = (
+        budget.metric.removeprefix("pause_").removeprefix("partition_seconds_").replace("_", "-")
+    )
     if budget.metric.startswith("pause_") or (budget.metric.startswith("partition_seconds_")):
         spent = [(sum(x.length_us for x in p.phases if x.kind.value == phase), p) for p in found]
         most = max(length for length, _ in spent)
@@ -38,19 +59,29 @@ def pauses_behind(a: Analysis, budget: Budget) -> list[Pause]:
 
 
 def disturbances_behind(a: Analysis, budget: Budget) -> list[Disturbance]:
-    """What set off what is counted, where rebalances and their like are; the longest first. Empty for other metrics."""
+    """What set off what is counted, where rebalances and their like are; the longest first.
+    Empty for other metrics.
+    """
     if budget.metric not in _BY_DISTURBANCE:
         return []
     found = selected_disturbances(a, selection_of(a, budget))
-    return sorted(found, key=lambda d: (-len(d.rebalances), d.started_us - d.ended_us, d.started_us))
+    return sorted(
+        found, key=lambda d: (-len(d.rebalances), d.started_us - d.ended_us, d.started_us)
+    )
 
 
 def still_at_the_peak(a: Analysis, budget: Budget) -> tuple[int, list[Pause]]:
-    """When lag was highest, and the pauses that it came from: those under way then. Empty for other metrics."""
+    """When lag was highest, and the pauses that it came from: those under way then. Empty for
+    other metrics.
+    """
     if budget.metric != "lag_peak":
         return -1, []
     selection = selection_of(a, budget)
-    corners = [(lag, -at) for at, lag in a.lag_book.total(selected_keys(a, selection)) if is_within(at, selection)]
+    corners = [
+        (lag, -at)
+        for at, lag in a.lag_book.total(selected_keys(a, selection))
+        if is_within(at, selection)
+    ]
     if not corners:
         return -1, []
     peak = -max(corners)[1]

@@ -1,7 +1,9 @@
-"""Expectations as facts: `orders-3 owned by c2` at a moment, `no rebalance` between two, `c1 is fenced` ever.
+"""Expectations as facts: `orders-3 owned by c2` at a moment, `no rebalance` between two, `c1 is
+fenced` ever.
 
-A state (owned by, unowned, stable, empty, gone) must hold at its moment, throughout its window or from its moment on; with `before` at some moment
-before it; without a time at the end. An event (fenced, removed) must happen, or never happen, within its window, or ever.
+A state (owned by, unowned, stable, empty, gone) must hold at its moment, throughout its window
+or from its moment on; with `before` at some moment before it; without a time at the end. An
+event (fenced, removed) must happen, or never happen, within its window, or ever.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ from rebalsim.trace import events as ev
 if TYPE_CHECKING:
     from rebalsim.analysis.analysis import Analysis
 
-Spans = list[tuple[int, int, str]]         # from, until, what was the case; without holes where the fact is a state
+Spans = list[
+    tuple[int, int, str]
+]  # from, until, what was the case; without holes where the fact is a state
 STATES = ("owned-by", "unowned", "stable", "empty", "gone")
 
 
@@ -28,28 +32,48 @@ def holds(a: Analysis, fact: Expectation) -> Measured:
     """Whether the fact holds, as 1 or 0; where it does not, what was the case."""
     for at in (fact.from_us, fact.until_us):
         if at is not None and at > a.horizon_us:
-            return Measured(None, problem=f"{say_duration(at)} is after the end: the story stops at {say_duration(a.horizon_us)} — "
-                                          "move the moment, or lengthen horizon:")
-    fact = replace(fact, from_us=in_this_run(a, fact.from_us), until_us=in_this_run(a, fact.until_us)) if a.header.shift_us else fact
+            return Measured(
+                None,
+                problem=f"{say_duration(at)} is after the end: the story stops at "
+                f"{say_duration(a.horizon_us)} — "
+                "move the moment, or lengthen horizon:",
+            )
+    fact = (
+        replace(fact, from_us=in_this_run(a, fact.from_us), until_us=in_this_run(a, fact.until_us))
+        if a.header.shift_us
+        else fact
+    )
     why = _state(a, fact) if fact.fact in STATES else _HAPPENINGS[fact.fact](a, fact)
     return Measured(float(not why), said=why)
 
 
-# ---------------------------------------------------------------------------------------------------- states
+# ------------------------------------------------------------------------------------------- states
 
 
 def _state(a: Analysis, fact: Expectation) -> str:
     spans, wanted = _SPANS[fact.fact](a, fact)
     last = a.horizon_us - 1
-    if fact.from_us is None and fact.until_us is not None:                       # before: at some moment
+    if fact.from_us is None and fact.until_us is not None:  # before: at some moment
         if any(what == wanted and start < fact.until_us for start, _, what in spans):
             return ""
-        return f"never before {say_duration(fact.until_us)}; at its end {_told(spans, fact.until_us - 1)}"
+        return (
+            f"never before {say_duration(fact.until_us)}; at its end "
+            f"{_told(spans, fact.until_us - 1)}"
+        )
     start = min(last if fact.from_us is None else fact.from_us, last)
-    end = start + 1 if fact.until_us == fact.from_us else a.horizon_us if fact.until_us is None else fact.until_us
+    end = (
+        start + 1
+        if fact.until_us == fact.from_us
+        else a.horizon_us
+        if fact.until_us is None
+        else fact.until_us
+    )
     for begun, ended, what in spans:
         if begun < end and ended > start and what != wanted:
-            return f"at {say_duration(max(begun, start))} {_called(what)}{_since(begun, ended, a.horizon_us)}"
+            return (
+                f"at {say_duration(max(begun, start))} "
+                f"{_called(what)}{_since(begun, ended, a.horizon_us)}"
+            )
     return ""
 
 
@@ -59,7 +83,9 @@ def _since(begun: int, ended: int, horizon: int) -> str:
 
 
 def _told(spans: Spans, at: int) -> str:
-    return next((_called(what) for start, end, what in spans if start <= at < end), "nothing was known")
+    return next(
+        (_called(what) for start, end, what in spans if start <= at < end), "nothing was known"
+    )
 
 
 def _called(what: str) -> str:
@@ -84,8 +110,16 @@ def _filled(held: Sequence[tuple[int, int, str]], horizon: int, between: str) ->
 def _owners(a: Analysis, fact: Expectation) -> tuple[Spans, str]:
     partition = partition_named(fact.subject)
     group = a.index.group_of.get(fact.object) if fact.object else None
-    held = [(h.started_us, h.ended_us, h.consumer) for (g, p), found in a.holdings.items() if p == partition and (group is None or g == group) for h in found]
-    spans = [(start, end, f"{what} owned it" if what else what) for start, end, what in _filled(held, a.horizon_us, "")]
+    held = [
+        (h.started_us, h.ended_us, h.consumer)
+        for (g, p), found in a.holdings.items()
+        if p == partition and (group is None or g == group)
+        for h in found
+    ]
+    spans = [
+        (start, end, f"{what} owned it" if what else what)
+        for start, end, what in _filled(held, a.horizon_us, "")
+    ]
     return spans, f"{fact.object} owned it" if fact.object else ""
 
 
@@ -93,7 +127,11 @@ def _group_states(state: str) -> Callable[[Analysis, Expectation], tuple[Spans, 
     def told(a: Analysis, fact: Expectation) -> tuple[Spans, str]:
         wanted = f"the group was {state}"
         group = _group(a, fact.subject)
-        return [(s.started_us, s.ended_us, f"the group was {s.state}") for s in a.group_states.get(group, ())], wanted
+        return [
+            (s.started_us, s.ended_us, f"the group was {s.state}")
+            for s in a.group_states.get(group, ())
+        ], wanted
+
     return told
 
 
@@ -105,33 +143,58 @@ def _group(a: Analysis, name: str) -> str:
 def _presence(a: Analysis, fact: Expectation) -> tuple[Spans, str]:
     life = next((m for m in a.members if m.consumer == fact.subject), None)
     away, there = f"{fact.subject} was gone", f"{fact.subject} was there"
-    spans = [(s.started_us, s.ended_us, away if s.what == "away" else there) for s in life.spans] if life is not None else []
+    spans = (
+        [(s.started_us, s.ended_us, away if s.what == "away" else there) for s in life.spans]
+        if life is not None
+        else []
+    )
     return _filled(spans, a.horizon_us, away), away
 
 
 _SPANS: dict[str, Callable[[Analysis, Expectation], tuple[Spans, str]]] = {
-    "owned-by": _owners, "unowned": _owners, "stable": _group_states("Stable"), "empty": _group_states("Empty"), "gone": _presence,
+    "owned-by": _owners,
+    "unowned": _owners,
+    "stable": _group_states("Stable"),
+    "empty": _group_states("Empty"),
+    "gone": _presence,
 }
 
 
-# ---------------------------------------------------------------------------------------------------- happenings
+# --------------------------------------------------------------------------------------- happenings
 
 
 def _window(a: Analysis, fact: Expectation) -> tuple[int, int]:
-    return fact.from_us or 0, a.horizon_us if fact.until_us is None else fact.until_us + (fact.until_us == fact.from_us)
+    return fact.from_us or 0, a.horizon_us if fact.until_us is None else fact.until_us + (
+        fact.until_us == fact.from_us
+    )
 
 
 def _no_rebalance(a: Analysis, fact: Expectation) -> str:
-    """Rounds that overlap the window, those under way included. A group's first settling is none."""
+    """Rounds that overlap the window, those under way included. A group's first settling is
+    none.
+    """
     start, end = _window(a, fact)
     groups = [_group(a, fact.subject)] if fact.subject else list(a.groups)
     for group in groups:
         for r in a.rounds_by_group[group]:
             until = a.horizon_us if r.stable_us < 0 else max(r.stable_us, r.settled_us)
-            if not r.is_formation and r.prepared_us < end and until > start and (r.is_complete or r.barrier_us >= 0 or r.stable_us < 0):
-                who = f" ({r.trigger.replace('-', ' ')}{', ' + r.trigger_consumer if r.trigger_consumer else ''})" if r.trigger else ""
+            if (
+                not r.is_formation
+                and r.prepared_us < end
+                and until > start
+                and (r.is_complete or r.barrier_us >= 0 or r.stable_us < 0)
+            ):
+                who = (
+                    " "
+                    f"({r.trigger.replace('-', ' ')}{', ' + r.trigger_consumer if r.trigger_consumer else ''})"
+                    if r.trigger
+                    else ""
+                )
                 counter = "epoch" if r.completed_by == "computed" else "generation"
-                return f"{group} rebalanced at {say_duration(r.prepared_us)}{who}, {counter} {r.generation}"
+                return (
+                    f"{group} rebalanced at {say_duration(r.prepared_us)}{who}, {counter} "
+                    f"{r.generation}"
+                )
     return ""
 
 
@@ -144,14 +207,22 @@ def _events_of(a: Analysis, fact: Expectation) -> list[tuple[int, str]]:
             continue
         if type(e) is ev.Fenced and fact.fact.endswith("fenced"):
             found.append((e.at_us, f"was refused with {e.error} on {e.api}"))
-        elif type(e) is ev.MemberRemoved and fact.fact.endswith("removed") and e.why not in ("left", "replaced"):
+        elif (
+            type(e) is ev.MemberRemoved
+            and fact.fact.endswith("removed")
+            and e.why not in ("left", "replaced")
+        ):
             found.append((e.at_us, f"was removed ({e.why})"))
     return found
 
 
 def _happens(a: Analysis, fact: Expectation) -> str:
     start, end = _window(a, fact)
-    within = "" if (start, end) == (0, a.horizon_us) else f" from {say_duration(start) if start else 'the start'} to {say_duration(end)}"
+    within = (
+        ""
+        if (start, end) == (0, a.horizon_us)
+        else f" from {say_duration(start) if start else 'the start'} to {say_duration(end)}"
+    )
     return "" if _events_of(a, fact) else f"{fact.subject} never was{within}"
 
 
@@ -161,5 +232,9 @@ def _never(a: Analysis, fact: Expectation) -> str:
 
 
 _HAPPENINGS: dict[str, Callable[[Analysis, Expectation], str]] = {
-    "no-rebalance": _no_rebalance, "fenced": _happens, "removed": _happens, "not-fenced": _never, "not-removed": _never,
+    "no-rebalance": _no_rebalance,
+    "fenced": _happens,
+    "removed": _happens,
+    "not-fenced": _never,
+    "not-removed": _never,
 }

@@ -1,6 +1,8 @@
-"""What a budget may be narrowed to: which selectors a metric heeds, when a selection matches nothing, and what could still grow.
+"""What a budget may be narrowed to: which selectors a metric heeds, when a selection matches
+nothing, and what could still grow.
 
-A selector that a metric ignores, or that matches nothing, would be a budget that cannot fail. Both are told as problems.
+A selector that a metric ignores, or that matches nothing, would be a budget that cannot fail.
+Both are told as problems.
 """
 
 from __future__ import annotations
@@ -16,41 +18,85 @@ from rebalsim.trace import events as ev
 if TYPE_CHECKING:
     from rebalsim.analysis.analysis import Analysis
 
-_OF_GROUP = ("rebalances", "disturbances", "moved_partitions", "least_moves", "moved_over_least", "settle_time", "unsettled", "longest_rebalance",
-             "rebalances_per_hour")
+_OF_GROUP = (
+    "rebalances",
+    "disturbances",
+    "moved_partitions",
+    "least_moves",
+    "moved_over_least",
+    "settle_time",
+    "unsettled",
+    "longest_rebalance",
+    "rebalances_per_hour",
+)
 _HEEDED: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(_OF_GROUP, ("members", "window", "action")),
-    "generations": ("window",), "first_settle_time": (), "rebalancing_share": ("window",),
-    **dict.fromkeys(("members_removed", "poll_expirations", "fenced_members", "member_seconds"), ("members",)),
+    "generations": ("window",),
+    "first_settle_time": (),
+    "rebalancing_share": ("window",),
+    **dict.fromkeys(
+        ("members_removed", "poll_expirations", "fenced_members", "member_seconds"), ("members",)
+    ),
     **dict.fromkeys(("lag_peak", "lag_peak_partition"), ("topics", "members", "window")),
     "lag_at_end": ("topics", "members", "until"),
     **dict.fromkeys(("record_age_p99", "record_age_max"), ("topics", "members")),
 }
 _ALL = ("topics", "members", "window", "action")
 # what lasts beyond a window that it overlaps: those grow after it, too
-_WHOLE = ("longest_pause", "p50_pause", "p95_pause", "p99_pause", "p50_partition_pause", "p95_partition_pause", "p99_partition_pause", "settle_time")
+_WHOLE = (
+    "longest_pause",
+    "p50_pause",
+    "p95_pause",
+    "p99_pause",
+    "p50_partition_pause",
+    "p95_partition_pause",
+    "p99_partition_pause",
+    "settle_time",
+)
 
 
 def heeded_by(metric: str) -> tuple[str, ...]:
-    """The selectors that make a difference to a metric: topics, members, window (or only its end, until), action."""
+    """The selectors that make a difference to a metric: topics, members, window (or only its
+    end, until), action.
+    """
     return ("members",) if METRICS[metric].kafka_name else _HEEDED.get(metric, _ALL)
 
 
 def in_this_run(a: Analysis, at_us: int | None) -> int | None:
-    """A moment that the file names, in this run: it goes with the script, which seeds may play later than written. The start stays the start."""
-    return at_us if not at_us or not a.header.shift_us else min(at_us + a.header.shift_us, a.horizon_us)
+    """A moment that the file names, in this run: it goes with the script, which seeds may play
+    later than written. The start stays the start.
+    """
+    return (
+        at_us
+        if not at_us or not a.header.shift_us
+        else min(at_us + a.header.shift_us, a.horizon_us)
+    )
 
 
 def selection_of(a: Analysis, budget: Budget) -> Selection:
     """The part of a run that the budget is about."""
-    made = Selection(budget.topics, budget.members, in_this_run(a, budget.from_us), in_this_run(a, budget.until_us), budget.action)
+    made = Selection(
+        budget.topics,
+        budget.members,
+        in_this_run(a, budget.from_us),
+        in_this_run(a, budget.until_us),
+        budget.action,
+    )
     return EVERYTHING if made.is_all else made
 
 
 def why_not_judged(a: Analysis, budget: Budget) -> str:
     """What is wrong with the budget's selection in this run; empty if nothing."""
     heeded = heeded_by(budget.metric)
-    asked = [name for name, is_asked in (("topics", budget.topics), ("members", budget.members), ("action", budget.action)) if is_asked]
+    asked = [
+        name
+        for name, is_asked in (
+            ("topics", budget.topics),
+            ("members", budget.members),
+            ("action", budget.action),
+        )
+        if is_asked
+    ]
     if budget.from_us is not None and "window" not in heeded:
         asked.append("from")
     if budget.until_us is not None and "window" not in heeded and "until" not in heeded:
@@ -58,12 +104,25 @@ def why_not_judged(a: Analysis, budget: Budget) -> str:
     ignored = [name for name in asked if name not in heeded]
     if ignored:
         instead = f"it can be narrowed by {_and(heeded)}" if heeded else "it is of the whole run"
-        return f"{budget.metric} cannot be narrowed by {_and(tuple(ignored))}: {instead} — take {_and(tuple(ignored))} out, or another metric"
-    if budget.from_us is not None and budget.until_us is not None and budget.from_us >= budget.until_us:
-        return f"The window from {say_duration(budget.from_us)} until {say_duration(budget.until_us)} is empty — put the earlier moment first"
+        return (
+            f"{budget.metric} cannot be narrowed by {_and(tuple(ignored))}: {instead} — take "
+            f"{_and(tuple(ignored))} out, or another metric"
+        )
+    if (
+        budget.from_us is not None
+        and budget.until_us is not None
+        and budget.from_us >= budget.until_us
+    ):
+        return (
+            f"The window from {say_duration(budget.from_us)} until "
+            f"{say_duration(budget.until_us)} is empty — put the earlier moment first"
+        )
     for at in (budget.from_us, budget.until_us):
         if at is not None and (at >= a.horizon_us if at is budget.from_us else at > a.horizon_us):
-            return f"{say_duration(at)} is after the end: the story stops at {say_duration(a.horizon_us)} — move it, or lengthen horizon:"
+            return (
+                f"{say_duration(at)} is after the end: the story stops at "
+                f"{say_duration(a.horizon_us)} — move it, or lengthen horizon:"
+            )
     return _topics(a, budget) or _members(a, budget) or _action(a, budget)
 
 
@@ -71,36 +130,62 @@ def _topics(a: Analysis, budget: Budget) -> str:
     held = dict.fromkeys(p.topic for _, p in a.partitions)
     for topic in budget.topics:
         if topic not in held:
-            return f"Nobody is ever assigned a partition of {topic}, so a budget on it would never fail — there is {_and(tuple(held)) or 'none at all'}"
+            return (
+                f"Nobody is ever assigned a partition of {topic}, so a budget on it would never "
+                f"fail — there is {_and(tuple(held)) or 'none at all'}"
+            )
     return ""
 
 
 def _members(a: Analysis, budget: Budget) -> str:
-    was_there = [m.consumer for m in a.members if m.lives or any(s.what != "away" for s in m.spans)] if budget.members else []
+    was_there = (
+        [m.consumer for m in a.members if m.lives or any(s.what != "away" for s in m.spans)]
+        if budget.members
+        else []
+    )
     for member in budget.members:
         if member not in was_there:
-            return f"The member '{member}' is never started in this variant, so a budget on it would never fail — there is {_and(tuple(was_there[:12]))}"
+            return (
+                f"The member '{member}' is never started in this variant, so a budget on it "
+                f"would never fail — there is {_and(tuple(was_there[:12]))}"
+            )
     return ""
 
 
 def _action(a: Analysis, budget: Budget) -> str:
     if not budget.action:
         return ""
-    done = dict.fromkeys(e.action for n in a.index.world if type(e := a.index.events[n]) is ev.ScriptActed and e.action)
+    done = dict.fromkeys(
+        e.action
+        for n in a.index.world
+        if type(e := a.index.events[n]) is ev.ScriptActed and e.action
+    )
     if budget.action in done:
         return ""
-    return (f"The action '{budget.action}' never takes place within {say_duration(a.horizon_us)}, so a budget on it would never fail — "
-            f"{'it comes too late, or what it waits for never happens' if done else 'nothing of the script does'}")
+    return (
+        f"The action '{budget.action}' never takes place within {say_duration(a.horizon_us)}, so "
+        "a budget on it would never fail — "
+        f"{'it comes too late, or what it waits for never happens' if done else 'nothing of the script does'}"
+    )
 
 
 def open_ends(a: Analysis, metric: str, s: Selection) -> tuple[int, bool]:
-    """How many pauses of the selection had not ended at the horizon, and whether the group was unsettled then, where that could still change the value."""
-    if s.until_us is not None and s.until_us < a.horizon_us and metric not in _WHOLE and not metric.startswith("pause_"):
+    """How many pauses of the selection had not ended at the horizon, and whether the group was
+    unsettled then, where that could still change the value.
+    """
+    if (
+        s.until_us is not None
+        and s.until_us < a.horizon_us
+        and metric not in _WHOLE
+        and not metric.startswith("pause_")
+    ):
         return 0, False
     pauses = sum(1 for p in selected_pauses(a, s) if p.is_open)
     if s.until_us is not None and s.until_us < a.horizon_us and metric != "settle_time":
         return pauses, False
-    return pauses, any(d.is_open for d in (a.disturbances if s.is_all else selected_disturbances(a, s)))
+    return pauses, any(
+        d.is_open for d in (a.disturbances if s.is_all else selected_disturbances(a, s))
+    )
 
 
 def _and(names: tuple[str, ...]) -> str:

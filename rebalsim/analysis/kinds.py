@@ -1,5 +1,7 @@
-"""Which kind of group its coordinator kept, and when: while members of both protocols share a group id, it is not the members that decide whether
-there are barriers, but what the group is at that moment. It is one kind from one conversion to the next."""
+"""Which kind of group its coordinator kept, and when: while members of both protocols share a
+group id, it is not the members that decide whether there are barriers, but what the group is at
+that moment. It is one kind from one conversion to the next.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ class GroupTold:
     """What the coordinator told of a group over time: its kind, and when it had no members."""
 
     def __init__(self, index: Index, group: str) -> None:
-        self.kinds: list[tuple[int, bool]] = []                # (from, is it a consumer group), ascending; empty where nobody told
+        self.kinds: list[
+            tuple[int, bool]
+        ] = []  # (from, is it a consumer group), ascending; empty where nobody told
         self.states: list[tuple[int, str]] = []
         for number in index.by_group.get(group, NOTHING):
             e = index.events[number]
@@ -26,7 +30,9 @@ class GroupTold:
                 self.states.append((e.at_us, e.after))
                 if e.after in _CLASSIC or e.after in _CONSUMER:
                     self._is(e.at_us, e.after in _CONSUMER)
-                elif e.trigger == "regrouped" and self.kinds:      # converted with all its members: the other kind from here on
+                elif (
+                    e.trigger == "regrouped" and self.kinds
+                ):  # converted with all its members: the other kind from here on
                     self._is(e.at_us, not self.kinds[-1][1])
             elif kind is ev.EpochBumped or kind is ev.BarrierCompleted:
                 self._is(e.at_us, kind is ev.EpochBumped)
@@ -36,7 +42,9 @@ class GroupTold:
             self.kinds.append((at_us, is_consumer))
 
     def within(self, from_us: int, until_us: int) -> list[tuple[int, bool]]:
-        """The kinds during that time, the first from its beginning; a group is from the start what it is first seen to be."""
+        """The kinds during that time, the first from its beginning; a group is from the start
+        what it is first seen to be.
+        """
         place = max(0, bisect_right(self.kinds, from_us, key=lambda k: k[0]) - 1)
         found: list[tuple[int, bool]] = []
         for at, is_consumer in self.kinds[place:]:

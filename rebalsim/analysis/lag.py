@@ -1,6 +1,8 @@
-"""Lag and the age of records, as a fluid: from the corners that the simulation marks, or, in recordings, from the ages of what was delivered.
+"""Lag and the age of records, as a fluid: from the corners that the simulation marks, or, in
+recordings, from the ages of what was delivered.
 
-Between corners lag runs straight. A record's age when it was handled is the horizontal distance between what had arrived and what was handled.
+Between corners lag runs straight. A record's age when it was handled is the horizontal distance
+between what had arrived and what was handled.
 """
 
 from __future__ import annotations
@@ -15,8 +17,8 @@ from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TopicFacts, Trace
 
 Curves = dict[tuple[str, Partition], list[tuple[int, float]]]
-Ages = dict[int, float]                   # age in µs, in steps of STEP_US → records
-PIECES = 8                                # a stretch between two corners is weighed in so many pieces
+Ages = dict[int, float]  # age in µs, in steps of STEP_US → records
+PIECES = 8  # a stretch between two corners is weighed in so many pieces
 STEP_US = 1_000
 
 
@@ -28,7 +30,9 @@ class LagBook:
         self.topics: Mapping[str, TopicFacts] = trace.header.topics
         self.arrivals: dict[Partition, Arrivals] = {}
         self.corners: Curves = {}
-        self.delivered: dict[tuple[str, Partition], list[tuple[float, float, float]]] = {}     # recordings: oldest, youngest, records
+        self.delivered: dict[
+            tuple[str, Partition], list[tuple[float, float, float]]
+        ] = {}  # recordings: oldest, youngest, records
         self.is_marked = self._marked(trace)
         if not self.is_marked:
             self._delivered(trace, only_group)
@@ -57,7 +61,9 @@ class LagBook:
         return bool(corners)
 
     def _delivered(self, trace: Trace, group: str) -> None:
-        """Recordings: the oldest record's age tells how many had piled up at each delivery; what a delivery left shows in the next one's age."""
+        """Recordings: the oldest record's age tells how many had piled up at each delivery; what
+        a delivery left shows in the next one's age.
+        """
         for e in trace.events:
             if type(e) is not ev.RecordsDelivered or e.at_us >= self.horizon_us:
                 continue
@@ -76,11 +82,13 @@ class LagBook:
                 self.delivered.setdefault(key, []).append((float(age), youngest, float(count)))
 
     def _weigh(self, key: tuple[str, Partition], ages: Ages) -> None:
-        """The fluid: between two corners records are handled evenly, their ages running straight from the one to the other."""
+        """The fluid: between two corners records are handled evenly, their ages running straight
+        from the one to the other.
+        """
         arrivals, corners = self.arrivals_of(key[1]), self.corners.get(key)
         if arrivals is None or not corners:
             return
-        waited = corners[0][1] - arrivals.count(corners[0][0])           # what was there before the start
+        waited = corners[0][1] - arrivals.count(corners[0][0])  # what was there before the start
         handled_before, age_before = None, 0.0
         for at, lag in corners:
             handled = arrivals.count(at) + waited - lag
@@ -89,7 +97,7 @@ class LagBook:
                 _add_ages(ages, age_before, age, handled - handled_before)
             handled_before, age_before = handled, age
 
-    # ------------------------------------------------------------------------------------------------ questions
+    # ------------------------------------------------------------------------------------ questions
 
     def ages(self, keys: Sequence[tuple[str, Partition]]) -> list[tuple[int, float]]:
         """How old records were when they were handed over: (age, records), oldest last."""
@@ -136,14 +144,18 @@ class LagBook:
         for place, at in enumerate(instants):
             if place:
                 value += slope * (at - instants[place - 1])
-            peak_here = max(value, value + jumps[place])                 # a fall at this instant: the value before it counts
+            peak_here = max(
+                value, value + jumps[place]
+            )  # a fall at this instant: the value before it counts
             value += jumps[place]
             slope += slopes[place]
             sums[place] = peak_here
         return list(zip(instants, sums))
 
     def caught_up(self, group: str, p: Partition, from_us: int, threshold: float) -> int:
-        """The first instant from there on at which lag is no higher; −1 if that is not within the horizon or unknown."""
+        """The first instant from there on at which lag is no higher; −1 if that is not within
+        the horizon or unknown.
+        """
         corners = self.corners.get((group, p))
         if not corners:
             return -1
@@ -151,23 +163,29 @@ class LagBook:
         if value is not None and value <= threshold:
             return from_us
         before = (from_us, value if value is not None else corners[0][1])
-        for at, lag in corners[bisect_right(corners, from_us, key=lambda c: c[0]):]:
+        for at, lag in corners[bisect_right(corners, from_us, key=lambda c: c[0]) :]:
             if lag <= threshold:
                 if before[1] <= threshold or at <= before[0] or before[1] == lag:
                     return at
-                return round(before[0] + (at - before[0]) * (before[1] - threshold) / (before[1] - lag))
+                return round(
+                    before[0] + (at - before[0]) * (before[1] - threshold) / (before[1] - lag)
+                )
             before = (at, lag)
         return -1
 
     def catch_up_of(self, pause: Pause) -> int | None:
-        """From a pause's end until lag was back at what it was before (or below a second's arrivals); so far, if it was not by the horizon."""
+        """From a pause's end until lag was back at what it was before (or below a second's
+        arrivals); so far, if it was not by the horizon.
+        """
         corners = self.corners.get((pause.group, pause.partition))
         if not corners or pause.is_open:
             return None
         arrivals = self.arrivals_of(pause.partition)
         second = arrivals.rate(pause.ended_us) * 1e6 if arrivals is not None else 0.0
         before = _value(corners, pause.started_us) or 0.0
-        caught = self.caught_up(pause.group, pause.partition, pause.ended_us, max(before, second, 1.0))
+        caught = self.caught_up(
+            pause.group, pause.partition, pause.ended_us, max(before, second, 1.0)
+        )
         return (caught if caught >= 0 else self.horizon_us) - pause.ended_us
 
     def curves(self) -> list[LagCurve]:
@@ -183,16 +201,22 @@ class LagBook:
 
 
 def _add_ages(ages: Ages, first: float, last: float, records: float) -> None:
-    """So many records, their ages running straight from the first's to the last's; each piece counts as old as its oldest."""
+    """So many records, their ages running straight from the first's to the last's; each piece
+    counts as old as its oldest.
+    """
     pieces = PIECES if abs(first - last) > STEP_US and records > 1 else 1
     for piece in range(pieces):
-        oldest = max(first + (last - first) * piece / pieces, first + (last - first) * (piece + 1) / pieces)
+        oldest = max(
+            first + (last - first) * piece / pieces, first + (last - first) * (piece + 1) / pieces
+        )
         age = int(oldest) // STEP_US * STEP_US
         ages[age] = ages.get(age, 0.0) + records / pieces
 
 
 def age_percentile(ages: Sequence[tuple[int, float]], percent: float) -> int | None:
-    """The age below or at which that share of the records was handed over; None if nothing is known."""
+    """The age below or at which that share of the records was handed over; None if nothing is
+    known.
+    """
     total = sum(weight for _, weight in ages)
     reached = 0.0
     for age, weight in ages:
@@ -203,7 +227,9 @@ def age_percentile(ages: Sequence[tuple[int, float]], percent: float) -> int | N
 
 
 def _value(corners: Sequence[tuple[int, float]], at_us: int) -> float | None:
-    """On the line; of two corners at one instant the later one counts. Before the first corner it is that one's."""
+    """On the line; of two corners at one instant the later one counts. Before the first corner
+    it is that one's.
+    """
     place = bisect_right(corners, at_us, key=lambda c: c[0])
     if place == 0:
         return corners[0][1]
@@ -216,6 +242,10 @@ def _value(corners: Sequence[tuple[int, float]], at_us: int) -> float | None:
 def peak_within(corners: Sequence[tuple[int, float]], from_us: int, until_us: int) -> float:
     """The highest lag within an interval."""
     first = bisect_left(corners, from_us, key=lambda c: c[0])
-    inside = [lag for at, lag in corners[first:bisect_right(corners, until_us, key=lambda c: c[0])]]
-    edges = [_value(corners, from_us) or 0.0, _value(corners, until_us) or 0.0] if corners else [0.0]
+    inside = [
+        lag for at, lag in corners[first : bisect_right(corners, until_us, key=lambda c: c[0])]
+    ]
+    edges = (
+        [_value(corners, from_us) or 0.0, _value(corners, until_us) or 0.0] if corners else [0.0]
+    )
     return max(inside + edges)

@@ -1,4 +1,6 @@
-"""Each partition's bar: who consumed it when, and the phases of its pauses; equal bars are told once (`like`)."""
+"""Each partition's bar: who consumed it when, and the phases of its pauses; equal bars are told
+once (`like`).
+"""
 
 from __future__ import annotations
 
@@ -10,16 +12,23 @@ from rebalsim.domain.ids import Partition
 from rebalsim.trace.trace import TopicFacts
 
 
-def partition_keys(holdings: Holdings, pauses: Sequence[Pause], topics: Mapping[str, TopicFacts]) -> list[tuple[str, Partition]]:
+def partition_keys(
+    holdings: Holdings, pauses: Sequence[Pause], topics: Mapping[str, TopicFacts]
+) -> list[tuple[str, Partition]]:
     """Every partition that a group ever held, could have held (same topic) or missed, sorted."""
     keys = dict.fromkeys((*holdings, *((p.group, p.partition) for p in pauses)))
     for group, topic in {(group, p.topic): None for group, p in keys}:
         facts = topics.get(topic)
-        keys.update(((group, Partition(topic, n)), None) for n in range(facts.partitions if facts is not None else 0))
+        keys.update(
+            ((group, Partition(topic, n)), None)
+            for n in range(facts.partitions if facts is not None else 0)
+        )
     return sorted(keys)
 
 
-def find_lanes(holdings: Holdings, pauses: Sequence[Pause], topics: Mapping[str, TopicFacts], horizon_us: int) -> list[Lane]:
+def find_lanes(
+    holdings: Holdings, pauses: Sequence[Pause], topics: Mapping[str, TopicFacts], horizon_us: int
+) -> list[Lane]:
     """A lane for every partition, sorted by group and partition."""
     paused: dict[tuple[str, Partition], list[Pause]] = {}
     for pause in pauses:
@@ -30,14 +39,21 @@ def find_lanes(holdings: Holdings, pauses: Sequence[Pause], topics: Mapping[str,
         held = tuple(holdings.get((group, partition), ()))
         stood = tuple(paused.get((group, partition), ()))
         segments = _segments(held, stood, horizon_us)
-        look = (group, tuple((s.what, s.started_us, s.ended_us, s.consumer, s.phase) for s in segments))
+        look = (
+            group,
+            tuple((s.what, s.started_us, s.ended_us, s.consumer, s.phase) for s in segments),
+        )
         like = seen.setdefault(look, len(lanes))
         lanes.append(Lane(partition, group, held, stood, segments, like))
     return lanes
 
 
-def _segments(held: tuple[Holding, ...], stood: tuple[Pause, ...], horizon_us: int) -> tuple[Segment, ...]:
-    """From left to right without holes: unowned until first held, then consuming between the phases of the pauses, and unowned once nobody holds it."""
+def _segments(
+    held: tuple[Holding, ...], stood: tuple[Pause, ...], horizon_us: int
+) -> tuple[Segment, ...]:
+    """From left to right without holes: unowned until first held, then consuming between the
+    phases of the pauses, and unowned once nobody holds it.
+    """
     if not held and not stood:
         return (Segment("unowned", 0, horizon_us),) if horizon_us > 0 else ()
     at = min([h.started_us for h in held[:1]] + [p.started_us for p in stood[:1]])
@@ -47,7 +63,16 @@ def _segments(held: tuple[Holding, ...], stood: tuple[Pause, ...], horizon_us: i
             segments.append(Segment("consuming", at, pause.started_us, pause.owner_before))
         for phase in pause.phases:
             if phase.ended_us > at:
-                segments.append(Segment("paused", max(at, phase.started_us), phase.ended_us, phase.facts.consumer, phase.kind, pause))
+                segments.append(
+                    Segment(
+                        "paused",
+                        max(at, phase.started_us),
+                        phase.ended_us,
+                        phase.facts.consumer,
+                        phase.kind,
+                        pause,
+                    )
+                )
         at = max(at, pause.ended_us)
     if at < horizon_us:
         last = held[-1].consumer if held else stood[-1].owner_after

@@ -1,11 +1,20 @@
-"""Measures the registry's metrics on an analysis, over all of it or a selection. None means that the trace cannot tell."""
+"""Measures the registry's metrics on an analysis, over all of it or a selection. None means that
+the trace cannot tell.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from rebalsim.analysis import measure_pauses, measure_rebalances, measure_records
-from rebalsim.analysis.selecting import Measure, Value, once, selected_disturbances, selected_pauses, selected_rebalances
+from rebalsim.analysis.selecting import (
+    Measure,
+    Value,
+    once,
+    selected_disturbances,
+    selected_pauses,
+    selected_rebalances,
+)
 from rebalsim.domain.errors import BugError
 from rebalsim.domain.metrics import EVERYTHING, METRICS, Selection
 
@@ -20,7 +29,7 @@ def measure(analysis: Analysis, metric: str, selection: Selection = EVERYTHING) 
     found = _MEASURES.get(metric)
     if found is None:
         raise BugError(f"The metric {metric} is registered nowhere")
-    if selection is EVERYTHING:                     # the usual case: sweeps ask for it millions of times
+    if selection is EVERYTHING:  # the usual case: sweeps ask for it millions of times
         known = analysis.measured
         if metric not in known:
             known[metric] = found(analysis, selection)
@@ -32,7 +41,13 @@ def measure(analysis: Analysis, metric: str, selection: Selection = EVERYTHING) 
 def _of_clients(name: str) -> Measure:
     """Kafka's own metric, of the member where it is highest."""
     return lambda a, s: max(
-        (v for c, values in a.client_metrics.items() if (not s.members or c in s.members) and (v := values.get(name)) is not None), default=None)
+        (
+            v
+            for c, values in a.client_metrics.items()
+            if (not s.members or c in s.members) and (v := values.get(name)) is not None
+        ),
+        default=None,
+    )
 
 
 _MEASURES: dict[str, Measure] = {
@@ -43,4 +58,6 @@ _MEASURES: dict[str, Measure] = {
 }
 
 if _MEASURES.keys() != METRICS.keys():
-    raise BugError(f"Metrics registered and measured differ: {sorted(_MEASURES.keys() ^ METRICS.keys())}")
+    raise BugError(
+        f"Metrics registered and measured differ: {sorted(_MEASURES.keys() ^ METRICS.keys())}"
+    )

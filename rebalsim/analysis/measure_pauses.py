@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rebalsim.analysis.selecting import Measure, Value, clipped, once, selected_keys, selected_pauses
+from rebalsim.analysis.selecting import (
+    Measure,
+    Value,
+    clipped,
+    once,
+    selected_keys,
+    selected_pauses,
+)
 from rebalsim.analysis.values import Story
 from rebalsim.domain.metrics import PHASES, Selection, percentile
 
@@ -20,11 +27,14 @@ def _over_pauses(percent: float) -> Measure:
     def measured(a: Analysis, s: Selection) -> Value:
         lengths = once(a, "lengths", s, lambda: sorted(p.length_us for p in selected_pauses(a, s)))
         return percentile(lengths, percent) or 0
+
     return measured
 
 
 def _over_partitions(percent: float) -> Measure:
-    return lambda a, s: percentile(once(a, "partitions", s, lambda: _longest_by_partition(a, s)), percent) or 0
+    return lambda a, s: (
+        percentile(once(a, "partitions", s, lambda: _longest_by_partition(a, s)), percent) or 0
+    )
 
 
 def _longest_by_partition(a: Analysis, s: Selection) -> list[int]:
@@ -55,7 +65,9 @@ def _phase_sum(phase: str) -> Measure:
 
 
 def _phase_times(a: Analysis, s: Selection) -> dict[str, tuple[int, int]]:
-    """Phase → the longest that one pause spent in it, and the sum over all; partitions that share a story are weighed together."""
+    """Phase → the longest that one pause spent in it, and the sum over all; partitions that
+    share a story are weighed together.
+    """
     weights: dict[int, tuple[Story, int]] = {}
     for p in selected_pauses(a, s):
         story = p.story

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from rebalsim.analysis.selecting import Measure, Value, is_within, selected_disturbances, selected_rebalances, settled_from
+from rebalsim.analysis.selecting import (
+    Measure,
+    Value,
+    is_within,
+    selected_disturbances,
+    selected_rebalances,
+    settled_from,
+)
 from rebalsim.analysis.values import MemberLife
 from rebalsim.domain.metrics import Selection
 
@@ -16,9 +23,15 @@ HOUR = 3_600_000_000
 
 
 def _generations(a: Analysis, s: Selection) -> Value:
-    """Unknown where a group had epochs meanwhile: turned back, it goes on counting generations from the epoch that it had come to."""
-    within = [r for g, rounds in a.rounds_by_group.items() for r in rounds
-              if r.barrier_us >= 0 and (not s.group or g == s.group) and is_within(r.barrier_us, s)]
+    """Unknown where a group had epochs meanwhile: turned back, it goes on counting generations
+    from the epoch that it had come to.
+    """
+    within = [
+        r
+        for g, rounds in a.rounds_by_group.items()
+        for r in rounds
+        if r.barrier_us >= 0 and (not s.group or g == s.group) and is_within(r.barrier_us, s)
+    ]
     if any(r.completed_by == "computed" for r in within):
         return None
     return max((r.generation for r in within), default=0)
@@ -26,17 +39,25 @@ def _generations(a: Analysis, s: Selection) -> Value:
 
 def _first_settle(a: Analysis, s: Selection) -> Value:
     times = [
-        d.ended_us - d.started_us for place, d in enumerate(a.disturbances)
-        if (not s.group or d.group == s.group) and any(r.is_formation and r.disturbance == place for r in a.rounds_by_group[d.group])
+        d.ended_us - d.started_us
+        for place, d in enumerate(a.disturbances)
+        if (not s.group or d.group == s.group)
+        and any(r.is_formation and r.disturbance == place for r in a.rounds_by_group[d.group])
     ]
     return max(times, default=None)
 
 
 def _unsettled(a: Analysis, s: Selection) -> Value:
     """A group that never got over its first settling counts, too: it is the worst of all."""
-    disturbances = a.disturbances                    # they mark the rounds of a first settling
-    forming = {r.disturbance for rounds in a.rounds_by_group.values() for r in rounds if r.is_formation}
-    never = (d for place, d in enumerate(disturbances) if place in forming and d.is_open and (not s.group or d.group == s.group))
+    disturbances = a.disturbances  # they mark the rounds of a first settling
+    forming = {
+        r.disturbance for rounds in a.rounds_by_group.values() for r in rounds if r.is_formation
+    }
+    never = (
+        d
+        for place, d in enumerate(disturbances)
+        if place in forming and d.is_open and (not s.group or d.group == s.group)
+    )
     return sum(1 for d in selected_disturbances(a, s) if d.is_open) + sum(1 for _ in never)
 
 
@@ -45,7 +66,11 @@ def _groups(a: Analysis, s: Selection) -> list[str]:
 
 
 def _per_hour(a: Analysis, s: Selection) -> Value:
-    start = s.from_us if s.from_us is not None else min((settled_from(a, g) for g in _groups(a, s)), default=0)
+    start = (
+        s.from_us
+        if s.from_us is not None
+        else min((settled_from(a, g) for g in _groups(a, s)), default=0)
+    )
     end = s.until_us if s.until_us is not None else a.horizon_us
     return len(selected_rebalances(a, s)) * HOUR / (end - start) if end > start else None
 
@@ -57,7 +82,10 @@ def _rebalancing(a: Analysis, s: Selection) -> Value:
         end = min(a.horizon_us, s.until_us if s.until_us is not None else a.horizon_us)
         spans = [x for x in a.group_states[group] if x.state not in ("Stable", "Empty", "Dead")]
         if end > start:
-            shares.append(sum(max(0, min(x.ended_us, end) - max(x.started_us, start)) for x in spans) / (end - start))
+            shares.append(
+                sum(max(0, min(x.ended_us, end) - max(x.started_us, start)) for x in spans)
+                / (end - start)
+            )
     return max(shares, default=None)
 
 
@@ -66,13 +94,20 @@ def _longest_round(a: Analysis, s: Selection) -> Value:
 
 
 def _over_members(count: Callable[[MemberLife], int]) -> Measure:
-    return lambda a, s: sum(count(m) for m in a.members if (not s.members or m.consumer in s.members) and (not s.group or m.group == s.group))
+    return lambda a, s: sum(
+        count(m)
+        for m in a.members
+        if (not s.members or m.consumer in s.members) and (not s.group or m.group == s.group)
+    )
 
 
 def _member_seconds(a: Analysis, s: Selection) -> Value:
     return sum(
-        span.ended_us - span.started_us for m in a.members if (not s.members or m.consumer in s.members) and (not s.group or m.group == s.group)
-        for span in m.spans if span.what != "away"
+        span.ended_us - span.started_us
+        for m in a.members
+        if (not s.members or m.consumer in s.members) and (not s.group or m.group == s.group)
+        for span in m.spans
+        if span.what != "away"
     )
 
 
@@ -82,8 +117,12 @@ MEASURES: dict[str, Measure] = {
     "generations": _generations,
     "moved_partitions": lambda a, s: sum(d.moved for d in selected_disturbances(a, s)),
     "least_moves": lambda a, s: sum(d.least for d in selected_disturbances(a, s)),
-    "moved_over_least": lambda a, s: sum(max(0, d.moved - d.least) for d in selected_disturbances(a, s)),
-    "settle_time": lambda a, s: max((d.ended_us - d.started_us for d in selected_disturbances(a, s)), default=0),
+    "moved_over_least": lambda a, s: sum(
+        max(0, d.moved - d.least) for d in selected_disturbances(a, s)
+    ),
+    "settle_time": lambda a, s: max(
+        (d.ended_us - d.started_us for d in selected_disturbances(a, s)), default=0
+    ),
     "first_settle_time": _first_settle,
     "unsettled": _unsettled,
     "longest_rebalance": _longest_round,

@@ -27,35 +27,65 @@ def _whole(records: float | None) -> int | None:
 
 
 def _lag_peak(a: Analysis, s: Selection) -> Value:
-    return _whole(max((lag for at, lag in a.lag_book.total(selected_keys(a, s)) if is_within(at, s)), default=None))
+    return _whole(
+        max(
+            (lag for at, lag in a.lag_book.total(selected_keys(a, s)) if is_within(at, s)),
+            default=None,
+        )
+    )
 
 
 def _lag_peak_partition(a: Analysis, s: Selection) -> Value:
-    return _whole(max((lag for key in selected_keys(a, s) for at, lag in a.lag_book.corners.get(key, ()) if is_within(at, s)), default=None))
+    return _whole(
+        max(
+            (
+                lag
+                for key in selected_keys(a, s)
+                for at, lag in a.lag_book.corners.get(key, ())
+                if is_within(at, s)
+            ),
+            default=None,
+        )
+    )
 
 
 def _lag_at_end(a: Analysis, s: Selection) -> Value:
     at = a.horizon_us if s.until_us is None else min(a.horizon_us, s.until_us)
-    lags = [lag for group, p in selected_keys(a, s) if (lag := a.lag_book.at(group, p, at)) is not None]
+    lags = [
+        lag for group, p in selected_keys(a, s) if (lag := a.lag_book.at(group, p, at)) is not None
+    ]
     return _whole(sum(lags)) if lags else None
 
 
 def _catch_up(a: Analysis, s: Selection) -> Value:
     if not a.lag_book.corners:
         return None
-    return max((t for p in selected_pauses(a, s) if (t := a.lag_book.catch_up_of(p)) is not None), default=0)
+    return max(
+        (t for p in selected_pauses(a, s) if (t := a.lag_book.catch_up_of(p)) is not None),
+        default=0,
+    )
 
 
 def _age(percent: float) -> Measure:
-    return lambda a, s: age_percentile(once(a, "ages", s, lambda: a.lag_book.ages(selected_keys(a, s))), percent)
+    return lambda a, s: age_percentile(
+        once(a, "ages", s, lambda: a.lag_book.ages(selected_keys(a, s))), percent
+    )
 
 
 def _twice(a: Analysis, s: Selection) -> Value:
-    return sum(r.records for r in selected_redeliveries(a, s) if not r.is_skip) if a.tells_positions else None
+    return (
+        sum(r.records for r in selected_redeliveries(a, s) if not r.is_skip)
+        if a.tells_positions
+        else None
+    )
 
 
 def _skipped(a: Analysis, s: Selection) -> Value:
-    return sum(r.records for r in selected_redeliveries(a, s) if r.is_skip) if a.tells_positions else None
+    return (
+        sum(r.records for r in selected_redeliveries(a, s) if r.is_skip)
+        if a.tells_positions
+        else None
+    )
 
 
 def _twice_per_rebalance(a: Analysis, s: Selection) -> Value:

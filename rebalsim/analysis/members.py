@@ -12,13 +12,24 @@ from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TraceHeader
 
 _BEGIN: dict[type, str] = {
-    ev.ConsumerStarted: "starting", ev.PollingBegan: "polling", ev.CloseBegan: "closing", ev.ConsumerExited: "away", ev.ConsumerFroze: "frozen",
-    ev.ConsumerThawed: "polling", ev.HandlerStuck: "stuck", ev.HandlerReturned: "polling", ev.LinkCut: "cut-off", ev.LinkHealed: "polling",
-    ev.CallbackBegan: "in-callback", ev.CallbackEnded: "polling",
+    ev.ConsumerStarted: "starting",
+    ev.PollingBegan: "polling",
+    ev.CloseBegan: "closing",
+    ev.ConsumerExited: "away",
+    ev.ConsumerFroze: "frozen",
+    ev.ConsumerThawed: "polling",
+    ev.HandlerStuck: "stuck",
+    ev.HandlerReturned: "polling",
+    ev.LinkCut: "cut-off",
+    ev.LinkHealed: "polling",
+    ev.CallbackBegan: "in-callback",
+    ev.CallbackEnded: "polling",
 }
 
 
-def find_members(index: Index, header: TraceHeader, holdings: Holdings, pauses: Sequence[Pause]) -> list[MemberLife]:
+def find_members(
+    index: Index, header: TraceHeader, holdings: Holdings, pauses: Sequence[Pause]
+) -> list[MemberLife]:
     """Every consumer that the trace or its header knows, by group and name."""
     held: dict[str, list[tuple[int, int]]] = {}
     for found in holdings.values():
@@ -27,21 +38,50 @@ def find_members(index: Index, header: TraceHeader, holdings: Holdings, pauses: 
     paused: dict[str, int] = {}
     for p in pauses:
         paused[p.owner_before] = paused.get(p.owner_before, 0) + p.length_us
-    names = sorted({**dict.fromkeys(index.by_consumer), **dict.fromkeys(header.consumers)}, key=lambda c: (index.group_of.get(c, ""), c))
+    names = sorted(
+        {**dict.fromkeys(index.by_consumer), **dict.fromkeys(header.consumers)},
+        key=lambda c: (index.group_of.get(c, ""), c),
+    )
     removed: dict[str, tuple[str, ...]] = {}
     for numbers in index.by_group.values():
         for n in numbers:
             e = index.events[n]
             if type(e) is ev.MemberRemoved and e.why not in ("left", "replaced"):
                 removed[e.consumer] = (*removed.get(e.consumer, ()), e.why)
-    return [_life(name, index, header, held.get(name, []), paused.get(name, 0), removed.get(name, ())) for name in names]
+    return [
+        _life(name, index, header, held.get(name, []), paused.get(name, 0), removed.get(name, ()))
+        for name in names
+    ]
 
 
-def _life(name: str, index: Index, header: TraceHeader, held: list[tuple[int, int]], paused: int, removed: tuple[str, ...]) -> MemberLife:
+def _life(
+    name: str,
+    index: Index,
+    header: TraceHeader,
+    held: list[tuple[int, int]],
+    paused: int,
+    removed: tuple[str, ...],
+) -> MemberLife:
     facts = header.consumers.get(name)
     life = MemberLife(
-        name, index.group_of.get(name, ""), facts.instance_id if facts is not None else None, 0, (), 0, 0, 0, 0, 0, 0, 0, removed, 0, 0, 0,
-        sum(end - start for start, end in held) / 1e6, paused,
+        name,
+        index.group_of.get(name, ""),
+        facts.instance_id if facts is not None else None,
+        0,
+        (),
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        removed,
+        0,
+        0,
+        0,
+        sum(end - start for start, end in held) / 1e6,
+        paused,
     )
     life.held_most, life.held_last = _most(held, index.horizon_us)
     spans: list[Span] = []
@@ -52,7 +92,11 @@ def _life(name: str, index: Index, header: TraceHeader, held: list[tuple[int, in
         kind = type(e)
         _count(life, e, kind, owned)
         after = _BEGIN.get(kind)
-        if after is None or (after == "cut-off" and not e.from_all_brokers) or (now == "closing" and after in ("in-callback", "polling")):
+        if (
+            after is None
+            or (after == "cut-off" and not e.from_all_brokers)
+            or (now == "closing" and after in ("in-callback", "polling"))
+        ):
             continue
         if e.at_us > since and after != now:
             spans.append(Span(now, since, e.at_us, event))
@@ -77,7 +121,9 @@ def _count(life: MemberLife, e: ev.TraceEvent, kind: type, owned: dict[Partition
             life.lost += len(e.partitions)
     elif kind is ev.GenerationJoined:
         life.generations += 1
-    elif kind is ev.AssignmentReceived or (kind is ev.MemberStateChanged and e.side == "client" and e.after == "ACKNOWLEDGING"):
+    elif kind is ev.AssignmentReceived or (
+        kind is ev.MemberStateChanged and e.side == "client" and e.after == "ACKNOWLEDGING"
+    ):
         life.rebalances += 1
     elif kind is ev.ResponseReceived:
         life.failed_rebalances += bool(e.error) and e.api in ("JoinGroup", "SyncGroup")

@@ -1,4 +1,6 @@
-"""What a metric comes to over several seeds of one story: nearest rank, and which seed was the worst."""
+"""What a metric comes to over several seeds of one story: nearest rank, and which seed was the
+worst.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,16 @@ AFTER_START = Selection(after_start=True)
 
 
 class OverSeeds:
-    """The headline metrics of one variant's runs. Runs are handed in one by one, so that none need be kept."""
+    """The headline metrics of one variant's runs. Runs are handed in one by one, so that none
+    need be kept.
+    """
 
     def __init__(self) -> None:
         self.seeds: list[int] = []
         self.values: dict[str, list[float | None]] = {name: [] for name in HEADLINES}
-        self.settled: list[float] = []             # the longest pause of each run that began once its group had settled
+        self.settled: list[
+            float
+        ] = []  # the longest pause of each run that began once its group had settled
 
     def add(self, seed: int, analysis: Analysis) -> None:
         """One more run."""
@@ -37,7 +43,11 @@ class OverSeeds:
 
     def worst_seed(self, metric: str) -> int | None:
         """The first of the seeds with the worst value; None if no run could tell."""
-        told = [(value, seed) for value, seed in zip(self.values[metric], self.seeds) if value is not None]
+        told = [
+            (value, seed)
+            for value, seed in zip(self.values[metric], self.seeds)
+            if value is not None
+        ]
         if not told:
             return None
         pick = min if METRICS[metric].better == "more" else max

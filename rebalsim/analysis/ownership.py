@@ -11,7 +11,9 @@ from rebalsim.analysis.values import Holding
 from rebalsim.domain.ids import Partition
 from rebalsim.trace import events as ev
 
-LATE_CLIENT = "franz-go"       # made eager by a member that is, it gives up what it had only after the sync, when others may have it (kgo/consumer_group.go)
+# made eager by a member that is, it gives up what it had only after the sync, when others may have
+# it (kgo/consumer_group.go)
+LATE_CLIENT = "franz-go"
 Holdings = dict[tuple[str, Partition], list[Holding]]
 
 
@@ -46,9 +48,13 @@ def changes(index: Index) -> Iterator[Change]:
                     gone.ended_us, gone.how = event.at_us, event.callback
                     yield Change(number, p, gone, False)
         elif kind is ev.ConsumerExited or kind is ev.MemberStateChanged:
-            # Who joins anew under the consumer protocol has let go of all it had, and of what it had only just been handed no callback says so.
+            # Who joins anew under the consumer protocol has let go of all it had, and of what it
+            # had only just been handed no callback says so.
             for p, gone in held.pop(event.consumer, {}).items():
-                gone.ended_us, gone.how = event.at_us, "exited" if kind is ev.ConsumerExited else "lost"
+                gone.ended_us, gone.how = (
+                    event.at_us,
+                    "exited" if kind is ev.ConsumerExited else "lost",
+                )
                 yield Change(number, p, gone, False)
 
 
@@ -57,12 +63,16 @@ def find_holdings(index: Index) -> Holdings:
     found: Holdings = {}
     for change in changes(index):
         if change.begins:
-            found.setdefault((index.group_of[change.holding.consumer], change.partition), []).append(change.holding)
+            found.setdefault(
+                (index.group_of[change.holding.consumer], change.partition), []
+            ).append(change.holding)
     return dict(sorted(found.items()))
 
 
 def _generation_at(index: Index, consumer: str, number: int) -> int:
-    """The generation or epoch that the consumer's life was in at this event; −1 if none was told."""
+    """The generation or epoch that the consumer's life was in at this event; −1 if none was
+    told.
+    """
     numbers = index.by_consumer[consumer]
     for place in range(bisect_left(numbers, number) - 1, -1, -1):
         event = index.events[numbers[place]]

@@ -1,4 +1,6 @@
-"""What the pass that finds pauses knows of each consumer and each group while it walks the trace."""
+"""What the pass that finds pauses knows of each consumer and each group while it walks the
+trace.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,25 @@ UNKNOWN_CONSUMER = ConsumerFacts(group="")
 class Taker:
     """What the pass knows of one consumer."""
 
-    __slots__ = ("awaits", "callback", "callback_event", "callback_us", "committed_event", "committed_us", "group", "halted", "holds", "is_assigned",
-                 "is_auto_commit", "joined_us", "max_poll_us", "name", "noticed_us", "returned_event", "returned_us")
+    __slots__ = (
+        "awaits",
+        "callback",
+        "callback_event",
+        "callback_us",
+        "committed_event",
+        "committed_us",
+        "group",
+        "halted",
+        "holds",
+        "is_assigned",
+        "is_auto_commit",
+        "joined_us",
+        "max_poll_us",
+        "name",
+        "noticed_us",
+        "returned_event",
+        "returned_us",
+    )
 
     def __init__(self, name: str, group: Shares, facts: ConsumerFacts) -> None:
         self.name = name
@@ -21,9 +40,9 @@ class Taker:
         self.is_auto_commit = facts.is_auto_commit is not False
         self.max_poll_us = facts.max_poll_interval_us
         self.awaits = facts.awaits
-        self.is_assigned = False                       # it was assigned something, if only nothing, in this life
-        self.holds: dict[Partition, int] = {}          # partition → number of the callback that brought it
-        self.halted = ""                               # froze | stuck | cut, until it returns
+        self.is_assigned = False  # it was assigned something, if only nothing, in this life
+        self.holds: dict[Partition, int] = {}  # partition → number of the callback that brought it
+        self.halted = ""  # froze | stuck | cut, until it returns
         self.committed_us = self.noticed_us = self.joined_us = self.returned_us = -1
         self.committed_event = self.returned_event = -1
         self.callback = ""
@@ -37,8 +56,10 @@ class Shares:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.owner: dict[Partition, str] = {}          # who was assigned it last, empty once revoked
-        self.taker: dict[Partition, str] = {}          # who takes its records now
+        self.owner: dict[Partition, str] = {}  # who was assigned it last, empty once revoked
+        self.taker: dict[Partition, str] = {}  # who takes its records now
         self.open: dict[Partition, Pause] = {}
         self.ready: dict[Partition, tuple[int, int]] = {}
-        self.resumed: dict[Partition, tuple[int, int]] = {}      # its owner went on with others of its partitions then, and may come to this one
+        self.resumed: dict[
+            Partition, tuple[int, int]
+        ] = {}  # its owner went on with others of its partitions then, and may come to this one

@@ -1,13 +1,18 @@
-"""Which partition stood still, from when to when: one lean pass over the trace, since sweeps pay for it millions of times.
+"""Which partition stood still, from when to when: one lean pass over the trace, since sweeps pay
+for it millions of times.
 
-A partition's pause begins when its last taker stopped taking its records (revocation began, counting the commit before it; the process died,
-froze, left, was cut off; its handler got stuck; max.poll.interval.ms ran out), or when the same happened to one that was to be its first; it
-ends when an owner is handed records again. Where the records were young, the producer was late and not the group: the pause then ended as soon
-as the owner was ready. Traces without deliveries (logs, topics without records) end it at the position, or without positions at the end of the
-assigned callback. A new owner that knows where to read several partitions goes through their records batch by batch: with the first batch all
-are served, since a batch's time is no pause; so does one that was held up, and goes on.
+A partition's pause begins when its last taker stopped taking its records (revocation began,
+counting the commit before it; the process died, froze, left, was cut off; its handler got stuck;
+max.poll.interval.ms ran out), or when the same happened to one that was to be its first; it ends
+when an owner is handed records again. Where the records were young, the producer was late and not
+the group: the pause then ended as soon as the owner was ready. Traces without deliveries (logs,
+topics without records) end it at the position, or without positions at the end of the assigned
+callback. A new owner that knows where to read several partitions goes through their records batch
+by batch: with the first batch all are served, since a batch's time is no pause; so does one that
+was held up, and goes on.
 
-A long callback also holds up the partitions that a consumer keeps; short ones (below NOTICEABLE) are like a batch and count for nothing.
+A long callback also holds up the partitions that a consumer keeps; short ones (below NOTICEABLE)
+are like a batch and count for nothing.
 """
 
 from __future__ import annotations
@@ -20,13 +25,24 @@ from rebalsim.domain.ids import Partition
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import Trace
 
-NOTICEABLE_US = 100_000      # a callback that holds up kept partitions for less is as a batch
-HANDED_ON = frozenset(("revoked", "lost"))      # what a forming group hands on before anybody has read it: it is starting up, and stands still for nobody
-PUT_OUT = frozenset(("lost", "poll-expired"))   # a last batch may slip out to one that is no member any more: nothing goes on with that
-PRODUCER_LATE_US = 200_000   # records younger than the wait by more than this: there was nothing to hand over
+NOTICEABLE_US = 100_000  # a callback that holds up kept partitions for less is as a batch
+HANDED_ON = frozenset(
+    ("revoked", "lost")
+    # what a forming group hands on before anybody has read it: it is starting up, and stands still for
+    # nobody
+)
+PUT_OUT = frozenset(
+    ("lost", "poll-expired")
+)  # a last batch may slip out to one that is no member any more: nothing goes on with that
+PRODUCER_LATE_US = (
+    200_000  # records younger than the wait by more than this: there was nothing to hand over
+)
+
 
 class PauseFinder:
-    """The pass itself; `pauses` holds what it found, in order of their beginnings after `finish`."""
+    """The pass itself; `pauses` holds what it found, in order of their beginnings after
+    `finish`.
+    """
 
     def __init__(self, trace: Trace, horizon_us: int) -> None:
         self.trace = trace
@@ -36,7 +52,11 @@ class PauseFinder:
         self.groups: dict[str, Shares] = {}
         self.partitions = {name: facts.partitions for name, facts in trace.header.topics.items()}
         self.ends_at_position, self.ends_at_callback = _what_ends(trace)
-        self.silent = {name for name, facts in trace.header.topics.items() if facts.rates is not None and not any(rate for _, rate, _ in facts.rates)}
+        self.silent = {
+            name
+            for name, facts in trace.header.topics.items()
+            if facts.rates is not None and not any(rate for _, rate, _ in facts.rates)
+        }
 
     def run(self) -> list[Pause]:
         """Every pause, sorted by beginning and partition."""
@@ -54,7 +74,7 @@ class PauseFinder:
         self.pauses.sort(key=_by_start)
         return self.pauses
 
-    # ------------------------------------------------------------------------------------------------ who
+    # ------------------------------------------------------------------------------------------ who
 
     def _consumer(self, name: str) -> Taker:
         found = self.consumers.get(name)
@@ -66,9 +86,11 @@ class PauseFinder:
             found = self.consumers[name] = Taker(name, group, facts)
         return found
 
-    # ------------------------------------------------------------------------------------------------ pauses begin
+    # --------------------------------------------------------------------------------- pauses begin
 
-    def _stop(self, c: Taker, partitions: Iterable[Partition], at: int, why: str, number: int) -> None:
+    def _stop(
+        self, c: Taker, partitions: Iterable[Partition], at: int, why: str, number: int
+    ) -> None:
         """The consumer stopped taking these partitions' records."""
         group, name = c.group, c.name
         taker = group.taker
@@ -82,14 +104,21 @@ class PauseFinder:
                 if went is None or why in PUT_OUT or went[0] >= at:
                     pause.path += (number,)
                     group.resumed.pop(p, None)
-                else:                                                  # it had been going on since then
+                else:  # it had been going on since then
                     self._close(pause, *went, name)
                     group.open[p] = Pause(p, group.name, at, -1, True, why, name, "", number, -1)
-            elif why not in HANDED_ON and p not in taker and group.owner.get(p) == name and self._is_fed(p):     # it was to be read, and never was
+            elif (
+                why not in HANDED_ON
+                and p not in taker
+                and group.owner.get(p) == name
+                and self._is_fed(p)
+            ):  # it was to be read, and never was
                 group.open[p] = Pause(p, group.name, at, -1, True, why, name, "", number, -1)
 
     def _is_fed(self, p: Partition) -> bool:
-        """Whether records are known to come to it: one that stays empty is read by nobody, and stands still for nobody."""
+        """Whether records are known to come to it: one that stays empty is read by nobody, and
+        stands still for nobody.
+        """
         facts = self.trace.header.topics.get(p.topic)
         if facts is None or not facts.rates or p.topic in self.silent:
             return False
@@ -108,8 +137,16 @@ class PauseFinder:
                     pause.path += (number,)
             return
         start, why_number = e.at_us, number
-        if e.callback == "revoked" and c.is_auto_commit and c.committed_us >= c.noticed_us >= 0 and c.noticed_us > c.joined_us:
-            start, why_number = c.committed_us, c.committed_event      # nothing is handed over from the commit before the callback on
+        if (
+            e.callback == "revoked"
+            and c.is_auto_commit
+            and c.committed_us >= c.noticed_us >= 0
+            and c.noticed_us > c.joined_us
+        ):
+            start, why_number = (
+                c.committed_us,
+                c.committed_event,
+            )  # nothing is handed over from the commit before the callback on
         self._stop(c, e.partitions, start, e.callback, why_number)
         for p in e.partitions:
             c.holds.pop(p, None)
@@ -149,7 +186,11 @@ class PauseFinder:
 
     def _poll_expired(self, number: int, e: ev.PollExpired) -> None:
         c = self._consumer(e.consumer)
-        due = e.last_poll_us + c.max_poll_us if e.last_poll_us >= 0 and c.max_poll_us >= 0 else e.at_us
+        due = (
+            e.last_poll_us + c.max_poll_us
+            if e.last_poll_us >= 0 and c.max_poll_us >= 0
+            else e.at_us
+        )
         self._stop(c, c.holds, min(due, e.at_us), "poll-expired", number)
 
     def _topic_changed(self, number: int, e: ev.TopicChanged) -> None:
@@ -160,22 +201,33 @@ class PauseFinder:
             if e.partitions > before and (is_read or self._is_awaited(group, e.topic)):
                 for p in (Partition(e.topic, n) for n in range(before, e.partitions)):
                     if p not in group.open and p not in group.taker:
-                        group.open[p] = Pause(p, group.name, e.at_us, -1, True, "grown", "", "", number, -1)
-            for p in [p for p in (*group.open, *group.taker) if p.topic == e.topic and p.number >= e.partitions]:
-                group.taker.pop(p, None)                               # the partition is gone: nothing it should make progress on
+                        group.open[p] = Pause(
+                            p, group.name, e.at_us, -1, True, "grown", "", "", number, -1
+                        )
+            for p in [
+                p
+                for p in (*group.open, *group.taker)
+                if p.topic == e.topic and p.number >= e.partitions
+            ]:
+                group.taker.pop(
+                    p, None
+                )  # the partition is gone: nothing it should make progress on
                 if (pause := group.open.pop(p, None)) is not None:
                     self._close(pause, e.at_us, number, "")
 
     def _is_awaited(self, group: Shares, topic: str) -> bool:
         """Does a member subscribe to the topic, which was not there until now?"""
-        return any(topic in c.awaits and c.is_assigned and c.group is group for c in self.consumers.values())
+        return any(
+            topic in c.awaits and c.is_assigned and c.group is group
+            for c in self.consumers.values()
+        )
 
     def _acted(self, number: int, e: ev.ScriptActed) -> None:
-        if e.kind == "Subscribe":                                      # what they ask for from now on, a trace does not tell
+        if e.kind == "Subscribe":  # what they ask for from now on, a trace does not tell
             for name in e.targets:
                 self._consumer(name).awaits = ()
 
-    # ------------------------------------------------------------------------------------------------ pauses end
+    # ----------------------------------------------------------------------------------- pauses end
 
     def _delivered(self, number: int, e: ev.RecordsDelivered) -> None:
         name = e.consumer
@@ -190,7 +242,9 @@ class PauseFinder:
                 continue
             pause = group.open.get(p)
             if pause is not None and c.halted == pause.why == "froze":
-                pause.started_us = max(pause.started_us, e.at_us)      # a last batch slipped out while the signal travelled
+                pause.started_us = max(
+                    pause.started_us, e.at_us
+                )  # a last batch slipped out while the signal travelled
                 continue
             taker[p] = name
             is_served = True
@@ -199,17 +253,29 @@ class PauseFinder:
             del group.open[p]
             ready_us, ready_event = group.ready.get(p) or (c.returned_us, c.returned_event)
             went = group.resumed.get(p)
-            if age >= 0 and ready_us > pause.started_us and e.at_us - ready_us - age > PRODUCER_LATE_US:
+            if (
+                age >= 0
+                and ready_us > pause.started_us
+                and e.at_us - ready_us - age > PRODUCER_LATE_US
+            ):
                 self._close(pause, ready_us, ready_event, name)
             elif went is not None and _is_kept(pause, name):
                 self._close(pause, *went, name)
             else:
                 self._close(pause, e.at_us, number, name)
         if is_served and group.open:
-            self._resume(c, [p for p in c.holds if p in group.open and self._is_ready(c, p)], e.at_us, number)
+            self._resume(
+                c, [p for p in c.holds if p in group.open and self._is_ready(c, p)], e.at_us, number
+            )
             for p in c.holds:
                 pause = group.open.get(p)
-                if pause is not None and c.returned_us > pause.started_us and _is_kept(pause, name) and p not in group.resumed and not c.halted:
+                if (
+                    pause is not None
+                    and c.returned_us > pause.started_us
+                    and _is_kept(pause, name)
+                    and p not in group.resumed
+                    and not c.halted
+                ):
                     group.resumed[p] = e.at_us, number
 
     def _is_ready(self, c: Taker, p: Partition) -> bool:
@@ -238,13 +304,33 @@ class PauseFinder:
         group = c.group
         for p in c.holds:
             if group.taker.get(p) == c.name:
-                self.pauses.append(Pause(p, group.name, c.callback_us, until, False, "callback", c.name, c.name, c.callback_event, number))
+                self.pauses.append(
+                    Pause(
+                        p,
+                        group.name,
+                        c.callback_us,
+                        until,
+                        False,
+                        "callback",
+                        c.name,
+                        c.name,
+                        c.callback_event,
+                        number,
+                    )
+                )
 
-    def _returned(self, number: int, e: ev.HandlerReturned | ev.ConsumerThawed | ev.LinkHealed) -> None:
+    def _returned(
+        self, number: int, e: ev.HandlerReturned | ev.ConsumerThawed | ev.LinkHealed
+    ) -> None:
         c = self._consumer(e.consumer)
         c.halted = ""
         c.returned_us, c.returned_event = e.at_us, number
-        self._resume(c, [p for p in c.holds if self.ends_at_position or p.topic in self.silent], e.at_us, number)
+        self._resume(
+            c,
+            [p for p in c.holds if self.ends_at_position or p.topic in self.silent],
+            e.at_us,
+            number,
+        )
 
     def _resume(self, c: Taker, partitions: Iterable[Partition], at: int, number: int) -> None:
         """The consumer takes these again, as far as such a trace can tell."""
@@ -267,12 +353,25 @@ class PauseFinder:
         self.pauses.append(pause)
 
     def _finish(self) -> None:
-        """What is still open at the horizon is open, unless its owner was ready and nothing had arrived to be handed over."""
+        """What is still open at the horizon is open, unless its owner was ready and nothing had
+        arrived to be handed over.
+        """
         for c in self.consumers.values():
             if c.callback and self.horizon_us - c.callback_us >= NOTICEABLE_US:
                 for p in c.holds:
                     if c.group.taker.get(p) == c.name:
-                        c.group.open[p] = Pause(p, c.group.name, c.callback_us, -1, True, "callback", c.name, "", c.callback_event, -1)
+                        c.group.open[p] = Pause(
+                            p,
+                            c.group.name,
+                            c.callback_us,
+                            -1,
+                            True,
+                            "callback",
+                            c.name,
+                            "",
+                            c.callback_event,
+                            -1,
+                        )
         for group in self.groups.values():
             for p, pause in group.open.items():
                 owner = group.owner.get(p, "")
@@ -280,26 +379,43 @@ class PauseFinder:
                 went = group.resumed.get(p)
                 if went is not None and _is_kept(pause, owner):
                     self._close(pause, *went, owner)
-                elif ready and owner and ready[0] > pause.started_us and self._arrivals(p, ready[0]) < 1.0:
+                elif (
+                    ready
+                    and owner
+                    and ready[0] > pause.started_us
+                    and self._arrivals(p, ready[0]) < 1.0
+                ):
                     self._close(pause, ready[0], ready[1], owner)
                 elif pause.started_us < self.horizon_us:
                     pause.ended_us = self.horizon_us
                     self.pauses.append(pause)
 
     def _arrivals(self, p: Partition, since: int) -> float:
-        """About how many records arrived since then, by the topic's last rate; many where it is unknown."""
+        """About how many records arrived since then, by the topic's last rate; many where it is
+        unknown.
+        """
         facts = self.trace.header.topics.get(p.topic)
         if facts is None or facts.rates is None:
             return 1.0
         total = sum(facts.weights, 0.0)
-        share = facts.weights[p.number] / total if p.number < len(facts.weights) and total else 1 / max(facts.partitions, 1)
-        return max(rate for _, rate, _ in facts.rates) * share * (self.horizon_us - since) / 1e6 if facts.rates else 0.0
+        share = (
+            facts.weights[p.number] / total
+            if p.number < len(facts.weights) and total
+            else 1 / max(facts.partitions, 1)
+        )
+        return (
+            max(rate for _, rate, _ in facts.rates) * share * (self.horizon_us - since) / 1e6
+            if facts.rates
+            else 0.0
+        )
 
     # what the client did before it was entered into a callback
     def _sent(self, number: int, e: ev.RequestSent) -> None:
         if e.api == "OffsetCommit":
             c = self._consumer(e.consumer)
-            if c.committed_us < c.noticed_us or c.committed_us < 0:    # the first one after the notice: later ones are retries
+            if (
+                c.committed_us < c.noticed_us or c.committed_us < 0
+            ):  # the first one after the notice: later ones are retries
                 c.committed_us, c.committed_event = e.at_us, number
 
     def _noticed(self, number: int, e: ev.RejoinRequested | ev.RebalanceNoticed) -> None:
@@ -335,13 +451,31 @@ def _by_start(pause: Pause) -> tuple[int, str, Partition]:
 
 
 _HANDLERS: dict[type, str] = {
-    ev.CallbackBegan: "_callback_began", ev.CallbackEnded: "_callback_ended", ev.RecordsDelivered: "_delivered", ev.PositionFound: "_position",
-    ev.ConsumerExited: "_exited", ev.CloseBegan: "_closing", ev.ConsumerFroze: "_froze", ev.HandlerStuck: "_stuck", ev.LinkCut: "_cut",
-    ev.PollExpired: "_poll_expired", ev.TopicChanged: "_topic_changed", ev.HandlerReturned: "_returned", ev.ConsumerThawed: "_returned",
-    ev.LinkHealed: "_returned", ev.RequestSent: "_sent", ev.RejoinRequested: "_noticed", ev.RebalanceNoticed: "_noticed", ev.GenerationJoined: "_joined",
-    ev.MemberStateChanged: "_member_state", ev.ScriptActed: "_acted",
+    ev.CallbackBegan: "_callback_began",
+    ev.CallbackEnded: "_callback_ended",
+    ev.RecordsDelivered: "_delivered",
+    ev.PositionFound: "_position",
+    ev.ConsumerExited: "_exited",
+    ev.CloseBegan: "_closing",
+    ev.ConsumerFroze: "_froze",
+    ev.HandlerStuck: "_stuck",
+    ev.LinkCut: "_cut",
+    ev.PollExpired: "_poll_expired",
+    ev.TopicChanged: "_topic_changed",
+    ev.HandlerReturned: "_returned",
+    ev.ConsumerThawed: "_returned",
+    ev.LinkHealed: "_returned",
+    ev.RequestSent: "_sent",
+    ev.RejoinRequested: "_noticed",
+    ev.RebalanceNoticed: "_noticed",
+    ev.GenerationJoined: "_joined",
+    ev.MemberStateChanged: "_member_state",
+    ev.ScriptActed: "_acted",
 }
 
+
 def find_pauses(trace: Trace, horizon_us: int) -> list[Pause]:
-    """Every pause of the trace before the horizon, sorted by beginning and partition; open ones end at the horizon so far."""
+    """Every pause of the trace before the horizon, sorted by beginning and partition; open ones
+    end at the horizon so far.
+    """
     return PauseFinder(trace, horizon_us).run()

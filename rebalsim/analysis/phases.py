@@ -1,5 +1,7 @@
-"""From a pause to its story: consecutive phases that add up to it exactly, each with its facts and evidence, and the cause. Worked out when asked
-for; partitions that stood still together (same beginning, same way, same end) share one story."""
+"""From a pause to its story: consecutive phases that add up to it exactly, each with its facts
+and evidence, and the cause. Worked out when asked for; partitions that stood still together
+(same beginning, same way, same end) share one story.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from rebalsim.analysis.causes import Causes
-from rebalsim.analysis.doing import BROKERS_HEARTBEAT, HEARTBEAT, METADATA, POLL, QUICK_US, SESSION, TIMERS, Doings
+from rebalsim.analysis.doing import (
+    BROKERS_HEARTBEAT,
+    HEARTBEAT,
+    METADATA,
+    POLL,
+    QUICK_US,
+    SESSION,
+    TIMERS,
+    Doings,
+)
 from rebalsim.analysis.index import NOTHING, Index, starting
 from rebalsim.analysis.kinds import GroupTold
 from rebalsim.analysis.phases_classic import ClassicWalk, Cut, notice_of
@@ -19,24 +30,36 @@ from rebalsim.domain.ids import Partition
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TraceHeader
 
-SLOW_FETCH_US = 1_000_000        # position look-up, connections, and a Fetch in flight to wait for take less: longer, and the owner did not poll
+# position look-up, connections, and a Fetch in flight to wait for take less: longer, and the owner
+# did not poll
+SLOW_FETCH_US = 1_000_000
 
 
 class Storyteller:
     """Tells the stories of one trace's pauses."""
 
     def __init__(
-        self, index: Index, header: TraceHeader, rounds: dict[str, list[Rebalance]], emptied: dict[str, list[Rebalance]],
+        self,
+        index: Index,
+        header: TraceHeader,
+        rounds: dict[str, list[Rebalance]],
+        emptied: dict[str, list[Rebalance]],
         disturbances: Sequence[Disturbance],
     ) -> None:
         self.index = index
         self.header = header
         self.rounds = {g: sorted(found, key=lambda r: r.prepared_us) for g, found in rounds.items()}
         self.barriered = {
-            g: sorted((r for r in (*found, *emptied.get(g, ())) if r.completed_by != "computed"), key=lambda r: r.prepared_us)
+            g: sorted(
+                (r for r in (*found, *emptied.get(g, ())) if r.completed_by != "computed"),
+                key=lambda r: r.prepared_us,
+            )
             for g, found in self.rounds.items()
         }
-        self.targets = {g: [r for r in found if r.completed_by == "computed"] for g, found in self.rounds.items()}
+        self.targets = {
+            g: [r for r in found if r.completed_by == "computed"]
+            for g, found in self.rounds.items()
+        }
         self.doings = Doings(index)
         self.causes = Causes(index, header, self.doings, disturbances)
         self.groups: dict[str, GroupTold] = {}
@@ -46,7 +69,18 @@ class Storyteller:
 
     def tell(self, p: Pause) -> Story:
         """The story of a pause, shared with those that have the same."""
-        key = (p.group, p.started_us, p.start_event, p.why, p.owner_before, p.owner_after, p.path, p.ended_us, p.is_open, p.end_event)
+        key = (
+            p.group,
+            p.started_us,
+            p.start_event,
+            p.why,
+            p.owner_before,
+            p.owner_after,
+            p.path,
+            p.ended_us,
+            p.is_open,
+            p.end_event,
+        )
         story = self.known.get(key)
         if story is None:
             story = self.known[key] = self._story(p)
@@ -64,20 +98,40 @@ class Storyteller:
         return Story(phases, self.causes.of(p, phases, self._rounds_of(p, cuts, is_ahead)))
 
     def _walked(self, p: Pause) -> tuple[list[Cut], bool]:
-        """Each instant belongs to what the group was then: barriers and a leader in a classic one, heartbeats in one of the consumer protocol."""
-        kinds = self._told(p.group).within(p.started_us, p.ended_us) or [(p.started_us, self._spoke_new(p))]
+        """Each instant belongs to what the group was then: barriers and a leader in a classic
+        one, heartbeats in one of the consumer protocol.
+        """
+        kinds = self._told(p.group).within(p.started_us, p.ended_us) or [
+            (p.started_us, self._spoke_new(p))
+        ]
         walked: dict[bool, list[Cut]] = {}
         is_ahead = False
         for _, is_consumer in kinds:
             if is_consumer in walked:
                 continue
             if is_consumer:
-                walked[True] = ConsumerWalk(self.index, self.header, self.targets.get(p.group, []), p, self._told(p.group), self._speaks_new).walk()
+                walked[True] = ConsumerWalk(
+                    self.index,
+                    self.header,
+                    self.targets.get(p.group, []),
+                    p,
+                    self._told(p.group),
+                    self._speaks_new,
+                ).walk()
             else:
-                walk = ClassicWalk(self.index, self.header, self.barriered.get(p.group, []), p, self._assignee, self._is_empty)
+                walk = ClassicWalk(
+                    self.index,
+                    self.header,
+                    self.barriered.get(p.group, []),
+                    p,
+                    self._assignee,
+                    self._is_empty,
+                )
                 walked[False] = walk.walk()
                 is_ahead = walk.is_ahead and not kinds[0][1]
-        return (next(iter(walked.values())) if len(kinds) == 1 else spliced(kinds, walked)), is_ahead
+        return (
+            next(iter(walked.values())) if len(kinds) == 1 else spliced(kinds, walked)
+        ), is_ahead
 
     def _told(self, group: str) -> GroupTold:
         found = self.groups.get(group)
@@ -85,15 +139,23 @@ class Storyteller:
             found = self.groups[group] = GroupTold(self.index, group)
         return found
 
-    def _is_empty(self, group: str, r: Rebalance | None, following: Rebalance | None, at: int) -> bool:
-        """As the coordinator told; else all who had joined the round were gone before the next one."""
+    def _is_empty(
+        self, group: str, r: Rebalance | None, following: Rebalance | None, at: int
+    ) -> bool:
+        """As the coordinator told; else all who had joined the round were gone before the
+        next one.
+        """
         told = self._told(group)
         if told.states:
             return told.is_empty(at)
-        return r is not None and following is not None and all(c in following.removed for c in r.joins)
+        return (
+            r is not None and following is not None and all(c in following.removed for c in r.joins)
+        )
 
     def _assignee(self, r: Rebalance, partition: Partition) -> str:
-        """Who was told in this round that the partition is its own; empty if nobody. A group that was emptied or converted counts anew."""
+        """Who was told in this round that the partition is its own; empty if nobody. A group
+        that was emptied or converted counts anew.
+        """
         key = (r.group, r.generation)
         if self.received is None:
             self.received = {}
@@ -101,16 +163,22 @@ class Storyteller:
                 for n in numbers:
                     e = self.index.events[n]
                     if type(e) is ev.AssignmentReceived:
-                        owners = self.received.setdefault((self.index.group_of[consumer], e.generation), {})
+                        owners = self.received.setdefault(
+                            (self.index.group_of[consumer], e.generation), {}
+                        )
                         for p in e.partitions:
                             owners.setdefault(p, []).append((e.at_us, consumer))
         told = self.received.get(key, {}).get(partition, ())
         return next((consumer for at, consumer in reversed(told) if at >= r.barrier_us), "")
 
     def _spoke_new(self, p: Pause) -> bool:
-        """Where no coordinator tells what the group was: by how the holder and the next one spoke to it last. While a group goes from one protocol to
-        the other they may differ; then the coordinator is that of the consumer protocol."""
-        return self._speaks_new(p.owner_before or p.owner_after, p.start_event) or (p.owner_after != "" and self._speaks_new(p.owner_after, p.end_event))
+        """Where no coordinator tells what the group was: by how the holder and the next one
+        spoke to it last. While a group goes from one protocol to the other they may differ; then
+        the coordinator is that of the consumer protocol.
+        """
+        return self._speaks_new(p.owner_before or p.owner_after, p.start_event) or (
+            p.owner_after != "" and self._speaks_new(p.owner_after, p.end_event)
+        )
 
     def _speaks_new(self, who: str, event: int) -> bool:
         if who not in self.index.new_protocol:
@@ -132,7 +200,9 @@ class Storyteller:
         return numbers[place - 1] if place else -1
 
     def _rounds_of(self, p: Pause, cuts: list[Cut], is_ahead: bool) -> list[Rebalance]:
-        """The rounds that a pause lived through, the one that set it off first; `is_ahead` where the partition was given up before that one began."""
+        """The rounds that a pause lived through, the one that set it off first; `is_ahead` where
+        the partition was given up before that one began.
+        """
         found = {id(c.round): c.round for c in cuts if c.round is not None}
         rounds = self.rounds.get(p.group, [])
         place = bisect_right(rounds, p.started_us, key=lambda r: r.prepared_us)
@@ -156,14 +226,23 @@ class Storyteller:
                 elif p.end_event >= 0:
                     evidence = tuple(dict.fromkeys((*evidence, p.end_event)))
                 facts, more = self._facts(p, cut, ended)
-                if facts.until_us > ended:                   # what ended the wait in the end did not end this part of it
+                if (
+                    facts.until_us > ended
+                ):  # what ended the wait in the end did not end this part of it
                     facts = replace(facts, until_us=-1)
-                phases.append(Phase(cut.kind, cut.at_us, ended, facts, tuple(dict.fromkeys((*evidence, *more)))))
+                phases.append(
+                    Phase(
+                        cut.kind, cut.at_us, ended, facts, tuple(dict.fromkeys((*evidence, *more)))
+                    )
+                )
         if not phases or phases[0].started_us != p.started_us or phases[-1].ended_us != p.ended_us:
-            raise BugError(f"The phases of the pause of {p.partition} from {p.started_us} to {p.ended_us} µs do not cover it")
+            raise BugError(
+                f"The phases of the pause of {p.partition} from {p.started_us} to {p.ended_us} "
+                "µs do not cover it"
+            )
         return tuple(phases)
 
-    # ------------------------------------------------------------------------------------------------ facts
+    # ---------------------------------------------------------------------------------------- facts
 
     def _facts(self, p: Pause, cut: Cut, ended: int) -> tuple[Facts, tuple[int, ...]]:
         kind, who, r = cut.kind, cut.consumer, cut.round
@@ -175,9 +254,15 @@ class Storyteller:
             return self._of_detection(p, who, cut.at_us, ended)
         if kind is PhaseKind.STUCK:
             expired = self._between(who, cut.at_us, ended, ev.PollExpired)
-            stuck = [self.index.events[n] for n in self._between(who, cut.at_us, ended, ev.HandlerStuck)]
+            stuck = [
+                self.index.events[n] for n in self._between(who, cut.at_us, ended, ev.HandlerStuck)
+            ]
             doing = "committing" if stuck and stuck[0].why == "commit" else "stuck"
-            if not stuck and expired and self.doings.at(who, self.index.events[expired[0]].at_us - 1)[0] == "in-callback":
+            if (
+                not stuck
+                and expired
+                and self.doings.at(who, self.index.events[expired[0]].at_us - 1)[0] == "in-callback"
+            ):
                 doing = "in-callback"
             return Facts(who, doing, cut.at_us, ended, POLL if expired else ""), expired
         if kind is PhaseKind.AWAY:
@@ -186,25 +271,59 @@ class Storyteller:
             how = self.doings.between(who, cut.at_us, ended)
             if p.why == "closed" and cut.at_us == p.started_us and how != "no-coordinator":
                 how = "closing"
-            commits = [n for n in self._between(who, cut.at_us, ended, ev.RequestSent) if self.index.events[n].api == "OffsetCommit"]
-            trigger = "refused" if how in ("busy", "joining", "committing") and len(commits) > 1 else ""
-            return Facts(who, "committing" if how in ("busy", "joining") else how, cut.at_us, ended, "", trigger), ()
+            commits = [
+                n
+                for n in self._between(who, cut.at_us, ended, ev.RequestSent)
+                if self.index.events[n].api == "OffsetCommit"
+            ]
+            trigger = (
+                "refused" if how in ("busy", "joining", "committing") and len(commits) > 1 else ""
+            )
+            return Facts(
+                who,
+                "committing" if how in ("busy", "joining") else how,
+                cut.at_us,
+                ended,
+                "",
+                trigger,
+            ), ()
         if kind in (PhaseKind.PICKUP, PhaseKind.RELEASE):
-            if ended - cut.at_us > QUICK_US and (alone := self._uncoordinated(p.group, who, cut.at_us, ended)) is not None:
+            if (
+                ended - cut.at_us > QUICK_US
+                and (alone := self._uncoordinated(p.group, who, cut.at_us, ended)) is not None
+            ):
                 return alone, ()
-            beat = BROKERS_HEARTBEAT if not who or self._speaks_new(who, self._event_at(who, ended)) else HEARTBEAT
-            return Facts(who, cut.doing or ("unaware" if kind is PhaseKind.PICKUP else "unacknowledged"), cut.at_us, ended, beat), ()
+            beat = (
+                BROKERS_HEARTBEAT
+                if not who or self._speaks_new(who, self._event_at(who, ended))
+                else HEARTBEAT
+            )
+            return Facts(
+                who,
+                cut.doing or ("unaware" if kind is PhaseKind.PICKUP else "unacknowledged"),
+                cut.at_us,
+                ended,
+                beat,
+            ), ()
         if kind is PhaseKind.INTERVAL:
-            return Facts("", "unknown", cut.at_us, ended, "group.consumer.assignment.interval.ms"), ()
+            return Facts(
+                "", "unknown", cut.at_us, ended, "group.consumer.assignment.interval.ms"
+            ), ()
         if kind is PhaseKind.ASSIGNMENT:
             return self._of_assignment(p, who, r, cut.at_us, ended)
         if kind is PhaseKind.FETCH:
             return Facts(who, self._fetching(who, cut.at_us, ended), cut.at_us, ended), ()
-        return Facts(who, "restoring" if kind is PhaseKind.RESTORE else "unknown", cut.at_us, ended), ()
+        return Facts(
+            who, "restoring" if kind is PhaseKind.RESTORE else "unknown", cut.at_us, ended
+        ), ()
 
     def _fetching(self, who: str, at: int, ended: int) -> str:
         """Why the first records took so long, if they did."""
-        if ended - at <= SLOW_FETCH_US or self._between(who, at, ended, ev.CoordinatorLost) or self.doings.at(who, at)[0] not in ("", "stuck", "in-callback"):
+        if (
+            ended - at <= SLOW_FETCH_US
+            or self._between(who, at, ended, ev.CoordinatorLost)
+            or self.doings.at(who, at)[0] not in ("", "stuck", "in-callback")
+        ):
             return "fetching"
         if self._between(who, at - QUICK_US, at, ev.LinkHealed):
             return "reconnecting"
@@ -213,32 +332,54 @@ class Storyteller:
 
     def _uncoordinated(self, group: str, who: str, began: int, ended: int) -> Facts | None:
         """Where the group had no coordinator for most of that time, nothing else matters."""
-        spans = self.doings.out_of_reach(who, began, ended) if who else self.doings.uncoordinated_within(group, began, ended)
+        spans = (
+            self.doings.out_of_reach(who, began, ended)
+            if who
+            else self.doings.uncoordinated_within(group, began, ended)
+        )
         if sum(until - at for at, until in spans) * 2 <= ended - began:
             return None
         return Facts(who, "no-coordinator", spans[0][0], spans[-1][1])
 
     def _of_away(self, who: str, at: int, ended: int) -> tuple[Facts, tuple[int, ...]]:
-        """Who was waited for, and whether it was away at all: one that left because its batch outlasted the limit is there, and busy."""
+        """Who was waited for, and whether it was away at all: one that left because its batch
+        outlasted the limit is there, and busy.
+        """
         doing, since, event = self.doings.at(who, at) if who else ("away", -1, -1)
-        if doing == "" and (expired := self.index.last_of(who, at, ev.PollExpired)) > self.index.last_of(who, at, ev.PollingBegan):
+        if doing == "" and (
+            expired := self.index.last_of(who, at, ev.PollExpired)
+        ) > self.index.last_of(who, at, ev.PollingBegan):
             return Facts(who, "busy", self.index.events[expired].at_us, ended), (expired,)
-        if doing and doing != "dead" and self._between(who, at, ended, ev.ConsumerExited):       # that did not pass: its process ended, and another came
+        if (
+            doing and doing != "dead" and self._between(who, at, ended, ev.ConsumerExited)
+        ):  # that did not pass: its process ended, and another came
             doing = "away"
-        back = self.doings.until(who, at) if doing in ("frozen", "stuck", "cut-off", "busy", "in-callback") else -1
+        back = (
+            self.doings.until(who, at)
+            if doing in ("frozen", "stuck", "cut-off", "busy", "in-callback")
+            else -1
+        )
         if 0 <= back < ended - QUICK_US:
             return Facts(who, doing, since, ended, "", "rejoined"), (event,) if event >= 0 else ()
         is_new = bool(who) and not self.index.first_at(self.index.by_consumer.get(who, NOTHING), at)
-        return Facts(who, "new" if is_new else "away" if doing in ("", "dead") else doing, since, ended), (event,) if event >= 0 else ()
+        return Facts(
+            who, "new" if is_new else "away" if doing in ("", "dead") else doing, since, ended
+        ), (event,) if event >= 0 else ()
 
-    def _of_assignment(self, p: Pause, assignee: str, r: Rebalance | None, began: int, ended: int) -> tuple[Facts, tuple[int, ...]]:
-        """What most of the time went to: until the leader read that it leads, until the assignment was stored, until the new owner took it up."""
+    def _of_assignment(
+        self, p: Pause, assignee: str, r: Rebalance | None, began: int, ended: int
+    ) -> tuple[Facts, tuple[int, ...]]:
+        """What most of the time went to: until the leader read that it leads, until the
+        assignment was stored, until the new owner took it up.
+        """
         if r is not None and ended - began > QUICK_US:
             if (alone := self._uncoordinated(p.group, "", began, ended)) is not None:
                 return alone, ()
             if (dead := self._dead_in(r, p, began, ended)) is not None:
                 return dead
-        if r is None and assignee and ended - began > SLOW_FETCH_US:        # consumer protocol: it has been told, and its poll thread must come to it
+        if (
+            r is None and assignee and ended - began > SLOW_FETCH_US
+        ):  # consumer protocol: it has been told, and its poll thread must come to it
             doing, since, event = self.doings.at(assignee, began)
             if doing and doing != "in-callback":
                 return Facts(assignee, doing, since, ended), (event,)
@@ -247,7 +388,10 @@ class Storyteller:
         leads = led[0] if led[0] >= 0 else ended
         stored = r.stable_us if r is not None and r.stable_us >= 0 else leads
         waits = (
-            (leads - began, r.leader if r is not None else "", began, leads), (stored - leads, "", leads, stored), (ended - stored, assignee, stored, ended))
+            (leads - began, r.leader if r is not None else "", began, leads),
+            (stored - leads, "", leads, stored),
+            (ended - stored, assignee, stored, ended),
+        )
         longest, who, from_us, until = max(waits, key=lambda w: w[0])
         doing, since, event = self.doings.at(assignee, ended - 1) if assignee else ("", -1, -1)
         if doing in ("stuck", "frozen"):
@@ -258,24 +402,49 @@ class Storyteller:
         doing, since, event = self.doings.at(who, from_us)
         if doing and doing != "in-callback":
             return Facts(who, doing, since, until), (event, *told)
-        how = "away" if self._between(who, from_us, until, ev.ConsumerExited) else self.doings.between(who, from_us, until)
+        how = (
+            "away"
+            if self._between(who, from_us, until, ev.ConsumerExited)
+            else self.doings.between(who, from_us, until)
+        )
         return Facts(who, how, from_us, until), told
 
-    def _dead_in(self, r: Rebalance, p: Pause, began: int, ended: int) -> tuple[Facts, tuple[int, ...]] | None:
-        """A process that had ended was to assign, or was given this partition: nobody will ever take it up from there."""
+    def _dead_in(
+        self, r: Rebalance, p: Pause, began: int, ended: int
+    ) -> tuple[Facts, tuple[int, ...]] | None:
+        """A process that had ended was to assign, or was given this partition: nobody will ever
+        take it up from there.
+        """
         if r.barrier_us < 0:
             return None
-        dead = [place for place in self.doings.places(p.group).dead_at(max(began, ended - 1)) if place.from_us <= r.barrier_us]
+        dead = [
+            place
+            for place in self.doings.places(p.group).dead_at(max(began, ended - 1))
+            if place.from_us <= r.barrier_us
+        ]
         leader = next((place for place in dead if place.consumer == r.leader), None)
-        if leader is not None and (r.stable_us < 0 or r.stable_us > ended) and leader.exited_us <= r.barrier_us:
+        if (
+            leader is not None
+            and (r.stable_us < 0 or r.stable_us > ended)
+            and leader.exited_us <= r.barrier_us
+        ):
             return Facts(leader.consumer, "dead-leader", leader.exited_us, -1), (leader.exit_event,)
-        if dead and 0 <= r.stable_us < ended and not self._assignee(r, p.partition) and len(r.latency_us) + len(dead) >= r.members:
+        if (
+            dead
+            and 0 <= r.stable_us < ended
+            and not self._assignee(r, p.partition)
+            and len(r.latency_us) + len(dead) >= r.members
+        ):
             whose = dead[0].consumer if len({place.consumer for place in dead}) == 1 else ""
-            return Facts(whose, "dead-owner", dead[0].exited_us, -1), tuple(place.exit_event for place in dead)
+            return Facts(whose, "dead-owner", dead[0].exited_us, -1), tuple(
+                place.exit_event for place in dead
+            )
         return None
 
     def _read_by(self, leader: str, r: Rebalance, until: int) -> tuple[int, int]:
-        """When the leader read the answer to its JoinGroup, and the event; it does so within poll() only."""
+        """When the leader read the answer to its JoinGroup, and the event; it does so within
+        poll() only.
+        """
         numbers = self.index.by_consumer.get(leader, NOTHING)
         for n in self.index.since(numbers, r.barrier_us):
             e = self.index.events[n]
@@ -285,57 +454,108 @@ class Storyteller:
                 return e.at_us, n
         return -1, -1
 
-    def _of_round(self, p: Pause, kind: PhaseKind, r: Rebalance, began: int, ended: int) -> tuple[Facts, tuple[int, ...]]:
+    def _of_round(
+        self, p: Pause, kind: PhaseKind, r: Rebalance, began: int, ended: int
+    ) -> tuple[Facts, tuple[int, ...]]:
         if kind is not PhaseKind.BARRIER:
             at, who, event = notice_of(r)
             told = (event,) if event >= 0 else ()
             if (alone := self._uncoordinated(p.group, who, began, ended)) is not None:
                 return alone, told
-            if who and not self.doings.is_by_heartbeat(event):            # an answer told it, which only its next poll() could ask for
-                return Facts(who, self.doings.between(who, r.prepared_us, at), r.prepared_us, at, "", r.trigger), told
-            return Facts(who, "unaware" if who else "unknown", r.prepared_us, at if who else ended, HEARTBEAT, r.trigger), told
+            if who and not self.doings.is_by_heartbeat(
+                event
+            ):  # an answer told it, which only its next poll() could ask for
+                return Facts(
+                    who,
+                    self.doings.between(who, r.prepared_us, at),
+                    r.prepared_us,
+                    at,
+                    "",
+                    r.trigger,
+                ), told
+            return Facts(
+                who,
+                "unaware" if who else "unknown",
+                r.prepared_us,
+                at if who else ended,
+                HEARTBEAT,
+                r.trigger,
+            ), told
         key = (id(r), began)
         found = self.barriers.get(key)
         if found is None:
             found = self.barriers[key] = self.doings.last_of(r, began, self.index.horizon_us)
         return found
 
-    def _of_detection(self, p: Pause, who: str, at: int, ended: int) -> tuple[Facts, tuple[int, ...]]:
+    def _of_detection(
+        self, p: Pause, who: str, at: int, ended: int
+    ) -> tuple[Facts, tuple[int, ...]]:
         if not who:
-            by_client = any(r.trigger == "subscription-changed" for r in self._rounds_around(p.group, at, ended))      # it matches the pattern itself
+            by_client = any(
+                r.trigger == "subscription-changed" for r in self._rounds_around(p.group, at, ended)
+            )  # it matches the pattern itself
             if not by_client and (back := self._unled_since(p.group, ended)) >= 0:
                 return Facts("", "unled", at, ended), (back,)
             kinds = self._told(p.group).within(at, ended)
             is_consumer = kinds[0][1] if kinds else self._spoke_new(p)
-            return Facts("", "unknown", at, ended, HEARTBEAT if is_consumer and not by_client else METADATA), ()
+            return Facts(
+                "", "unknown", at, ended, HEARTBEAT if is_consumer and not by_client else METADATA
+            ), ()
         doing, since, event = self.doings.at(who, at)
         if doing in ("", "closing"):
             doing, since, event = self.doings.at(who, ended - 1)
         removed = self._between(who, at, ended, ev.MemberRemoved)
         whys = [self.index.events[n].why for n in removed]
-        whys += [gone[2] for r in self._rounds_around(p.group, at, ended) if (gone := r.removed.get(who)) is not None and at < gone[0] <= ended]
-        timer = next((TIMERS[why] for why in whys if why in TIMERS), "")         # else it came back, or was replaced, before any timer fired
+        whys += [
+            gone[2]
+            for r in self._rounds_around(p.group, at, ended)
+            if (gone := r.removed.get(who)) is not None and at < gone[0] <= ended
+        ]
+        timer = next(
+            (TIMERS[why] for why in whys if why in TIMERS), ""
+        )  # else it came back, or was replaced, before any timer fired
         trigger = "replaced" if not timer and "replaced" in whys else ""
-        heard = next((self.index.events[n].last_heard_us for n in reversed(removed)), -1) if timer == SESSION else -1
-        return Facts(who, doing or "unknown", since, ended, timer, trigger, heard if heard > at else -1), tuple(n for n in (event, *removed) if n >= 0)
+        heard = (
+            next((self.index.events[n].last_heard_us for n in reversed(removed)), -1)
+            if timer == SESSION
+            else -1
+        )
+        return Facts(
+            who, doing or "unknown", since, ended, timer, trigger, heard if heard > at else -1
+        ), tuple(n for n in (event, *removed) if n >= 0)
 
     def _unled_since(self, group: str, at_us: int) -> int:
-        """The event with which the last round's leader came back in its old place and was not told that it leads; −1 if it still knows."""
+        """The event with which the last round's leader came back in its old place and was not
+        told that it leads; −1 if it still knows.
+        """
         rounds = self.rounds.get(group, [])
         place = bisect_left(rounds, at_us, key=lambda r: r.prepared_us)
         if not place or not rounds[place - 1].leader:
             return -1
         last = rounds[place - 1]
         numbers = self.index.by_consumer.get(last.leader, NOTHING)
-        joins = [n for n in numbers if type(self.index.events[n]) is ev.GenerationJoined and self.index.events[n].at_us < at_us]
+        joins = [
+            n
+            for n in numbers
+            if type(self.index.events[n]) is ev.GenerationJoined
+            and self.index.events[n].at_us < at_us
+        ]
         joined = self.index.events[joins[-1]] if joins else None
-        return joins[-1] if type(joined) is ev.GenerationJoined and joined.generation == last.generation and not joined.is_leader else -1
+        return (
+            joins[-1]
+            if type(joined) is ev.GenerationJoined
+            and joined.generation == last.generation
+            and not joined.is_leader
+            else -1
+        )
 
     def _rounds_around(self, group: str, from_us: int, until_us: int) -> list[Rebalance]:
         """The rounds that were under way or began then, and the first one after."""
         rounds = self.rounds.get(group, [])
         found = []
-        for r in starting(rounds, max(0, bisect_right(rounds, from_us, key=lambda r: r.prepared_us) - 1)):
+        for r in starting(
+            rounds, max(0, bisect_right(rounds, from_us, key=lambda r: r.prepared_us) - 1)
+        ):
             found.append(r)
             if r.prepared_us > until_us:
                 break
@@ -353,7 +573,9 @@ class Storyteller:
 
 
 def spliced(kinds: Sequence[tuple[int, bool]], walked: Mapping[bool, Sequence[Cut]]) -> list[Cut]:
-    """The cuts of each kind of group for as long as the group was of that kind; where it changed, what the other kind makes of that instant."""
+    """The cuts of each kind of group for as long as the group was of that kind; where it
+    changed, what the other kind makes of that instant.
+    """
     cuts: list[Cut] = []
     for place, (from_us, is_consumer) in enumerate(kinds):
         until = kinds[place + 1][0] if place + 1 < len(kinds) else None
@@ -363,7 +585,12 @@ def spliced(kinds: Sequence[tuple[int, bool]], walked: Mapping[bool, Sequence[Cu
             if until is not None and cut.at_us >= until:
                 break
             last = cuts[-1] if cuts else None
-            if last is not None and last.kind is cut.kind and last.consumer == cut.consumer and last.round is cut.round:
+            if (
+                last is not None
+                and last.kind is cut.kind
+                and last.consumer == cut.consumer
+                and last.round is cut.round
+            ):
                 last.evidence = tuple(dict.fromkeys((*last.evidence, *cut.evidence)))
             else:
                 cuts.append(replace(cut, at_us=max(cut.at_us, from_us)))

@@ -1,7 +1,9 @@
-"""How a pause of a classic group is cut: what the partition's holder did, and where the group's round stood, decide at each change.
+"""How a pause of a classic group is cut: what the partition's holder did, and where the group's
+round stood, decide at each change.
 
-The walk merges the holder's own events, the callbacks that concerned the partition, and the group's rounds, in order. Every change may begin
-another phase; so phases are consecutive and add up to the pause by construction.
+The walk merges the holder's own events, the callbacks that concerned the partition, and the
+group's rounds, in order. Every change may begin another phase; so phases are consecutive and add
+up to the pause by construction.
 """
 
 from __future__ import annotations
@@ -19,8 +21,9 @@ from rebalsim.trace.trace import TraceHeader
 
 @dataclass(slots=True)
 class Cut:
-    """From `at_us` on the partition was in this phase; `consumer` is whom it concerns, `round` the round it belongs to. `doing` where the walk alone
-    can tell what was waited for."""
+    """From `at_us` on the partition was in this phase; `consumer` is whom it concerns, `round`
+    the round it belongs to. `doing` where the walk alone can tell what was waited for.
+    """
 
     at_us: int
     kind: PhaseKind
@@ -30,29 +33,56 @@ class Cut:
     doing: str = ""
 
 
-REMOVALS = frozenset(("left", "session-expired", "not-rejoined", "not-synced", "group-full", "fenced", "rebalance-timeout"))   # of a member, for good
+REMOVALS = frozenset(
+    (
+        "left",
+        "session-expired",
+        "not-rejoined",
+        "not-synced",
+        "group-full",
+        "fenced",
+        "rebalance-timeout",
+    )
+)  # of a member, for good
 STARTS = {
-    "revoked": "revoking", "lost": "revoking", "closed": "closing", "killed": "gone", "fatal": "gone", "froze": "gone", "cut": "gone", "stuck": "stuck",
-    "poll-expired": "stuck", "grown": "unknown",
+    "revoked": "revoking",
+    "lost": "revoking",
+    "closed": "closing",
+    "killed": "gone",
+    "fatal": "gone",
+    "froze": "gone",
+    "cut": "gone",
+    "stuck": "stuck",
+    "poll-expired": "stuck",
+    "grown": "unknown",
 }
 
 
 @dataclass(slots=True)
 class ClassicWalk:
-    """One pause, walked through. `mode` is what became of the holder: revoking | closing | stuck | gone | left | given | returning | resuming |
-    assigned | serving | unknown (nobody ever held it)."""
+    """One pause, walked through. `mode` is what became of the holder: revoking | closing | stuck
+    | gone | left | given | returning | resuming | assigned | serving | unknown (nobody ever held
+    it).
+    """
 
     index: Index
     header: TraceHeader
     rounds: list[Rebalance]
     pause: Pause
-    assignee: Callable[[Rebalance, Partition], str]     # whom a round's result gave the partition, as far as anybody was told
-    is_empty: Callable[[str, Rebalance | None, Rebalance | None, int], bool]      # whether the group had no members, between these rounds
+    assignee: Callable[
+        [Rebalance, Partition], str
+    ]  # whom a round's result gave the partition, as far as anybody was told
+    is_empty: Callable[
+        [str, Rebalance | None, Rebalance | None, int], bool
+    ]  # whether the group had no members, between these rounds
     holder: str = ""
     mode: str = ""
-    is_handover: bool = False            # given up after a round, for the next one to hand on
-    is_torn: bool = False                # … and its giver has started anew since, in its old place: no round follows from that
-    is_ahead: bool = False               # given up before the round began that took it: its giver set that off itself
+    is_handover: bool = False  # given up after a round, for the next one to hand on
+    # … and its giver has started anew since, in its old place: no round follows from that
+    is_torn: bool = False
+    is_ahead: bool = (
+        False  # given up before the round began that took it: its giver set that off itself
+    )
     has_left: bool = False
     round: Rebalance | None = None
     cuts: list[Cut] = field(default_factory=list)
@@ -66,7 +96,14 @@ class ClassicWalk:
             self.is_handover = self._is_after_round(p.start_event)
             r = self.round
             is_over = not self.is_handover and r is not None and 0 <= r.barrier_us < p.started_us
-            self.is_ahead = is_over and (p.why == "revoked" or (p.why == "lost" and r is not None and (self.holder not in r.removed or not r.members)))
+            self.is_ahead = is_over and (
+                p.why == "revoked"
+                or (
+                    p.why == "lost"
+                    and r is not None
+                    and (self.holder not in r.removed or not r.members)
+                )
+            )
         self._mark(p.started_us, p.start_event)
         for at, number, r in self._changes():
             if r is not None:
@@ -76,10 +113,12 @@ class ClassicWalk:
             self._mark(max(at, p.started_us), number)
         return self.cuts
 
-    # ------------------------------------------------------------------------------------------------ what happens in between
+    # ---------------------------------------------------------------------- what happens in between
 
     def _changes(self) -> list[tuple[int, int, Rebalance | None]]:
-        """(instant, event, None) for consumers' events, (instant, −1, round) where a round began, was noticed or passed its barrier."""
+        """(instant, event, None) for consumers' events, (instant, −1, round) where a round
+        began, was noticed or passed its barrier.
+        """
         p, events = self.pause, self.index.events
         found: list[tuple[int, int, Rebalance | None]] = []
         concerned = dict.fromkeys((p.owner_before, *(events[n].consumer for n in p.path)))
@@ -110,14 +149,23 @@ class ClassicWalk:
         return self.rounds[place - 1] if place else None
 
     def _is_after_round(self, number: int) -> bool:
-        """Whether a revocation came with a round's result (its next one hands on) and not before joining one."""
+        """Whether a revocation came with a round's result (its next one hands on) and not before
+        joining one.
+        """
         numbers = self.index.by_consumer.get(self.holder, NOTHING)
         place = bisect_right(numbers, number) - 1
         while place >= 0:
             kind = type(self.index.events[numbers[place]])
             if kind is ev.GenerationJoined:
                 return True
-            if kind in (ev.RebalanceNoticed, ev.RejoinRequested, ev.CloseBegan, ev.ConsumerStarted, ev.MemberReset, ev.LeaveSent):
+            if kind in (
+                ev.RebalanceNoticed,
+                ev.RejoinRequested,
+                ev.CloseBegan,
+                ev.ConsumerStarted,
+                ev.MemberReset,
+                ev.LeaveSent,
+            ):
                 return False
             place -= 1
         return False
@@ -126,7 +174,12 @@ class ClassicWalk:
         if self.round is None or r.prepared_us >= self.round.prepared_us:
             self.round = r
         removed = r.removed.get(self.holder)
-        if removed is not None and removed[0] <= at and self.mode in ("gone", "stuck", "closing") and removed[0] >= self.pause.started_us:
+        if (
+            removed is not None
+            and removed[0] <= at
+            and self.mode in ("gone", "stuck", "closing")
+            and removed[0] >= self.pause.started_us
+        ):
             self.mode = "left"
         if self.mode == "unknown" and at >= r.prepared_us:
             self.mode = "left"
@@ -135,17 +188,27 @@ class ClassicWalk:
         e = self.index.events[number]
         kind, mode = type(e), self.mode
         if number in self.pause.path and kind is ev.CallbackBegan and e.callback == "assigned":
-            self.holder, self.mode, self.is_handover, self.is_torn, self.has_left = e.consumer, "assigned", False, False, False
+            self.holder, self.mode, self.is_handover, self.is_torn, self.has_left = (
+                e.consumer,
+                "assigned",
+                False,
+                False,
+                False,
+            )
             return
         if e.consumer != self.holder:
             return
         if kind is ev.ConsumerExited:
-            is_handed_on = mode == "given" and self.is_handover                # it let go of it for somebody else: that it ends now changes nothing
+            is_handed_on = (
+                mode == "given" and self.is_handover
+            )  # it let go of it for somebody else: that it ends now changes nothing
             if mode != "left" and not self.has_left and not is_handed_on:
                 self.mode = "gone"
             self.has_left = False
         elif kind is ev.CallbackBegan and e.callback != "assigned":
-            if mode in ("assigned", "serving", "resuming", "stuck") and (number in self.pause.path or mode in ("resuming", "stuck")):
+            if mode in ("assigned", "serving", "resuming", "stuck") and (
+                number in self.pause.path or mode in ("resuming", "stuck")
+            ):
                 self.mode, self.is_handover = "revoking", self._is_after_round(number)
         elif kind is ev.CallbackEnded:
             if mode == "revoking" and e.callback != "assigned":
@@ -161,16 +224,31 @@ class ClassicWalk:
         elif kind is ev.CloseBegan:
             if mode in ("assigned", "serving", "resuming", "stuck"):
                 self.mode = "closing"
-        elif kind is ev.MemberRemoved:                       # the coordinator's own word, whether or not anybody is left for a round
-            if e.why in REMOVALS and (mode in ("gone", "stuck", "closing") or (mode == "revoking" and self._is_its_own(number))):
-                self.mode, self.has_left = "left", True      # nobody waits for the callback of one that is out
+        elif (
+            kind is ev.MemberRemoved
+        ):  # the coordinator's own word, whether or not anybody is left for a round
+            if e.why in REMOVALS and (
+                mode in ("gone", "stuck", "closing")
+                or (mode == "revoking" and self._is_its_own(number))
+            ):
+                self.mode, self.has_left = (
+                    "left",
+                    True,
+                )  # nobody waits for the callback of one that is out
         else:
             self._troubled(e, kind, mode)
 
     def _tears(self, e: ev.AssignmentReceived) -> bool:
-        """It took its old place again, and in that round the partition had been kept back for the next one, which it would have set off."""
+        """It took its old place again, and in that round the partition had been kept back for
+        the next one, which it would have set off.
+        """
         r = self.round
-        if r is None or e.generation != r.generation or r.barrier_us > self.pause.started_us or self.assignee(r, self.pause.partition):
+        if (
+            r is None
+            or e.generation != r.generation
+            or r.barrier_us > self.pause.started_us
+            or self.assignee(r, self.pause.partition)
+        ):
             return False
         return not self._next_owner(e.at_us, self._following_barrier(r))
 
@@ -179,7 +257,7 @@ class ClassicWalk:
         if kind is ev.PollExpired:
             facts = self.header.consumers.get(self.holder)
             if mode == "stuck" and facts is not None and facts.instance_id is not None:
-                self.mode = "gone"                           # it stops its heartbeats and does not leave
+                self.mode = "gone"  # it stops its heartbeats and does not leave
         elif kind is ev.ConsumerFroze or (kind is ev.LinkCut and e.from_all_brokers):
             if mode in ("assigned", "serving", "resuming"):
                 self.mode = "gone"
@@ -189,20 +267,32 @@ class ClassicWalk:
         elif kind in (ev.HandlerReturned, ev.ConsumerThawed, ev.LinkHealed):
             if mode in ("stuck", "gone") or (mode == "left" and self._goes_on()):
                 self.mode = "resuming"
-        elif mode == "gone" and ((kind is ev.RequestSent and e.api == "JoinGroup") or (kind is ev.MemberAdded and e.how in ("replacement", "static"))):
+        elif mode == "gone" and (
+            (kind is ev.RequestSent and e.api == "JoinGroup")
+            or (kind is ev.MemberAdded and e.how in ("replacement", "static"))
+        ):
             self.mode = "returning"
 
     def _is_its_own(self, removal: int) -> bool:
-        """Whether it was removed as the member that it is, and not as one that it was before a restart."""
-        joined = self.index.last_of(self.holder, self.index.events[removal].at_us, ev.GenerationJoined)
-        return joined < 0 or self.index.events[joined].member_id == self.index.events[removal].member_id
+        """Whether it was removed as the member that it is, and not as one that it was before a
+        restart.
+        """
+        joined = self.index.last_of(
+            self.holder, self.index.events[removal].at_us, ev.GenerationJoined
+        )
+        return (
+            joined < 0
+            or self.index.events[joined].member_id == self.index.events[removal].member_id
+        )
 
     def _goes_on(self) -> bool:
-        """It took the partition up again without being given it anew: it had not heard yet that it was no member any more."""
+        """It took the partition up again without being given it anew: it had not heard yet that
+        it was no member any more.
+        """
         p = self.pause
         return self.holder == p.owner_before == p.owner_after and p.assigned_event < 0
 
-    # ------------------------------------------------------------------------------------------------ which phase that is
+    # -------------------------------------------------------------------------- which phase that is
 
     def _mark(self, at: int, number: int) -> None:
         kind, consumer, r = self._phase(at)
@@ -210,11 +300,18 @@ class ClassicWalk:
         if last is not None and last.kind is kind and last.consumer == consumer and last.round is r:
             return
         evidence = (number,) if number >= 0 else ()
-        if last is not None and last.at_us == at:            # what lasted no time is forgotten, but for its evidence
+        if (
+            last is not None and last.at_us == at
+        ):  # what lasted no time is forgotten, but for its evidence
             self.cuts.pop()
             evidence = tuple(dict.fromkeys((*last.evidence, *evidence)))
             before = self.cuts[-1] if self.cuts else None
-            if before is not None and before.kind is kind and before.consumer == consumer and before.round is r:
+            if (
+                before is not None
+                and before.kind is kind
+                and before.consumer == consumer
+                and before.round is r
+            ):
                 before.evidence = tuple(dict.fromkeys((*before.evidence, *evidence)))
                 return
         self.cuts.append(Cut(at, kind, consumer, r, evidence))
@@ -230,17 +327,29 @@ class ClassicWalk:
         if mode in ("revoking", "closing"):
             return PhaseKind.REVOKE, holder, None
         if mode == "resuming":
-            is_called = r is not None and r.prepared_us <= at and (r.barrier_us < 0 or at < r.barrier_us)
-            return (PhaseKind.REVOKE if is_called and not self._goes_on() else PhaseKind.FETCH), holder, None
+            is_called = (
+                r is not None and r.prepared_us <= at and (r.barrier_us < 0 or at < r.barrier_us)
+            )
+            return (
+                (PhaseKind.REVOKE if is_called and not self._goes_on() else PhaseKind.FETCH),
+                holder,
+                None,
+            )
         if mode in ("gone", "unknown"):
             return (PhaseKind.AWAY if self._returns() else PhaseKind.DETECTION), holder, None
         return self._of_group(at, mode, r)
 
-    def _of_group(self, at: int, mode: str, r: Rebalance | None) -> tuple[PhaseKind, str, Rebalance | None]:
+    def _of_group(
+        self, at: int, mode: str, r: Rebalance | None
+    ) -> tuple[PhaseKind, str, Rebalance | None]:
         """Nobody holds it: where the group stands decides."""
         if r is not None and r.prepared_us <= at and (r.barrier_us < 0 or at < r.barrier_us):
             if self.is_handover:
-                return (PhaseKind.FOLLOW_UP if at < notice_of(r)[0] else PhaseKind.BARRIER), r.last, r
+                return (
+                    (PhaseKind.FOLLOW_UP if at < notice_of(r)[0] else PhaseKind.BARRIER),
+                    r.last,
+                    r,
+                )
             if mode == "left" and at < notice_of(r)[0]:
                 return PhaseKind.NOTICE, r.last, r
             return PhaseKind.BARRIER, r.last, r
@@ -248,16 +357,36 @@ class ClassicWalk:
         is_over = r is not None and r.barrier_us >= 0 and r.barrier_us <= at
         coming = following.last if following is not None else ""
         if mode == "left" and self.is_empty(self.pause.group, r, following, at):
-            returns = following.trigger_consumer if following is not None else ""          # whoever came first ended it
-            return PhaseKind.AWAY, returns or (self.holder if self.pause.owner_after == self.holder else ""), following
-        if r is not None and is_over and (r.barrier_us > self.pause.started_us or mode == "returning"):
+            returns = (
+                following.trigger_consumer if following is not None else ""
+            )  # whoever came first ended it
+            return (
+                PhaseKind.AWAY,
+                returns or (self.holder if self.pause.owner_after == self.holder else ""),
+                following,
+            )
+        if (
+            r is not None
+            and is_over
+            and (r.barrier_us > self.pause.started_us or mode == "returning")
+        ):
             return PhaseKind.ASSIGNMENT, self._assignee(r, at), r
         if self.is_handover:
-            return (PhaseKind.FOLLOW_UP, self.holder, None) if self.is_torn else (PhaseKind.FOLLOW_UP, coming, following)
-        return (PhaseKind.NOTICE if mode == "left" else PhaseKind.BARRIER), coming or (self.holder if mode != "left" else ""), following
+            return (
+                (PhaseKind.FOLLOW_UP, self.holder, None)
+                if self.is_torn
+                else (PhaseKind.FOLLOW_UP, coming, following)
+            )
+        return (
+            (PhaseKind.NOTICE if mode == "left" else PhaseKind.BARRIER),
+            coming or (self.holder if mode != "left" else ""),
+            following,
+        )
 
     def _assignee(self, r: Rebalance, at: int) -> str:
-        """Who has to take the partition up after this round: who was told, or who has not even synced yet, or who took it in the end, if it was there."""
+        """Who has to take the partition up after this round: who was told, or who has not even
+        synced yet, or who took it in the end, if it was there.
+        """
         told = self.assignee(r, self.pause.partition)
         if told:
             return told
@@ -274,7 +403,11 @@ class ClassicWalk:
     def _following_barrier(self, r: Rebalance) -> int:
         """The instant of the next round's result, or the pause's end."""
         following = self._following(r.prepared_us)
-        return following.barrier_us if following is not None and following.barrier_us >= 0 else self.pause.ended_us
+        return (
+            following.barrier_us
+            if following is not None and following.barrier_us >= 0
+            else self.pause.ended_us
+        )
 
     def _next_owner(self, at: int, until: int) -> str:
         for number in self.pause.path:
@@ -284,17 +417,28 @@ class ClassicWalk:
         return ""
 
     def _returns(self) -> bool:
-        """The very consumer that vanished took the partition up again, and nobody had removed it meanwhile: it was simply away."""
+        """The very consumer that vanished took the partition up again, and nobody had removed it
+        meanwhile: it was simply away.
+        """
         p = self.pause
         if not self.holder or p.owner_after != self.holder or p.assigned_event < 0:
             return False
-        return not any(self.holder in r.removed and p.started_us <= r.removed[self.holder][0] < p.ended_us for r in self._rounds_within())
+        return not any(
+            self.holder in r.removed and p.started_us <= r.removed[self.holder][0] < p.ended_us
+            for r in self._rounds_within()
+        )
 
 
 def notice_of(r: Rebalance) -> tuple[int, str, int]:
-    """When the last to join learnt of the round, who that was, and the event; where it never did (or needed no notice), the last of the others."""
+    """When the last to join learnt of the round, who that was, and the event; where it never did
+    (or needed no notice), the last of the others.
+    """
     own, event = r.notices.get(r.last, (-1, -1))
     if own >= r.prepared_us and r.last not in r.removed:
         return own, r.last, event
-    heard = [(at, c, n) for c, (at, n) in r.notices.items() if at >= r.prepared_us and (r.barrier_us < 0 or at <= r.barrier_us)]
+    heard = [
+        (at, c, n)
+        for c, (at, n) in r.notices.items()
+        if at >= r.prepared_us and (r.barrier_us < 0 or at <= r.barrier_us)
+    ]
     return max(heard, default=(r.prepared_us, "", -1))

@@ -1,4 +1,6 @@
-"""How a pause under the consumer protocol is cut: no barrier, but partition by partition revoke, release, (interval,) pickup, assignment, restore, fetch."""
+"""How a pause under the consumer protocol is cut: no barrier, but partition by partition revoke,
+release, (interval,) pickup, assignment, restore, fetch.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +14,30 @@ from rebalsim.analysis.values import Pause, PhaseKind, Rebalance
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TraceHeader
 
-LATE_US = 1_000_000          # a heartbeat of the consumer protocol is that late at most, by polls and messages
+LATE_US = (
+    1_000_000  # a heartbeat of the consumer protocol is that late at most, by polls and messages
+)
 
 
 class ConsumerWalk:
-    """One pause, from its holder to its next one and so on; each milestone begins the next phase."""
+    """One pause, from its holder to its next one and so on; each milestone begins the next
+    phase.
+    """
 
     def __init__(
-        self, index: Index, header: TraceHeader, targets: list[Rebalance], pause: Pause, told: GroupTold, speaks_new: Callable[[str, int], bool],
+        self,
+        index: Index,
+        header: TraceHeader,
+        targets: list[Rebalance],
+        pause: Pause,
+        told: GroupTold,
+        speaks_new: Callable[[str, int], bool],
     ) -> None:
         self.index, self.header, self.targets, self.pause = index, header, targets, pause
         self.told = told
-        self.speaks_new = speaks_new           # a group of this kind may have members of the classic protocol, too
+        self.speaks_new = (
+            speaks_new  # a group of this kind may have members of the classic protocol, too
+        )
         self.cuts: list[Cut] = []
 
     def walk(self) -> list[Cut]:
@@ -43,27 +57,45 @@ class ConsumerWalk:
                 self._cut(events[ended].at_us, PhaseKind.FETCH, e.consumer, ended)
             if after >= 0:
                 taken = events[after]
-                mode = "gone" if type(taken) is ev.ConsumerExited else STARTS.get(getattr(taken, "callback", ""), "gone")
+                mode = (
+                    "gone"
+                    if type(taken) is ev.ConsumerExited
+                    else STARTS.get(getattr(taken, "callback", ""), "gone")
+                )
                 at = self._held(e.consumer, taken.at_us, after, mode)
         self._explain_long_pickups()
         self._leave_out_the_deserted()
         return self.cuts
 
     def _leave_out_the_deserted(self) -> None:
-        """While a group has no members, nobody's heartbeat is waited for; nor is it where its last ones are dead, and only their sessions still run."""
+        """While a group has no members, nobody's heartbeat is waited for; nor is it where its
+        last ones are dead, and only their sessions still run.
+        """
         cuts, self.cuts = self.cuts, []
         for place, cut in enumerate(cuts):
             ended = cuts[place + 1].at_us if place + 1 < len(cuts) else self.pause.ended_us
             self.cuts.append(cut)
-            for from_us, until_us in self.told.empty_within(cut.at_us, ended) if cut.kind is PhaseKind.PICKUP else ():
+            for from_us, until_us in (
+                self.told.empty_within(cut.at_us, ended) if cut.kind is PhaseKind.PICKUP else ()
+            ):
                 last, number = self._expired(from_us)
                 if last and from_us > self.cuts[-1].at_us:
-                    self.cuts[-1] = Cut(self.cuts[-1].at_us, PhaseKind.DETECTION, last, None, (*self.cuts[-1].evidence, number))
+                    self.cuts[-1] = Cut(
+                        self.cuts[-1].at_us,
+                        PhaseKind.DETECTION,
+                        last,
+                        None,
+                        (*self.cuts[-1].evidence, number),
+                    )
                 elif from_us == self.cuts[-1].at_us:
                     self.cuts.pop()
-                self.cuts.append(Cut(from_us, PhaseKind.AWAY, self._newcomer(from_us), None, cut.evidence))
+                self.cuts.append(
+                    Cut(from_us, PhaseKind.AWAY, self._newcomer(from_us), None, cut.evidence)
+                )
                 if until_us < ended:
-                    self.cuts.append(Cut(until_us, PhaseKind.PICKUP, cut.consumer, cut.round, cut.evidence))
+                    self.cuts.append(
+                        Cut(until_us, PhaseKind.PICKUP, cut.consumer, cut.round, cut.evidence)
+                    )
 
     def _expired(self, at_us: int) -> tuple[str, int]:
         """Whose session ended at that instant, and left the group empty; the event that tells."""
@@ -76,7 +108,9 @@ class ConsumerWalk:
         return "", -1
 
     def _newcomer(self, at_us: int) -> str:
-        """Who was the first to come to a group that was empty from then on; else who went on with the partition as if it had never been removed."""
+        """Who was the first to come to a group that was empty from then on; else who went on
+        with the partition as if it had never been removed.
+        """
         events = self.index.events
         for n in self.index.since(self.index.by_group.get(self.pause.group, NOTHING), at_us):
             if events[n].at_us >= self.pause.ended_us:
@@ -86,35 +120,81 @@ class ConsumerWalk:
         return self.pause.owner_after
 
     def _explain_long_pickups(self) -> None:
-        """A heartbeat is never that long: somebody else was told first and did not take it up. However long: the next owner may have been no member yet."""
+        """A heartbeat is never that long: somebody else was told first and did not take it up.
+        However long: the next owner may have been no member yet.
+        """
         cuts, self.cuts = self.cuts, []
         for place, cut in enumerate(cuts):
             ended = cuts[place + 1].at_us if place + 1 < len(cuts) else self.pause.ended_us
             self.cuts.append(cut)
             facts = self.header.consumers.get(cut.consumer)
-            limit = facts.heartbeat_interval_us if facts is not None and facts.heartbeat_interval_us > 0 else 0
+            limit = (
+                facts.heartbeat_interval_us
+                if facts is not None and facts.heartbeat_interval_us > 0
+                else 0
+            )
             if cut.kind is not PhaseKind.PICKUP:
                 continue
             is_long = ended - cut.at_us > limit + LATE_US
-            told, number = self._told_another(cut.at_us, ended, cut.consumer) if is_long else ("", -1)
+            told, number = (
+                self._told_another(cut.at_us, ended, cut.consumer) if is_long else ("", -1)
+            )
             if number >= 0:
-                left = self._next(told, number, (ev.PollExpired, ev.LeaveSent, ev.ConsumerExited, ev.MemberRemoved, ev.MemberReset), ended)
+                left = self._next(
+                    told,
+                    number,
+                    (
+                        ev.PollExpired,
+                        ev.LeaveSent,
+                        ev.ConsumerExited,
+                        ev.MemberRemoved,
+                        ev.MemberReset,
+                    ),
+                    ended,
+                )
                 self.cuts[-1] = Cut(cut.at_us, PhaseKind.PICKUP, told, cut.round, cut.evidence)
-                self.cuts.append(Cut(self.index.events[number].at_us, PhaseKind.ASSIGNMENT, told, None, (number,)))
+                self.cuts.append(
+                    Cut(
+                        self.index.events[number].at_us, PhaseKind.ASSIGNMENT, told, None, (number,)
+                    )
+                )
                 if left >= 0 and self.index.events[left].at_us < ended:
-                    self.cuts.append(Cut(self.index.events[left].at_us, PhaseKind.PICKUP, cut.consumer, None, (left,)))
+                    self.cuts.append(
+                        Cut(
+                            self.index.events[left].at_us,
+                            PhaseKind.PICKUP,
+                            cut.consumer,
+                            None,
+                            (left,),
+                        )
+                    )
                 continue
             added = self.index.last_of(cut.consumer, ended, ev.MemberAdded)
             if added >= 0 and self.index.events[added].at_us > cut.at_us:
-                self.cuts[-1] = Cut(cut.at_us, PhaseKind.AWAY, cut.consumer, cut.round, (*cut.evidence, added))
+                self.cuts[-1] = Cut(
+                    cut.at_us, PhaseKind.AWAY, cut.consumer, cut.round, (*cut.evidence, added)
+                )
                 if self.index.events[added].at_us < ended:
-                    self.cuts.append(Cut(self.index.events[added].at_us, PhaseKind.PICKUP, cut.consumer, None, (added,), cut.doing))
+                    self.cuts.append(
+                        Cut(
+                            self.index.events[added].at_us,
+                            PhaseKind.PICKUP,
+                            cut.consumer,
+                            None,
+                            (added,),
+                            cut.doing,
+                        )
+                    )
 
     def _told_another(self, from_us: int, until_us: int, owner: str) -> tuple[str, int]:
-        """Who was told in between that the partition is its own, and by which event; the first one."""
+        """Who was told in between that the partition is its own, and by which event; the
+        first one.
+        """
         found = ("", -1)
         for consumer in self.index.members_of(self.pause.group):
-            numbers = self.index.by_consumer.get(consumer, NOTHING) if consumer != owner else NOTHING
+            numbers = (
+                self.index.by_consumer.get(consumer, NOTHING) if consumer != owner else NOTHING
+            )
             for n in self.index.since(numbers, from_us):
                 e = self.index.events[n]
                 if e.at_us >= until_us or (found[1] >= 0 and n > found[1]):
@@ -123,7 +203,15 @@ class ConsumerWalk:
                     found = (consumer, n)
         return found
 
-    def _cut(self, at: int, kind: PhaseKind, consumer: str, number: int, target: Rebalance | None = None, doing: str = "") -> None:
+    def _cut(
+        self,
+        at: int,
+        kind: PhaseKind,
+        consumer: str,
+        number: int,
+        target: Rebalance | None = None,
+        doing: str = "",
+    ) -> None:
         p = self.pause
         at = max(at, self.cuts[-1].at_us if self.cuts else p.started_us)
         if at >= p.ended_us:
@@ -132,7 +220,9 @@ class ConsumerWalk:
             self.cuts.pop()
         self.cuts.append(Cut(at, kind, consumer, target, (number,) if number >= 0 else (), doing))
 
-    def _next(self, consumer: str, number: int, kinds: tuple[type, ...], until_us: int | None = None) -> int:
+    def _next(
+        self, consumer: str, number: int, kinds: tuple[type, ...], until_us: int | None = None
+    ) -> int:
         """The consumer's next event of one of these kinds, within the pause; −1 if none."""
         numbers = self.index.by_consumer.get(consumer, NOTHING)
         limit = self.pause.ended_us if until_us is None else until_us
@@ -143,26 +233,43 @@ class ConsumerWalk:
                 return n
         return -1
 
-    # ------------------------------------------------------------------------------------------------ until nobody holds it
+    # ------------------------------------------------------------------------ until nobody holds it
 
     def _held(self, holder: str, at: int, number: int, mode: str) -> int:
         """From the beginning until the partition is free; returns that instant."""
         events = self.index.events
         if mode == "stuck":
             self._cut(at, PhaseKind.STUCK, holder, number)
-            came = number if type(events[number]) is ev.PollExpired else \
-                self._next(holder, number, (ev.HandlerReturned, ev.PollExpired, ev.CallbackBegan, ev.ConsumerExited))
+            came = (
+                number
+                if type(events[number]) is ev.PollExpired
+                else self._next(
+                    holder,
+                    number,
+                    (ev.HandlerReturned, ev.PollExpired, ev.CallbackBegan, ev.ConsumerExited),
+                )
+            )
             if came < 0:
-                return self._removed(holder, at, number) if self._removal(holder, at) is not None else self.pause.ended_us
+                return (
+                    self._removed(holder, at, number)
+                    if self._removal(holder, at) is not None
+                    else self.pause.ended_us
+                )
             e = events[came]
             if type(e) is ev.HandlerReturned:
                 self._cut(e.at_us, PhaseKind.FETCH, holder, came)
                 lost = self._next(holder, came, (ev.CallbackBegan,))
-                return e.at_us if lost < 0 or events[lost].callback == "assigned" else self._held(holder, events[lost].at_us, lost, "revoking")
+                return (
+                    e.at_us
+                    if lost < 0 or events[lost].callback == "assigned"
+                    else self._held(holder, events[lost].at_us, lost, "revoking")
+                )
             if type(e) is ev.CallbackBegan:
                 return self._held(holder, e.at_us, came, "revoking")
             facts = self.header.consumers.get(holder)
-            if type(e) is ev.PollExpired and not (facts is not None and facts.instance_id is not None):
+            if type(e) is ev.PollExpired and not (
+                facts is not None and facts.instance_id is not None
+            ):
                 return self._free(holder, e.at_us, came)
             return self._removed(holder, e.at_us, came)
         if mode in ("revoking", "closing"):
@@ -184,14 +291,20 @@ class ConsumerWalk:
                 return self._removed(holder, events[gone].at_us, gone)
             facts = self.header.consumers.get(holder)
             is_static = facts is not None and facts.instance_id is not None
-            return self._removed(holder, events[gone].at_us, gone) if is_static else self._free(holder, events[gone].at_us, gone)
+            return (
+                self._removed(holder, events[gone].at_us, gone)
+                if is_static
+                else self._free(holder, events[gone].at_us, gone)
+            )
         ended = self._given_up(holder, number)
         if ended < 0:
             return self.pause.ended_us
         e = events[ended]
-        if self._was_killed(ended):                            # it never came to the end of it
+        if self._was_killed(ended):  # it never came to the end of it
             return self._removed(holder, e.at_us, ended)
-        if type(e) is not ev.CallbackEnded or e.callback == "lost":      # who is out already has nothing left to acknowledge
+        if (
+            type(e) is not ev.CallbackEnded or e.callback == "lost"
+        ):  # who is out already has nothing left to acknowledge
             return self._free(holder, e.at_us, ended)
         if self._next_owner(e.at_us) == holder and not self.speaks_new(holder, number):
             return self._taken_back(holder, ended)
@@ -202,9 +315,13 @@ class ConsumerWalk:
         return self._free(holder, events[told].at_us, told) if told >= 0 else self.pause.ended_us
 
     def _given_up(self, holder: str, number: int) -> int:
-        """What ended its giving up: the end of its callback, else its own, or the coordinator's patience with it."""
+        """What ended its giving up: the end of its callback, else its own, or the coordinator's
+        patience with it.
+        """
         n = number
-        while (n := self._next(holder, n, (ev.CallbackEnded, ev.ConsumerExited, ev.MemberRemoved))) >= 0:
+        while (
+            n := self._next(holder, n, (ev.CallbackEnded, ev.ConsumerExited, ev.MemberRemoved))
+        ) >= 0:
             e = self.index.events[n]
             if type(e) is ev.MemberRemoved:
                 if e.why in REMOVALS and self._is_its_own(holder, number, e.member_id):
@@ -223,8 +340,10 @@ class ConsumerWalk:
         return type(e) is ev.ConsumerExited and e.how != "closed"
 
     def _taken_back(self, holder: str, ended: int) -> int:
-        """An eager member of the classic protocol gives up everything before it joins, and is given back what it may keep, at once or in a second round
-        trip, of which another heartbeat tells it."""
+        """An eager member of the classic protocol gives up everything before it joins, and is
+        given back what it may keep, at once or in a second round trip, of which another
+        heartbeat tells it.
+        """
         events = self.index.events
         self._cut(events[ended].at_us, PhaseKind.ASSIGNMENT, holder, ended)
         told = self._next(holder, ended, (ev.AssignmentReceived,))
@@ -241,24 +360,40 @@ class ConsumerWalk:
         return -1
 
     def _acknowledged(self, holder: str, number: int) -> int:
-        """The event that tells that the coordinator knows: its own word, else the answer to the member's next heartbeat, else the client's state."""
+        """The event that tells that the coordinator knows: its own word, else the answer to the
+        member's next heartbeat, else the client's state.
+        """
         events, n = self.index.events, number
         group = self.index.by_group.get(self.pause.group, NOTHING)
-        for m in group[bisect_right(group, number):]:
+        for m in group[bisect_right(group, number) :]:
             e = events[m]
             if e.at_us > self.pause.ended_us:
                 break
-            if type(e) is ev.PartitionsReleased and e.consumer == holder and self.pause.partition in e.partitions:
+            if (
+                type(e) is ev.PartitionsReleased
+                and e.consumer == holder
+                and self.pause.partition in e.partitions
+            ):
                 return m
-        while (n := self._next(holder, n, (ev.ResponseReceived, ev.MemberStateChanged, ev.ConsumerExited, ev.LeaveSent))) >= 0:
+        while (
+            n := self._next(
+                holder,
+                n,
+                (ev.ResponseReceived, ev.MemberStateChanged, ev.ConsumerExited, ev.LeaveSent),
+            )
+        ) >= 0:
             e = events[n]
             if type(e) is ev.ResponseReceived:
                 if e.api == "ConsumerGroupHeartbeat" and e.sent_at_us >= events[number].at_us:
                     return n
-            elif type(e) is ev.MemberStateChanged and e.side == "broker":     # an eager member of the classic protocol joins with nothing
+            elif (
+                type(e) is ev.MemberStateChanged and e.side == "broker"
+            ):  # an eager member of the classic protocol joins with nothing
                 if e.after != "UnrevokedPartitions":
                     return n
-            elif type(e) is not ev.MemberStateChanged or (e.side == "client" and e.after == "STABLE" and not self._has_wire(holder)):
+            elif type(e) is not ev.MemberStateChanged or (
+                e.side == "client" and e.after == "STABLE" and not self._has_wire(holder)
+            ):
                 return n
         return -1
 
@@ -266,14 +401,18 @@ class ConsumerWalk:
         return self._next(holder, -1, (ev.RequestSent,)) >= 0
 
     def _removal(self, holder: str, at: int) -> tuple[int, int] | None:
-        """When the coordinator removed a holder that said nothing; the instant and the event. Its own word, else what follows from the targets."""
+        """When the coordinator removed a holder that said nothing; the instant and the event.
+        Its own word, else what follows from the targets.
+        """
         added = self.index.last_of(holder, at, ev.MemberAdded)
         member_id = self.index.events[added].member_id if added >= 0 else ""
         for n in self.index.since(self.index.by_consumer.get(holder, NOTHING), at):
             e = self.index.events[n]
             if e.at_us > self.pause.ended_us:
                 break
-            if type(e) is ev.MemberRemoved and e.why in REMOVALS and member_id in ("", e.member_id):      # and not one that it was in a life before
+            if (
+                type(e) is ev.MemberRemoved and e.why in REMOVALS and member_id in ("", e.member_id)
+            ):  # and not one that it was in a life before
                 return e.at_us, n
         place = bisect_right(self.targets, at, key=lambda r: r.barrier_us)
         for r in self.targets[place:]:
@@ -286,7 +425,7 @@ class ConsumerWalk:
 
     def _removed(self, holder: str, at: int, number: int) -> int:
         p = self.pause
-        if not holder:                                         # a new partition: nobody knew until the epoch grew
+        if not holder:  # a new partition: nobody knew until the epoch grew
             self._cut(at, PhaseKind.DETECTION, "", number)
             target = next((r for r in self.targets if r.barrier_us >= at), None)
             return self._free("", target.prepared_us, -1) if target is not None else p.ended_us
@@ -302,39 +441,62 @@ class ConsumerWalk:
             if lost >= 0 and self.index.events[lost].callback != "assigned":
                 return self._held(holder, self.index.events[lost].at_us, lost, "revoking")
             return int(self.index.events[back].at_us)
-        self._cut(at, PhaseKind.AWAY if p.owner_after == holder and p.assigned_event >= 0 else PhaseKind.DETECTION, holder, number)
+        self._cut(
+            at,
+            PhaseKind.AWAY
+            if p.owner_after == holder and p.assigned_event >= 0
+            else PhaseKind.DETECTION,
+            holder,
+            number,
+        )
         returned = self._next(holder, number, (ev.MemberAdded,))
         return int(self.index.events[returned].at_us) if returned >= 0 else p.ended_us
 
-    # ------------------------------------------------------------------------------------------------ until somebody takes it
+    # ---------------------------------------------------------------------- until somebody takes it
 
     def _free(self, holder: str, at: int, number: int) -> int:
-        """Nobody holds it; the broker may have to wait before it computes, then somebody's heartbeat must come."""
+        """Nobody holds it; the broker may have to wait before it computes, then somebody's
+        heartbeat must come.
+        """
         group = self.index.by_group.get(self.pause.group, NOTHING)
         for n in self.index.since(group, at):
             e = self.index.events[n]
-            if e.at_us >= self.pause.ended_us or type(e) is ev.AssignmentComputed or self._is_computed(at):
+            if e.at_us >= self.pause.ended_us or type(e) is ev.AssignmentComputed:
                 break
             if type(e) is ev.IntervalWaited and e.until_us > e.at_us:
-                self._cut(at, PhaseKind.INTERVAL, holder, n)
-                at = min(max(at, e.until_us), self.pause.ended_us)
+                if not self._is_computed(at):
+                    self._cut(at, PhaseKind.INTERVAL, holder, n)
+                    at = min(max(at, e.until_us), self.pause.ended_us)
                 break
         self._cut(at, PhaseKind.PICKUP, self._next_owner(at), number)
         return at
 
     def _is_computed(self, at: int) -> bool:
-        """Whether the target that gives the partition to its next owner is there already: no interval is waited for then."""
+        """Whether the target that gives the partition to its next owner is there already: no
+        interval is waited for then.
+        """
         owner = self._next_owner(at)
         awaited = self.index.last_of(owner, at, ev.ReleaseAwaited)
         if awaited >= 0 and self.pause.partition in self.index.events[awaited].partitions:
             return True
-        given = next((e for n in self.index.since(self.index.by_consumer.get(owner, NOTHING), at)
-                      if type(e := self.index.events[n]) is ev.AssignmentReceived and self.pause.partition in e.partitions), None)
+        given = next(
+            (
+                e
+                for n in self.index.since(self.index.by_consumer.get(owner, NOTHING), at)
+                if type(e := self.index.events[n]) is ev.AssignmentReceived
+                and self.pause.partition in e.partitions
+            ),
+            None,
+        )
         group = self.index.by_group.get(self.pause.group, NOTHING)
         for place in range(self.index.first_at(group, at + 1) - 1, -1, -1):
             e = self.index.events[group[place]]
             if type(e) is ev.AssignmentComputed:
-                return given is not None and given.at_us <= self.pause.ended_us and given.generation <= e.generation
+                return (
+                    given is not None
+                    and given.at_us <= self.pause.ended_us
+                    and given.generation <= e.generation
+                )
         return False
 
     def _next_owner(self, at: int) -> str:
@@ -345,13 +507,17 @@ class ConsumerWalk:
         return self.pause.owner_after
 
     def _brought(self, owner: str, at: int, number: int) -> None:
-        """The owner heard of it at a heartbeat, and then reconciled until its callback was entered. One of the classic protocol hears that it is to join
-        again, and has the assignment from what it then asks for."""
+        """The owner heard of it at a heartbeat, and then reconciled until its callback was
+        entered. One of the classic protocol hears that it is to join again, and has the
+        assignment from what it then asks for.
+        """
         events, numbers = self.index.events, self.index.by_consumer.get(owner, NOTHING)
         place, told = bisect_right(numbers, number) - 2, -1
         while place >= 0 and events[numbers[place]].at_us >= at:
             e = events[numbers[place]]
-            if type(e) is ev.AssignmentReceived or (type(e) is ev.MemberStateChanged and e.side == "client" and e.after == "RECONCILING"):
+            if type(e) is ev.AssignmentReceived or (
+                type(e) is ev.MemberStateChanged and e.side == "client" and e.after == "RECONCILING"
+            ):
                 if told >= 0:
                     break
                 told = numbers[place]
@@ -360,12 +526,18 @@ class ConsumerWalk:
                 self._wait_for_target(owner, at, e.at_us)
                 break
             place -= 1
-        if told >= 0 and not (self.cuts and self.cuts[-1].kind is PhaseKind.ASSIGNMENT and self.cuts[-1].consumer == owner):
+        if told >= 0 and not (
+            self.cuts
+            and self.cuts[-1].kind is PhaseKind.ASSIGNMENT
+            and self.cuts[-1].consumer == owner
+        ):
             self._cut(events[told].at_us, PhaseKind.ASSIGNMENT, owner, told)
         self._cut(events[number].at_us, PhaseKind.RESTORE, owner, number)
 
     def _wait_for_target(self, owner: str, at: int, heard_us: int) -> None:
-        """A classic member's heartbeat has nothing computed: it hears only after somebody's of the new protocol has had the broker do so."""
+        """A classic member's heartbeat has nothing computed: it hears only after somebody's of
+        the new protocol has had the broker do so.
+        """
         events = self.index.events
         for n in self.index.since(self.index.by_group.get(self.pause.group, NOTHING), at):
             e = events[n]
@@ -373,14 +545,24 @@ class ConsumerWalk:
                 return
             if type(e) is ev.AssignmentComputed and not e.consumer:
                 whose = self._beat_that_computed(n)
-                if whose and whose != owner and self.cuts and self.cuts[-1].kind is PhaseKind.PICKUP and e.at_us > self.cuts[-1].at_us:
+                if (
+                    whose
+                    and whose != owner
+                    and self.cuts
+                    and self.cuts[-1].kind is PhaseKind.PICKUP
+                    and e.at_us > self.cuts[-1].at_us
+                ):
                     last = self.cuts[-1]
-                    self.cuts[-1] = Cut(last.at_us, PhaseKind.PICKUP, whose, None, last.evidence, "computing")
+                    self.cuts[-1] = Cut(
+                        last.at_us, PhaseKind.PICKUP, whose, None, last.evidence, "computing"
+                    )
                     self._cut(e.at_us, PhaseKind.PICKUP, owner, n)
                 return
 
     def _beat_that_computed(self, number: int) -> str:
-        """Whose request it was: the first member whose place the coordinator tells right after it."""
+        """Whose request it was: the first member whose place the coordinator tells right
+        after it.
+        """
         events = self.index.events
         for n in range(number + 1, len(events)):
             if events[n].at_us > events[number].at_us:

@@ -1,5 +1,7 @@
-"""Who had a place in a classic group by the coordinator's own word, and whose process had ended meanwhile: a dead process keeps its place, may be given
-partitions and may even lead, while another of the same name runs beside it."""
+"""Who had a place in a classic group by the coordinator's own word, and whose process had ended
+meanwhile: a dead process keeps its place, may be given partitions and may even lead, while
+another of the same name runs beside it.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,10 @@ class Place:
     consumer: str
     member_id: str
     from_us: int
-    until_us: int                  # when it was removed; after the horizon if it was not
-    exited_us: int = -1            # when its process ended, if it did before that …
+    until_us: int  # when it was removed; after the horizon if it was not
+    exited_us: int = -1  # when its process ended, if it did before that …
     exit_event: int = -1
-    is_closed: bool = False        # … in order
+    is_closed: bool = False  # … in order
 
 
 class Places:
@@ -30,7 +32,15 @@ class Places:
         self.all: list[Place] = []
         self._by_id: dict[str, Place] = {}
         open_: dict[str, Place] = {}
-        exits = array("i", [n for n in index.handings if type(index.events[n]) is ev.ConsumerExited and index.group_of[index.events[n].consumer] == group])
+        exits = array(
+            "i",
+            [
+                n
+                for n in index.handings
+                if type(index.events[n]) is ev.ConsumerExited
+                and index.group_of[index.events[n].consumer] == group
+            ],
+        )
         for number in merged([index.by_group.get(group, NOTHING), exits]):
             e = index.events[number]
             kind = type(e)
@@ -39,7 +49,11 @@ class Places:
                     was = self._by_id.get(e.member_id) if e.how == "loaded" else None
                     place = Place(e.consumer, e.member_id, e.at_us, index.horizon_us + 1)
                     if was is not None:
-                        place.exited_us, place.exit_event, place.is_closed = was.exited_us, was.exit_event, was.is_closed
+                        place.exited_us, place.exit_event, place.is_closed = (
+                            was.exited_us,
+                            was.exit_event,
+                            was.is_closed,
+                        )
                     open_[e.member_id] = self._by_id[e.member_id] = place
                     self.all.append(place)
             elif kind is ev.MemberRemoved:
@@ -48,8 +62,14 @@ class Places:
             elif kind is ev.ConsumerExited:
                 for place in open_.values():
                     if place.consumer == e.consumer and place.exited_us < 0:
-                        place.exited_us, place.exit_event, place.is_closed = e.at_us, number, e.how == "closed"
-            elif kind is ev.GroupStateChanged and e.after == "Dead":          # the broker forgets it; who is still a member is loaded by another
+                        place.exited_us, place.exit_event, place.is_closed = (
+                            e.at_us,
+                            number,
+                            e.how == "closed",
+                        )
+            elif (
+                kind is ev.GroupStateChanged and e.after == "Dead"
+            ):  # the broker forgets it; who is still a member is loaded by another
                 for place in open_.values():
                     place.until_us = e.at_us
                 open_ = {}
@@ -60,4 +80,6 @@ class Places:
 
     def dead_at(self, at_us: int) -> list[Place]:
         """Whose process had ended by then, though the group went on counting it."""
-        return [p for p in self.all if p.from_us <= at_us < p.until_us and 0 <= p.exited_us <= at_us]
+        return [
+            p for p in self.all if p.from_us <= at_us < p.until_us and 0 <= p.exited_us <= at_us
+        ]

@@ -1,4 +1,6 @@
-"""Records delivered twice and records skipped: an owner's position against how far the partition had been handled by anybody."""
+"""Records delivered twice and records skipped: an owner's position against how far the partition
+had been handled by anybody.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,14 @@ from rebalsim.trace import events as ev
 from rebalsim.trace.trace import Trace
 
 
-def find_redeliveries(trace: Trace, horizon_us: int, group_of: Mapping[str, str], disturbances: Sequence[Disturbance]) -> list[Redelivery]:
-    """Every position that was below or above what had been handled, and what former owners handled beside new ones. Where a group begins
-    (by `latest`) is its choice, and skips nothing; on a partition that came later, it does: nobody was handed what had arrived there before
-    anybody knew of it."""
+def find_redeliveries(
+    trace: Trace, horizon_us: int, group_of: Mapping[str, str], disturbances: Sequence[Disturbance]
+) -> list[Redelivery]:
+    """Every position that was below or above what had been handled, and what former owners
+    handled beside new ones. Where a group begins (by `latest`) is its choice, and skips nothing;
+    on a partition that came later, it does: nobody was handed what had arrived there before
+    anybody knew of it.
+    """
     begun: dict[tuple[str, Partition], None] = {}
     later: dict[str, int] = {}
     starts: dict[str, list[int]] = {}
@@ -43,12 +49,38 @@ def find_redeliveries(trace: Trace, horizon_us: int, group_of: Mapping[str, str]
             begun[key] = None
             if is_first and came_later and handled < 0:
                 handled = 0
-            if handled < 0 or e.offset == handled or (is_first and not came_later and e.offset > handled):
+            if (
+                handled < 0
+                or e.offset == handled
+                or (is_first and not came_later and e.offset > handled)
+            ):
                 continue
-            found.append(Redelivery(
-                e.partition, group, e.at_us, e.consumer, abs(handled - e.offset), e.offset > handled, e.how, disturbed(group, e.at_us), number,
-            ))
+            found.append(
+                Redelivery(
+                    e.partition,
+                    group,
+                    e.at_us,
+                    e.consumer,
+                    abs(handled - e.offset),
+                    e.offset > handled,
+                    e.how,
+                    disturbed(group, e.at_us),
+                    number,
+                )
+            )
         elif kind is ev.HandledBeside and e.at_us < horizon_us:
             group = group_of.get(e.consumer, "")
-            found.append(Redelivery(e.partition, group, e.at_us, e.consumer, e.records, False, "beside", disturbed(group, e.at_us), number))
+            found.append(
+                Redelivery(
+                    e.partition,
+                    group,
+                    e.at_us,
+                    e.consumer,
+                    e.records,
+                    False,
+                    "beside",
+                    disturbed(group, e.at_us),
+                    number,
+                )
+            )
     return found

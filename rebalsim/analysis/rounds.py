@@ -1,5 +1,7 @@
-"""The rounds of a classic group: join, assign, sync. Told by the coordinator's events where the trace has them; else put together from what the
-members sent and heard, with the trigger that fits earliest (a join, a leave, a session that must have run out, a member's own wish)."""
+"""The rounds of a classic group: join, assign, sync. Told by the coordinator's events where the
+trace has them; else put together from what the members sent and heard, with the trigger that
+fits earliest (a join, a leave, a session that must have run out, a member's own wish).
+"""
 
 from __future__ import annotations
 
@@ -12,24 +14,44 @@ from rebalsim.trace import events as ev
 from rebalsim.trace.ledger import events_at
 from rebalsim.trace.trace import TraceHeader
 
-HEARD_FROM = frozenset(("Heartbeat", "JoinGroup", "SyncGroup", "OffsetCommit", "ConsumerGroupHeartbeat"))
-FOLLOWERS = ("group is already rebalancing", "offset commit failed since group is already rebalancing")
+HEARD_FROM = frozenset(
+    ("Heartbeat", "JoinGroup", "SyncGroup", "OffsetCommit", "ConsumerGroupHeartbeat")
+)
+FOLLOWERS = (
+    "group is already rebalancing",
+    "offset commit failed since group is already rebalancing",
+)
 NEVER = 1 << 62
-TELLING = frozenset((ev.BarrierCompleted, ev.EpochBumped))      # a coordinator that tells of epochs tells of barriers, too, if there are any
-REMEMBERED = 16           # generations of which it is kept who was in them
+TELLING = frozenset(
+    (ev.BarrierCompleted, ev.EpochBumped)
+)  # a coordinator that tells of epochs tells of barriers, too, if there are any
+REMEMBERED = 16  # generations of which it is kept who was in them
 EAGER = ("range", "roundrobin", "sticky")
 
 
 class _Member:
     """A consumer as its own requests and log show it."""
 
-    __slots__ = ("first_join_us", "heard", "join", "joined_us", "member_id", "name", "noticed", "reason", "reason_at", "round")
+    __slots__ = (
+        "first_join_us",
+        "heard",
+        "join",
+        "joined_us",
+        "member_id",
+        "name",
+        "noticed",
+        "reason",
+        "reason_at",
+        "round",
+    )
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.member_id = ""
-        self.join = (-1, -1)               # the last JoinGroup's leaving
-        self.first_join_us = -1            # the first since the last success: Kafka's clock for rebalance-latency
+        self.join = (-1, -1)  # the last JoinGroup's leaving
+        self.first_join_us = (
+            -1
+        )  # the first since the last success: Kafka's clock for rebalance-latency
         self.joined_us = -1
         self.noticed = (-1, -1)
         self.heard = (-1, -1)
@@ -44,7 +66,13 @@ class _Candidate:
     __slots__ = ("at_us", "consumer", "event", "reason", "trigger")
 
     def __init__(self, at_us: int, trigger: str, consumer: str, reason: str, event: int) -> None:
-        self.at_us, self.trigger, self.consumer, self.reason, self.event = at_us, trigger, consumer, reason, event
+        self.at_us, self.trigger, self.consumer, self.reason, self.event = (
+            at_us,
+            trigger,
+            consumer,
+            reason,
+            event,
+        )
 
 
 class RoundFinder:
@@ -55,18 +83,26 @@ class RoundFinder:
         self.header = header
         self.group = group
         self.rounds: list[Rebalance] = []
-        self.emptied: list[Rebalance] = []                 # rounds that nobody was left to complete: no rebalances, but somebody may have waited in them
+        self.emptied: list[
+            Rebalance
+            # rounds that nobody was left to complete: no rebalances, but somebody may have waited in
+            # them
+        ] = []
         self.members: dict[str, _Member] = {}
         self.by_generation: dict[int, Rebalance] = {}
         self.preparing: Rebalance | None = None
         self.current: Rebalance | None = None
-        self.candidates: list[_Candidate] = []             # since the last barrier, where no coordinator tells
-        self.vanished: dict[str, tuple[int, int, str]] = {}    # consumer → when its session must run out, evidence, why
-        self.expired: dict[int, list[tuple[int, str]]] = {}    # generation → who must have run out before it, when
+        self.candidates: list[_Candidate] = []  # since the last barrier, where no coordinator tells
+        self.vanished: dict[
+            str, tuple[int, int, str]
+        ] = {}  # consumer → when its session must run out, evidence, why
+        self.expired: dict[
+            int, list[tuple[int, str]]
+        ] = {}  # generation → who must have run out before it, when
         self.is_told = any(type(index.events[n]) in TELLING for n in index.by_group.get(group, ()))
         self.removed: dict[str, tuple[int, int, str]] = {}  # since the last barrier
-        self.overran: dict[str, None] = {}                  # who left last because max.poll.interval.ms ran out
-        self.roster: dict[int, dict[str, str]] = {}        # generation → consumer → member id
+        self.overran: dict[str, None] = {}  # who left last because max.poll.interval.ms ran out
+        self.roster: dict[int, dict[str, str]] = {}  # generation → consumer → member id
 
     def run(self) -> list[Rebalance]:
         """All rounds in order of their barriers; those that never became stable too."""
@@ -80,15 +116,29 @@ class RoundFinder:
             assert r is not None
             if r.barrier_us >= 0 and not r.completed_by:
                 self._finish_barrier(r)
-            if not r.trigger and before is not None and before.is_cooperative and r.joins:     # who gave something up joined again at once
-                r.trigger, r.trigger_consumer = "leader-rejoined", min((at, c) for c, (at, _) in r.joins.items())[1]
+            if (
+                not r.trigger and before is not None and before.is_cooperative and r.joins
+            ):  # who gave something up joined again at once
+                r.trigger, r.trigger_consumer = (
+                    "leader-rejoined",
+                    min((at, c) for c, (at, _) in r.joins.items())[1],
+                )
         return self.rounds
 
     def _finish_barrier(self, r: Rebalance) -> None:
-        """A broker's log does not say who completed a barrier: the last to join, or the last to be removed."""
-        joined = max(((at, c) for c, (at, _) in r.joins.items() if at <= r.barrier_us), default=(-1, ""))
-        gone = max(((at, c) for c, (at, _, _) in r.removed.items() if r.prepared_us < at <= r.barrier_us), default=(-1, ""))
-        r.completed_by, r.last = ("removal", gone[1]) if gone[0] > joined[0] else ("all-joined", joined[1])
+        """A broker's log does not say who completed a barrier: the last to join, or the last to
+        be removed.
+        """
+        joined = max(
+            ((at, c) for c, (at, _) in r.joins.items() if at <= r.barrier_us), default=(-1, "")
+        )
+        gone = max(
+            ((at, c) for c, (at, _, _) in r.removed.items() if r.prepared_us < at <= r.barrier_us),
+            default=(-1, ""),
+        )
+        r.completed_by, r.last = (
+            ("removal", gone[1]) if gone[0] > joined[0] else ("all-joined", joined[1])
+        )
 
     def _unfinished(self) -> None:
         """A round that had not reached its barrier at the horizon."""
@@ -100,7 +150,9 @@ class RoundFinder:
         if r is not None:
             r.removed = self.removed
             r.joins = waiting
-            r.notices = {m.name: m.noticed for m in self.members.values() if m.noticed[0] > m.joined_us}
+            r.notices = {
+                m.name: m.noticed for m in self.members.values() if m.noticed[0] > m.joined_us
+            }
             self.rounds.append(r)
 
     def _member(self, name: str) -> _Member:
@@ -109,40 +161,85 @@ class RoundFinder:
             found = self.members[name] = _Member(name)
         return found
 
-    def _new_round(self, at: int, trigger: str, consumer: str, reason: str, number: int) -> Rebalance:
-        return Rebalance(self.group, -1, trigger, consumer, reason, at, -1, -1, -1, "", "", (), 0, "", "", -1, -1, False, {}, {}, (number,))
+    def _new_round(
+        self, at: int, trigger: str, consumer: str, reason: str, number: int
+    ) -> Rebalance:
+        return Rebalance(
+            self.group,
+            -1,
+            trigger,
+            consumer,
+            reason,
+            at,
+            -1,
+            -1,
+            -1,
+            "",
+            "",
+            (),
+            0,
+            "",
+            "",
+            -1,
+            -1,
+            False,
+            {},
+            {},
+            (number,),
+        )
 
-    # ------------------------------------------------------------------------------------------------ told by the coordinator
+    # ---------------------------------------------------------------------- told by the coordinator
 
     def _state(self, number: int, e: ev.GroupStateChanged) -> None:
         if e.after == "PreparingRebalance" and e.before != e.after:
-            self.preparing = self._new_round(e.at_us, _trigger_in(e.trigger, e.reason), e.consumer, e.reason, number)
-        elif e.after == "Stable" and self.current is not None and self.current.stable_us < 0 and e.before == "CompletingRebalance":
+            self.preparing = self._new_round(
+                e.at_us, _trigger_in(e.trigger, e.reason), e.consumer, e.reason, number
+            )
+        elif (
+            e.after == "Stable"
+            and self.current is not None
+            and self.current.stable_us < 0
+            and e.before == "CompletingRebalance"
+        ):
             self._stable(self.current, number, e.at_us)
-        elif e.before == "Dead":                               # another coordinator knows nothing of a round that had only begun
+        elif e.before == "Dead":  # another coordinator knows nothing of a round that had only begun
             self.preparing = None
 
     def _barrier(self, number: int, e: ev.BarrierCompleted) -> None:
         r = self.preparing or self._new_round(e.at_us, "", "", "", number)
         self.preparing = None
         r.removed, self.removed = self.removed, {}
-        r.generation, r.barrier_us, r.completed_by, r.last, r.kicked = e.generation, e.at_us, e.by, e.last, e.kicked
+        r.generation, r.barrier_us, r.completed_by, r.last, r.kicked = (
+            e.generation,
+            e.at_us,
+            e.by,
+            e.last,
+            e.kicked,
+        )
         r.evidence += (number,)
         if e.members == 0:
             self.current = None
             self.emptied.append(r)
             return
         r.members, r.leader, r.assignor = e.members, e.leader, e.assignor
-        r.parked = tuple([m.name for m in self.members.values() if m.join[0] > m.joined_us and m.name not in r.removed])
+        r.parked = tuple(
+            [
+                m.name
+                for m in self.members.values()
+                if m.join[0] > m.joined_us and m.name not in r.removed
+            ]
+        )
         self.rounds.append(r)
         self.by_generation[e.generation] = self.current = r
 
     def _parked(self, number: int, e: ev.MemberRejoined | ev.MemberAdded) -> None:
         """A JoinGroup reached the coordinator; when it left is better, where it is told."""
-        if not self.is_told:                                   # under the consumer protocol nobody joins a round
+        if not self.is_told:  # under the consumer protocol nobody joins a round
             return
         m = self._member(e.consumer)
-        if m.join[0] <= m.joined_us and not (type(e) is ev.MemberAdded and e.how in ("pending", "loaded")):
+        if m.join[0] <= m.joined_us and not (
+            type(e) is ev.MemberAdded and e.how in ("pending", "loaded")
+        ):
             m.join = (e.at_us, number)
 
     def _removed(self, number: int, e: ev.MemberRemoved) -> None:
@@ -165,7 +262,7 @@ class RoundFinder:
             r.moved, r.least = e.moved, e.least
             r.evidence += (number,)
 
-    # ------------------------------------------------------------------------------------------------ told by the members
+    # -------------------------------------------------------------------------- told by the members
 
     def _sent(self, number: int, e: ev.RequestSent) -> None:
         if e.api not in HEARD_FROM:
@@ -196,7 +293,7 @@ class RoundFinder:
         m = self._member(e.consumer)
         r = self.by_generation.get(e.generation)
         self.vanished.pop(e.consumer, None)
-        if r is None and self.is_told:                         # from before the trace began
+        if r is None and self.is_told:  # from before the trace began
             m.round, m.joined_us, m.member_id = None, e.at_us, e.member_id
             return
         if r is None:
@@ -205,7 +302,9 @@ class RoundFinder:
         if roster is None:
             roster = self.roster[e.generation] = {}
             self.roster.pop(e.generation - REMEMBERED, None)
-        if r.stable_us >= 0 and e.consumer in roster:        # a static member is back in its own place: no round of the group
+        if (
+            r.stable_us >= 0 and e.consumer in roster
+        ):  # a static member is back in its own place: no round of the group
             m.round, m.joined_us, m.member_id, m.first_join_us = None, e.at_us, e.member_id, -1
             roster[e.consumer] = e.member_id
             return
@@ -236,9 +335,9 @@ class RoundFinder:
         m = self._member(e.consumer)
         r = m.round
         if r is None or e.callback == "lost" or not m.noticed[0] <= m.joined_us >= m.join[0]:
-            return                                           # it belongs to the round to come
+            return  # it belongs to the round to come
         if e.callback == "revoked" and e.partitions and not self._is_late(e.consumer, r):
-            r.is_cooperative = True                          # revoked after the round, with a follow-up to come
+            r.is_cooperative = True  # revoked after the round, with a follow-up to come
         r.settled_us = max(r.settled_us, e.at_us)
 
     def _is_late(self, consumer: str, r: Rebalance) -> bool:
@@ -254,19 +353,33 @@ class RoundFinder:
         self.overran.pop(e.consumer, None)
         if expired:
             self.overran[e.consumer] = None
-        self.candidates.append(_Candidate(e.at_us, "poll-expired" if expired else "left", e.consumer, e.reason, number))
+        self.candidates.append(
+            _Candidate(e.at_us, "poll-expired" if expired else "left", e.consumer, e.reason, number)
+        )
         self.vanished.pop(e.consumer, None)
 
-    def _vanished(self, number: int, e: ev.ConsumerExited | ev.ConsumerFroze | ev.PollExpired) -> None:
+    def _vanished(
+        self, number: int, e: ev.ConsumerExited | ev.ConsumerFroze | ev.PollExpired
+    ) -> None:
         m = self._member(e.consumer)
         if type(e) is ev.ConsumerExited:
             m.round, m.join = None, (-1, -1)
         facts = self.header.consumers.get(e.consumer)
         has_left = any(c.consumer == e.consumer for c in self.candidates)
-        if facts is not None and facts.session_timeout_us >= 0 and m.heard[0] >= 0 and m.member_id and not has_left:
-            self.vanished[e.consumer] = (m.heard[0] + facts.session_timeout_us, number, "session-expired")
+        if (
+            facts is not None
+            and facts.session_timeout_us >= 0
+            and m.heard[0] >= 0
+            and m.member_id
+            and not has_left
+        ):
+            self.vanished[e.consumer] = (
+                m.heard[0] + facts.session_timeout_us,
+                number,
+                "session-expired",
+            )
 
-    # ------------------------------------------------------------------------------------------------ put together
+    # --------------------------------------------------------------------------------- put together
 
     def _inferred(self, number: int, e: ev.GenerationJoined) -> Rebalance:
         """A round that only its members tell of: its barrier is when the first of them heard."""
@@ -284,8 +397,14 @@ class RoundFinder:
         for candidate in self.candidates:
             self._blame(r, candidate)
             if candidate.trigger in ("left", "poll-expired") and candidate.at_us <= e.at_us:
-                r.removed[candidate.consumer] = (candidate.at_us, candidate.event, candidate.trigger)
-                self.expired.setdefault(e.generation, []).append((candidate.at_us, candidate.consumer))
+                r.removed[candidate.consumer] = (
+                    candidate.at_us,
+                    candidate.event,
+                    candidate.trigger,
+                )
+                self.expired.setdefault(e.generation, []).append(
+                    (candidate.at_us, candidate.consumer)
+                )
         self.candidates = []
         return r
 
@@ -297,7 +416,16 @@ class RoundFinder:
         if known.get(e.consumer) != e.member_id:
             self._blame(r, _Candidate(sent, "joined", e.consumer, m.reason, event))
         elif m.reason_at[0] > m.joined_us and m.reason and not m.reason.startswith(FOLLOWERS):
-            self._blame(r, _Candidate(sent, _trigger_in("leader-rejoined", m.reason), e.consumer, m.reason, m.reason_at[1]))
+            self._blame(
+                r,
+                _Candidate(
+                    sent,
+                    _trigger_in("leader-rejoined", m.reason),
+                    e.consumer,
+                    m.reason,
+                    m.reason_at[1],
+                ),
+            )
         if r.prepared_us == NEVER:
             r.prepared_us = min(sent, r.barrier_us)
         latest = max((at for at, _ in r.joins.values()), default=-1)
@@ -310,7 +438,12 @@ class RoundFinder:
     def _blame(self, r: Rebalance, c: _Candidate) -> None:
         """The earliest candidate is the trigger."""
         if c.at_us < r.prepared_us and c.at_us <= r.barrier_us:
-            r.prepared_us, r.trigger, r.trigger_consumer, r.reason = c.at_us, c.trigger, c.consumer, c.reason
+            r.prepared_us, r.trigger, r.trigger_consumer, r.reason = (
+                c.at_us,
+                c.trigger,
+                c.consumer,
+                c.reason,
+            )
             if c.event >= 0:
                 r.evidence = (*r.evidence, c.event)
 
@@ -321,19 +454,35 @@ def _trigger_in(trigger: str, reason: str) -> str:
         for words, meant in _MEANINGS:
             if words in reason:
                 return meant
-    return "rejoined" if trigger == "metadata-changed" and reason else trigger      # the broker says "metadata" of whatever a member sent otherwise than before
+    return (
+        "rejoined" if trigger == "metadata-changed" and reason else trigger
+    )  # the broker says "metadata" of whatever a member sent otherwise than before
 
 
 _MEANINGS = (
-    ("cached metadata has changed", "metadata-changed"), ("subscription has changed", "subscription-changed"), ("rebalance enforced by user", "enforced"),
+    ("cached metadata has changed", "metadata-changed"),
+    ("subscription has changed", "subscription-changed"),
+    ("rebalance enforced by user", "enforced"),
 )
 
 
 _HANDLERS: dict[type, str] = {
-    ev.GroupStateChanged: "_state", ev.MemberRemoved: "_removed",
-    ev.MemberRejoined: "_parked", ev.MemberAdded: "_parked", ev.BarrierCompleted: "_barrier",
-    ev.AssignmentStored: "_stored", ev.AssignmentComputed: "_computed",
-    ev.RequestSent: "_sent", ev.RebalanceNoticed: "_noticed", ev.RejoinRequested: "_rejoin", ev.GenerationJoined: "_joined",
-    ev.AssignmentReceived: "_received", ev.CallbackEnded: "_callback", ev.CloseBegan: "_closing", ev.LeaveSent: "_left", ev.ConsumerExited: "_vanished",
-    ev.ConsumerFroze: "_vanished", ev.PollExpired: "_vanished",
+    ev.GroupStateChanged: "_state",
+    ev.MemberRemoved: "_removed",
+    ev.MemberRejoined: "_parked",
+    ev.MemberAdded: "_parked",
+    ev.BarrierCompleted: "_barrier",
+    ev.AssignmentStored: "_stored",
+    ev.AssignmentComputed: "_computed",
+    ev.RequestSent: "_sent",
+    ev.RebalanceNoticed: "_noticed",
+    ev.RejoinRequested: "_rejoin",
+    ev.GenerationJoined: "_joined",
+    ev.AssignmentReceived: "_received",
+    ev.CallbackEnded: "_callback",
+    ev.CloseBegan: "_closing",
+    ev.LeaveSent: "_left",
+    ev.ConsumerExited: "_vanished",
+    ev.ConsumerFroze: "_vanished",
+    ev.PollExpired: "_vanished",
 }

@@ -1,4 +1,6 @@
-"""What part of an analysis a selection is about: pauses, rounds, disturbances, partitions, redeliveries."""
+"""What part of an analysis a selection is about: pauses, rounds, disturbances, partitions,
+redeliveries.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +36,15 @@ def selected_pauses(a: Analysis, s: Selection) -> Sequence[Pause]:
 
 def settled_from(a: Analysis, group: str) -> int:
     """When the group had settled for the first time; 0 if the trace has not seen it form."""
-    disturbances = a.disturbances                    # they mark the rounds of a first settling
-    return next((disturbances[r.disturbance].ended_us for r in a.rounds_by_group.get(group, ()) if r.is_formation), 0)
+    disturbances = a.disturbances  # they mark the rounds of a first settling
+    return next(
+        (
+            disturbances[r.disturbance].ended_us
+            for r in a.rounds_by_group.get(group, ())
+            if r.is_formation
+        ),
+        0,
+    )
 
 
 def _fits(a: Analysis, p: Pause, s: Selection) -> bool:
@@ -45,7 +54,11 @@ def _fits(a: Analysis, p: Pause, s: Selection) -> bool:
         and (s.from_us is None or p.ended_us > s.from_us)
         and (s.until_us is None or p.started_us < s.until_us)
         and (not s.members or p.owner_before in s.members or p.owner_after in s.members)
-        and (not s.after_start or p.started_us >= once(a, f"settled/{p.group}", EVERYTHING, lambda: settled_from(a, p.group)))
+        and (
+            not s.after_start
+            or p.started_us
+            >= once(a, f"settled/{p.group}", EVERYTHING, lambda: settled_from(a, p.group))
+        )
         and (not s.action or p.cause.action == s.action)
     )
 
@@ -63,14 +76,21 @@ def clipped(p: Pause, s: Selection) -> int:
 
 
 def selected_rebalances(a: Analysis, s: Selection) -> list[Rebalance]:
-    """The rounds of a running group (its first settling is none) that a selection is about, by the instant of their barrier."""
+    """The rounds of a running group (its first settling is none) that a selection is about, by
+    the instant of their barrier.
+    """
     if s is EVERYTHING:
         return [r for r in a.rebalances if not r.is_formation]
     return [
-        r for r in a.rebalances
-        if not r.is_formation and (not s.group or r.group == s.group) and is_within(r.barrier_us, s)
+        r
+        for r in a.rebalances
+        if not r.is_formation
+        and (not s.group or r.group == s.group)
+        and is_within(r.barrier_us, s)
         and (not s.action or a.disturbances[r.disturbance].action == s.action)
-        and (not s.members or any(c in s.members for c in r.joins) or r.trigger_consumer in s.members)
+        and (
+            not s.members or any(c in s.members for c in r.joins) or r.trigger_consumer in s.members
+        )
     ]
 
 
@@ -81,12 +101,18 @@ def selected_disturbances(a: Analysis, s: Selection) -> list[Disturbance]:
 
 
 def _disturbances(a: Analysis, s: Selection) -> list[Disturbance]:
-    disturbances = a.disturbances                    # they mark the rounds of a first settling
-    forming = {r.disturbance for rounds in a.rounds_by_group.values() for r in rounds if r.is_formation}
+    disturbances = a.disturbances  # they mark the rounds of a first settling
+    forming = {
+        r.disturbance for rounds in a.rounds_by_group.values() for r in rounds if r.is_formation
+    }
     return [
-        d for place, d in enumerate(disturbances)
-        if place not in forming and (not s.group or d.group == s.group) and (not s.action or d.action == s.action)
-        and (s.from_us is None or d.ended_us > s.from_us) and (s.until_us is None or d.started_us < s.until_us)
+        d
+        for place, d in enumerate(disturbances)
+        if place not in forming
+        and (not s.group or d.group == s.group)
+        and (not s.action or d.action == s.action)
+        and (s.from_us is None or d.ended_us > s.from_us)
+        and (s.until_us is None or d.started_us < s.until_us)
         and (not s.members or d.consumer in s.members)
     ]
 
@@ -95,7 +121,11 @@ def selected_keys(a: Analysis, s: Selection) -> list[tuple[str, Partition]]:
     """The partitions that a selection is about, those that never stood still too."""
     if s is EVERYTHING or s.is_all:
         return a.partitions
-    keys = [k for k in a.partitions if (not s.topics or k[1].topic in s.topics) and (not s.group or k[0] == s.group)]
+    keys = [
+        k
+        for k in a.partitions
+        if (not s.topics or k[1].topic in s.topics) and (not s.group or k[0] == s.group)
+    ]
     if s.members:
         keys = [k for k in keys if any(h.consumer in s.members for h in a.holdings.get(k, ()))]
     return keys
@@ -104,8 +134,14 @@ def selected_keys(a: Analysis, s: Selection) -> list[tuple[str, Partition]]:
 def selected_redeliveries(a: Analysis, s: Selection) -> list[Redelivery]:
     """The redeliveries and skips that a selection is about."""
     return [
-        r for r in a.redeliveries
-        if (not s.topics or r.partition.topic in s.topics) and (not s.group or r.group == s.group) and is_within(r.at_us, s)
+        r
+        for r in a.redeliveries
+        if (not s.topics or r.partition.topic in s.topics)
+        and (not s.group or r.group == s.group)
+        and is_within(r.at_us, s)
         and (not s.members or r.consumer in s.members)
-        and (not s.action or (r.disturbance >= 0 and a.disturbances[r.disturbance].action == s.action))
+        and (
+            not s.action
+            or (r.disturbance >= 0 and a.disturbances[r.disturbance].action == s.action)
+        )
     ]

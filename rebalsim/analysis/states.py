@@ -10,11 +10,20 @@ from rebalsim.trace import events as ev
 
 
 def find_states(group: str, index: Index, rounds: Sequence[Rebalance]) -> list[StateSpan]:
-    """Spans without holes from the start to the horizon: told by the coordinator, else as the rounds imply."""
-    told = [n for n in index.by_group.get(group, ()) if type(index.events[n]) is ev.GroupStateChanged]
+    """Spans without holes from the start to the horizon: told by the coordinator, else as the
+    rounds imply.
+    """
+    told = [
+        n for n in index.by_group.get(group, ()) if type(index.events[n]) is ev.GroupStateChanged
+    ]
     changes = _told(index, told) if told else _implied(rounds)
     spans: list[StateSpan] = []
-    at, state, generation, event = 0, (index.events[told[0]].before if told else "Empty") or "Empty", -1, -1
+    at, state, generation, event = (
+        0,
+        (index.events[told[0]].before if told else "Empty") or "Empty",
+        -1,
+        -1,
+    )
     for when, after, gen, number in changes:
         if when > at:
             spans.append(StateSpan(group, state, at, when, generation, event))
@@ -41,13 +50,19 @@ def _told(index: Index, numbers: Sequence[int]) -> list[tuple[int, str, int, int
 def _implied(rounds: Sequence[Rebalance]) -> list[tuple[int, str, int, int]]:
     changes = []
     for r in rounds:
-        preparing, completing = ("Assigning", "Reconciling") if r.completed_by == "computed" else ("PreparingRebalance", "CompletingRebalance")
+        preparing, completing = (
+            ("Assigning", "Reconciling")
+            if r.completed_by == "computed"
+            else ("PreparingRebalance", "CompletingRebalance")
+        )
         event = r.evidence[0] if r.evidence else -1
         changes.append((r.prepared_us, preparing, r.generation, event))
         if r.barrier_us >= 0:
             changes.append((r.barrier_us, completing, r.generation, event))
         if r.stable_us >= 0:
-            changes.append((r.stable_us, "Stable", r.generation, r.evidence[-1] if r.evidence else -1))
+            changes.append(
+                (r.stable_us, "Stable", r.generation, r.evidence[-1] if r.evidence else -1)
+            )
     return sorted(changes, key=lambda c: c[0])
 
 

@@ -1,4 +1,6 @@
-"""What surprises people about the consumer protocol (KIP-848), said where it happened: one sentence each, with the instant and who it was."""
+"""What surprises people about the consumer protocol (KIP-848), said where it happened: one
+sentence each, with the instant and who it was.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ SECOND = 1_000_000
 
 
 def surprises(trace: Trace) -> tuple[str, ...]:
-    """Each kind once, at its first place after the script began (or else at its very first); nothing where no member speaks the consumer protocol."""
+    """Each kind once, at its first place after the script began (or else at its very first);
+    nothing where no member speaks the consumer protocol.
+    """
     facts = trace.header.consumers
     found: dict[str, str] = {}
     before: dict[str, str] = {}
@@ -25,30 +29,55 @@ def surprises(trace: Trace) -> tuple[str, ...]:
     return tuple({**before, **found}.values())
 
 
-def _look(e: ev.TraceEvent, facts: Mapping[str, ConsumerFacts], found: dict[str, str], loaded: Mapping[str, int]) -> None:
+def _look(
+    e: ev.TraceEvent,
+    facts: Mapping[str, ConsumerFacts],
+    found: dict[str, str],
+    loaded: Mapping[str, int],
+) -> None:
     kind = type(e)
-    if kind is ev.MemberRemoved and e.why == "session-expired" and _is_new(facts, e) and "detection" not in found:
+    if (
+        kind is ev.MemberRemoved
+        and e.why == "session-expired"
+        and _is_new(facts, e)
+        and "detection" not in found
+    ):
         session = facts[e.consumer].at(e.at_us).session_timeout_us
-        since = "the new coordinator had loaded the group" if 0 <= e.last_heard_us == loaded.get(e.group, -1) else "its last heartbeat"
+        since = (
+            "the new coordinator had loaded the group"
+            if 0 <= e.last_heard_us == loaded.get(e.group, -1)
+            else "its last heartbeat"
+        )
         found["detection"] = (
-            f"{e.consumer} was missed at {_at(e.at_us)}, {_span(session)} after {since}: the brokers' group.consumer.session.timeout.ms "
-            "decides that, a client cannot ask for less, and 45 s is the least unless the brokers' minimum is lowered."
+            f"{e.consumer} was missed at {_at(e.at_us)}, {_span(session)} after {since}: the "
+            "brokers' group.consumer.session.timeout.ms "
+            "decides that, a client cannot ask for less, and 45 s is the least unless the "
+            "brokers' minimum is lowered."
         )
     elif kind is ev.ReleaseAwaited and _is_new(facts, e) and "pickup" not in found:
         beat = facts[e.consumer].at(e.at_us).heartbeat_interval_us
         found["pickup"] = (
-            f"{e.consumer} had to wait at {_at(e.at_us)} for partitions that {_holders(e.consumer, e.owners)} still held. Nobody tells it when they are "
-            f"free: it gets them with its own next heartbeat, up to {_span(beat)} later (group.consumer.heartbeat.interval.ms)."
+            f"{e.consumer} had to wait at {_at(e.at_us)} for partitions that "
+            f"{_holders(e.consumer, e.owners)} still held. Nobody tells it when they are "
+            f"free: it gets them with its own next heartbeat, up to {_span(beat)} later "
+            "(group.consumer.heartbeat.interval.ms)."
         )
     elif kind is ev.IntervalWaited and "interval" not in found:
         found["interval"] = (
-            f"A new target was due at {_at(e.at_us)} and could not be worked out before {_at(e.until_us)}: the brokers wait "
-            "group.consumer.assignment.interval.ms between two (since Kafka 4.3), and then for anybody's heartbeat."
+            f"A new target was due at {_at(e.at_us)} and could not be worked out before "
+            f"{_at(e.until_us)}: the brokers wait "
+            "group.consumer.assignment.interval.ms between two (since Kafka 4.3), and then for "
+            "anybody's heartbeat."
         )
-    elif kind is ev.ConsumerExited and e.error.startswith("UnreleasedInstanceId") and "unreleased" not in found:
+    elif (
+        kind is ev.ConsumerExited
+        and e.error.startswith("UnreleasedInstanceId")
+        and "unreleased" not in found
+    ):
         came, whose = ("came back", "that was killed") if e.life > 1 else ("came", "that has it")
         found["unreleased"] = (
-            f"{e.consumer} {came} at {_at(e.at_us)} and was refused: the consumer protocol keeps a static id until the session of the one {whose} is "
+            f"{e.consumer} {came} at {_at(e.at_us)} and was refused: the consumer protocol keeps "
+            f"a static id until the session of the one {whose} is "
             "over, where the classic protocol would have put the newcomer in its place."
         )
 
@@ -58,9 +87,13 @@ def _is_new(facts: Mapping[str, ConsumerFacts], e: ev.TraceEvent) -> bool:
 
 
 def _holders(who: str, owners: tuple[str, ...]) -> str:
-    """Who is to let go. A process that was started again may wait for the member that it was before."""
+    """Who is to let go. A process that was started again may wait for the member that it was
+    before.
+    """
     others = tuple(name for name in owners if name != who)
-    return _listed((*others, "the member that it was before") if len(others) < len(owners) else others)
+    return _listed(
+        (*others, "the member that it was before") if len(others) < len(owners) else others
+    )
 
 
 def _listed(names: tuple[str, ...]) -> str:

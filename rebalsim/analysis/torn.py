@@ -1,8 +1,11 @@
-"""Partitions that fell between the two rounds of a cooperative hand-over, and that nobody will be given until something else rebalances the group.
+"""Partitions that fell between the two rounds of a cooperative hand-over, and that nobody will be
+given until something else rebalances the group.
 
-In the first round a static member is told to give partitions up; it would join again, and the second round would hand them on. If its process ends
-before that, and comes back while the group is stable, it takes its place again with the assignment that was stored in the first round (KIP-345,
-KIP-814), without a round: so nobody has the partitions, and the group is content. A real Kafka 4.3.1 does so; only a coordinator's trace shows it.
+In the first round a static member is told to give partitions up; it would join again, and the
+second round would hand them on. If its process ends before that, and comes back while the group
+is stable, it takes its place again with the assignment that was stored in the first round
+(KIP-345, KIP-814), without a round: so nobody has the partitions, and the group is content. A
+real Kafka 4.3.1 does so; only a coordinator's trace shows it.
 """
 
 from __future__ import annotations
@@ -19,7 +22,9 @@ from rebalsim.trace import events as ev
 
 @dataclass(frozen=True, slots=True)
 class Torn:
-    """One such partition: who had it, since when nobody does, and the return of the one who was to hand it on."""
+    """One such partition: who had it, since when nobody does, and the return of the one who was
+    to hand it on.
+    """
 
     partition: Partition
     giver: str
@@ -27,7 +32,9 @@ class Torn:
     event: int
 
 
-def find_torn(index: Index, group: str, holdings: Mapping[tuple[str, Partition], Sequence[Holding]]) -> list[Torn]:
+def find_torn(
+    index: Index, group: str, holdings: Mapping[tuple[str, Partition], Sequence[Holding]]
+) -> list[Torn]:
     """Those that nobody has at the horizon, by name."""
     round_at, generation, returned = _last_round(index, group)
     if not returned:
@@ -42,15 +49,23 @@ def find_torn(index: Index, group: str, holdings: Mapping[tuple[str, Partition],
     found = []
     for (of, partition), held in holdings.items():
         last = held[-1]
-        if of == group and partition not in given and last.how != "held" and last.consumer in returned:
+        if (
+            of == group
+            and partition not in given
+            and last.how != "held"
+            and last.consumer in returned
+        ):
             found.append(Torn(partition, last.consumer, last.ended_us, returned[last.consumer]))
     return found
 
 
 def _last_round(index: Index, group: str) -> tuple[int, int, dict[str, int]]:
-    """The event of the last barrier of a group that is stable since, its generation, and who took its own place again after its assignment was stored.
+    """The event of the last barrier of a group that is stable since, its generation, and who took
+    its own place again after its assignment was stored.
 
-    A barrier whose assignment was never written is forgotten when another coordinator takes over, and so is a round that had only begun."""
+    A barrier whose assignment was never written is forgotten when another coordinator takes
+    over, and so is a round that had only begun.
+    """
     barrier, generation, state = -1, -1, ""
     barriers: dict[int, int] = {}
     returned: dict[str, int] = {}

@@ -1,7 +1,9 @@
-"""How much of the truth an analysis finds: the pauses of a real run against those of its replay, phase by phase.
+"""How much of the truth an analysis finds: the pauses of a real run against those of its replay,
+phase by phase.
 
-A real pause is found if the replay has one of the same partition that overlaps it; it is right within max(100 ms, 5 %). The same holds for each
-phase of a found pause. Pauses shorter than NOTICEABLE on both sides are the ordinary spacing of batches and are left out.
+A real pause is found if the replay has one of the same partition that overlaps it; it is right
+within max(100 ms, 5 %). The same holds for each phase of a found pause. Pauses shorter than
+NOTICEABLE on both sides are the ordinary spacing of batches and are left out.
 """
 
 from __future__ import annotations
@@ -24,10 +26,10 @@ class PhaseTruth:
     """One kind of phase over all matched pauses."""
 
     kind: PhaseKind
-    real: int = 0                      # pauses in which it really occurred
-    both: int = 0                      # … and in the replay too
-    right: int = 0                     # lengths alike, absent on both sides left out
-    told: int = 0                      # pauses in which it occurred on either side
+    real: int = 0  # pauses in which it really occurred
+    both: int = 0  # … and in the replay too
+    right: int = 0  # lengths alike, absent on both sides left out
+    told: int = 0  # pauses in which it occurred on either side
     errors_us: list[int] = field(default_factory=list)
     real_us: int = 0
     replayed_us: int = 0
@@ -38,13 +40,15 @@ class Truth:
     """One or many recordings against their replays."""
 
     recordings: int = 0
-    real: int = 0                      # pauses that really were
-    found: int = 0                     # … and that the replay has
-    right: int = 0                     # … of the right length
-    invented: int = 0                  # pauses that only the replay has
+    real: int = 0  # pauses that really were
+    found: int = 0  # … and that the replay has
+    right: int = 0  # … of the right length
+    invented: int = 0  # pauses that only the replay has
     errors_us: list[int] = field(default_factory=list)
     same_cause: int = 0
-    phases: dict[PhaseKind, PhaseTruth] = field(default_factory=lambda: {kind: PhaseTruth(kind) for kind in PhaseKind})
+    phases: dict[PhaseKind, PhaseTruth] = field(
+        default_factory=lambda: {kind: PhaseTruth(kind) for kind in PhaseKind}
+    )
 
 
 def is_right(one_us: int, other_us: int) -> bool:
@@ -53,7 +57,9 @@ def is_right(one_us: int, other_us: int) -> bool:
 
 
 def compare(real: Analysis, replayed: Analysis) -> Truth:
-    """A recording's pauses, computed from real callbacks and records, against those of its replay."""
+    """A recording's pauses, computed from real callbacks and records, against those of its
+    replay.
+    """
     truth = Truth(recordings=1)
     theirs: dict[Partition, list[Pause]] = {}
     for p in replayed.pauses:
@@ -69,7 +75,9 @@ def compare(real: Analysis, replayed: Analysis) -> Truth:
         if twin is not None:
             used[id(twin)] = 1
             _hold(truth, pause, twin)
-    truth.invented = sum(1 for p in replayed.pauses if used.get(id(p), 0) == 0 and p.length_us > TOLERANCE_US)
+    truth.invented = sum(
+        1 for p in replayed.pauses if used.get(id(p), 0) == 0 and p.length_us > TOLERANCE_US
+    )
     return truth
 
 
@@ -100,7 +108,9 @@ def _hold(truth: Truth, pause: Pause, twin: Pause) -> None:
 
 
 def _cause(pause: Pause) -> str:
-    """A recording does not tell whether a group had settled for a moment between its first members' joins."""
+    """A recording does not tell whether a group had settled for a moment between its first
+    members' joins.
+    """
     return "scale-out" if pause.cause.kind == "start" else pause.cause.kind
 
 
@@ -126,30 +136,47 @@ def total(truths: Iterable[Truth]) -> Truth:
 def told(truth: Truth) -> list[str]:
     """A table in words: one line over all pauses, one a phase that occurred."""
     lines = [
-        f"{truth.recordings} recording{'' if truth.recordings == 1 else 's'}: {truth.real} pauses, {truth.found} found, "
+        f"{truth.recordings} recording{'' if truth.recordings == 1 else 's'}: {truth.real} "
+        f"pauses, {truth.found} found, "
         f"{truth.right} of the right length ({_share(truth.right, truth.real)}), "
         f"{truth.same_cause} with the same cause, {truth.invented} that were not there; "
-        f"off by {_ms(truth.errors_us, 50)} in the middle, {_ms(truth.errors_us, 95)} at the 95th percentile",
+        f"off by {_ms(truth.errors_us, 50)} in the middle, {_ms(truth.errors_us, 95)} at the "
+        "95th percentile",
         f"{'phase':<12}{'in either':>10}{'in both':>9}{'right':>8}{'off, middle':>13}{'off, p95':>10}{'real':>10}{'replayed':>10}",
     ]
     for phase in truth.phases.values():
         if phase.told:
             lines.append(
                 f"{phase.kind:<12}{phase.told:>10}{phase.both:>9}{_share(phase.right, phase.told):>8}{_ms(phase.errors_us, 50):>13}"
-                f"{_ms(phase.errors_us, 95):>10}{phase.real_us / 1e6:>9.1f}s{phase.replayed_us / 1e6:>9.1f}s")
+                f"{_ms(phase.errors_us, 95):>10}{phase.real_us / 1e6:>9.1f}s{phase.replayed_us / 1e6:>9.1f}s"
+            )
     return lines
 
 
 def document(truth: Truth) -> dict[str, object]:
     """The same for tools; times in µs."""
     return {
-        "recordings": truth.recordings, "pauses": truth.real, "found": truth.found, "right": truth.right, "invented": truth.invented,
-        "same_cause": truth.same_cause, "error_p50_us": percentile(sorted(truth.errors_us), 50), "error_p95_us": percentile(sorted(truth.errors_us), 95),
+        "recordings": truth.recordings,
+        "pauses": truth.real,
+        "found": truth.found,
+        "right": truth.right,
+        "invented": truth.invented,
+        "same_cause": truth.same_cause,
+        "error_p50_us": percentile(sorted(truth.errors_us), 50),
+        "error_p95_us": percentile(sorted(truth.errors_us), 95),
         "phases": {
             str(p.kind): {
-                "told": p.told, "real": p.real, "both": p.both, "right": p.right, "error_p50_us": percentile(sorted(p.errors_us), 50),
-                "error_p95_us": percentile(sorted(p.errors_us), 95), "real_us": p.real_us, "replayed_us": p.replayed_us,
-            } for p in truth.phases.values() if p.told
+                "told": p.told,
+                "real": p.real,
+                "both": p.both,
+                "right": p.right,
+                "error_p50_us": percentile(sorted(p.errors_us), 50),
+                "error_p95_us": percentile(sorted(p.errors_us), 95),
+                "real_us": p.real_us,
+                "replayed_us": p.replayed_us,
+            }
+            for p in truth.phases.values()
+            if p.told
         },
     }
 

@@ -1,5 +1,7 @@
-"""What analysis finds, as plain values: pauses with their phases, who owned what, rebalances, members, lag. Numbers called `event` or
-`evidence` are places in the trace. −1 in a time means "not known" or "not yet"."""
+"""What analysis finds, as plain values: pauses with their phases, who owned what, rebalances, members,
+lag. Numbers called `event` or
+`evidence` are places in the trace. −1 in a time means "not known" or "not yet".
+"""
 
 from __future__ import annotations
 
@@ -13,54 +15,73 @@ from rebalsim.domain.ids import Partition
 class PhaseKind(StrEnum):
     """What a standing partition was waiting for, in the order in which it usually happens."""
 
-    STUCK = "stuck"                # the owner's batch runs on
-    DETECTION = "detection"        # nobody knows yet
-    AWAY = "away"                  # a member is simply not there yet (a restart)
-    NOTICE = "notice"              # members learn at their next heartbeat
-    REVOKE = "revoke"              # commit and revocation callback
-    RELEASE = "release"            # consumer protocol: the owner has not acknowledged
-    INTERVAL = "interval"          # consumer protocol: the broker may not compute yet
-    BARRIER = "barrier"            # waiting for the last member to join
-    FOLLOW_UP = "follow-up"        # cooperative: waiting for the next rebalance
-    PICKUP = "pickup"              # consumer protocol: the new owner has not had its heartbeat
-    ASSIGNMENT = "assignment"      # leader and sync, until the new owner's callback
-    RESTORE = "restore"            # assigned callback, state
-    FETCH = "fetch"                # position look-up and first records
+    STUCK = "stuck"  # the owner's batch runs on
+    DETECTION = "detection"  # nobody knows yet
+    AWAY = "away"  # a member is simply not there yet (a restart)
+    NOTICE = "notice"  # members learn at their next heartbeat
+    REVOKE = "revoke"  # commit and revocation callback
+    RELEASE = "release"  # consumer protocol: the owner has not acknowledged
+    INTERVAL = "interval"  # consumer protocol: the broker may not compute yet
+    BARRIER = "barrier"  # waiting for the last member to join
+    FOLLOW_UP = "follow-up"  # cooperative: waiting for the next rebalance
+    PICKUP = "pickup"  # consumer protocol: the new owner has not had its heartbeat
+    ASSIGNMENT = "assignment"  # leader and sync, until the new owner's callback
+    RESTORE = "restore"  # assigned callback, state
+    FETCH = "fetch"  # position look-up and first records
 
 
 class PauseKind(StrEnum):
     """Whether anybody held the partition when the pause began."""
 
-    UNOWNED = "unowned"            # nobody holds it: revoked, lost, its owner left or died
-    STALLED = "stalled"            # held, but its owner does not poll: stuck, frozen, cut off, in a callback
+    UNOWNED = "unowned"  # nobody holds it: revoked, lost, its owner left or died
+    STALLED = "stalled"  # held, but its owner does not poll: stuck, frozen, cut off, in a callback
 
 
 @dataclass(slots=True)
 class Facts:
     """What is known of a phase beyond its length. Empty and −1 where it does not apply.
 
-    `doing` says what `consumer` did meanwhile: dead | frozen | cut-off | stuck | busy | in-callback | unaware (its heartbeat was not due) |
-    computing (its heartbeat, not due either, is what the broker computes on, for somebody whose own does not do) | away | ghost |
-    new (it had never been there) | starting | joining | committing | restoring | initial-delay | assigning | fetching | unknown |
-    unled (nobody minds the topics: the leader came back in its old place, and was not told that it leads) |
-    torn (it was to set off the second round of a hand-over, and had started anew in its old place before that) | no-coordinator |
-    waiting (for the answer to its SyncGroup) | reconnecting | dead-leader (a process that had ended led the group, and was to assign) |
+    `doing` says what `consumer` did meanwhile: dead | frozen | cut-off | stuck | busy | in-callback
+    | unaware (its heartbeat was not due) |
+    computing (its heartbeat, not due either, is what the broker computes on, for somebody whose own
+    does not do) | away | ghost |
+    new (it had never been there) | starting | joining | committing | restoring | initial-delay |
+    assigning | fetching | unknown |
+    unled (nobody minds the topics: the leader came back in its old place, and was not told that it
+    leads) |
+    torn (it was to set off the second round of a hand-over, and had started anew in its old place
+    before that) | no-coordinator |
+    waiting (for the answer to its SyncGroup) | reconnecting | dead-leader (a process that had ended
+    led the group, and was to assign) |
     dead-owner (such a process was given the partition).
     """
 
-    consumer: str = ""             # whom it was waiting for (barrier: the last to join; follow-up: whose heartbeat; detection: who vanished)
+    # whom it was waiting for (barrier: the last to join; follow-up: whose heartbeat; detection: who
+    # vanished)
+    consumer: str = ""
     doing: str = ""
-    since_us: int = -1             # since when it had been doing that
-    until_us: int = -1             # the instant that ended the wait: the timer's firing, the heartbeat, the join; −1 where the phase ended before that
-    timer: str = ""                # the setting whose timer ended the wait, by Kafka's key; rebalance_timeout_ms: the broker's wait for who does not join
-    trigger: str = ""              # the rebalance's trigger, where one follows; detection: replaced, where one with its static id took its place;
-                                   # away: rejoined, where it had to join again first; revoke: refused, where the commit was made again and again
-    heard_us: int = -1             # detection that a session ended: when it began anew meanwhile, for the last time
+    since_us: int = -1  # since when it had been doing that
+    # the instant that ended the wait: the timer's firing, the heartbeat, the join; −1 where the
+    # phase ended before that
+    until_us: int = -1
+    # the setting whose timer ended the wait, by Kafka's key; rebalance_timeout_ms: the broker's
+    # wait for who does not join
+    timer: str = ""
+    # the rebalance's trigger, where one follows; detection: replaced, where one with its static id
+    # took its place;
+    trigger: str = ""
+    # away: rejoined, where it had to join again first; revoke: refused, where the commit was made
+    # again and again
+    heard_us: int = (
+        -1
+    )  # detection that a session ended: when it began anew meanwhile, for the last time
 
 
 @dataclass(slots=True)
 class Phase:
-    """A part of a pause, half-open; the phases of a pause are consecutive and add up to it exactly."""
+    """A part of a pause, half-open; the phases of a pause are consecutive and add up to it
+    exactly.
+    """
 
     kind: PhaseKind
     started_us: int
@@ -75,17 +96,20 @@ class Phase:
 
 @dataclass(slots=True)
 class Cause:
-    """Why a pause happened: a kind, who and which action of the script started it, and the chain of events from there to the pause's end.
+    """Why a pause happened: a kind, who and which action of the script started it, and the chain of
+    events from there to the pause's end.
 
-    `kind`: scale-out | restart | rejoined | left | stopped (without a word) | crashed | fatal | froze | stuck | commit-unanswered |
+    `kind`: scale-out | restart | rejoined | left | stopped (without a word) | crashed | fatal |
+    froze | stuck | commit-unanswered |
     poll-interval-exceeded | session-expired |
-    cut-off | static-restart | topic-changed | subscription-changed | enforced | coordinator-moved | callback | rebalance (unknown trigger) | start.
+    cut-off | static-restart | topic-changed | subscription-changed | enforced | coordinator-moved |
+    callback | rebalance (unknown trigger) | start.
     """
 
     kind: str
     consumer: str = ""
-    action: str = ""               # id of the script's action, empty if none
-    disturbance: int = -1          # index into `Analysis.disturbances`
+    action: str = ""  # id of the script's action, empty if none
+    disturbance: int = -1  # index into `Analysis.disturbances`
     evidence: tuple[int, ...] = ()
 
 
@@ -99,9 +123,11 @@ class Story:
 
 @dataclass(slots=True)
 class Pause:
-    """A partition stood still in `[started_us, ended_us)`; an open one had not ended at the horizon, which is then its end so far.
+    """A partition stood still in `[started_us, ended_us)`; an open one had not ended at the
+    horizon, which is then its end so far.
 
-    `why`: revoked | lost | closed | killed | fatal | froze | stuck | poll-expired | cut | grown | callback.
+    `why`: revoked | lost | closed | killed | fatal | froze | stuck | poll-expired | cut | grown |
+    callback.
     """
 
     partition: Partition
@@ -110,12 +136,16 @@ class Pause:
     ended_us: int
     is_open: bool
     why: str
-    owner_before: str              # who took its records last; empty for a new partition
-    owner_after: str               # who was handed records again; empty while open
+    owner_before: str  # who took its records last; empty for a new partition
+    owner_after: str  # who was handed records again; empty while open
     start_event: int
-    end_event: int                 # the delivery (or position) that ended it; −1 while open
-    assigned_event: int = -1       # the callback that brought it to its new owner; −1 if the owner stayed the same
-    path: tuple[int, ...] = ()     # every callback or exit that concerned it meanwhile, owners in between included
+    end_event: int  # the delivery (or position) that ended it; −1 while open
+    assigned_event: int = (
+        -1
+    )  # the callback that brought it to its new owner; −1 if the owner stayed the same
+    path: tuple[
+        int, ...
+    ] = ()  # every callback or exit that concerned it meanwhile, owners in between included
     _teller: Callable[[Pause], Story] | None = field(default=None, repr=False, compare=False)
     _story: Story | None = field(default=None, repr=False, compare=False)
 
@@ -149,30 +179,36 @@ STALLING = ("froze", "stuck", "poll-expired", "cut", "callback")
 
 @dataclass(slots=True)
 class Holding:
-    """A consumer held a partition, from its assigned callback to the end of its revoked or lost one (or its end)."""
+    """A consumer held a partition, from its assigned callback to the end of its revoked or lost
+    one (or its end).
+    """
 
     consumer: str
     started_us: int
-    ended_us: int                  # the horizon if it still held it then
-    generation: int                # or member epoch; −1 unknown
-    how: str = "held"              # revoked | lost | exited | held (at the horizon)
+    ended_us: int  # the horizon if it still held it then
+    generation: int  # or member epoch; −1 unknown
+    how: str = "held"  # revoked | lost | exited | held (at the horizon)
 
 
 @dataclass(slots=True)
 class Segment:
-    """A piece of a partition's bar. `what`: consuming | paused | unowned (before its first owner, or gone for good)."""
+    """A piece of a partition's bar. `what`: consuming | paused | unowned (before its first
+    owner, or gone for good).
+    """
 
     what: str
     started_us: int
     ended_us: int
-    consumer: str = ""             # who consumed
-    phase: PhaseKind | None = None # of a pause
+    consumer: str = ""  # who consumed
+    phase: PhaseKind | None = None  # of a pause
     pause: Pause | None = None
 
 
 @dataclass(slots=True)
 class Lane:
-    """One partition over the whole run: its holdings, its pauses, and the bar to draw; lanes with equal bars share `like` (the first one's index)."""
+    """One partition over the whole run: its holdings, its pauses, and the bar to draw; lanes
+    with equal bars share `like` (the first one's index).
+    """
 
     partition: Partition
     group: str
@@ -193,41 +229,61 @@ class Lane:
 
 @dataclass(slots=True)
 class Rebalance:
-    """One round of the coordinator; times are −1 where nothing told them. Under the consumer protocol: one changed target,
-    with the epoch as `generation`, the bump as `prepared_us`, the computation as `barrier_us`, everybody there as `stable_us`."""
+    """One round of the coordinator; times are −1 where nothing told them. Under the consumer
+    protocol: one changed target, with the epoch as `generation`, the bump as `prepared_us`, the
+    computation as `barrier_us`, everybody there as `stable_us`.
+    """
 
     group: str
     generation: int
-    trigger: str                   # joined | left | session-expired | poll-expired | metadata-changed | leader-rejoined | rejoined | enforced | …
+    # joined | left | session-expired | poll-expired | metadata-changed | leader-rejoined | rejoined
+    # | enforced | …
+    trigger: str
     trigger_consumer: str
-    reason: str                    # in Kafka's words
-    prepared_us: int               # the round began
-    barrier_us: int                # everybody had joined
-    stable_us: int                 # the assignment was stored
-    settled_us: int                # every member had run its callbacks
-    completed_by: str              # all-joined | timer | removal | initial-delay | empty
-    last: str                      # who completed the barrier
+    reason: str  # in Kafka's words
+    prepared_us: int  # the round began
+    barrier_us: int  # everybody had joined
+    stable_us: int  # the assignment was stored
+    settled_us: int  # every member had run its callbacks
+    completed_by: str  # all-joined | timer | removal | initial-delay | empty
+    last: str  # who completed the barrier
     kicked: tuple[str, ...]
     members: int
     leader: str
     assignor: str
-    moved: int                     # partitions whose owner changed, −1 unknown
-    least: int                     # how many had to move, −1 unknown
+    moved: int  # partitions whose owner changed, −1 unknown
+    least: int  # how many had to move, −1 unknown
     is_cooperative: bool
-    joins: dict[str, tuple[int, int]]      # consumer → when its JoinGroup left (or reached the coordinator), and that event
-    notices: dict[str, tuple[int, int]]    # consumer → when it learnt of this round, and that event
+    joins: dict[
+        str, tuple[int, int]
+    ]  # consumer → when its JoinGroup left (or reached the coordinator), and that event
+    notices: dict[str, tuple[int, int]]  # consumer → when it learnt of this round, and that event
     evidence: tuple[int, ...]
-    latency_us: dict[str, int] = field(default_factory=dict)   # consumer → duration as its rebalance-latency counts it
-    removed: dict[str, tuple[int, int, str]] = field(default_factory=dict)   # who was removed before its barrier: when, by which event, why
-    parked: tuple[str, ...] = ()   # who was at its barrier, where the coordinator tells; some may never have read the answer
-    disturbance: int = -1          # index into `Analysis.disturbances`
-    is_complete: bool = False      # the coordinator completed it: assignment stored (consumer protocol: target computed)
-    is_formation: bool = False     # belongs to the group's first settling, which is no rebalance of a running group
+    latency_us: dict[str, int] = field(
+        default_factory=dict
+    )  # consumer → duration as its rebalance-latency counts it
+    removed: dict[str, tuple[int, int, str]] = field(
+        default_factory=dict
+    )  # who was removed before its barrier: when, by which event, why
+    parked: tuple[
+        str, ...
+        # who was at its barrier, where the coordinator tells; some may never have read the answer
+    ] = ()
+    disturbance: int = -1  # index into `Analysis.disturbances`
+    # the coordinator completed it: assignment stored (consumer protocol: target computed)
+    is_complete: bool = False
+    is_formation: bool = (
+        False  # belongs to the group's first settling, which is no rebalance of a running group
+    )
 
     @property
     def felt_us(self) -> int:
-        """From its trigger until every member had run its callbacks, as partitions feel it; −1 if it never completed."""
-        return max(self.settled_us, self.stable_us) - self.prepared_us if self.stable_us >= 0 else -1
+        """From its trigger until every member had run its callbacks, as partitions feel it; −1
+        if it never completed.
+        """
+        return (
+            max(self.settled_us, self.stable_us) - self.prepared_us if self.stable_us >= 0 else -1
+        )
 
 
 @dataclass(slots=True)
@@ -236,14 +292,14 @@ class Disturbance:
 
     group: str
     started_us: int
-    ended_us: int                  # the horizon if the group had not settled
+    ended_us: int  # the horizon if the group had not settled
     is_open: bool
     trigger: str
     consumer: str
-    action: str                    # id of the script's action that set it off
-    rebalances: tuple[int, ...]    # indices into `Analysis.rebalances`
-    moved: int                     # partitions whose owner differs before and after
-    least: int                     # how many of these had to move
+    action: str  # id of the script's action that set it off
+    rebalances: tuple[int, ...]  # indices into `Analysis.rebalances`
+    moved: int  # partitions whose owner differs before and after
+    least: int  # how many of these had to move
     evidence: tuple[int, ...]
 
 
@@ -267,7 +323,7 @@ class Mark:
     kind: str
     text: str
     action: str = ""
-    deed: str = ""                 # the action's class name
+    deed: str = ""  # the action's class name
     targets: tuple[str, ...] = ()
     group: str = ""
     event: int = -1
@@ -275,7 +331,9 @@ class Mark:
 
 @dataclass(slots=True)
 class Span:
-    """What a consumer's process did: away | starting | polling | stuck | frozen | cut-off | closing | in-callback."""
+    """What a consumer's process did: away | starting | polling | stuck | frozen | cut-off |
+    closing | in-callback.
+    """
 
     what: str
     started_us: int
@@ -292,84 +350,107 @@ class MemberLife:
     instance_id: str | None
     lives: int
     spans: tuple[Span, ...]
-    generations: int               # how many it joined
-    rebalances: int                # as its own rebalance-total counts them
+    generations: int  # how many it joined
+    rebalances: int  # as its own rebalance-total counts them
     failed_rebalances: int
-    revoked: int                   # partitions, over all callbacks
+    revoked: int  # partitions, over all callbacks
     assigned: int
     lost: int
     poll_expired: int
-    removed: tuple[str, ...]       # why the coordinator removed it, each time
+    removed: tuple[str, ...]  # why the coordinator removed it, each time
     fenced: int
-    held_most: int                 # partitions at once
-    held_last: int                 # at the horizon
-    partition_seconds: float       # held, in partition × seconds
-    paused_us: int                 # the sum of pauses of partitions it held before them
+    held_most: int  # partitions at once
+    held_last: int  # at the horizon
+    partition_seconds: float  # held, in partition × seconds
+    paused_us: int  # the sum of pauses of partitions it held before them
 
 
 @dataclass(slots=True)
 class LagCurve:
-    """Records that had arrived and were not handled: corners (µs, records), straight lines between them."""
+    """Records that had arrived and were not handled: corners (µs, records), straight lines
+    between them.
+    """
 
     partition: Partition
     group: str
     corners: tuple[tuple[int, float], ...]
     peak: float
     peak_us: int
-    caught_up_us: int              # after the peak, when lag was back at what it was before; −1 not within the horizon
+    caught_up_us: (
+        int  # after the peak, when lag was back at what it was before; −1 not within the horizon
+    )
 
 
 @dataclass(slots=True)
 class Redelivery:
-    """An owner started below (delivered twice) or above (skipped) what had been handled, or went on beside the next one."""
+    """An owner started below (delivered twice) or above (skipped) what had been handled, or went
+    on beside the next one.
+    """
 
     partition: Partition
     group: str
     at_us: int
     consumer: str
-    records: int                   # > 0
+    records: int  # > 0
     is_skip: bool
-    how: str                       # committed | earliest | latest | none | beside
+    how: str  # committed | earliest | latest | none | beside
     disturbance: int
     event: int
 
 
 @dataclass(slots=True)
 class Answer:
-    """One of the four questions of a group that rebalances too often: yes, no, or unknown (None), with the sentence's material."""
+    """One of the four questions of a group that rebalances too often: yes, no, or unknown
+    (None), with the sentence's material.
+    """
 
-    question: str                  # crash-loop | outlasts-poll-interval | shared-instance-id | cooperative-in-use
+    question: str  # crash-loop | outlasts-poll-interval | shared-instance-id | cooperative-in-use
     is_yes: bool | None
     consumers: tuple[str, ...]
-    figures: dict[str, int]        # e.g. longest_batch_us, max_poll_interval_us, times
+    figures: dict[str, int]  # e.g. longest_batch_us, max_poll_interval_us, times
     evidence: tuple[int, ...]
 
 
 @dataclass(slots=True)
 class Alarm:
-    """What must be known before any figure. `kind`: died (of an error, or killed and not back) | never-stable (the group, from its beginning to the
-    horizon) | not-stable (the group, since a disturbance that was open at the horizon) | unowned (the group is stable, and nobody has `partitions`) |
-    leaderless (nobody could read `partitions`) | held-twice (`consumers` went on with them when `others` had been given them)."""
+    """What must be known before any figure. `kind`: died (of an error, or killed and not back) |
+    never-stable (the group, from its beginning to the horizon) | not-stable (the group, since a
+    disturbance that was open at the horizon) | unowned (the group is stable, and nobody has
+    `partitions`) | leaderless (nobody could read `partitions`) | held-twice (`consumers` went on
+    with them when `others` had been given them).
+    """
 
     kind: str
     group: str
-    at_us: int                     # the (first) death; the beginning of the disturbance; since when nobody has the partitions, or leads them
-    consumers: tuple[str, ...]     # who died; who gave up waiting; whose trigger it was; who was to hand the partitions on
-    why: str                       # died: the exception's name, empty if killed; else the trigger, sync-timed-out, or torn-handover
-    others: tuple[str, ...]        # fenced: who else has its identity; sync-timed-out: the leader
-    back_us: int                   # when it was started again after the last death, or led again; −1 never
-    times: int                     # deaths; generations that the group went through meanwhile
-    figures: dict[str, int]        # sync-timed-out: waited_us, computed_us; leaderless: broker, the one that went down; held-twice: longest_us
+    # the (first) death; the beginning of the disturbance; since when nobody has the partitions, or
+    # leads them
+    at_us: int
+    consumers: tuple[
+        str, ...
+    ]  # who died; who gave up waiting; whose trigger it was; who was to hand the partitions on
+    # died: the exception's name, empty if killed; else the trigger, sync-timed-out, or
+    # torn-handover
+    why: str
+    others: tuple[str, ...]  # fenced: who else has its identity; sync-timed-out: the leader
+    back_us: int  # when it was started again after the last death, or led again; −1 never
+    times: int  # deaths; generations that the group went through meanwhile
+    figures: dict[
+        str, int
+        # sync-timed-out: waited_us, computed_us; leaderless: broker, the one that went down;
+        # held-twice: longest_us
+    ]
     evidence: tuple[int, ...]
     partitions: tuple[Partition, ...] = ()
-    because: str = ""              # died, refused by the coordinator: the brokers' setting that kept it out, by Kafka's key, where one did
+    # died, refused by the coordinator: the brokers' setting that kept it out, by Kafka's key, where
+    # one did
+    because: str = ""
 
 
 @dataclass(slots=True)
 class Violation:
     """A broken invariant of the protocol: a bug of rebalsim (or of Kafka)."""
 
-    rule: str                      # two-owners | no-owner | generation-shrank | stranger | time-ran-back
+    rule: str  # two-owners | no-owner | generation-shrank | stranger | time-ran-back
     at_us: int
     text: str
     evidence: tuple[int, ...]

@@ -1,1 +1,3 @@
-"""Who gets which partition: Kafka's assignors as pure functions, behind one registry by Kafka's names."""
+"""Who gets which partition: Kafka's assignors as pure functions, behind one registry by Kafka's
+names.
+"""

@@ -1,7 +1,10 @@
-"""The user's own assignor: a Python callable named as `module:function`, run only where that was allowed.
+"""The user's own assignor: a Python callable named as `module:function`, run only where that was
+allowed.
 
-The callable takes what Kafka's client assignors here take, `(topics, members, replica_racks, generation)` with a Claim per member, or
-only the first two of them, and returns {member id: partitions}. It says `protocols = ("eager",)` or such as an attribute; without, it is eager, as in Kafka.
+The callable takes what Kafka's client assignors here take, `(topics, members, replica_racks,
+generation)` with a Claim per member, or only the first two of them, and returns {member id:
+partitions}. It says `protocols = ("eager",)` or such as an attribute; without, it is eager, as
+in Kafka.
 """
 
 from __future__ import annotations
@@ -28,23 +31,36 @@ def load_callable(name: str, *, allow_code: bool) -> ClientAssignor:
     """The assignor that `module:function` names. Importing a module runs it, hence `allow_code`."""
     module_name, _, path = name.partition(":")
     if not allow_code:
-        raise InputError(f"Assignor '{name}' is code of your own, and running it was not allowed — add --allow-code if you trust it")
+        raise InputError(
+            f"Assignor '{name}' is code of your own, and running it was not allowed — add "
+            "--allow-code if you trust it"
+        )
     if not module_name or not path:
         raise InputError(f"Assignor '{name}' is not of the form module:function")
-    if str(Path.cwd()) not in sys.path:                # an installed command does not look into the current directory by itself
+    if (
+        str(Path.cwd()) not in sys.path
+    ):  # an installed command does not look into the current directory by itself
         sys.path.append(str(Path.cwd()))
     try:
         found: Any = importlib.import_module(module_name)
         for part in path.split("."):
             found = getattr(found, part)
     except ImportError as e:
-        raise InputError(f"Assignor '{name}': module '{module_name}' cannot be imported ({e}) — is its directory in PYTHONPATH?") from None
+        raise InputError(
+            f"Assignor '{name}': module '{module_name}' cannot be imported ({e}) — is its "
+            "directory in PYTHONPATH?"
+        ) from None
     except AttributeError:
         raise InputError(f"Assignor '{name}': module '{module_name}' has no '{path}'") from None
     except Exception as e:
-        raise InputError(f"Assignor '{name}': importing '{module_name}' failed ({type(e).__name__}: {e})") from None
+        raise InputError(
+            f"Assignor '{name}': importing '{module_name}' failed ({type(e).__name__}: {e})"
+        ) from None
     if not callable(found):
-        raise InputError(f"Assignor '{name}': '{path}' is a {type(found).__name__}, not something that can be called")
+        raise InputError(
+            f"Assignor '{name}': '{path}' is a {type(found).__name__}, not something that can be "
+            "called"
+        )
     return ClientAssignor(name, name, _protocols(name, found), _checked(name, found))
 
 
@@ -52,33 +68,50 @@ def _protocols(name: str, found: Any) -> tuple[str, ...]:
     said = getattr(found, "protocols", (EAGER,))
     listed = (said,) if isinstance(said, str) else tuple(said)
     if not listed or any(protocol not in (EAGER, COOPERATIVE) for protocol in listed):
-        raise InputError(f"Assignor '{name}': its protocols are {said!r} — write a tuple of 'eager' and 'cooperative'")
+        raise InputError(
+            f"Assignor '{name}': its protocols are {said!r} — write a tuple of 'eager' and "
+            "'cooperative'"
+        )
     return listed
 
 
 def _checked(name: str, found: Callable[..., Any]) -> Any:
-    """The callable, its answer brought into shape; whatever it raises or gets wrong fails the rebalance, not rebalsim."""
+    """The callable, its answer brought into shape; whatever it raises or gets wrong fails the
+    rebalance, not rebalsim.
+    """
 
     takes = _arguments(found)
 
     def assign(
-        topics: Topics, members: Sequence[Claim], replica_racks: ReplicaRacks | None = None, generation: int | None = None
+        topics: Topics,
+        members: Sequence[Claim],
+        replica_racks: ReplicaRacks | None = None,
+        generation: int | None = None,
     ) -> Assignment:
         try:
             answer = found(*(topics, members, replica_racks, generation)[:takes])
         except Exception as e:
             raise AssignmentFailed(f"Assignor '{name}' raised {type(e).__name__}: {e}") from e
         if not isinstance(answer, Mapping):
-            raise AssignmentFailed(f"Assignor '{name}' answered with a {type(answer).__name__}, not with {{member id: partitions}}")
+            raise AssignmentFailed(
+                f"Assignor '{name}' answered with a {type(answer).__name__}, not with {{member "
+                f"id: partitions}}"
+            )
         given: Assignment = {member.member_id: [] for member in members}
         owner: dict[Partition, str] = {}
         for member_id, partitions in answer.items():
             if member_id not in given:
-                raise AssignmentFailed(f"Assignor '{name}' gives partitions to '{member_id}', which is not in the group")
+                raise AssignmentFailed(
+                    f"Assignor '{name}' gives partitions to '{member_id}', which is not in the "
+                    "group"
+                )
             for entry in partitions:
                 partition = _partition(name, entry, topics)
                 if partition in owner:
-                    raise AssignmentFailed(f"Assignor '{name}' gives {partition} to {owner[partition]} and to {member_id}")
+                    raise AssignmentFailed(
+                        f"Assignor '{name}' gives {partition} to {owner[partition]} and to "
+                        f"{member_id}"
+                    )
                 owner[partition] = member_id
                 given[member_id].append(partition)
         return given
@@ -91,7 +124,7 @@ def _arguments(found: Callable[..., Any]) -> int:
         inspect.signature(found).bind(None, None, None, None)
     except TypeError:
         return 2
-    except ValueError:              # built-in things do not say
+    except ValueError:  # built-in things do not say
         pass
     return 4
 
@@ -99,6 +132,13 @@ def _arguments(found: Callable[..., Any]) -> int:
 def _partition(name: str, entry: Any, topics: Topics) -> Partition:
     if isinstance(entry, Sequence) and not isinstance(entry, str) and len(entry) == 2:
         topic, number = entry
-        if isinstance(topic, str) and isinstance(number, int) and 0 <= number < topics.get(topic, 0):
+        if (
+            isinstance(topic, str)
+            and isinstance(number, int)
+            and 0 <= number < topics.get(topic, 0)
+        ):
             return Partition(topic, number)
-    raise AssignmentFailed(f"Assignor '{name}' gives out {entry!r}, which is not a (topic, number) of the topics it was shown")
+    raise AssignmentFailed(
+        f"Assignor '{name}' gives out {entry!r}, which is not a (topic, number) of the topics it "
+        "was shown"
+    )

@@ -1,7 +1,8 @@
 """What a client assignor is given for each member, and what it answers.
 
-A member that joins sends its subscription: the topics it wants and, depending on the assignor, what it holds already. Here that is
-a `Claim`. The answer is an `Assignment`: every member, and the partitions it shall have.
+A member that joins sends its subscription: the topics it wants and, depending on the assignor,
+what it holds already. Here that is a `Claim`. The answer is an `Assignment`: every member, and
+the partitions it shall have.
 """
 
 from __future__ import annotations
@@ -13,13 +14,17 @@ from typing import NamedTuple
 from rebalsim.domain.errors import RebalsimError
 from rebalsim.domain.ids import Partition
 
-Topics = Mapping[str, int]                                             # the topics of the leader's metadata → number of partitions
-ReplicaRacks = Mapping[str, Sequence[Sequence[str | None]]]            # topic → for each partition the racks of its replicas
-Assignment = dict[str, list[Partition]]                                # member id → its partitions; every member has an entry
+Topics = Mapping[str, int]  # the topics of the leader's metadata → number of partitions
+ReplicaRacks = Mapping[
+    str, Sequence[Sequence[str | None]]
+]  # topic → for each partition the racks of its replicas
+Assignment = dict[str, list[Partition]]  # member id → its partitions; every member has an entry
 
 
 class UserData(NamedTuple):
-    """What an assignor writes into the next subscription about the last assignment: it is how `sticky` remembers."""
+    """What an assignor writes into the next subscription about the last assignment: it is how
+    `sticky` remembers.
+    """
 
     owned: tuple[Partition, ...] | None
     generation: int | None
@@ -29,8 +34,10 @@ class UserData(NamedTuple):
 class Claim:
     """One member's subscription, as the group's leader sees it.
 
-    `owned` and `owned_generation` are fields of the subscription (an EAGER member has revoked everything before it joins and owns
-    nothing). `user_owned` and `user_generation` are the assignor's own user data, written at the member's last assignment, which
+    `owned` and `owned_generation` are fields of the subscription (an EAGER member has revoked
+    everything before it joins and owns
+    nothing). `user_owned` and `user_generation` are the assignor's own user data, written at the
+    member's last assignment, which
     outlive the revocation: see `ClientAssignor.remember`.
     """
 
@@ -39,15 +46,19 @@ class Claim:
     instance_id: str | None = None
     rack: str | None = None
     owned: tuple[Partition, ...] = ()
-    owned_generation: int = -1                        # -1: none
-    user_owned: tuple[Partition, ...] | None = None   # None: no user data
-    user_generation: int | None = None                # None: the user data says none
+    owned_generation: int = -1  # -1: none
+    user_owned: tuple[Partition, ...] | None = None  # None: no user data
+    user_generation: int | None = None  # None: the user data says none
 
 
 def by_seniority(claim: Claim) -> tuple[int, str]:
-    """Kafka's order of members (`AbstractPartitionAssignor.MemberInfo`): static ones first, by instance id; then the rest, by member id."""
+    """Kafka's order of members (`AbstractPartitionAssignor.MemberInfo`): static ones first, by
+    instance id; then the rest, by member id.
+    """
     return (1, claim.member_id) if claim.instance_id is None else (0, claim.instance_id)
 
 
 class AssignmentFailed(RebalsimError):
-    """The assignor gave up or broke, as Kafka's would with an exception; the rebalance that asked fails."""
+    """The assignor gave up or broke, as Kafka's would with an exception; the rebalance that
+    asked fails.
+    """

@@ -1,11 +1,12 @@
 """`range`: topic by topic, the sorted subscribers get consecutive runs of its partitions.
 
-With n partitions and k subscribers each gets n div k, and the first n mod k of them one more. As every topic is cut the same way,
-topics of equal size with the same subscribers are co-partitioned: partition i of all of them goes to the same member. Nothing is
-remembered: a new member that sorts early shifts everybody. With several topics the first members collect the extras of each.
+With n partitions and k subscribers each gets n div k, and the first n mod k of them one more. As
+every topic is cut the same way, topics of equal size with the same subscribers are co-partitioned:
+partition i of all of them goes to the same member. Nothing is remembered: a new member that sorts
+early shifts everybody. With several topics the first members collect the extras of each.
 
-Where racks matter (KIP-881) partitions first go to members in the rack of a replica, within the same quotas: the balance of each
-topic and co-partitioning come first, nearness second.
+Where racks matter (KIP-881) partitions first go to members in the rack of a replica, within the
+same quotas: the balance of each topic and co-partitioning come first, nearness second.
 """
 
 from __future__ import annotations
@@ -18,8 +19,15 @@ from rebalsim.assignors.universe import Universe, universe_of
 from rebalsim.domain.java_hash import hash_ordered
 
 
-def assign(topics: Topics, members: Sequence[Claim], replica_racks: ReplicaRacks | None = None, generation: int | None = None) -> Assignment:
-    """Cut every topic into runs. What members hold already, and the generation, make no difference."""
+def assign(
+    topics: Topics,
+    members: Sequence[Claim],
+    replica_racks: ReplicaRacks | None = None,
+    generation: int | None = None,
+) -> Assignment:
+    """Cut every topic into runs. What members hold already, and the generation, make no
+    difference.
+    """
     universe = universe_of(topics, members)
     subscribers: dict[str, list[Claim]] = {topic: [] for topic in universe.topics}
     for member in sorted(members, key=by_seniority):
@@ -28,7 +36,9 @@ def assign(topics: Topics, members: Sequence[Claim], replica_racks: ReplicaRacks
                 subscribers[topic].append(member)
     given: Assignment = {member.member_id: [] for member in members}
     if replica_racks is not None and any(member.rack for member in members):
-        cuts = [Cut(topic, universe, subscribers[topic], replica_racks) for topic in universe.topics]
+        cuts = [
+            Cut(topic, universe, subscribers[topic], replica_racks) for topic in universe.topics
+        ]
         if any(cut.needs_racks for cut in cuts):
             _assign_by_rack(cuts, given)
             return given
@@ -49,18 +59,26 @@ def assign(topics: Topics, members: Sequence[Claim], replica_racks: ReplicaRacks
 
 
 def _in_hash_order(members: Sequence[Claim], subscribers: dict[str, list[Claim]]) -> list[str]:
-    """The topics in the order of Kafka's map. It shows in the order of the lists only, not in who gets what."""
+    """The topics in the order of Kafka's map. It shows in the order of the lists only, not in
+    who gets what.
+    """
     subscriptions = {member.topics: None for member in members}
     if len(subscriptions) > 1:
         by_id = {member.member_id: member.topics for member in members}
         subscriptions = {by_id[member_id]: None for member_id in hash_ordered(by_id)}
-    return hash_ordered({topic: None for wanted in subscriptions for topic in wanted if topic in subscribers})
+    return hash_ordered(
+        {topic: None for wanted in subscriptions for topic in wanted if topic in subscribers}
+    )
 
 
 class Cut:
-    """One topic on its way to being cut, where racks are looked at: what is left, and how much each subscriber may still take."""
+    """One topic on its way to being cut, where racks are looked at: what is left, and how much
+    each subscriber may still take.
+    """
 
-    def __init__(self, topic: str, universe: Universe, subscribers: list[Claim], replica_racks: ReplicaRacks) -> None:
+    def __init__(
+        self, topic: str, universe: Universe, subscribers: list[Claim], replica_racks: ReplicaRacks
+    ) -> None:
         self.topic = topic
         self.partitions = universe.of(topic)
         self.members = [member.member_id for member in subscribers]
@@ -73,7 +91,9 @@ class Cut:
         self.needs_racks = matter(named, self.racks)
 
     def capacity(self, member: str) -> int:
-        """How many more this member may take: its quota, and one of the extras while any are left."""
+        """How many more this member may take: its quota, and one of the extras while any are
+        left.
+        """
         return max(0, self.quota + (1 if self.extras > 0 else 0) - self.taken[member])
 
     def is_local(self, member: str, number: int) -> bool:
@@ -93,13 +113,17 @@ class Cut:
         for member in self.members:
             if not self.left:
                 break
-            numbers = [number for number in self.left if allowed(member, number)][:self.capacity(member)]
+            numbers = [number for number in self.left if allowed(member, number)][
+                : self.capacity(member)
+            ]
             if numbers:
                 self.give(member, numbers, given)
 
 
 def _assign_by_rack(cuts: list[Cut], given: Assignment) -> None:
-    """Co-partitioned topics together, single ones alone, as far as racks allow; then everything that is left, racks or not."""
+    """Co-partitioned topics together, single ones alone, as far as racks allow; then everything
+    that is left, racks or not.
+    """
     alike: dict[tuple[tuple[str, ...], int], list[Cut]] = {}
     for cut in cuts:
         alike.setdefault((tuple(cut.members), len(cut.partitions)), []).append(cut)
@@ -115,10 +139,19 @@ def _assign_by_rack(cuts: list[Cut], given: Assignment) -> None:
 
 
 def _give_in_parallel(group: list[Cut], count: int, given: Assignment) -> None:
-    """Partition by partition, the first member to which this number is local in every topic of the group takes it in all of them."""
+    """Partition by partition, the first member to which this number is local in every topic of
+    the group takes it in all of them.
+    """
     candidates = list(group[0].members)
     for number in range(count):
-        member = next((m for m in candidates if all(cut.is_local(m, number) and cut.capacity(m) > 0 for cut in group)), None)
+        member = next(
+            (
+                m
+                for m in candidates
+                if all(cut.is_local(m, number) and cut.capacity(m) > 0 for cut in group)
+            ),
+            None,
+        )
         if member is not None:
             for cut in group:
                 cut.give(member, [number], given)

@@ -1,12 +1,18 @@
-"""The broker's `uniform` for members that subscribe to different topics: fill up the lowest, then level the highest.
+"""The broker's `uniform` for members that subscribe to different topics: fill up the lowest, then
+level the highest.
 
 1. Everybody keeps its previous target, as far as it still subscribes to it.
-2. Topics with the most partitions per subscriber go first. Of each, the partitions that are nobody's are poured onto its
-   subscribers like water: the least loaded ones rise together, one partition each in turn, until they are level with the next.
-3. Then, in the same order of topics and up to 16 times around: of each topic, partitions are taken from its most loaded
-   subscribers (who sink together) and poured onto the least loaded, until the two levels are one apart or nobody has any to give.
+2. Topics with the most partitions per subscriber go first. Of each, the partitions that are
+nobody's are poured onto its
+   subscribers like water: the least loaded ones rise together, one partition each in turn, until
+   they are level with the next.
+3. Then, in the same order of topics and up to 16 times around: of each topic, partitions are taken
+from its most loaded
+   subscribers (who sink together) and poured onto the least loaded, until the two levels are one
+   apart or nobody has any to give.
 
-Loads count all topics, but partitions move only within their own; a chain of moves over two topics is not looked for.
+Loads count all topics, but partitions move only within their own; a chain of moves over two
+topics is not looked for.
 """
 
 from __future__ import annotations
@@ -20,7 +26,9 @@ MAX_ROUNDS = 16
 
 
 def assign_unequal(topics: Mapping[str, int], walked: Sequence[ServerMember]) -> Targets:
-    """The new target of every member; members come in hash order, and their index in it breaks ties of load."""
+    """The new target of every member; members come in hash order, and their index in it breaks
+    ties of load.
+    """
     pouring = Pouring(topics, walked)
     pouring.keep_targets()
     pouring.fill()
@@ -45,7 +53,12 @@ class Pouring:
                 self.subscribers.setdefault(topic, []).append(index)
         self.owners = {topic: [-1] * topics[topic] for topic in self.subscribers}
         self.order = sorted(
-            self.subscribers, key=lambda t: (-topics[t] / len(self.subscribers[t]), len(self.subscribers[t]), uuid_halves(t))
+            self.subscribers,
+            key=lambda t: (
+                -topics[t] / len(self.subscribers[t]),
+                len(self.subscribers[t]),
+                uuid_halves(t),
+            ),
         )
 
     def change(self, index: int) -> ChangingTarget:
@@ -75,7 +88,9 @@ class Pouring:
                     self._give(topic, number, levels.lowest())
 
     def level(self) -> None:
-        """Step 3. Ends early when a whole turn around the topics since the last one that changed brings nothing."""
+        """Step 3. Ends early when a whole turn around the topics since the last one that changed
+        brings nothing.
+        """
         shared = [topic for topic in self.order if len(self.subscribers[topic]) >= 2]
         last = -1
         for _ in range(MAX_ROUNDS):
@@ -90,7 +105,7 @@ class Pouring:
         levels = Levels(self.load, self.subscribers[topic])
         if levels.spread() <= 1:
             return False
-        stock: dict[int, list[int]] = {}                   # owner → its partitions; it gives its last one first
+        stock: dict[int, list[int]] = {}  # owner → its partitions; it gives its last one first
         for number, owner in enumerate(self.owners[topic]):
             stock.setdefault(owner, []).append(number)
         moved = False
@@ -120,13 +135,24 @@ class Pouring:
 
 
 class Levels:
-    """The subscribers of one topic side by side, sorted by load: a low range that rises from the left, a high one that sinks from the right.
+    """The subscribers of one topic side by side, sorted by load: a low range that rises from the
+    left, a high one that sinks from the right.
 
-    All members of a range started at its level. Handing out goes once through the range, then the level changes by one and the
-    range takes in the neighbours that are level with it now.
+    All members of a range started at its level. Handing out goes once through the range, then
+    the level changes by one and the range takes in the neighbours that are level with it now.
     """
 
-    __slots__ = ("_high_end", "_high_level", "_high_start", "_load", "_low_end", "_low_level", "_members", "_next_high", "_next_low")
+    __slots__ = (
+        "_high_end",
+        "_high_level",
+        "_high_start",
+        "_load",
+        "_low_end",
+        "_low_level",
+        "_members",
+        "_next_high",
+        "_next_low",
+    )
 
     def __init__(self, load: list[int], members: Sequence[int]) -> None:
         self._load = load
@@ -148,7 +174,10 @@ class Levels:
         """The member that gets the next partition."""
         if self._next_low >= self._low_end:
             self._low_level += 1
-            while self._low_end < len(self._members) and self._load[self._members[self._low_end]] == self._low_level:
+            while (
+                self._low_end < len(self._members)
+                and self._load[self._members[self._low_end]] == self._low_level
+            ):
                 self._low_end += 1
             self._next_low = 0
         index = self._members[self._next_low]
@@ -158,11 +187,16 @@ class Levels:
     def highest(self) -> int:
         """The member that gives the next partition, -1 if nobody is left."""
         if self._next_high < self._high_start:
-            if self._high_end <= self._high_start and self._high_start > 0:      # all of the range left out: go on below it
+            if (
+                self._high_end <= self._high_start and self._high_start > 0
+            ):  # all of the range left out: go on below it
                 self._high_level = self._load[self._members[self._high_start - 1]]
             else:
                 self._high_level -= 1
-            while self._high_start > 0 and self._load[self._members[self._high_start - 1]] == self._high_level:
+            while (
+                self._high_start > 0
+                and self._load[self._members[self._high_start - 1]] == self._high_level
+            ):
                 self._high_start -= 1
             self._next_high = self._high_end - 1
         if self._next_high < 0:
@@ -172,7 +206,9 @@ class Levels:
         return index
 
     def leave_out(self) -> None:
-        """The member that `highest` named last has nothing of this topic: out of the range with it."""
+        """The member that `highest` named last has nothing of this topic: out of the range
+        with it.
+        """
         at, end = self._next_high + 1, self._high_end - 1
         self._members[at], self._members[end] = self._members[end], self._members[at]
         self._high_end = end

@@ -1,8 +1,11 @@
 """`sticky`: balanced first, and everybody keeps as much as possible of what it had.
 
-Its members are EAGER: they have given up everything when they join, so what they had travels in the assignor's own user data,
-together with the generation it came from. From there on it is the sticky family's common course (also taken by
-`cooperative-sticky`): settle the claims, then one of two algorithms, for equal and for different subscriptions.
+Its members are EAGER: they have given up everything when they join, so what they had travels in the
+assignor's own user data,
+together with the generation it came from. From there on it is the sticky family's common course
+(also taken by
+`cooperative-sticky`): settle the claims, then one of two algorithms, for equal and for different
+subscriptions.
 """
 
 from __future__ import annotations
@@ -20,7 +23,9 @@ from rebalsim.domain.java_hash import JavaHashMap, hash_ordered
 
 
 def remember(owned: Sequence[Partition], generation: int) -> UserData:
-    """What the member's assignor will say of this assignment when it joins the next time; it is written topic by topic."""
+    """What the member's assignor will say of this assignment when it joins the next time; it is
+    written topic by topic.
+    """
     by_topic: JavaHashMap[str, list[Partition]] = JavaHashMap()
     for partition in owned:
         held = by_topic.get(partition[0])
@@ -28,7 +33,9 @@ def remember(owned: Sequence[Partition], generation: int) -> UserData:
             by_topic.compute(partition[0], [partition])
         else:
             held.append(partition)
-    return UserData(tuple(partition for held in by_topic.values() for partition in held), generation)
+    return UserData(
+        tuple(partition for held in by_topic.values() for partition in held), generation
+    )
 
 
 def brought_by(claim: Claim) -> Brought:
@@ -36,20 +43,35 @@ def brought_by(claim: Claim) -> Brought:
     return ((), None) if claim.user_owned is None else (claim.user_owned, claim.user_generation)
 
 
-def assign(topics: Topics, members: Sequence[Claim], replica_racks: ReplicaRacks | None = None, generation: int | None = None) -> Assignment:
-    """The sticky assignment. `generation` is the highest claim generation that the leader's assignor saw earlier in its life."""
+def assign(
+    topics: Topics,
+    members: Sequence[Claim],
+    replica_racks: ReplicaRacks | None = None,
+    generation: int | None = None,
+) -> Assignment:
+    """The sticky assignment. `generation` is the highest claim generation that the leader's
+    assignor saw earlier in its life.
+    """
     if not members:
         return {}
     brought = {member.member_id: brought_by(member) for member in members}
-    return assign_sticky(universe_of(topics, members), members, brought, replica_racks, generation)[0]
+    return assign_sticky(universe_of(topics, members), members, brought, replica_racks, generation)[
+        0
+    ]
 
 
 def assign_sticky(
-    universe: Universe, members: Sequence[Claim], brought: dict[str, Brought], replica_racks: ReplicaRacks | None, generation: int | None
+    universe: Universe,
+    members: Sequence[Claim],
+    brought: dict[str, Brought],
+    replica_racks: ReplicaRacks | None,
+    generation: int | None,
 ) -> tuple[Assignment, dict[Partition, str] | None]:
-    """The family's common course. The second value: partitions that change hands, with their new owners; None if not kept track of.
+    """The family's common course. The second value: partitions that change hands, with their new
+    owners; None if not kept track of.
 
-    The leader holds the members in a HashMap and the assignor walks them in its order: that decides who keeps an extra partition.
+    The leader holds the members in a HashMap and the assignor walks them in its order: that
+    decides who keeps an extra partition.
     """
     by_id = {member.member_id: member for member in members}
     walked = [by_id[member_id] for member_id in hash_ordered(by_id)]

@@ -1,14 +1,19 @@
-"""The sticky family's algorithm for groups in which all members subscribe to the same topics: quotas.
+"""The sticky family's algorithm for groups in which all members subscribe to the same topics:
+quotas.
 
-P partitions over M members: everybody ends with lo = ⌊P/M⌋ or, E = P mod M of them, with hi = lo + 1. So:
+P partitions over M members: everybody ends with lo = ⌊P/M⌋ or, E = P mod M of them, with hi = lo +
+1. So:
 
-1. Everybody keeps what it holds up to its quota, lowest partition numbers first. Of those that hold hi or more the first E, in hash
+1. Everybody keeps what it holds up to its quota, lowest partition numbers first. Of those that hold
+hi or more the first E, in hash
    order of member ids, keep hi: names and seniority do not count.
 2. What nobody keeps is free, in order of topic and number.
 3. If racks matter, free partitions first go to members near them, within the quotas.
-4. The rest is dealt round to members below lo, sorted by id, until they have lo; then one each to members that may have one more.
+4. The rest is dealt round to members below lo, sorted by id, until they have lo; then one each to
+members that may have one more.
 
-A partition that somebody held and somebody else gets is noted: in a cooperative rebalance its new owner has to wait.
+A partition that somebody held and somebody else gets is noted: in a cooperative rebalance its
+new owner has to wait.
 """
 
 from __future__ import annotations
@@ -29,7 +34,9 @@ _by_number_then_topic = itemgetter(1, 0)
 def assign_constrained(
     universe: Universe, members: Sequence[Claim], resolved: Resolved, racks: RackInfo
 ) -> tuple[Assignment, dict[Partition, str]]:
-    """The assignment, and which partitions change hands with the member that gets them. Members come in hash order."""
+    """The assignment, and which partitions change hands with the member that gets them. Members
+    come in hash order.
+    """
     quotas = Quotas(universe, members, resolved, racks)
     quotas.keep_claims()
     free = quotas.free_partitions()
@@ -42,18 +49,22 @@ def assign_constrained(
 class Quotas:
     """Who has how much already, and who may still get something."""
 
-    def __init__(self, universe: Universe, members: Sequence[Claim], resolved: Resolved, racks: RackInfo) -> None:
+    def __init__(
+        self, universe: Universe, members: Sequence[Claim], resolved: Resolved, racks: RackInfo
+    ) -> None:
         self.universe = universe
         self.resolved = resolved
         self.racks = racks
         self.low, self.extras = divmod(len(universe.partitions), len(members))
         self.high = self.low + 1 if self.extras else self.low
-        self.with_extra = 0                          # members that have more than low already
-        self.under: list[str] = []                   # members below low
-        self.exact: list[str] = []                   # members at low that may still get one more
+        self.with_extra = 0  # members that have more than low already
+        self.under: list[str] = []  # members below low
+        self.exact: list[str] = []  # members at low that may still get one more
         self.given: Assignment = {}
-        self.lost: dict[Partition, str] = {}         # held by this member, which may not keep it
-        self.received: dict[Partition, str] = {}     # handed out, to whom; kept only if somebody lost something
+        self.lost: dict[Partition, str] = {}  # held by this member, which may not keep it
+        self.received: dict[
+            Partition, str
+        ] = {}  # handed out, to whom; kept only if somebody lost something
         self.keeps_track = False
 
     def keep_claims(self) -> None:
@@ -82,7 +93,9 @@ class Quotas:
             self.given[member] = keep
 
     def _count_extra(self) -> None:
-        """One more member has its extra partition. With the last extra gone nobody at low can get more."""
+        """One more member has its extra partition. With the last extra gone nobody at low can
+        get more.
+        """
         self.with_extra += 1
         if self.with_extra == self.extras:
             self.exact.clear()
@@ -91,7 +104,11 @@ class Quotas:
         """Step 2. If racks matter, partitions that fewer members have nearby come first."""
         self.keeps_track = bool(self.lost or self.resolved.contested)
         kept = set(chain.from_iterable(self.given.values()))
-        free = [p for p in self.universe.partitions if p not in kept] if kept else self.universe.partitions
+        free = (
+            [p for p in self.universe.partitions if p not in kept]
+            if kept
+            else self.universe.partitions
+        )
         self.under.sort()
         self.exact.sort()
         return sorted(free, key=self.racks.weight.__getitem__) if self.racks.active else free
@@ -125,13 +142,15 @@ class Quotas:
         return remaining
 
     def deal_round(self, free: list[Partition]) -> None:
-        """Step 4, several rounds at a time: until the next member reaches low, each gets every len(under)-th partition."""
+        """Step 4, several rounds at a time: until the next member reaches low, each gets every
+        len(under)-th partition.
+        """
         dealt = 0
         needs = {member: self.low - len(self.given[member]) for member in self.under}
         rounds = 0
         while self.under:
             upto = min(needs.values())
-            block = free[dealt:dealt + (upto - rounds) * len(self.under)]
+            block = free[dealt : dealt + (upto - rounds) * len(self.under)]
             step = len(self.under)
             for seat, member in enumerate(self.under):
                 self._give(member, block[seat::step])
@@ -149,6 +168,10 @@ class Quotas:
             self.received.update(zip(partitions, repeat(member)))
 
     def transfers(self) -> dict[Partition, str]:
-        """Partitions handed out that somebody else held, or that two claimed (whoever really has it must let go first)."""
+        """Partitions handed out that somebody else held, or that two claimed (whoever really has
+        it must let go first).
+        """
         contested = self.resolved.contested
-        return {p: to for p, to in self.received.items() if p in contested or self.lost.get(p, to) != to}
+        return {
+            p: to for p, to in self.received.items() if p in contested or self.lost.get(p, to) != to
+        }

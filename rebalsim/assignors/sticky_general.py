@@ -1,14 +1,19 @@
-"""The sticky family's algorithm for groups whose members subscribe to different topics: move until nothing gets better.
+"""The sticky family's algorithm for groups whose members subscribe to different topics: move until
+nothing gets better.
 
 1. Everybody keeps what it holds, as far as it still subscribes to it (and racks allow).
-2. Free partitions, topics with the fewest subscribers first, each go to the subscriber with the least load.
-3. Then partitions are moved, one at a time: from its owner to the least loaded subscriber of its topic, if that makes the two more
-   equal; or back to a member that says it had it in an older generation. Passes over all partitions are repeated until one moves
+2. Free partitions, topics with the fewest subscribers first, each go to the subscriber with the
+least load.
+3. Then partitions are moved, one at a time: from its owner to the least loaded subscriber of its
+topic, if that makes the two more
+   equal; or back to a member that says it had it in an older generation. Passes over all partitions
+   are repeated until one moves
    nothing. A move that would undo an earlier one is replaced by undoing it.
 4. If all this did not make the loads more equal than they were after step 2, it is undone.
 
-Kafka stops a pass as soon as the assignment is balanced, and to find out looks at all partitions before each step. That is spared
-here: while everybody holds only what it subscribes to, an assignment is balanced exactly if no move is left to be made.
+Kafka stops a pass as soon as the assignment is balanced, and to find out looks at all partitions
+before each step. That is spared here: while everybody holds only what it subscribes to, an
+assignment is balanced exactly if no move is left to be made.
 """
 
 from __future__ import annotations
@@ -25,9 +30,16 @@ from rebalsim.domain.java_hash import JavaHashMap, partition_hash
 
 
 def assign_general(
-    universe: Universe, members: Sequence[Claim], brought: dict[str, Brought], resolved: Resolved, racks: RackInfo, highest: int
+    universe: Universe,
+    members: Sequence[Claim],
+    brought: dict[str, Brought],
+    resolved: Resolved,
+    racks: RackInfo,
+    highest: int,
 ) -> Assignment:
-    """The assignment; members come in hash order. `highest` is the highest generation in which anybody claimed anything."""
+    """The assignment; members come in hash order. `highest` is the highest generation in which
+    anybody claimed anything.
+    """
     loads = Loads(universe, members)
     former = loads.former_owners(members, brought, highest)
     revoked_some = loads.keep_claims(resolved, racks)
@@ -38,17 +50,26 @@ def assign_general(
     before = loads.snapshot()
     score = loads.score()
     moves = Moves(loads, former)
-    if not revoked_some:                         # first try with what was free, so that less of the rest has to move
+    if not revoked_some:  # first try with what was free, so that less of the rest has to move
         moves.improve([d for d in free if loads.is_open(d)])
-    if moves.improve([d for d in loads.order if loads.is_open(d)]) and not started_empty and loads.score() >= score:
+    if (
+        moves.improve([d for d in loads.order if loads.is_open(d)])
+        and not started_empty
+        and loads.score() >= score
+    ):
         loads.restore(before)
-    return {member.member_id: [universe.partitions[d] for d in loads.held[loads.rank[member.member_id]]] for member in members}
+    return {
+        member.member_id: [universe.partitions[d] for d in loads.held[loads.rank[member.member_id]]]
+        for member in members
+    }
 
 
 class Loads:
-    """Who holds what, in numbers: members by the rank of their id, partitions by their index in the universe.
+    """Who holds what, in numbers: members by the rank of their id, partitions by their index in the
+    universe.
 
-    `queue` holds size · M + rank of every member that takes part, sorted: least loaded first, ties by id.
+    `queue` holds size · M + rank of every member that takes part, sorted: least loaded first, ties
+    by id.
     """
 
     def __init__(self, universe: Universe, members: Sequence[Claim]) -> None:
@@ -57,8 +78,10 @@ class Loads:
         self.rank = {member_id: rank for rank, member_id in enumerate(self.ids)}
         position = {topic: i for i, topic in enumerate(universe.topics)}
         self.subscribers: list[list[int]] = [[] for _ in position]
-        self.subscribed = [bytearray(len(members)) for _ in position]          # topic → rank → 1 if it wants it
-        self.limit = [0] * len(members)                                        # rank → all it could get
+        self.subscribed = [
+            bytearray(len(members)) for _ in position
+        ]  # topic → rank → 1 if it wants it
+        self.limit = [0] * len(members)  # rank → all it could get
         for member in members:
             rank = self.rank[member.member_id]
             for topic in member.topics:
@@ -74,11 +97,17 @@ class Loads:
         self.frozen = bytearray(len(members))
         first = list(universe.first.values())
         count = list(universe.topics.values())
-        by_scarcity = sorted(range(len(count)), key=lambda t: len(self.subscribers[t]))      # names are sorted already
+        by_scarcity = sorted(
+            range(len(count)), key=lambda t: len(self.subscribers[t])
+        )  # names are sorted already
         self.order = [d for t in by_scarcity for d in range(first[t], first[t] + count[t])]
 
-    def former_owners(self, members: Sequence[Claim], brought: dict[str, Brought], highest: int) -> dict[int, int]:
-        """Partitions claimed from a generation before the highest, and by whom last. Such a claim may be void or stand."""
+    def former_owners(
+        self, members: Sequence[Claim], brought: dict[str, Brought], highest: int
+    ) -> dict[int, int]:
+        """Partitions claimed from a generation before the highest, and by whom last. Such a
+        claim may be void or stand.
+        """
         former: dict[int, tuple[int, int]] = {}
         for member in members:
             partitions, said = brought[member.member_id]
@@ -97,7 +126,9 @@ class Loads:
             rank = self.rank[member_id]
             for partition in partitions:
                 d = self.universe.index[partition]
-                if not self.subscribed[self.topic_of[d]][rank] or (racks.active and racks.mismatch(member_id, partition)):
+                if not self.subscribed[self.topic_of[d]][rank] or (
+                    racks.active and racks.mismatch(member_id, partition)
+                ):
                     revoked_some = True
                 else:
                     self.held[rank][d] = None
@@ -106,7 +137,11 @@ class Loads:
         return revoked_some
 
     def settle(self) -> None:
-        self.queue = sorted(size * len(self.size) + rank for rank, size in enumerate(self.size) if not self.frozen[rank])
+        self.queue = sorted(
+            size * len(self.size) + rank
+            for rank, size in enumerate(self.size)
+            if not self.frozen[rank]
+        )
 
     def most(self) -> int:
         return self.queue[-1] // len(self.size)
@@ -121,8 +156,12 @@ class Loads:
         """The subscriber with the smallest load, ties by id."""
         wants = self.subscribed[topic]
         members = len(self.size)
-        if len(self.subscribers[topic]) * 4 < members:           # few of many: ask them instead of looking for them
-            return min(self.size[rank] * members + rank for rank in self.subscribers[topic]) % members
+        if (
+            len(self.subscribers[topic]) * 4 < members
+        ):  # few of many: ask them instead of looking for them
+            return (
+                min(self.size[rank] * members + rank for rank in self.subscribers[topic]) % members
+            )
         return next(rank for key in self.queue if wants[rank := key % members])
 
     def place_free(self, racks: RackInfo) -> list[int]:
@@ -152,7 +191,9 @@ class Loads:
         return len(self.subscribers[self.topic_of[d]]) >= 2
 
     def freeze(self) -> None:
-        """Members that have all they can get, and nothing that anybody else could take, are left out from here on."""
+        """Members that have all they can get, and nothing that anybody else could take, are left
+        out from here on.
+        """
         for rank, held in enumerate(self.held):
             if len(held) >= self.limit[rank] and not any(map(self.is_open, held)):
                 self.frozen[rank] = 1
@@ -172,11 +213,15 @@ class Loads:
         return sum(size * (2 * i - len(sizes) + 1) for i, size in enumerate(sizes))
 
     def is_balanced(self) -> bool:
-        """Kafka's test: loads differ by one at most, or nobody below its limit could take anything from a member with two more."""
+        """Kafka's test: loads differ by one at most, or nobody below its limit could take
+        anything from a member with two more.
+        """
         members = len(self.size)
         if not self.queue or self.queue[0] // members >= self.most() - 1:
             return True
-        heaviest = [0] * len(self.subscribers)                      # topic → the largest load among those that hold some of it
+        heaviest = [0] * len(
+            self.subscribers
+        )  # topic → the largest load among those that hold some of it
         for rank, held in enumerate(self.held):
             if not self.frozen[rank]:
                 for d in held:
@@ -190,16 +235,24 @@ class Loads:
 
 
 class Moves:
-    """Step 3: the moves of one assignment, and a memory of them by topic, so that a swap becomes an undoing."""
+    """Step 3: the moves of one assignment, and a memory of them by topic, so that a swap becomes
+    an undoing.
+    """
 
     def __init__(self, loads: Loads, former: dict[int, int]) -> None:
         self.loads = loads
         self.former = former
-        self.moved: dict[int, tuple[int, int]] = {}                                              # partition → from, to
-        self.by_route: dict[tuple[int, int, int], JavaHashMap[Partition, int]] = {}              # topic, from, to → partitions
-        # A member that had a partition of a topic it no longer subscribes to gets it back all the same (a flaw of Kafka's). From
-        # then on "balanced" and "no move left" are two things, and Kafka's own test has to be asked before each step.
-        self.must_ask = any(not loads.subscribed[loads.topic_of[d]][rank] or loads.frozen[rank] for d, rank in former.items())
+        self.moved: dict[int, tuple[int, int]] = {}  # partition → from, to
+        self.by_route: dict[
+            tuple[int, int, int], JavaHashMap[Partition, int]
+        ] = {}  # topic, from, to → partitions
+        # A member that had a partition of a topic it no longer subscribes to gets it back all the
+        # same (a flaw of Kafka's). From then on "balanced" and "no move left" are two things, and
+        # Kafka's own test has to be asked before each step.
+        self.must_ask = any(
+            not loads.subscribed[loads.topic_of[d]][rank] or loads.frozen[rank]
+            for d, rank in former.items()
+        )
 
     def improve(self, partitions: list[int]) -> bool:
         """Pass over the partitions until a pass moves nothing. True if anything moved."""
@@ -213,7 +266,7 @@ class Moves:
         members = len(size)
         modified = False
         balanced: bool | None = None
-        least: dict[int, int] = {}                          # topic → its least loaded subscriber, until the next move
+        least: dict[int, int] = {}  # topic → its least loaded subscriber, until the next move
         for d in partitions:
             if self.must_ask:
                 balanced = loads.is_balanced() if balanced is None else balanced
@@ -223,12 +276,13 @@ class Moves:
             back = former.get(d)
             if back is not None and loads.frozen[back]:
                 raise AssignmentFailed(
-                    f"{loads.universe.partitions[d]} was last held by {loads.ids[back]}, which takes no part in the balancing: "
+                    f"{loads.universe.partitions[d]} was last held by {loads.ids[back]}, which "
+                    "takes no part in the balancing: "
                     "Kafka's sticky assignor fails with a NullPointerException here"
                 )
             if back is not None and load > size[back] + 1:
                 to = back
-            elif load <= loads.queue[0] // members + 1:     # nobody at all has two less
+            elif load <= loads.queue[0] // members + 1:  # nobody at all has two less
                 continue
             else:
                 topic = loads.topic_of[d]
@@ -243,7 +297,9 @@ class Moves:
         return modified
 
     def _instead_of(self, d: int, to: int) -> int:
-        """The partition to move to `to` in place of d: one of the topic that went the opposite way before, if there is one."""
+        """The partition to move to `to` in place of d: one of the topic that went the opposite
+        way before, if there is one.
+        """
         source = self.moved[d][0] if d in self.moved else self.loads.owner[d]
         opposite = self.by_route.get((self.loads.topic_of[d], to, source))
         first = opposite.first() if opposite else None
@@ -259,11 +315,13 @@ class Moves:
             route = self.moved.pop(d)
             self.by_route[topic, *route].remove(partition)
             if not self.by_route[topic, *route]:
-                del self.by_route[topic, *route]           # a new set starts with a small table again
+                del self.by_route[topic, *route]  # a new set starts with a small table again
             start = route[0]
         if start != to:
             self.moved[d] = start, to
-            self.by_route.setdefault((topic, start, to), JavaHashMap(partition_hash)).put(partition, d)
+            self.by_route.setdefault((topic, start, to), JavaHashMap(partition_hash)).put(
+                partition, d
+            )
         del loads.held[source][d]
         loads.held[to][d] = None
         loads.owner[d] = to

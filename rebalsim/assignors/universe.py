@@ -1,7 +1,9 @@
-"""All partitions that a group can get, numbered once: the assignors count, compare and look up by these numbers.
+"""All partitions that a group can get, numbered once: the assignors count, compare and look up by
+these numbers.
 
-Partition objects are made once per set of topics and then shared, so that an assignment of ten thousand partitions allocates lists
-and nothing else, and a claim that comes back from it is found by identity.
+Partition objects are made once per set of topics and then shared, so that an assignment of ten
+thousand partitions allocates lists and nothing else, and a claim that comes back from it is
+found by identity.
 """
 
 from __future__ import annotations
@@ -14,16 +16,20 @@ from typing import cast
 from rebalsim.assignors.claim import Claim, Topics
 from rebalsim.domain.ids import Partition
 
-_partition = cast("type[Partition]", partial(tuple.__new__, Partition))    # Partition((topic, number)), without the keyword machinery
+_partition = cast(
+    "type[Partition]", partial(tuple.__new__, Partition)
+)  # Partition((topic, number)), without the keyword machinery
 
 
 class Universe:
-    """The known topics that somebody subscribes to, in name order, with their partitions by topic and number."""
+    """The known topics that somebody subscribes to, in name order, with their partitions by
+    topic and number.
+    """
 
     def __init__(self, topics: tuple[tuple[str, int], ...]) -> None:
         self.topics: dict[str, int] = dict(topics)
         self.partitions: list[Partition] = []
-        self.first: dict[str, int] = {}                         # topic → where its partitions begin
+        self.first: dict[str, int] = {}  # topic → where its partitions begin
         for name, count in topics:
             self.first[name] = len(self.partitions)
             self.partitions.extend(map(_partition, zip(repeat(name), range(count))))
@@ -40,18 +46,21 @@ class Universe:
     @cached_property
     def topic_of(self) -> list[int]:
         """A partition's index → its topic's position."""
-        return [position for position, count in enumerate(self.topics.values()) for _ in range(count)]
+        return [
+            position for position, count in enumerate(self.topics.values()) for _ in range(count)
+        ]
 
     def of(self, topic: str) -> list[Partition]:
         """The partitions of one topic, ascending."""
         begin = self.first[topic]
-        return self.partitions[begin:begin + self.topics[topic]]
+        return self.partitions[begin : begin + self.topics[topic]]
 
     def known(self, partitions: Sequence[Partition]) -> list[Partition]:
         """Those of the partitions that exist, in the order given.
 
-        Kafka looks at the topic only. A claim on a partition number that its topic does not have (a topic made anew, smaller)
-        makes the sticky assignors hand out partitions twice; that is not followed: such a claim is dropped here.
+        Kafka looks at the topic only. A claim on a partition number that its topic does not have
+        (a topic made anew, smaller) makes the sticky assignors hand out partitions twice; that
+        is not followed: such a claim is dropped here.
         """
         if not partitions:
             return []
@@ -63,10 +72,16 @@ _remembered = lru_cache(maxsize=64)(Universe)
 
 
 def universe_of(topics: Topics, members: Sequence[Claim]) -> Universe:
-    """The universe of a group: the union of its subscriptions, without topics that are unknown or have no partitions."""
-    wanted = {member.topics: None for member in members}        # most groups have one subscription, however many members
+    """The universe of a group: the union of its subscriptions, without topics that are unknown
+    or have no partitions.
+    """
+    wanted = {
+        member.topics: None for member in members
+    }  # most groups have one subscription, however many members
     names = next(iter(wanted)) if len(wanted) == 1 else tuple(chain.from_iterable(wanted))
-    return _remembered(tuple(sorted({(name, topics[name]): None for name in names if topics.get(name, 0) > 0})))
+    return _remembered(
+        tuple(sorted({(name, topics[name]): None for name in names if topics.get(name, 0) > 0}))
+    )
 
 
 def forget_universes() -> None:

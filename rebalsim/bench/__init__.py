@@ -1,1 +1,3 @@
-"""How fast we are: each module measures one thing, beside the real thing where that is on the machine."""
+"""How fast we are: each module measures one thing, beside the real thing where that is on the
+machine.
+"""

@@ -1,4 +1,6 @@
-"""Work in a process of its own, with its processor time and its memory at the peak; given up if it goes on for too long."""
+"""Work in a process of its own, with its processor time and its memory at the peak; given up if
+it goes on for too long.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,20 @@ print(json.dumps([time.process_time() - began, resource.getrusage(resource.RUSAG
 """
 
 
-def apart(what: str, *arguments: object, patience_s: float) -> tuple[float, float, list[float]] | None:
-    """Seconds, megabytes, and what `module:function` returned; None if that was not done when the patience, by the wall's clock, was over."""
+def apart(
+    what: str, *arguments: object, patience_s: float
+) -> tuple[float, float, list[float]] | None:
+    """Seconds, megabytes, and what `module:function` returned; None if that was not done when
+    the patience, by the wall's clock, was over.
+    """
     try:
         done = subprocess.run(
-            [sys.executable, "-c", _PROGRAM, what, json.dumps(arguments)], capture_output=True, text=True, check=True, timeout=patience_s)
+            [sys.executable, "-c", _PROGRAM, what, json.dumps(arguments)],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=patience_s,
+        )
     except subprocess.TimeoutExpired:
         return None
     seconds, megabytes, told = json.loads(done.stdout)

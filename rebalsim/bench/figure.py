@@ -1,4 +1,6 @@
-"""One figure of the benchmark: what was measured, the limit if there is one, and whether it is kept."""
+"""One figure of the benchmark: what was measured, the limit if there is one, and whether it is
+kept.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,13 @@ class Figure:
     def line(self) -> str:
         """One line of the table."""
         sign = "≤" if self.is_most else "≥"
-        limit = "" if self.limit is None else f"{sign} {self.limit:,.6g}" + ("" if self.ok else "  MISSED")
+        limit = (
+            ""
+            if self.limit is None
+            else f"{sign} {self.limit:,.6g}" + ("" if self.ok else "  MISSED")
+        )
         goal = "" if self.goal is None else f"goal {self.goal:,.6g}"
         shown = f"{self.measured:,.3g}" if self.measured < 100 else f"{self.measured:,.0f}"
-        return f"{self.name:<58} {shown:>9} {self.unit:<6} {limit:<18} {goal:<9} {self.note}".rstrip()
+        return (
+            f"{self.name:<58} {shown:>9} {self.unit:<6} {limit:<18} {goal:<9} {self.note}".rstrip()
+        )

@@ -1,8 +1,10 @@
-"""What Spark costs a sweep, as ratios in one run: against one plain process doing the same runs, and against a pool of two.
+"""What Spark costs a sweep, as ratios in one run: against one plain process doing the same runs,
+and against a pool of two.
 
-Session start is left out, and all three are warm before the clock runs. The plain process and the pool play the same ranks with the
-same function and build the same rows, but write nothing; Spark's time includes writing its tables. Half of theirs is timed before Spark
-and half after it, so that what else the machine does falls upon all of them.
+Session start is left out, and all three are warm before the clock runs. The plain process and
+the pool play the same ranks with the same function and build the same rows, but write nothing;
+Spark's time includes writing its tables. Half of theirs is timed before Spark and half after it,
+so that what else the machine does falls upon all of them.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from rebalsim.spark.player import play_ranks, player_for
 from rebalsim.spark.probe import probe
 from rebalsim.spark.schemas import reserved_names
 
-SPEED_UP, OF_POOL, OVERHEAD_MS, GROWTH = 1.8, 0.9, 0.5, 1.25      # goals
+SPEED_UP, OF_POOL, OVERHEAD_MS, GROWTH = 1.8, 0.9, 0.5, 1.25  # goals
 _BATCH = 250
 
 
@@ -36,20 +38,24 @@ class SweepFigures:
     """Figures (a) to (d), and what skew does."""
 
     runs: int
-    run_ms: float                  # of one plain process
+    run_ms: float  # of one plain process
     plain_s: float
     pool_s: float
     spark_s: float
-    few_runs: int                  # memory: planned runs, and the driver's peak in MB while planning and handing out so many
+    # memory: planned runs, and the driver's peak in MB while planning and handing out so many
+    few_runs: int
     few_mb: float
     many_runs: int
     many_mb: float
-    dry_s: float                   # the pipeline of `many_runs` points without playing them
-    million_s: float               # a million runs of the small scale-out, both variants: from the measured rate
-    skew_idle: float               # share of the cores' time that is idle in the last half of a skewed sweep, heaviest first
-    skew_idle_as_written: float    # the same in the plan's order, cut into equal numbers of runs
-    load: float = 0.0              # the machine's load average when it began: others' work makes ratios worse
-    ways_s: tuple[float, float] | None = None      # the same runs by the Data Source and by mapInArrow; None without pandas
+    dry_s: float  # the pipeline of `many_runs` points without playing them
+    million_s: float  # a million runs of the small scale-out, both variants: from the measured rate
+    # share of the cores' time that is idle in the last half of a skewed sweep, heaviest first
+    skew_idle: float
+    skew_idle_as_written: float  # the same in the plan's order, cut into equal numbers of runs
+    load: float = 0.0  # the machine's load average when it began: others' work makes ratios worse
+    ways_s: tuple[float, float] | None = (
+        None  # the same runs by the Data Source and by mapInArrow; None without pandas
+    )
 
     @property
     def speed_up(self) -> float:
@@ -69,29 +75,44 @@ class SweepFigures:
 
     @property
     def ok(self) -> bool:
-        return self.speed_up >= SPEED_UP and self.of_pool >= OF_POOL and self.overhead_ms < OVERHEAD_MS and self.growth <= GROWTH
+        return (
+            self.speed_up >= SPEED_UP
+            and self.of_pool >= OF_POOL
+            and self.overhead_ms < OVERHEAD_MS
+            and self.growth <= GROWTH
+        )
 
 
 def lines(figures: SweepFigures) -> list[str]:
     """The figures as a command prints them."""
+
     def mark(is_met: bool) -> str:
         return "✓" if is_met else "✗"
 
     f = figures
     return [
-        f"sweep: {f.runs:,} runs of {f.run_ms:.2f} ms (scale-out, eager, every metric), local[2], session start left out (load at the start {f.load:.1f})",
-        f"  (a) one process {f.plain_s:.1f} s, pool of two {f.pool_s:.1f} s, Spark {f.spark_s:.1f} s",
+        f"sweep: {f.runs:,} runs of {f.run_ms:.2f} ms (scale-out, eager, every metric), "
+        f"local[2], session start left out (load at the start {f.load:.1f})",
+        f"  (a) one process {f.plain_s:.1f} s, pool of two {f.pool_s:.1f} s, Spark "
+        f"{f.spark_s:.1f} s",
         f"      {mark(f.speed_up >= SPEED_UP)} {f.speed_up:.2f} × one process (goal {SPEED_UP})   "
         f"{mark(f.of_pool >= OF_POOL)} {f.of_pool:.2f} × the pool (goal {OF_POOL})",
-        f"  (b) {mark(f.overhead_ms < OVERHEAD_MS)} overhead {f.overhead_ms:.2f} ms a run (goal under {OVERHEAD_MS})",
-        f"  (c) {mark(f.growth <= GROWTH)} driver's peak {f.few_mb:.0f} MB for {f.few_runs:,} planned runs, {f.many_mb:.0f} MB for {f.many_runs:,} "
+        f"  (b) {mark(f.overhead_ms < OVERHEAD_MS)} overhead {f.overhead_ms:.2f} ms a run (goal "
+        f"under {OVERHEAD_MS})",
+        f"  (c) {mark(f.growth <= GROWTH)} driver's peak {f.few_mb:.0f} MB for {f.few_runs:,} "
+        f"planned runs, {f.many_mb:.0f} MB for {f.many_runs:,} "
         f"({f.growth:.2f} ×, goal {GROWTH})",
-        f"  (d) a million runs of scale-out, both variants: {_minutes(f.million_s)} on two cores at this rate; the pipeline alone, "
+        f"  (d) a million runs of scale-out, both variants: {_minutes(f.million_s)} on two cores "
+        "at this rate; the pipeline alone, "
         f"{f.many_runs:,} points without playing them: {_minutes(f.dry_s)}",
-        f"  skew (2,000 members beside 3): cores idle {f.skew_idle * 100:.0f} % of the last half, heaviest first; "
+        f"  skew (2,000 members beside 3): cores idle {f.skew_idle * 100:.0f} % of the last "
+        "half, heaviest first; "
         f"{f.skew_idle_as_written * 100:.0f} % as written and cut evenly",
-        f"  the Data Source takes {f.ways_s[0] / f.ways_s[1]:.2f} × as long as mapInArrow (which needs pandas)" if f.ways_s else
-        "  the Data Source beside mapInArrow: left out, for mapInArrow needs pandas (pip install pandas)",
+        f"  the Data Source takes {f.ways_s[0] / f.ways_s[1]:.2f} × as long as mapInArrow (which "
+        "needs pandas)"
+        if f.ways_s
+        else "  the Data Source beside mapInArrow: left out, for mapInArrow needs pandas (pip "
+        "install pandas)",
     ]
 
 
@@ -109,8 +130,11 @@ def _base(name: str) -> Base:
 
 def throughput_plan(runs: int) -> Plan:
     """`runs` runs of the small scale-out in one variant."""
-    return _plan("scenario: scale-out\naxes: {group.config.heartbeat.interval.ms: {as: heartbeat, values: [1s, 2s, 3s, 4s, 5s]}}\n"
-                 f"variants: eager\nseeds: {runs // 5}\n")
+    return _plan(
+        "scenario: scale-out\naxes: {group.config.heartbeat.interval.ms: {as: heartbeat, values: "
+        "[1s, 2s, 3s, 4s, 5s]}}\n"
+        f"variants: eager\nseeds: {runs // 5}\n"
+    )
 
 
 def _play_slice(job: tuple[Plan, Order, int, int]) -> int:
@@ -119,7 +143,9 @@ def _play_slice(job: tuple[Plan, Order, int, int]) -> int:
 
 
 def measure(quick: bool = False) -> SweepFigures:
-    """Measure all; takes some four minutes, a quarter of that with `quick`, on two cores that have nothing else to do."""
+    """Measure all; takes some four minutes, a quarter of that with `quick`, on two cores that
+    have nothing else to do.
+    """
     import os
 
     runs = 2_000 if quick else 20_000
@@ -130,10 +156,11 @@ def measure(quick: bool = False) -> SweepFigures:
     plain_s = pool_s = 0.0
     from rebalsim.spark.session import start_session, stop_session
 
-    spark = start_session("local[2]", is_brief=True)           # as the command starts it for so many runs
+    spark = start_session("local[2]", is_brief=True)  # as the command starts it for so many runs
     folder = Path(tempfile.mkdtemp(prefix="rebalsim-bench-"))
     try:
         with multiprocessing.get_context("spawn").Pool(2) as pool:
+
             def alone(start: int) -> float:
                 began = time.perf_counter()
                 _play_slice((plan, order, start, start + quarter))
@@ -141,7 +168,14 @@ def measure(quick: bool = False) -> SweepFigures:
 
             def together(start: int) -> float:
                 began = time.perf_counter()
-                pool.map(_play_slice, [(plan, order, at, min(at + _BATCH, start + half)) for at in range(start, start + half, _BATCH)], chunksize=1)
+                pool.map(
+                    _play_slice,
+                    [
+                        (plan, order, at, min(at + _BATCH, start + half))
+                        for at in range(start, start + half, _BATCH)
+                    ],
+                    chunksize=1,
+                )
                 return time.perf_counter() - began
 
             pool.map(_play_slice, [(plan, order, i, i + 1) for i in range(4)], chunksize=1)
@@ -154,21 +188,42 @@ def measure(quick: bool = False) -> SweepFigures:
             pool_s += together(half)
             plain_s += alone(half)
         few, many = (2_000, 50_000) if quick else (10_000, 1_000_000)
-        # The few are over in a moment: as many looks at them as at the many, or the peak of a coin tossed once meets that of one tossed often.
+        # The few are over in a moment: as many looks at them as at the many, or the peak of a coin
+        # tossed once meets that of one tossed often.
         few_mb = max(_dry(spark, few, folder / f"few{i}")[0] for i in range(2 if quick else 8))
         many_mb, dry_s = _dry(spark, many, folder / "many")
         idle, as_written = _skew(spark, folder, quick)
         few_runs = throughput_plan(runs // 10)
-        ways_s = measure_both(spark, few_runs, probe(player_for(few_runs), 1.0).order, folder, 1 if quick else 4)
+        ways_s = measure_both(
+            spark, few_runs, probe(player_for(few_runs), 1.0).order, folder, 1 if quick else 4
+        )
     finally:
         stop_session(spark)
         shutil.rmtree(folder, ignore_errors=True)
     # Two variants a run: eager costs what was measured; both are timed on this process to scale it.
-    both = _plan("scenario: scale-out\naxes: {group.config.heartbeat.interval.ms: [3s]}\nseeds: 200\n")
+    both = _plan(
+        "scenario: scale-out\naxes: {group.config.heartbeat.interval.ms: [3s]}\nseeds: 200\n"
+    )
     began = time.perf_counter()
     _play_slice((both, probe(player_for(both), 1.0).order, 0, 200))
     million_s = (time.perf_counter() - began) / 200 * 1e6 * (spark_s / plain_s)
-    return SweepFigures(runs, plain_s / runs * 1e3, plain_s, pool_s, spark_s, few, few_mb, many, many_mb, dry_s, million_s, idle, as_written, load, ways_s)
+    return SweepFigures(
+        runs,
+        plain_s / runs * 1e3,
+        plain_s,
+        pool_s,
+        spark_s,
+        few,
+        few_mb,
+        many,
+        many_mb,
+        dry_s,
+        million_s,
+        idle,
+        as_written,
+        load,
+        ways_s,
+    )
 
 
 def _sweep(spark: Any, plan: Plan, out: Path, order: Order | None = None) -> None:
@@ -177,16 +232,23 @@ def _sweep(spark: Any, plan: Plan, out: Path, order: Order | None = None) -> Non
 
     store = Store(spark, str(out))
     store.prepare()
-    Sweep(spark, plan, store, cutting_for(order or probe(player_for(plan), 3.0).order, 2, False)).play()
+    Sweep(
+        spark, plan, store, cutting_for(order or probe(player_for(plan), 3.0).order, 2, False)
+    ).play()
 
 
 def _dry(spark: Any, runs: int, out: Path) -> tuple[float, float]:
-    """The driver's peak memory (Python and JVM, MB) and the time of a sweep of so many points of which a condition drops all."""
+    """The driver's peak memory (Python and JVM, MB) and the time of a sweep of so many points of
+    which a condition drops all.
+    """
     from rebalsim.spark.store import Store
     from rebalsim.spark.sweep import Cutting, Sweep
 
-    text = ("scenario: scale-out\naxes: {group.members: {range: 1..10, step: 1}, topics.orders.partitions: {range: 1..10, step: 1}}\n"
-            f"where: members > 100\nseeds: {runs // 100}\n")
+    text = (
+        "scenario: scale-out\naxes: {group.members: {range: 1..10, step: 1}, "
+        "topics.orders.partitions: {range: 1..10, step: 1}}\n"
+        f"where: members > 100\nseeds: {runs // 100}\n"
+    )
     plan = _plan(text)
     order = Order(plan.radices, plan.seeds, tuple((1.0,) * r for r in plan.radices), 1e-3)
     store = Store(spark, str(out))
@@ -196,11 +258,14 @@ def _dry(spark: Any, runs: int, out: Path) -> tuple[float, float]:
 
     def look(_: object) -> None:
         nonlocal peak
-        spark.sparkContext._jvm.java.lang.System.gc()           # what is held, not what waits for its collector
+        # what is held, not what waits for its collector
+        spark.sparkContext._jvm.java.lang.System.gc()
         peak = max(peak, _python_mb() + (runtime.totalMemory() - runtime.freeMemory()) / 1e6)
 
     began = time.perf_counter()
-    Sweep(spark, plan, store, Cutting(order, 1.5, 40.0, False)).play(look, every_s=0.3 if runs < 50_000 else 2.0)
+    Sweep(spark, plan, store, Cutting(order, 1.5, 40.0, False)).play(
+        look, every_s=0.3 if runs < 50_000 else 2.0
+    )
     took = time.perf_counter() - began
     look(None)
     return peak, took
@@ -212,22 +277,35 @@ def _python_mb() -> float:
         pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
         return pages * resource.getpagesize() / 1e6
     except OSError:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (
+            1e6 if sys.platform == "darwin" else 1e3
+        )
 
 
 def _skew(spark: Any, folder: Path, quick: bool) -> tuple[float, float]:
-    """Share of idle core time in the last half: heaviest first in slices of equal cost, against the plan's order in slices of equal count."""
+    """Share of idle core time in the last half: heaviest first in slices of equal cost, against
+    the plan's order in slices of equal count.
+    """
     from rebalsim.scenario.grid import even_order
 
     large = 300 if quick else 2_000
-    cases = ", ".join(f"s{n}: {{group.members: {n}, script.0.scale.to: {n + 1}, topics.orders.partitions: {max(4, n)}}}" for n in (3, 10, 30, 100, large))
-    plan = _plan(f"scenario: scale-out\naxes: {{size: {{cases: {{{cases}}}}}}}\nvariants: eager\nseeds: {4 if quick else 6}\nrun_limit: 10m\n")
+    cases = ", ".join(
+        f"s{n}: {{group.members: {n}, script.0.scale.to: {n + 1}, topics.orders.partitions: "
+        f"{max(4, n)}}}"
+        for n in (3, 10, 30, 100, large)
+    )
+    plan = _plan(
+        f"scenario: scale-out\naxes: {{size: {{cases: {{{cases}}}}}}}\nvariants: eager\nseeds: "
+        f"{4 if quick else 6}\nrun_limit: 10m\n"
+    )
     order = probe(player_for(plan), 120.0).order
     by_cost = [(s.start, s.stop) for s in order.slices(max(1.0, order.total() / 40))]
     even = even_order(plan.radices, plan.seeds)
     count = max(2, len(by_cost))
     by_count = [(even.size * i // count, even.size * (i + 1) // count) for i in range(count)]
-    return _idle(spark, plan, order, by_cost, folder / "skew"), _idle(spark, plan, even, [s for s in by_count if s[0] < s[1]], folder / "even")
+    return _idle(spark, plan, order, by_cost, folder / "skew"), _idle(
+        spark, plan, even, [s for s in by_count if s[0] < s[1]], folder / "even"
+    )
 
 
 def _idle(spark: Any, plan: Plan, order: Order, slices: list[tuple[int, int]], out: Path) -> float:
@@ -240,7 +318,9 @@ def _idle(spark: Any, plan: Plan, order: Order, slices: list[tuple[int, int]], o
     job = json.dumps({**bundle_of(plan), "order": order_as_json(order), "slices": slices})
     context = spark.sparkContext
     context.setJobGroup(f"bench-{out.name}", "skew")
-    spark.read.format("rebalsim").option("bundle", job).load().write.mode("overwrite").parquet(str(out))
+    spark.read.format("rebalsim").option("bundle", job).load().write.mode("overwrite").parquet(
+        str(out)
+    )
     spans = sorted(_tasks(context, f"bench-{out.name}"))
     first, last = spans[0][0], max(end for _, end in spans)
     middle = (first + last) / 2

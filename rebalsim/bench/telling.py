@@ -11,7 +11,15 @@ from rebalsim.one_run import run_once
 from rebalsim.reports.report import Report, VariantReport
 from rebalsim.scenario.load import load_scenario
 
-FORMS = ("to_terminal", "to_json", "to_markdown", "to_csv", "to_html", "to_perfetto", "to_openmetrics")
+FORMS = (
+    "to_terminal",
+    "to_json",
+    "to_markdown",
+    "to_csv",
+    "to_html",
+    "to_perfetto",
+    "to_openmetrics",
+)
 
 
 def measure(quick: bool = False) -> list[Figure]:
@@ -20,7 +28,10 @@ def measure(quick: bool = False) -> list[Figure]:
     found = []
 
     def fresh() -> Report:
-        variants = [VariantReport(name, run_once(story.scenario(name)).analysis, story.heading(name)) for name in story.variants]
+        variants = [
+            VariantReport(name, run_once(story.scenario(name)).analysis, story.heading(name))
+            for name in story.variants
+        ]
         return Report(story.title, tuple(variants), version="bench")
 
     for form in FORMS:
@@ -28,6 +39,11 @@ def measure(quick: bool = False) -> list[Figure]:
         report = fresh()
         work = partial(module.render, report)
         took, again = timed(work, 1), timed(work, 3)
-        name = f"{form.removeprefix('to_')}: both variants of {story.title[0].lower()}{story.title[1:]}"
-        found.append(Figure(name, took * 1e3, "ms", note=f"{again * 1e3:.0f} ms once it is explained"))
+        name = (
+            f"{form.removeprefix('to_')}: both variants of "
+            f"{story.title[0].lower()}{story.title[1:]}"
+        )
+        found.append(
+            Figure(name, took * 1e3, "ms", note=f"{again * 1e3:.0f} ms once it is explained")
+        )
     return found

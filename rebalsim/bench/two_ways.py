@@ -1,4 +1,6 @@
-"""The two ways in which Spark can be handed the runs, beside each other: the Python Data Source, which sweeps use, and mapInArrow."""
+"""The two ways in which Spark can be handed the runs, beside each other: the Python Data Source,
+which sweeps use, and mapInArrow.
+"""
 
 from __future__ import annotations
 
@@ -17,19 +19,27 @@ from rebalsim.spark.source import register
 TASKS = 8
 
 
-def measure_both(spark: Any, plan: Plan, order: Order, folder: Path, rounds: int) -> tuple[float, float] | None:
-    """Seconds of the Data Source and of mapInArrow for the same runs in the same tasks, written as Parquet; by turns, so that what else the
-    machine does falls upon both. None without pandas, which mapInArrow asks for."""
+def measure_both(
+    spark: Any, plan: Plan, order: Order, folder: Path, rounds: int
+) -> tuple[float, float] | None:
+    """Seconds of the Data Source and of mapInArrow for the same runs in the same tasks, written
+    as Parquet; by turns, so that what else the machine does falls upon both. None without
+    pandas, which mapInArrow asks for.
+    """
     if importlib.util.find_spec("pandas") is None:
         return None
     register(spark)
     slices = [[order.size * i // TASKS, order.size * (i + 1) // TASKS] for i in range(TASKS)]
     job = json.dumps({**bundle_of(plan), "order": order_as_json(order), "slices": slices})
     spent = [0.0, 0.0]
-    for number in range(rounds + 1):                     # the first round warms
+    for number in range(rounds + 1):  # the first round warms
         for way in (0, 1) if number % 2 else (1, 0):
             began = time.perf_counter()
-            frame = mapped_runs(spark, plan, order, TASKS) if way else spark.read.format("rebalsim").option("bundle", job).load()
+            frame = (
+                mapped_runs(spark, plan, order, TASKS)
+                if way
+                else spark.read.format("rebalsim").option("bundle", job).load()
+            )
             frame.write.mode("overwrite").parquet(str(folder / f"way{way}"))
             if number:
                 spent[way] += time.perf_counter() - began

@@ -1,4 +1,6 @@
-"""What the time of a piece of work goes to: its innermost place in the code, looked up at every millisecond of processor time."""
+"""What the time of a piece of work goes to: its innermost place in the code, looked up at every
+millisecond of processor time.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,28 @@ CAN_LOOK = hasattr(signal, "setitimer") and sys.implementation.name == "cpython"
 # the first whose text stands in a file's name has it; the rest of the simulation are the clients
 LAYERS = (
     ("analysis", ("/analysis/",)),
-    ("coordinator", ("/protocol/classic/", "/protocol/classic_group", "/protocol/effects", "/simulation/coordinator", "/simulation/brokers")),
+    (
+        "coordinator",
+        (
+            "/protocol/classic/",
+            "/protocol/classic_group",
+            "/protocol/effects",
+            "/simulation/coordinator",
+            "/simulation/brokers",
+        ),
+    ),
     ("queue and network", ("/simulation/engine", "/simulation/network", "/simpy/")),
-    ("arrivals and batches", ("/simulation/flow", "/simulation/steady", "/simulation/arrivals", "/simulation/feed", "/simulation/fetching", "/simulation/lag")),
+    (
+        "arrivals and batches",
+        (
+            "/simulation/flow",
+            "/simulation/steady",
+            "/simulation/arrivals",
+            "/simulation/feed",
+            "/simulation/fetching",
+            "/simulation/lag",
+        ),
+    ),
     ("assignors", ("/assignors/", "/java_hash")),
     ("chance", ("/simulation/randomness",)),
     ("clients", ("/simulation/", "/protocol/")),
@@ -35,7 +56,9 @@ def where(work: Callable[[], Any]) -> dict[str, float]:
     def look(_: int, frame: FrameType | None) -> None:
         while frame is not None:
             name = frame.f_code.co_filename
-            layer = next((layer for layer, marks in LAYERS if any(mark in name for mark in marks)), "")
+            layer = next(
+                (layer for layer, marks in LAYERS if any(mark in name for mark in marks)), ""
+            )
             if layer:
                 found[layer] += 1
                 return

@@ -1,4 +1,6 @@
-"""Which files a check is about: files, folders and patterns → scenarios, in order and each once. Plans and foreign YAML files are left out."""
+"""Which files a check is about: files, folders and patterns → scenarios, in order and each once.
+Plans and foreign YAML files are left out.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +13,26 @@ from pathlib import Path
 from rebalsim.domain.errors import InputError
 
 _YAML = (".yaml", ".yml")
-_HEAD = 256 * 1024                 # keys that tell what a file is stand in its first part
+_HEAD = 256 * 1024  # keys that tell what a file is stand in its first part
 _PLAN = re.compile(rb"^axes[ \t]*:", re.MULTILINE)
 _KEY = re.compile(rb"^([a-z]+)[ \t]*:", re.MULTILINE)
 _MARK = re.compile(rb"^# yaml-language-server:.*rebalsim", re.MULTILINE)
-# One such key alone is anybody's: `groups:` heads Prometheus' rules, `topics:` lists of topics, `script:` builds. Two of them are ours.
-OUR_KEYS = (b"topics", b"group", b"groups", b"replay", b"budgets", b"expect", b"horizon", b"script", b"cluster", b"seed", b"runs", b"title")
+# One such key alone is anybody's: `groups:` heads Prometheus' rules, `topics:` lists of topics,
+# `script:` builds. Two of them are ours.
+OUR_KEYS = (
+    b"topics",
+    b"group",
+    b"groups",
+    b"replay",
+    b"budgets",
+    b"expect",
+    b"horizon",
+    b"script",
+    b"cluster",
+    b"seed",
+    b"runs",
+    b"title",
+)
 _NOT_ENTERED = ("node_modules", "__pycache__")
 
 
@@ -29,7 +45,9 @@ class Found:
 
 
 def kind_of(raw: bytes) -> str:
-    """What the text of a YAML file is, told by its top-level keys: `plan`, `scenario`, or nothing of ours."""
+    """What the text of a YAML file is, told by its top-level keys: `plan`, `scenario`, or
+    nothing of ours.
+    """
     if _PLAN.search(raw):
         return "plan"
     keys = dict.fromkeys(found for found in _KEY.findall(raw) if found in OUR_KEYS)
@@ -46,7 +64,9 @@ def kind_of_file(path: Path) -> str:
 
 
 def find_files(paths: Iterable[str]) -> Found:
-    """Every scenario that the paths mean. A file named outright is taken as a scenario unless it is a plan; InputError where there is none."""
+    """Every scenario that the paths mean. A file named outright is taken as a scenario unless it
+    is a plan; InputError where there is none.
+    """
     files: dict[str, None] = {}
     plans: dict[str, None] = {}
     named = list(paths)
@@ -58,28 +78,50 @@ def find_files(paths: Iterable[str]) -> Found:
             elif kind == "scenario" or is_named:
                 files[path] = None
     if not files:
-        also = f" ({len(plans)} plan{'s' if len(plans) != 1 else ''} passed over; `rebalsim sweep` plays them)" if plans else ""
-        raise InputError(f"{', '.join(named)}: there is no scenario here{also} — name a scenario file or a folder that has some; `rebalsim init` writes one")
+        also = (
+            f" ({len(plans)} plan{'s' if len(plans) != 1 else ''} passed over; `rebalsim sweep` "
+            "plays them)"
+            if plans
+            else ""
+        )
+        raise InputError(
+            f"{', '.join(named)}: there is no scenario here{also} — name a scenario file or a "
+            "folder that has some; `rebalsim init` writes one"
+        )
     return Found(tuple(files), tuple(plans))
 
 
 def _meant(name: str) -> list[tuple[str, bool]]:
     """The paths, and whether each was named outright rather than found."""
     if not name:
-        raise InputError("PATH is empty, and names nothing — give a scenario, a folder or a pattern")
+        raise InputError(
+            "PATH is empty, and names nothing — give a scenario, a folder or a pattern"
+        )
     path = Path(name)
     try:
         if path.is_dir():
             return [(str(p), False) for p in _walk(path)]
         if path.exists() or name == "-" or not glob.has_magic(name):
-            return [(name, True)]                           # what is not there is told by whoever reads it; it may be a stock story
+            return [
+                (name, True)
+            ]  # what is not there is told by whoever reads it; it may be a stock story
     except (OSError, ValueError):
         return [(name, True)]
-    found = sorted(glob.glob(name, recursive=True))         # noqa: PTH207 (a pattern may be absolute)
-    matched = [one for one in found if "**" not in name or not any(p.is_symlink() or p.name in _NOT_ENTERED for p in Path(one).parents)]
+    found = sorted(glob.glob(name, recursive=True))  # noqa: PTH207 (a pattern may be absolute)
+    matched = [
+        one
+        for one in found
+        if "**" not in name
+        or not any(p.is_symlink() or p.name in _NOT_ENTERED for p in Path(one).parents)
+    ]
     if not matched:
         raise InputError(f"{name}: matches no file — check the pattern, or name a folder")
-    return [each for one in matched for each in (_meant(one) if Path(one).is_dir() else [(one, False)]) if each[0].endswith(_YAML)]
+    return [
+        each
+        for one in matched
+        for each in (_meant(one) if Path(one).is_dir() else [(one, False)])
+        if each[0].endswith(_YAML)
+    ]
 
 
 def _walk(folder: Path) -> list[Path]:

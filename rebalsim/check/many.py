@@ -1,4 +1,6 @@
-"""Many stories checked: load, plan the runs, play them, judge. Hands back plain values; prints and writes nothing."""
+"""Many stories checked: load, plan the runs, play them, judge. Hands back plain values; prints
+and writes nothing.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +33,8 @@ class Wanted:
     is_fail_fast: bool = False
     requires_budgets: bool = False
     baseline: Baseline | None = None
-    with_metrics: bool = False                     # measure the headlines of every variant, for baselines and what-ifs
-    is_saving: bool = False                        # budgets relative to a baseline that is not there yet are left out
+    with_metrics: bool = False  # measure the headlines of every variant, for baselines and what-ifs
+    is_saving: bool = False  # budgets relative to a baseline that is not there yet are left out
 
 
 @dataclass(slots=True)
@@ -60,11 +62,21 @@ class _Case:
     tallies: dict[str, Tally] = field(default_factory=dict)
 
 
-def check_files(files: Sequence[str], wanted: Wanted, step: Callable[[int, int], None] = lambda done, total: None) -> Outcome:
+def check_files(
+    files: Sequence[str],
+    wanted: Wanted,
+    step: Callable[[int, int], None] = lambda done, total: None,
+) -> Outcome:
     """All of them. `step` is told how many runs of how many are done."""
     cases = [_load(place, file, wanted) for place, file in enumerate(files)]
-    if wanted.only and not any(c.judge is not None and c.judge.questions for c in cases) and not any(c.problems for c in cases):
-        raise InputError(f"--only {' --only '.join(wanted.only)}: matches no budget — {_known(cases)}")
+    if (
+        wanted.only
+        and not any(c.judge is not None and c.judge.questions for c in cases)
+        and not any(c.problems for c in cases)
+    ):
+        raise InputError(
+            f"--only {' --only '.join(wanted.only)}: matches no budget — {_known(cases)}"
+        )
     tasks = [task for case in cases for task in case.tasks]
     total = sum(t.seeds[1] - t.seeds[0] for t in tasks)
     outcome = Outcome(loaded={c.file: c.story for c in cases if c.story is not None})
@@ -80,7 +92,11 @@ def check_files(files: Sequence[str], wanted: Wanted, step: Callable[[int, int],
             outcome.stories.append(checked)
             if case.tallies and case.judge is not None and not case.bug:
                 outcome.tallies[case.file] = _figures(case)
-            if wanted.is_fail_fast and checked.ending in ("fail", "invalid", "bug") and len(outcome.stories) < len(cases):
+            if (
+                wanted.is_fail_fast
+                and checked.ending in ("fail", "invalid", "bug")
+                and len(outcome.stories) < len(cases)
+            ):
                 outcome.is_cut_short = True
                 break
     return outcome
@@ -96,22 +112,48 @@ def _load(place: int, file: str, wanted: Wanted) -> _Case:
     chosen = tuple(q for q in questions_of(story) if is_chosen(q, file, wanted.only))
     judged = chosen
     notes: list[str] = []
-    if wanted.is_saving and wanted.baseline is None and (waiting := [q for q in chosen if _is_of_baseline(q)]):
+    if (
+        wanted.is_saving
+        and wanted.baseline is None
+        and (waiting := [q for q in chosen if _is_of_baseline(q)])
+    ):
         judged = tuple(q for q in chosen if not _is_of_baseline(q))
-        notes.append(f"{len(waiting)} budget{'s are' if len(waiting) > 1 else ' is'} relative to the baseline that is now being saved, and not judged yet")
+        notes.append(
+            f"{len(waiting)} budget{'s are' if len(waiting) > 1 else ' is'} relative to the "
+            "baseline that is now being saved, and not judged yet"
+        )
     if not story.budgets and not story.expectations:
-        said = f"{file}: has no budgets, so nothing can fail — add budgets: {{longest_pause: \"<= 30s\"}}"
+        said = (
+            f'{file}: has no budgets, so nothing can fail — add budgets: {{longest_pause: "<= '
+            f'30s"}}'
+        )
         if wanted.requires_budgets:
-            return _Case(file, story, None, (story.problem(1, 1, said.removeprefix(f"{file}: ").capitalize(), 1),))
+            return _Case(
+                file,
+                story,
+                None,
+                (story.problem(1, 1, said.removeprefix(f"{file}: ").capitalize(), 1),),
+            )
         notes.append(said)
     known = None if wanted.baseline is None else _known_values(wanted.baseline, file)
     judge = StoryJudge(story, judged, wanted.runs, known, tells_spread=True)
     variants = story.variants if wanted.with_metrics else judge.variants
-    if judge.runs == 1 and chosen and (sampled := [v for v in judge.variants if _is_sampled(story, v)]):
+    if (
+        judge.runs == 1
+        and chosen
+        and (sampled := [v for v in judge.variants if _is_sampled(story, v)])
+    ):
         seeds = _seeds_of(story, sampled[0])
-        notes.append(f"{file}: under the consumer protocol one run is a sample of many: what differs over {seeds} seeds is said beside it, and only this one "
-                     f"judged — say `runs: {seeds}` to budget over {seeds} seeds")
-    tasks = tuple(Task(place, story, chosen, judge.runs, v, seeds, wanted.with_metrics) for v in variants for seeds in _parts(judge.seeds))
+        notes.append(
+            f"{file}: under the consumer protocol one run is a sample of many: what differs over "
+            f"{seeds} seeds is said beside it, and only this one "
+            f"judged — say `runs: {seeds}` to budget over {seeds} seeds"
+        )
+    tasks = tuple(
+        Task(place, story, chosen, judge.runs, v, seeds, wanted.with_metrics)
+        for v in variants
+        for seeds in _parts(judge.seeds)
+    )
     return _Case(file, story, judge, (), tuple(notes), tasks)
 
 
@@ -132,20 +174,33 @@ def _seeds_of(story: Story, variant: str) -> int:
 
 
 def is_chosen(q: Question, file: str, only: Sequence[str]) -> bool:
-    """Whether --only means this budget: by its metric, its variant, its text, or a pattern on `file::variant::budget`."""
+    """Whether --only means this budget: by its metric, its variant, its text, or a pattern on
+    `file::variant::budget`.
+    """
     name = f"{file}::{q.variant}::{q.name}"
     metric = q.asked.metric if isinstance(q.asked, Budget) else q.asked.fact
-    return not only or any(one in (metric, q.variant) or one in name or fnmatchcase(name, one) for one in only)
+    return not only or any(
+        one in (metric, q.variant) or one in name or fnmatchcase(name, one) for one in only
+    )
 
 
 def _known(cases: Sequence[_Case]) -> str:
-    names = list(dict.fromkeys(q.name for c in cases if c.story is not None for q in questions_of(c.story)))
-    return f"there {'is' if len(names) == 1 else 'are'} {', '.join(names[:6])}{f' and {len(names) - 6} more' if len(names) > 6 else ''}" if names else \
-        "there is no budget at all"
+    names = list(
+        dict.fromkeys(q.name for c in cases if c.story is not None for q in questions_of(c.story))
+    )
+    return (
+        f"there {'is' if len(names) == 1 else 'are'} "
+        f"{', '.join(names[:6])}{f' and {len(names) - 6} more' if len(names) > 6 else ''}"
+        if names
+        else "there is no budget at all"
+    )
 
 
 def _known_values(baseline: Baseline, file: str) -> Mapping[str, Mapping[str, float]]:
-    return {variant: one.metrics for variant, one in baseline.stories.get(name_in_baseline(file), {}).items()}
+    return {
+        variant: one.metrics
+        for variant, one in baseline.stories.get(name_in_baseline(file), {}).items()
+    }
 
 
 def name_in_baseline(file: str) -> str:
@@ -176,14 +231,24 @@ def _take(case: _Case, played: Played) -> None:
 
 def _conclude(case: _Case, wanted: Wanted, seconds: float) -> StoryChecked:
     has_budgets = case.story is not None and bool(case.story.budgets or case.story.expectations)
-    made = StoryChecked(case.file, case.story.title if case.story is not None else "", (), case.problems, case.bug, has_budgets, case.notes, case.runs, seconds)
+    made = StoryChecked(
+        case.file,
+        case.story.title if case.story is not None else "",
+        (),
+        case.problems,
+        case.bug,
+        has_budgets,
+        case.notes,
+        case.runs,
+        seconds,
+    )
     if case.judge is None or case.bug or case.problems:
         return made
     try:
         return replace(made, checked=case.judge.checked(), problems=case.judge.problems())
     except InputError:
         raise
-    except Exception as e:           # only a bug of ours: one story's must not hide the others' verdicts
+    except Exception as e:  # only a bug of ours: one story's must not hide the others' verdicts
         return replace(made, bug=f"{type(e).__name__}: {e}")
 
 
@@ -196,9 +261,15 @@ def _figures(case: _Case) -> dict[str, VariantBaseline]:
     for variant, tally in case.tallies.items():
         metrics = dict(tally.metrics)
         for q in asked:
-            if isinstance(q.asked, Budget) and q.variant == variant and (value := _observed(judge, q.asked, variant)) is not None:
+            if (
+                isinstance(q.asked, Budget)
+                and q.variant == variant
+                and (value := _observed(judge, q.asked, variant)) is not None
+            ):
                 metrics[key_of(q.asked)] = value
-        found[variant] = VariantBaseline(judge.story.seed, judge.runs, tally.story, tally.config, metrics, tally.phases)
+        found[variant] = VariantBaseline(
+            judge.story.seed, judge.runs, tally.story, tally.config, metrics, tally.phases
+        )
     return found
 
 
@@ -208,7 +279,10 @@ def _observed(judge: StoryJudge, budget: Budget, variant: str) -> float | None:
     measured = [judge.measured[budget, variant, seed] for seed in judge.seeds]
     if any(m.value is None for m in measured):
         return None
-    return over_seeds([(seed, judge_run(absolute, m)) for seed, m in zip(judge.seeds, measured)], budget.percentile).deciding.observed
+    return over_seeds(
+        [(seed, judge_run(absolute, m)) for seed, m in zip(judge.seeds, measured)],
+        budget.percentile,
+    ).deciding.observed
 
 
 __all__ = ["Outcome", "Wanted", "check_files", "is_chosen", "name_in_baseline"]

@@ -1,6 +1,8 @@
-"""One story's budgets and expectations: what must be played for them, what each run measures, and the verdicts over all seeds.
+"""One story's budgets and expectations: what must be played for them, what each run measures, and
+the verdicts over all seeds.
 
-`StoryJudge` takes runs one by one, in any order, and keeps none; `run`, `check`, the pytest plugin and the Python API all use it.
+`StoryJudge` takes runs one by one, in any order, and keeps none; `run`, `check`, the pytest plugin
+and the Python API all use it.
 """
 
 from __future__ import annotations
@@ -11,7 +13,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from rebalsim.analysis.analysis import Analysis
-from rebalsim.analysis.judge import BASELINE, judge_fact, judge_run, measure_budget, measure_fact, over_seeds
+from rebalsim.analysis.judge import (
+    BASELINE,
+    judge_fact,
+    judge_run,
+    measure_budget,
+    measure_fact,
+    over_seeds,
+)
 from rebalsim.domain.baseline import key_of, selection_said
 from rebalsim.domain.budget import Budget, Expectation
 from rebalsim.domain.errors import Problem
@@ -20,7 +29,10 @@ from rebalsim.domain.verdict import Measured, RunVerdict, Verdict
 from rebalsim.reports.check_report import Checked
 from rebalsim.scenario.story import Story
 
-RELATIVE = "This budget is relative to a baseline, and none is given — `rebalsim check --save-baseline FILE` writes one, --baseline FILE uses it"
+RELATIVE = (
+    "This budget is relative to a baseline, and none is given — `rebalsim check --save-baseline "
+    "FILE` writes one, --baseline FILE uses it"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +44,9 @@ class Question:
 
     @property
     def name(self) -> str:
-        """As the file says it, with its selection and level: what --only, pytest and JUnit call it."""
+        """As the file says it, with its selection and level: what --only, pytest and JUnit
+        call it.
+        """
         if isinstance(self.asked, Expectation):
             return self.asked.text
         said = selection_said(self.asked)
@@ -49,20 +63,34 @@ class Question:
 def questions_of(story: Story, variants: Iterable[str] | None = None) -> tuple[Question, ...]:
     """All that the story asks, variant by variant, as it stands in the file."""
     asked: tuple[Budget | Expectation, ...] = (*story.budgets, *story.expectations)
-    return tuple(Question(one, v) for v in (story.variants if variants is None else variants) for one in asked if not one.variant or one.variant == v)
+    return tuple(
+        Question(one, v)
+        for v in (story.variants if variants is None else variants)
+        for one in asked
+        if not one.variant or one.variant == v
+    )
 
 
-Key = tuple[Budget | Expectation, str, int]          # what was asked, of which variant, with which seed
+Key = tuple[Budget | Expectation, str, int]  # what was asked, of which variant, with which seed
 
 
 class StoryJudge:
     """Gathers what runs measure and says how the story's budgets came out."""
 
-    def __init__(self, story: Story, questions: Iterable[Question] | None = None, runs: int | None = None,
-                 baseline: Mapping[str, Mapping[str, float]] | None = None, again: Callable[[str, int], str] | None = None,
-                 tells_spread: bool = False) -> None:
-        """`questions` defaults to all of them; `baseline`: variant → key → value; `again` says which command repeats a variant and seed;
-        `tells_spread`: one run of the consumer protocol is a sample, so more seeds are told beside it."""
+    def __init__(
+        self,
+        story: Story,
+        questions: Iterable[Question] | None = None,
+        runs: int | None = None,
+        baseline: Mapping[str, Mapping[str, float]] | None = None,
+        again: Callable[[str, int], str] | None = None,
+        tells_spread: bool = False,
+    ) -> None:
+        """`questions` defaults to all of them; `baseline`: variant → key → value; `again` says which command
+        repeats a variant and seed;
+        `tells_spread`: one run of the consumer protocol is a sample, so more seeds are told beside
+        it.
+        """
         self.story = story
         self.questions = tuple(questions_of(story) if questions is None else questions)
         self.runs = story.runs if runs is None else runs
@@ -83,36 +111,58 @@ class StoryJudge:
         return tuple(v for v in self.story.variants if v in needed)
 
     def asked_of(self, variant: str) -> tuple[Budget | Expectation, ...]:
-        """What must be measured in a run of this variant, for its own questions and as what others are relative to."""
+        """What must be measured in a run of this variant, for its own questions and as what
+        others are relative to.
+        """
         return tuple(dict.fromkeys(q.asked for q in self.questions if variant in q.needs))
 
     def measure(self, variant: str, seed: int, analysis: Analysis) -> list[tuple[Key, Measured]]:
-        """What one run says to all that is asked of it; with the reason where it alone can say that a limit is broken."""
+        """What one run says to all that is asked of it; with the reason where it alone can say
+        that a limit is broken.
+        """
         found: list[tuple[Key, Measured]] = []
         for asked in self.asked_of(variant):
             if isinstance(asked, Expectation):
                 found.append(((asked, variant, seed), measure_fact(analysis, asked)))
                 continue
             measured = measure_budget(analysis, asked)
-            is_told = self.runs == 1 and not measured.problem and (bool(asked.relative_to) or judge_run(asked, measured).outcome != "pass")
-            found.append(((asked, variant, seed), explained(analysis, asked, measured) if is_told else measured))
+            is_told = (
+                self.runs == 1
+                and not measured.problem
+                and (bool(asked.relative_to) or judge_run(asked, measured).outcome != "pass")
+            )
+            found.append(
+                (
+                    (asked, variant, seed),
+                    explained(analysis, asked, measured) if is_told else measured,
+                )
+            )
         return found
 
     def add(self, variant: str, seed: int, analysis: Analysis) -> None:
         """One more run."""
         self.measured.update(self.measure(variant, seed, analysis))
 
-    # ------------------------------------------------------------------------------------------------ the end
+    # -------------------------------------------------------------------------------------- the end
 
     def verdict(self, question: Question) -> Verdict:
         """How it came out over all seeds; runs that nobody handed in are played now."""
         if isinstance(question.asked, Expectation):
-            return over_seeds([(seed, judge_fact(self._of(question.asked, question.variant, seed))) for seed in self.seeds])
-        found = [(seed, self._judged(question.asked, question.variant, seed)) for seed in self.seeds]
+            return over_seeds(
+                [
+                    (seed, judge_fact(self._of(question.asked, question.variant, seed)))
+                    for seed in self.seeds
+                ]
+            )
+        found = [
+            (seed, self._judged(question.asked, question.variant, seed)) for seed in self.seeds
+        ]
         verdict = over_seeds(found, question.asked.percentile)
         if self.runs > 1 and verdict.outcome != "pass" and not verdict.problem:
             decided = verdict.deciding
-            measured = explained(self._played(question.variant, decided.seed), question.asked, decided.measured)
+            measured = explained(
+                self._played(question.variant, decided.seed), question.asked, decided.measured
+            )
             return replace(verdict, deciding=replace(decided, measured=measured))
         return verdict
 
@@ -130,7 +180,10 @@ class StoryJudge:
     def _lacking(self, budget: Budget, variant: str) -> str:
         if self.baseline is None:
             return RELATIVE
-        return f"The baseline has no {key_of(budget)} of {variant} in this file — save it anew with --save-baseline"
+        return (
+            f"The baseline has no {key_of(budget)} of {variant} in this file — save it anew with "
+            "--save-baseline"
+        )
 
     def _of(self, asked: Budget | Expectation, variant: str, seed: int) -> Measured:
         key = (asked, variant, seed)
@@ -149,25 +202,38 @@ class StoryJudge:
         verdict = self.verdict(question)
         if not verdict.problem:
             return self._told(question, verdict)
-        width = len(question.asked.metric if isinstance(question.asked, Budget) else question.asked.text)
-        return self.story.problem(question.asked.line, question.asked.column, verdict.problem, width)
+        width = len(
+            question.asked.metric if isinstance(question.asked, Budget) else question.asked.text
+        )
+        return self.story.problem(
+            question.asked.line, question.asked.column, verdict.problem, width
+        )
 
     @cached_property
     def _all(self) -> tuple[Checked | Problem, ...]:
         return tuple(self.one(q) for q in self.questions)
 
     def problems(self) -> tuple[Problem, ...]:
-        """Questions that make no sense in this story, each once with its variants. To be asked when all runs are in."""
+        """Questions that make no sense in this story, each once with its variants. To be asked
+        when all runs are in.
+        """
         variants: dict[Problem, list[str]] = {}
         for question, found in zip(self.questions, self._all):
             if isinstance(found, Problem):
                 variants.setdefault(found, []).append(question.variant)
         played = len(dict.fromkeys(q.variant for q in self.questions))
-        told = [p if len(names) == played else replace(p, message=f"{p.message} (in the variant {' and '.join(names)})") for p, names in variants.items()]
+        told = [
+            p
+            if len(names) == played
+            else replace(p, message=f"{p.message} (in the variant {' and '.join(names)})")
+            for p, names in variants.items()
+        ]
         return tuple(sorted(told, key=lambda p: (p.line, p.column)))
 
     def checked(self) -> tuple[Checked, ...]:
-        """Every question's verdict; those that make no sense are among the problems instead. To be asked when all runs are in."""
+        """Every question's verdict; those that make no sense are among the problems instead. To
+        be asked when all runs are in.
+        """
         return tuple(found for found in self._all if isinstance(found, Checked))
 
     def _told(self, q: Question, verdict: Verdict) -> Checked:
@@ -176,19 +242,48 @@ class StoryJudge:
         run = verdict.deciding
         m = run.measured
         made = Checked(
-            q.name, q.variant, run.outcome, q.asked.level, self.story.file, q.asked.line, q.asked.column, because=m.because, hint=m.hint,
-            open_pauses=m.open_pauses, is_unsettled=m.is_unsettled, runs=verdict.runs, broken=verdict.broken, seed=run.seed,
-            again=self.again(q.variant, run.seed), spread=self._spread(q),
+            q.name,
+            q.variant,
+            run.outcome,
+            q.asked.level,
+            self.story.file,
+            q.asked.line,
+            q.asked.column,
+            because=m.because,
+            hint=m.hint,
+            open_pauses=m.open_pauses,
+            is_unsettled=m.is_unsettled,
+            runs=verdict.runs,
+            broken=verdict.broken,
+            seed=run.seed,
+            again=self.again(q.variant, run.seed),
+            spread=self._spread(q),
         )
         if isinstance(q.asked, Expectation):
-            return replace(made, observed=run.observed, said="it holds" if run.outcome == "pass" else m.said)
+            return replace(
+                made, observed=run.observed, said="it holds" if run.outcome == "pass" else m.said
+            )
         b = q.asked
-        limit_said = f"{say_amount(b.metric, run.limit, run.observed)} ({b.text.split(' ', 2)[2]})" if b.relative_to else ""
-        return replace(made, metric=b.metric, op=b.op, observed=run.observed, limit=run.limit, said=say_amount(b.metric, run.observed, run.limit),
-                       limit_said=limit_said, headroom=run.headroom)
+        limit_said = (
+            f"{say_amount(b.metric, run.limit, run.observed)} ({b.text.split(' ', 2)[2]})"
+            if b.relative_to
+            else ""
+        )
+        return replace(
+            made,
+            metric=b.metric,
+            op=b.op,
+            observed=run.observed,
+            limit=run.limit,
+            said=say_amount(b.metric, run.observed, run.limit),
+            limit_said=limit_said,
+            headroom=run.headroom,
+        )
 
     def _spread(self, q: Question) -> str:
-        """What the question comes to under more seeds, where a single run was asked for and is a sample."""
+        """What the question comes to under more seeds, where a single run was asked for and is a
+        sample.
+        """
         from rebalsim.one_run import is_sampled, run_once, spread_seeds
 
         scenario = self.story.scenario(q.variant)
@@ -197,17 +292,36 @@ class StoryJudge:
         if q.variant not in self._more_seeds:
             seeds = range(scenario.seed, scenario.seed + spread_seeds(scenario))
             analyses = (run_once(scenario, seed).analysis for seed in seeds)
-            self._more_seeds[q.variant] = [{asked: measure_fact(a, asked) if isinstance(asked, Expectation) else measure_budget(a, asked)
-                                            for asked in self.asked_of(q.variant)} for a in analyses]
+            self._more_seeds[q.variant] = [
+                {
+                    asked: measure_fact(a, asked)
+                    if isinstance(asked, Expectation)
+                    else measure_budget(a, asked)
+                    for asked in self.asked_of(q.variant)
+                }
+                for a in analyses
+            ]
         return spread_said(q.asked, [found[q.asked] for found in self._more_seeds[q.variant]])
 
     def _again(self, variant: str, seed: int) -> str:
         words = ["rebalsim", "run", self.story.file, "--variant", variant, "--seed", str(seed)]
-        return shlex.join([*words, *(w for o in self.story.overrides if isinstance(o, str) and not o.startswith("seed=") for w in ("--set", o))])
+        return shlex.join(
+            [
+                *words,
+                *(
+                    w
+                    for o in self.story.overrides
+                    if isinstance(o, str) and not o.startswith("seed=")
+                    for w in ("--set", o)
+                ),
+            ]
+        )
 
 
 def spread_said(asked: Budget | Expectation, found: list[Measured]) -> str:
-    """What so many seeds come to, and how many of them break it; whatever is the same in all of them is rule and not chance."""
+    """What so many seeds come to, and how many of them break it; whatever is the same in all of
+    them is rule and not chance.
+    """
     from rebalsim.domain.metrics import percentile
     from rebalsim.one_run import NEARLY
     from rebalsim.reports.verdict_told import say_amount
@@ -215,17 +329,31 @@ def spread_said(asked: Budget | Expectation, found: list[Measured]) -> str:
     seeds = len(found)
     if isinstance(asked, Expectation):
         broken = sum(judge_fact(m).outcome == "fail" for m in found)
-        return f"the same under each of {seeds} seeds" if broken in (0, seeds) else f"by chance: broken under {broken} of {seeds} seeds"
+        return (
+            f"the same under each of {seeds} seeds"
+            if broken in (0, seeds)
+            else f"by chance: broken under {broken} of {seeds} seeds"
+        )
     values = sorted(float(m.value) for m in found if m.value is not None)
     if not values:
         return ""
-    broken = sum(judge_run(asked, m).outcome == "fail" for m in found) if not asked.relative_to else 0
+    broken = (
+        sum(judge_run(asked, m).outcome == "fail" for m in found) if not asked.relative_to else 0
+    )
     if values[-1] - values[0] <= NEARLY * abs(values[-1]) and broken in (0, seeds):
         return f"{'' if values[0] == values[-1] else 'nearly '}the same under each of {seeds} seeds"
     worst = values[0] if METRICS[asked.metric].better == "more" else values[-1]
-    parts = [f"{word} {say_amount(asked.metric, value, None)}" for word, value in
-             (("median", percentile(values, 50)), ("p95", percentile(values, 95)), ("worst", worst))]
-    return f"by chance over {seeds} seeds: {', '.join(parts)}" + (f"; {broken} of them break it" if broken else "")
+    parts = [
+        f"{word} {say_amount(asked.metric, value, None)}"
+        for word, value in (
+            ("median", percentile(values, 50)),
+            ("p95", percentile(values, 95)),
+            ("worst", worst),
+        )
+    ]
+    return f"by chance over {seeds} seeds: {', '.join(parts)}" + (
+        f"; {broken} of them break it" if broken else ""
+    )
 
 
 def explained(analysis: Analysis, asked: Budget | Expectation, measured: Measured) -> Measured:

@@ -1,4 +1,6 @@
-"""`--update`: budgets tightened to what was observed, in the file's text and nowhere else. Never loosened; comments and layout stay."""
+"""`--update`: budgets tightened to what was observed, in the file's text and nowhere else. Never
+loosened; comments and layout stay.
+"""
 
 from __future__ import annotations
 
@@ -32,21 +34,30 @@ class Tightened:
 
 
 def tightened(story: Story, text: str, checked: StoryChecked) -> tuple[str, tuple[Tightened, ...]]:
-    """The file's text with every absolute budget that is kept in all its variants as tight as what was observed, rounded away from it."""
+    """The file's text with every absolute budget that is kept in all its variants as tight as
+    what was observed, rounded away from it.
+    """
     lines = text.splitlines(keepends=True)
     wanted: list[tuple[Scalar, Budget, str]] = []
     for budget in story.budgets:
         observed = _observed(budget, checked)
-        node, amount = limit_node(story, budget), None if observed is None else amount_for(budget, observed)
+        node, amount = (
+            limit_node(story, budget),
+            None if observed is None else amount_for(budget, observed),
+        )
         if node is not None and amount is not None:
             wanted.append((node, budget, amount))
     changes: list[Tightened] = []
-    for node, budget, amount in sorted(wanted, key=lambda w: (w[0].line, -w[0].column)):       # from right to left: columns to the left stay
+    for node, budget, amount in sorted(
+        wanted, key=lambda w: (w[0].line, -w[0].column)
+    ):  # from right to left: columns to the left stay
         line = lines[node.line - 1]
         found, start = _LIMIT.fullmatch(node.text), line.find(node.text, node.column - 1)
-        if found is None or start < 0:                       # written with escapes, or over several lines: left as it is
+        if found is None or start < 0:  # written with escapes, or over several lines: left as it is
             continue
-        lines[node.line - 1] = line[: start + found.start("amount")] + amount + line[start + found.end("amount"):]
+        lines[node.line - 1] = (
+            line[: start + found.start("amount")] + amount + line[start + found.end("amount") :]
+        )
         changes.append(Tightened(node.line, budget.metric, found.group("amount"), amount))
     made = "".join(lines)
     _hold(story, made, changes)
@@ -56,16 +67,24 @@ def tightened(story: Story, text: str, checked: StoryChecked) -> tuple[str, tupl
 def _plain(text: str) -> str:
     text = text.strip()
     for sign, plain in (("≤", "<="), ("≥", ">="), ("=<", "<="), ("=>", ">=")):
-        text = plain + text[len(sign):] if text.startswith(sign) else text
+        text = plain + text[len(sign) :] if text.startswith(sign) else text
     return text
 
 
 def _observed(budget: Budget, checked: StoryChecked) -> float | None:
-    """The worst over the variants that the budget is for; None where it is relative, exact, or not kept everywhere."""
+    """The worst over the variants that the budget is for; None where it is relative, exact, or
+    not kept everywhere.
+    """
     if budget.relative_to or budget.op == "==":
         return None
-    mine = [c for c in checked.checked if c.metric == budget.metric and (c.line, c.column) == (budget.line, budget.column) and c.limit == budget.limit
-            and c.op == budget.op]
+    mine = [
+        c
+        for c in checked.checked
+        if c.metric == budget.metric
+        and (c.line, c.column) == (budget.line, budget.column)
+        and c.limit == budget.limit
+        and c.op == budget.op
+    ]
     if not mine or any(c.outcome != "pass" or c.observed is None for c in mine):
         return None
     values = [c.observed for c in mine if c.observed is not None]
@@ -73,16 +92,29 @@ def _observed(budget: Budget, checked: StoryChecked) -> float | None:
 
 
 def amount_for(budget: Budget, observed: float) -> str | None:
-    """The tightest round limit that `observed` keeps, as it is written; None where the limit that is there is as tight."""
+    """The tightest round limit that `observed` keeps, as it is written; None where the limit
+    that is there is as tight.
+    """
     is_upper = budget.op in ("<=", "<")
     unit = METRICS[budget.metric].unit
     scale, name = Decimal(1), ""
     if unit in ("duration", "partition-time"):
-        us, name = (MS, "ms") if observed < SECOND else (SECOND, "s") if observed < 10 * MINUTE else (MINUTE, "m")
+        us, name = (
+            (MS, "ms")
+            if observed < SECOND
+            else (SECOND, "s")
+            if observed < 10 * MINUTE
+            else (MINUTE, "m")
+        )
         scale = Decimal(us)
     elif unit == "share":
         scale, name = Decimal("0.01"), "%"
-    amount = _rounded(Decimal(repr(observed)) / scale, is_upper, budget.op in ("<", ">"), is_whole=unit in ("count", "records", "partitions"))
+    amount = _rounded(
+        Decimal(repr(observed)) / scale,
+        is_upper,
+        budget.op in ("<", ">"),
+        is_whole=unit in ("count", "records", "partitions"),
+    )
     value = float(amount * scale)
     if (value >= budget.limit) if is_upper else (value <= budget.limit):
         return None
@@ -91,11 +123,15 @@ def amount_for(budget: Budget, observed: float) -> str | None:
 
 
 def _rounded(value: Decimal, is_up: bool, is_strict: bool, is_whole: bool) -> Decimal:
-    """To three digits (counts: whole), away from what was observed; beyond it, where the limit itself is not allowed."""
+    """To three digits (counts: whole), away from what was observed; beyond it, where the limit
+    itself is not allowed.
+    """
     if is_whole:
         step = Decimal(1)
     else:
-        step = Decimal(1).scaleb(max(value.adjusted() - _DIGITS + 1, -2)) if value else Decimal("0.01")
+        step = (
+            Decimal(1).scaleb(max(value.adjusted() - _DIGITS + 1, -2)) if value else Decimal("0.01")
+        )
     made = value.quantize(step, ROUND_CEILING if is_up else ROUND_FLOOR)
     if is_strict and made == value:
         made += step if is_up else -step
@@ -105,8 +141,11 @@ def _rounded(value: Decimal, is_up: bool, is_strict: bool, is_whole: bool) -> De
 def limit_node(story: Story, budget: Budget) -> Scalar | None:
     """Where the budget's limit stands in the file."""
     root = story.written.at.get("budgets")
-    found = [node for node in (_limits_at(root, budget.line, budget.column) if root is not None else [])
-             if budget.text.endswith(f" {_plain(node.text)}")]
+    found = [
+        node
+        for node in (_limits_at(root, budget.line, budget.column) if root is not None else [])
+        if budget.text.endswith(f" {_plain(node.text)}")
+    ]
     return found[0] if found else None
 
 
@@ -118,7 +157,13 @@ def _limits_at(node: Node, line: int, column: int) -> list[Scalar]:
             if (at.line, at.column) == (line, column):
                 beside = node.entries.get("limit") if not isinstance(value, Mapping) else None
                 return _scalars(value) or ([beside] if isinstance(beside, Scalar) else [])
-    for inner in node.entries.values() if isinstance(node, Mapping) else node.items if isinstance(node, Listed) else ():
+    for inner in (
+        node.entries.values()
+        if isinstance(node, Mapping)
+        else node.items
+        if isinstance(node, Listed)
+        else ()
+    ):
         if found := _limits_at(inner, line, column):
             return found
     return []
@@ -139,8 +184,17 @@ def _hold(story: Story, text: str, changes: Sequence[Tightened]) -> None:
     if not changes:
         return
     made = story_of(text.encode(), story.file, story.overrides, story.allow_code).check()
-    same = [(b.metric, b.op, b.variant, b.line, b.column) for b in story.budgets] == [(b.metric, b.op, b.variant, b.line, b.column) for b in made.budgets]
+    same = [(b.metric, b.op, b.variant, b.line, b.column) for b in story.budgets] == [
+        (b.metric, b.op, b.variant, b.line, b.column) for b in made.budgets
+    ]
     moved = sum(a.limit != b.limit for a, b in zip(story.budgets, made.budgets))
-    loosened = any((b.limit > a.limit) == (a.op in ("<=", "<")) for a, b in zip(story.budgets, made.budgets) if a.limit != b.limit)
+    loosened = any(
+        (b.limit > a.limit) == (a.op in ("<=", "<"))
+        for a, b in zip(story.budgets, made.budgets)
+        if a.limit != b.limit
+    )
     if not same or moved != len(changes) or loosened:
-        raise BugError(f"Tightening the budgets of {story.file} would have changed more than their limits; the file is as it was")
+        raise BugError(
+            f"Tightening the budgets of {story.file} would have changed more than their limits; "
+            "the file is as it was"
+        )

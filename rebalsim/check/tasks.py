@@ -1,4 +1,6 @@
-"""Runs to play, one after another or in several processes; results come in the order of the tasks either way, so output is always the same."""
+"""Runs to play, one after another or in several processes; results come in the order of the
+tasks either way, so output is always the same.
+"""
 
 from __future__ import annotations
 
@@ -13,25 +15,27 @@ from rebalsim.domain.metrics import HEADLINES, METRICS, PHASES
 from rebalsim.domain.verdict import Measured
 from rebalsim.scenario.story import Story
 
-_FEW = 3                    # so many tasks are done before other processes have started
+_FEW = 3  # so many tasks are done before other processes have started
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
     """Some seeds of one variant of one story."""
 
-    place: int                              # of the story among all
+    place: int  # of the story among all
     story: Story
     questions: tuple[Question, ...]
-    runs: int                               # of the whole story
+    runs: int  # of the whole story
     variant: str
-    seeds: tuple[int, int]                  # from, until
+    seeds: tuple[int, int]  # from, until
     with_metrics: bool = False
 
 
 @dataclass(slots=True)
 class Tally:
-    """A variant's figures over its seeds, for baselines: the worst of each headline, and of the time by phase."""
+    """A variant's figures over its seeds, for baselines: the worst of each headline, and of the
+    time by phase.
+    """
 
     story: str = ""
     config: str = ""
@@ -48,7 +52,9 @@ class Tally:
 
 def worse(name: str, one: float, other: float) -> float:
     """The worse of two values of a metric; of a phase the longer."""
-    return min(one, other) if name in METRICS and METRICS[name].better == "more" else max(one, other)
+    return (
+        min(one, other) if name in METRICS and METRICS[name].better == "more" else max(one, other)
+    )
 
 
 @dataclass(slots=True)
@@ -76,8 +82,16 @@ def play(task: Task) -> Played:
             played.measured += judge.measure(task.variant, seed, analysis)
             played.runs += 1
             if task.with_metrics:
-                metrics = {name: float(v) for name in HEADLINES if (v := analysis.measure(name)) is not None}
-                phases = {p: float(v) for p in PHASES if (v := analysis.measure(f"partition_seconds_{p.replace('-', '_')}"))}
+                metrics = {
+                    name: float(v)
+                    for name in HEADLINES
+                    if (v := analysis.measure(name)) is not None
+                }
+                phases = {
+                    p: float(v)
+                    for p in PHASES
+                    if (v := analysis.measure(f"partition_seconds_{p.replace('-', '_')}"))
+                }
                 played.tally.add(Tally(*digests_of(scenario), metrics, phases))
     except RebalsimError as e:
         played.bug = f"{task.variant}, seed {seed}: {e}"
@@ -87,9 +101,13 @@ def play(task: Task) -> Played:
 
 
 def play_all(tasks: Sequence[Task], jobs: int | None = None) -> Generator[Played, None, None]:
-    """Every task's result, in order. With several processes where there is enough to do; `jobs` 1 keeps to this one."""
+    """Every task's result, in order. With several processes where there is enough to do; `jobs`
+    1 keeps to this one.
+    """
     workers = min(cores() if jobs is None else jobs, len(tasks))
-    if workers <= 1 or (jobs is None and len(tasks) <= _FEW and sum(t.seeds[1] - t.seeds[0] for t in tasks) <= _FEW):
+    if workers <= 1 or (
+        jobs is None and len(tasks) <= _FEW and sum(t.seeds[1] - t.seeds[0] for t in tasks) <= _FEW
+    ):
         yield from map(play, tasks)
         return
     yield from _in_processes(tasks, workers)
@@ -102,9 +120,14 @@ def _in_processes(tasks: Sequence[Task], workers: int) -> Generator[Played, None
     from concurrent.futures.process import BrokenProcessPool
 
     import rebalsim.one_run  # noqa: F401 (once here, rather than in every process that is forked from this one)
+
     can_fork = "fork" in multiprocessing.get_all_start_methods() and threading.active_count() == 1
     others = multiprocessing.active_children()
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("fork" if can_fork else "spawn"), _leave_interrupts_to_the_parent)
+    pool = ProcessPoolExecutor(
+        workers,
+        multiprocessing.get_context("fork" if can_fork else "spawn"),
+        _leave_interrupts_to_the_parent,
+    )
     are_wanted = True
     try:
         futures = [pool.submit(play, task) for task in tasks]
@@ -112,11 +135,15 @@ def _in_processes(tasks: Sequence[Task], workers: int) -> Generator[Played, None
             try:
                 played = future.result()
             except BrokenProcessPool:
-                played = Played(task, bug=f"{task.variant}: the process that played it died (out of memory?) — try again with --jobs 1")
+                played = Played(
+                    task,
+                    bug=f"{task.variant}: the process that played it died (out of memory?) — try "
+                    "again with --jobs 1",
+                )
             are_wanted = task is not tasks[-1]
             yield played
     finally:
-        if are_wanted:                      # interrupted, or no more is asked for: nobody waits for runs under way
+        if are_wanted:  # interrupted, or no more is asked for: nobody waits for runs under way
             for child in multiprocessing.active_children():
                 if child not in others:
                     child.terminate()

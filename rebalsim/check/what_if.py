@@ -1,4 +1,6 @@
-"""`--what-if`: the same stories without and with some settings, and what that does to each budget and headline."""
+"""`--what-if`: the same stories without and with some settings, and what that does to each
+budget and headline.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from rebalsim.reports.verdict_told import say_amount
 
 
 def flips_of(before: Outcome, after: Outcome) -> tuple[Flip, ...]:
-    """Budgets that come out otherwise or are measured otherwise, and the headlines that change; story by story, flips first."""
+    """Budgets that come out otherwise or are measured otherwise, and the headlines that change;
+    story by story, flips first.
+    """
     found: list[Flip] = []
     for old, new in zip(before.stories, after.stories):
         found += sorted(_budgets(old, new), key=lambda f: f.outcome_before == f.outcome_after)
@@ -29,7 +33,14 @@ def _budgets(old: StoryChecked, new: StoryChecked) -> Iterator[Flip]:
     for c in new.checked:
         was = olds.get(_key(c))
         if was is not None and (was.observed != c.observed or was.outcome != c.outcome):
-            told = (say_amount(c.metric, was.observed, c.observed), say_amount(c.metric, c.observed, was.observed)) if c.metric else (_fact(was), _fact(c))
+            told = (
+                (
+                    say_amount(c.metric, was.observed, c.observed),
+                    say_amount(c.metric, c.observed, was.observed),
+                )
+                if c.metric
+                else (_fact(was), _fact(c))
+            )
             yield Flip(c.file, c.variant, c.name, *told, was.outcome, c.outcome, c.line)
 
 
@@ -41,9 +52,17 @@ def _headlines(before: Outcome, after: Outcome, story: StoryChecked) -> Iterator
     """Those that have no budget without a selection, which tells them already."""
     olds, news = before.tallies.get(story.file, {}), after.tallies.get(story.file, {})
     for variant in news:
-        told = dict.fromkeys(c.metric for c in story.checked if c.variant == variant and "[" not in c.name)
+        told = dict.fromkeys(
+            c.metric for c in story.checked if c.variant == variant and "[" not in c.name
+        )
         was = olds[variant].metrics if variant in olds else {}
         for metric in HEADLINES:
             old, new = was.get(metric), news[variant].metrics.get(metric)
             if metric not in told and old is not None and new is not None and old != new:
-                yield Flip(story.file, variant, title_of(metric), say_amount(metric, old, new), say_amount(metric, new, old))
+                yield Flip(
+                    story.file,
+                    variant,
+                    title_of(metric),
+                    say_amount(metric, old, new),
+                    say_amount(metric, new, old),
+                )

@@ -1,1 +1,3 @@
-"""The door: commands, options, exit codes. The only room that prints, exits, or looks at the environment."""
+"""The door: commands, options, exit codes. The only room that prints, exits, or looks at the
+environment.
+"""

@@ -18,21 +18,62 @@ if TYPE_CHECKING:
     from rebalsim.domain.ids import Partition
 
 
-@click.command("assign", epilog="Example: rebalsim assign --assignor cooperative-sticky --topics orders:12,payments:4 --members 3 --then +1 --then -c0")
-@click.option("--assignor", "name", default="cooperative-sticky", show_default=True, metavar="NAME",
-              help="range, roundrobin, sticky, cooperative-sticky, server-range, server-uniform, or module:function.")
-@click.option("--topics", required=True, metavar="NAME:N,…", help="Topics with their partitions; every member subscribes to all.")
-@click.option("--members", default="3", show_default=True, metavar="N", help="How many members the group begins with, or their names.")
-@click.option("--then", "changes", multiple=True, metavar="CHANGE",
-              help="What happens next: +1 (a member joins), -c0 (it leaves), orders:16 (the topic grows); several at once with commas.")
+@click.command(
+    "assign",
+    epilog="Example: rebalsim assign --assignor cooperative-sticky --topics orders:12,payments:4 "
+    "--members 3 --then +1 --then -c0",
+)
+@click.option(
+    "--assignor",
+    "name",
+    default="cooperative-sticky",
+    show_default=True,
+    metavar="NAME",
+    help="range, roundrobin, sticky, cooperative-sticky, server-range, server-uniform, or "
+    "module:function.",
+)
+@click.option(
+    "--topics",
+    required=True,
+    metavar="NAME:N,…",
+    help="Topics with their partitions; every member subscribes to all.",
+)
+@click.option(
+    "--members",
+    default="3",
+    show_default=True,
+    metavar="N",
+    help="How many members the group begins with, or their names.",
+)
+@click.option(
+    "--then",
+    "changes",
+    multiple=True,
+    metavar="CHANGE",
+    help="What happens next: +1 (a member joins), -c0 (it leaves), orders:16 (the topic grows); "
+    "several at once with commas.",
+)
 @click.option("--compare", metavar="all|NAME,…", help="Put these assignors side by side instead.")
-@click.option("--allow-code", is_flag=True, help="Allow an assignor of your own (module:function) to be imported and run.")
+@click.option(
+    "--allow-code",
+    is_flag=True,
+    help="Allow an assignor of your own (module:function) to be imported and run.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of tables.")
-def command(name: str, topics: str, members: str, changes: tuple[str, ...], compare: str | None, allow_code: bool, as_json: bool) -> int:
+def command(
+    name: str,
+    topics: str,
+    members: str,
+    changes: tuple[str, ...],
+    compare: str | None,
+    allow_code: bool,
+    as_json: bool,
+) -> int:
     """Ask an assignor who gets which partition, and what each change of the group moves.
 
-    Every step is followed to its end: a cooperative group through its second rebalance, a group of the consumer protocol to its
-    target. "At least" is the fewest moves to loads that differ by one at most. Ties fall as for members with these very ids.
+    Every step is followed to its end: a cooperative group through its second rebalance, a group
+    of the consumer protocol to its target. "At least" is the fewest moves to loads that differ
+    by one at most. Ties fall as for members with these very ids.
     """
     from rebalsim.assignors.what_if import parse_topics, play
 
@@ -40,9 +81,19 @@ def command(name: str, topics: str, members: str, changes: tuple[str, ...], comp
     start = _members(members)
     planned = _changes(changes, start, counts)
     names = [name] if compare is None else _compared(compare)
-    played = [(assignor, play(assignor, counts, start, planned)) for assignor in (_assignor(each, allow_code) for each in names)]
+    played = [
+        (assignor, play(assignor, counts, start, planned))
+        for assignor in (_assignor(each, allow_code) for each in names)
+    ]
     if as_json:
-        click.echo(json.dumps({"topics": counts, "assignors": [_document(assignor, outcomes) for assignor, outcomes in played]}))
+        click.echo(
+            json.dumps(
+                {
+                    "topics": counts,
+                    "assignors": [_document(assignor, outcomes) for assignor, outcomes in played],
+                }
+            )
+        )
     elif compare is None:
         _print_steps(played[0][0], played[0][1], counts)
     else:
@@ -60,7 +111,11 @@ def _assignor(name: str, allow_code: bool) -> Assignor:
 def _compared(text: str) -> list[str]:
     from rebalsim.assignors.registry import ASSIGNORS
 
-    return list(ASSIGNORS) if text == "all" else list(dict.fromkeys(filter(None, (part.strip() for part in text.split(",")))))
+    return (
+        list(ASSIGNORS)
+        if text == "all"
+        else list(dict.fromkeys(filter(None, (part.strip() for part in text.split(",")))))
+    )
 
 
 def _members(text: str) -> list[str]:
@@ -69,7 +124,14 @@ def _members(text: str) -> list[str]:
             raise InputError(f"--members {text}: a group here has 1 to 10,000 members")
         return [f"c{i}" for i in range(int(text))]
     names = [part.strip() for part in text.split(",")]
-    odd = next((member for member in names if not re.fullmatch(r"[A-Za-z0-9._-]+", member) or member.startswith("-")), None)
+    odd = next(
+        (
+            member
+            for member in names
+            if not re.fullmatch(r"[A-Za-z0-9._-]+", member) or member.startswith("-")
+        ),
+        None,
+    )
     if odd is not None:
         raise InputError(f"--members {text}: write a number, or names like a,b,c")
     twice = next((member for i, member in enumerate(names) if member in names[:i]), None)
@@ -102,8 +164,13 @@ def _document(assignor: Assignor, outcomes: Sequence[Outcome]) -> dict[str, Any]
         "steps": [
             {
                 "change": o.change.text,
-                "assignment": {member: [str(p) for p in held] for member, held in o.assignment.items()},
-                "moved": [{"partition": str(move.partition), "from": move.source, "to": move.target} for move in o.moves],
+                "assignment": {
+                    member: [str(p) for p in held] for member, held in o.assignment.items()
+                },
+                "moved": [
+                    {"partition": str(move.partition), "from": move.source, "to": move.target}
+                    for move in o.moves
+                ],
                 "moved_at_least": o.least,
                 "stopped": o.stopped,
                 "withheld": o.withheld,
@@ -138,7 +205,10 @@ def _print_steps(assignor: Assignor, outcomes: Sequence[Outcome], topics: dict[s
             row = [member, str(len(held)), _runs(held)]
             if step:
                 had = o.before.get(member, [])
-                row += [_runs([p for p in held if p not in had]), _runs([p for p in had if p not in held])]
+                row += [
+                    _runs([p for p in held if p not in had]),
+                    _runs([p for p in had if p not in held]),
+                ]
             table.add_row(*row)
         console.print(table)
         console.print(_verdict(o, assignor.protocols[0] == "consumer", bool(step)))
@@ -156,7 +226,11 @@ def _verdict(o: Outcome, by_broker: bool, is_change: bool) -> str:
     if by_broker:
         rounds = "one new target"
     elif o.withheld:
-        rounds = f"{o.rebalances} rebalances ({o.withheld} withheld in the first)" if o.rebalances == 2 else f"{o.rebalances} rebalances"
+        rounds = (
+            f"{o.rebalances} rebalances ({o.withheld} withheld in the first)"
+            if o.rebalances == 2
+            else f"{o.rebalances} rebalances"
+        )
     else:
         rounds = f"{o.rebalances} rebalance{'s' if o.rebalances > 1 else ''}"
     return f"{moved} · {stopped} · {rounds}\n{spread}"
@@ -166,7 +240,9 @@ def _each(loads: Sequence[int]) -> str:
     return str(loads[0]) if min(loads) == max(loads) else f"{min(loads)} to {max(loads)}"
 
 
-def _print_compared(played: Sequence[tuple[Assignor, Sequence[Outcome]]], topics: dict[str, int]) -> None:
+def _print_compared(
+    played: Sequence[tuple[Assignor, Sequence[Outcome]]], topics: dict[str, int]
+) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -185,20 +261,26 @@ def _print_compared(played: Sequence[tuple[Assignor, Sequence[Outcome]]], topics
             o = outcomes[step]
             loads = [len(held) for held in o.assignment.values()]
             rounds = "-" if assignor.protocols[0] == "consumer" else str(o.rebalances)
-            row = [assignor.name, *((str(len(o.moves)), str(o.least), str(o.stopped), rounds) if step else ())]
+            row = [
+                assignor.name,
+                *((str(len(o.moves)), str(o.least), str(o.stopped), rounds) if step else ()),
+            ]
             table.add_row(*row, str(o.imbalance), _each(loads))
         console.print(table)
     console.print()
     console.print(
         "moved     partitions that changed hands\n"
         "at least  the fewest moves to even loads from where this assignor stood\n"
-        "stopped   taken from a member that goes on, if only to be given back (eager)", style="dim",
+        "stopped   taken from a member that goes on, if only to be given back (eager)",
+        style="dim",
     )
 
 
 def _topics_told(topics: dict[str, int]) -> str:
     total = sum(topics.values())
-    return ", ".join(f"{topic} × {count}" for topic, count in topics.items()) + (f": {total} partitions" if len(topics) > 1 else " partitions")
+    return ", ".join(f"{topic} × {count}" for topic, count in topics.items()) + (
+        f": {total} partitions" if len(topics) > 1 else " partitions"
+    )
 
 
 def _change_told(change: Change, members: int) -> str:
@@ -223,4 +305,7 @@ def _runs(partitions: Sequence[Partition]) -> str:
             runs[-1][1] = p.number
         else:
             runs.append([p.number, p.number])
-    return " ".join(f"{topic}:{','.join(str(a) if a == b else f'{a}-{b}' for a, b in runs)}" for topic, runs in topics.items())
+    return " ".join(
+        f"{topic}:{','.join(str(a) if a == b else f'{a}-{b}' for a, b in runs)}"
+        for topic, runs in topics.items()
+    )

@@ -19,19 +19,28 @@ PARTS = ("simulation", "growth", "start-up", "reports", "assignors", "sweep")
 
 
 @click.command("bench", epilog="Example: rebalsim bench --only simulation --only start-up")
-@click.option("--quick", is_flag=True, help="Fewer repeats and smaller groups: for a look, not for the record.")
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="Fewer repeats and smaller groups: for a look, not for the record.",
+)
 @click.option("--only", multiple=True, type=click.Choice(PARTS), help="This part only. Repeatable.")
 @click.option("--json", "as_json", is_flag=True, help="The figures as one JSON document.")
 def command(quick: bool, only: tuple[str, ...], as_json: bool) -> int:
-    """Measure what rebalsim costs, as ratios taken within one run where that is possible, and hold it to its limits.
+    """Measure what rebalsim costs, as ratios taken within one run where that is possible, and hold
+    it to its limits.
 
-    Exit 1 if a limit is missed. Java's times need a JDK and Kafka's jars (fetched through Maven); Spark's need the extra `spark`.
+    Exit 1 if a limit is missed. Java's times need a JDK and Kafka's jars (fetched through
+    Maven); Spark's need the extra `spark`.
     """
     told: dict[str, list[Figure]] = {}
     kept = True
     if not as_json:
         python = f"{platform.python_implementation()} {platform.python_version()}"
-        click.echo(f"{python}; load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores: what others do makes times worse.")
+        click.echo(
+            f"{python}; load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores: what "
+            "others do makes times worse."
+        )
     for part in only or PARTS:
         figures, lines, ok = _BY_PART[part](quick)
         told[part] = figures
@@ -43,9 +52,27 @@ def command(quick: bool, only: tuple[str, ...], as_json: bool) -> int:
             for figure in figures:
                 click.echo(f"  {figure.line()}")
     if as_json:
-        click.echo(json.dumps({part: [
-            {"name": f.name, "measured": f.measured, "unit": f.unit, "limit": f.limit, "is_most": f.is_most, "ok": f.ok, "note": f.note} for f in figures
-        ] for part, figures in told.items()}, ensure_ascii=False, indent=2))
+        click.echo(
+            json.dumps(
+                {
+                    part: [
+                        {
+                            "name": f.name,
+                            "measured": f.measured,
+                            "unit": f.unit,
+                            "limit": f.limit,
+                            "is_most": f.is_most,
+                            "ok": f.ok,
+                            "note": f.note,
+                        }
+                        for f in figures
+                    ]
+                    for part, figures in told.items()
+                },
+                ensure_ascii=False,
+                indent=2,
+            )
+        )
     return exits.WITHIN if kept else exits.BROKEN
 
 
@@ -97,5 +124,10 @@ def _sweep(quick: bool) -> Part:
 
 
 _BY_PART: dict[str, Callable[[bool], Part]] = {
-    "simulation": _simulation, "growth": _growth, "start-up": _start_up, "reports": _reports, "assignors": _assignors, "sweep": _sweep,
+    "simulation": _simulation,
+    "growth": _growth,
+    "start-up": _start_up,
+    "reports": _reports,
+    "assignors": _assignors,
+    "sweep": _sweep,
 }

@@ -1,4 +1,6 @@
-"""`rebalsim check PATH…`: are the budgets of these scenarios kept? A line a budget, and an exit code that a build can rely on."""
+"""`rebalsim check PATH…`: are the budgets of these scenarios kept? A line a budget, and an exit
+code that a build can rely on.
+"""
 
 from __future__ import annotations
 
@@ -29,56 +31,155 @@ class Percent(click.ParamType):  # type: ignore[type-arg, unused-ignore]
 
     name = "percent"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
         if isinstance(value, float):
             return value
         found = re.fullmatch(r"\s*(\d{1,6}(?:\.\d{1,6})?)\s*%\s*", str(value))
         if not found:
-            self.fail(f"'{value}' is no percentage — write one such as 5% (0% allows nothing to get worse)", param, ctx)
+            self.fail(
+                f"'{value}' is no percentage — write one such as 5% (0% allows nothing to get "
+                "worse)",
+                param,
+                ctx,
+            )
         return float(found.group(1)) / 100
 
 
-@click.command("check", epilog="Examples: rebalsim check scenarios · rebalsim check scenarios --baseline pauses.json --max-regression 5%")
+@click.command(
+    "check",
+    epilog="Examples: rebalsim check scenarios · rebalsim check scenarios --baseline pauses.json "
+    "--max-regression 5%",
+)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=ScenarioPath())
-@click.option("--only", multiple=True, metavar="WHAT", help="These budgets only: a metric, a variant, a part of a name, a pattern. Repeatable.")
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="WHAT",
+    help="These budgets only: a metric, a variant, a part of a name, a pattern. Repeatable.",
+)
 @click.option("--fail-fast", is_flag=True, help="Stop at the first scenario that fails.")
-@click.option("--require-budgets", is_flag=True, help="A scenario without budgets is an error (exit 2).")
-@click.option("--runs", type=click.IntRange(1, 1_000_000), metavar="N", help="Judge over N seeds, instead of the scenario's.")
+@click.option(
+    "--require-budgets", is_flag=True, help="A scenario without budgets is an error (exit 2)."
+)
+@click.option(
+    "--runs",
+    type=click.IntRange(1, 1_000_000),
+    metavar="N",
+    help="Judge over N seeds, instead of the scenario's.",
+)
 @seed_option
 @set_option
-@click.option("--what-if", is_flag=True, help="With --set: say which budgets flip and what each metric does; exits as the changed story would.")
-@click.option("--baseline", "baseline_file", type=click.Path(dir_okay=False), metavar="FILE", help="Tell what changed against this baseline.")
-@click.option("--max-regression", type=Percent(), metavar="PERCENT", help="With --baseline: fail where a metric got worse by more than this.")
-@click.option("--save-baseline", "saved_file", type=click.Path(dir_okay=False), metavar="FILE", help="Write what was measured to a file to commit.")
-@click.option("--update", is_flag=True, help="Tighten the budgets in the files to what was observed; never loosens one.")
-@click.option("-j", "--jobs", type=click.IntRange(1, 1024), metavar="N", help="So many processes.  [default: one for each core]")
+@click.option(
+    "--what-if",
+    is_flag=True,
+    help="With --set: say which budgets flip and what each metric does; exits as the changed "
+    "story would.",
+)
+@click.option(
+    "--baseline",
+    "baseline_file",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Tell what changed against this baseline.",
+)
+@click.option(
+    "--max-regression",
+    type=Percent(),
+    metavar="PERCENT",
+    help="With --baseline: fail where a metric got worse by more than this.",
+)
+@click.option(
+    "--save-baseline",
+    "saved_file",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Write what was measured to a file to commit.",
+)
+@click.option(
+    "--update",
+    is_flag=True,
+    help="Tighten the budgets in the files to what was observed; never loosens one.",
+)
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(1, 1024),
+    metavar="N",
+    help="So many processes.  [default: one for each core]",
+)
 @check_forms.form_options
 @allow_code_option
-def command(paths: tuple[str, ...], only: tuple[str, ...], fail_fast: bool, require_budgets: bool, runs: int | None, seed: int | None,
-            overrides: tuple[str, ...], what_if: bool, baseline_file: str | None, max_regression: float | None, saved_file: str | None, update: bool,
-            jobs: int | None, allow_code: bool, **options: Any) -> int:
+def command(
+    paths: tuple[str, ...],
+    only: tuple[str, ...],
+    fail_fast: bool,
+    require_budgets: bool,
+    runs: int | None,
+    seed: int | None,
+    overrides: tuple[str, ...],
+    what_if: bool,
+    baseline_file: str | None,
+    max_regression: float | None,
+    saved_file: str | None,
+    update: bool,
+    jobs: int | None,
+    allow_code: bool,
+    **options: Any,
+) -> int:
     """Play the scenarios and hold each budget against what they cost.
 
-    PATH is a scenario file, a folder (with all below it) or a quoted pattern such as 'deploys/**/*.yaml'. Plans are passed over.
-    Exit 0: every budget is kept; 1: one is broken; 2: a scenario or an option is wrong; 3: nothing is broken, but a pause that had not
-    ended could still break a budget; 70: a bug in rebalsim.
+    PATH is a scenario file, a folder (with all below it) or a quoted pattern such as
+    'deploys/**/*.yaml'. Plans are passed over. Exit 0: every budget is kept; 1: one is broken;
+    2: a scenario or an option is wrong; 3: nothing is broken, but a pause that had not ended
+    could still break a budget; 70: a bug in rebalsim.
     """
     check_forms.refuse_two_forms(options)
-    _refuse(what_if and not overrides, "--what-if asks what settings would do — say which with --set PATH=VALUE")
-    _refuse(what_if and "-" in paths, "--what-if plays the file twice, and standard input is read once — name a file")
-    _refuse(max_regression is not None and baseline_file is None, "--max-regression is against a baseline — name one with --baseline FILE")
+    _refuse(
+        what_if and not overrides,
+        "--what-if asks what settings would do — say which with --set PATH=VALUE",
+    )
+    _refuse(
+        what_if and "-" in paths,
+        "--what-if plays the file twice, and standard input is read once — name a file",
+    )
+    _refuse(
+        max_regression is not None and baseline_file is None,
+        "--max-regression is against a baseline — name one with --baseline FILE",
+    )
     changed = bool(overrides) or seed is not None or runs is not None
-    _refuse(update and (changed or bool(only)), "--update writes what the files themselves cost — leave out --set, --seed, --runs and --only")
-    _refuse(saved_file is not None and (bool(overrides) or bool(only)), "--save-baseline saves what the files themselves cost — leave out --set and --only")
+    _refuse(
+        update and (changed or bool(only)),
+        "--update writes what the files themselves cost — leave out --set, --seed, --runs and "
+        "--only",
+    )
+    _refuse(
+        saved_file is not None and (bool(overrides) or bool(only)),
+        "--save-baseline saves what the files themselves cost — leave out --set and --only",
+    )
     from rebalsim.check.many import Wanted
 
     baseline = _read_baseline(baseline_file) if baseline_file else None
     saved_over = _saved_before(saved_file) if saved_file else None
     job = Job(
-        paths, Wanted(
-            (*overrides, *([f"seed={seed}"] if seed is not None else [])), allow_code, runs, only, jobs, fail_fast, require_budgets, baseline,
-            with_metrics=bool(baseline or saved_file or what_if), is_saving=saved_file is not None,
-        ), overrides, what_if, baseline_file, max_regression,
+        paths,
+        Wanted(
+            (*overrides, *([f"seed={seed}"] if seed is not None else [])),
+            allow_code,
+            runs,
+            only,
+            jobs,
+            fail_fast,
+            require_budgets,
+            baseline,
+            with_metrics=bool(baseline or saved_file or what_if),
+            is_saving=saved_file is not None,
+        ),
+        overrides,
+        what_if,
+        baseline_file,
+        max_regression,
     )
     began = time.monotonic()
     report, outcome = job.report()
@@ -120,10 +221,26 @@ class Job:
             if self.is_what_if:
                 from rebalsim.check.what_if import flips_of
 
-                before = check_files(found.files, replace(self.wanted, overrides=tuple(o for o in self.wanted.overrides if o not in self.overrides)), step)
+                before = check_files(
+                    found.files,
+                    replace(
+                        self.wanted,
+                        overrides=tuple(
+                            o for o in self.wanted.overrides if o not in self.overrides
+                        ),
+                    ),
+                    step,
+                )
                 flips = flips_of(before, outcome)
-        report = CheckReport(tuple(outcome.stories), __version__, flips=flips, overrides=self.overrides, skipped=found.plans,
-                             is_cut_short=outcome.is_cut_short, comparison=self._comparison(outcome))
+        report = CheckReport(
+            tuple(outcome.stories),
+            __version__,
+            flips=flips,
+            overrides=self.overrides,
+            skipped=found.plans,
+            is_cut_short=outcome.is_cut_short,
+            comparison=self._comparison(outcome),
+        )
         return report, outcome
 
     def _comparison(self, outcome: Outcome) -> Comparison | None:
@@ -133,11 +250,25 @@ class Job:
         from rebalsim.domain.baseline import Baseline, compare, what_changed
         from rebalsim.reports.check_report import Comparison
 
-        now = Baseline(__version__, {name_in_baseline(file): variants for file, variants in outcome.tallies.items()})
+        now = Baseline(
+            __version__,
+            {name_in_baseline(file): variants for file, variants in outcome.tallies.items()},
+        )
         was = self.wanted.baseline
-        reasons = {(file, v): why for file, variants in now.stories.items() for v in variants if (why := what_changed(was, now, file, v))}
-        gone = () if outcome.is_cut_short else tuple(file for file in was.stories if file not in now.stories)
-        return Comparison(self.baseline_file, compare(was, now), reasons, self.max_regression, gone, was.rebalsim)
+        reasons = {
+            (file, v): why
+            for file, variants in now.stories.items()
+            for v in variants
+            if (why := what_changed(was, now, file, v))
+        }
+        gone = (
+            ()
+            if outcome.is_cut_short
+            else tuple(file for file in was.stories if file not in now.stories)
+        )
+        return Comparison(
+            self.baseline_file, compare(was, now), reasons, self.max_regression, gone, was.rebalsim
+        )
 
 
 @contextmanager
@@ -153,7 +284,11 @@ def _progress() -> Iterator[Callable[[int, int], None]]:
         if total > 1 and (is_shown[0] or time.monotonic() - began > 0.3):
             is_shown[0] = True
             width = 30 * done // total
-            click.echo(f"\r  [{'#' * width}{'-' * (30 - width)}] {done:,} of {total:,} runs", nl=False, err=True)
+            click.echo(
+                f"\r  [{'#' * width}{'-' * (30 - width)}] {done:,} of {total:,} runs",
+                nl=False,
+                err=True,
+            )
 
     try:
         yield step
@@ -162,7 +297,7 @@ def _progress() -> Iterator[Callable[[int, int], None]]:
             click.echo("\r" + " " * 78 + "\r", nl=False, err=True)
 
 
-# ------------------------------------------------------------------------------------------------ files
+# -------------------------------------------------------------------------------------------- files
 
 
 def _read_baseline(name: str) -> Baseline:
@@ -171,9 +306,15 @@ def _read_baseline(name: str) -> Baseline:
     try:
         text = Path(name).read_text("utf-8")
     except FileNotFoundError:
-        raise InputError(f"{name}: there is no such baseline — `rebalsim check … --save-baseline {name}` writes it") from None
+        raise InputError(
+            f"{name}: there is no such baseline — `rebalsim check … --save-baseline {name}` "
+            "writes it"
+        ) from None
     except (OSError, UnicodeDecodeError) as e:
-        raise InputError(f"{name}: cannot be read ({getattr(e, 'strerror', None) or 'it is no text'}) — name a baseline that --save-baseline wrote") from None
+        raise InputError(
+            f"{name}: cannot be read ({getattr(e, 'strerror', None) or 'it is no text'}) — name "
+            "a baseline that --save-baseline wrote"
+        ) from None
     return parse(text, name)
 
 
@@ -184,7 +325,10 @@ def _saved_before(name: str) -> Baseline | None:
     try:
         return _read_baseline(name)
     except InputError as e:
-        raise InputError(f"{e}\n{name} exists and is no baseline that can be read, so it is not overwritten — remove it first, or name another file") from None
+        raise InputError(
+            f"{e}\n{name} exists and is no baseline that can be read, so it is not overwritten — "
+            "remove it first, or name another file"
+        ) from None
 
 
 def _save(name: str, before: Baseline | None, report: CheckReport, outcome: Outcome) -> CheckReport:
@@ -195,11 +339,28 @@ def _save(name: str, before: Baseline | None, report: CheckReport, outcome: Outc
     from rebalsim.reports.baseline_file import render
 
     if outcome.is_cut_short or any(s.ending in ("invalid", "bug") for s in report.stories):
-        return replace(report, problems=(*report.problems, f"{name}: not written, because not every scenario could be judged"))
-    kept = {file: variants for file, variants in (before.stories if before is not None else {}).items() if Path(file).is_file()}
-    stories = {**kept, **{name_in_baseline(file): variants for file, variants in outcome.tallies.items()}}
+        return replace(
+            report,
+            problems=(
+                *report.problems,
+                f"{name}: not written, because not every scenario could be judged",
+            ),
+        )
+    kept = {
+        file: variants
+        for file, variants in (before.stories if before is not None else {}).items()
+        if Path(file).is_file()
+    }
+    stories = {
+        **kept,
+        **{name_in_baseline(file): variants for file, variants in outcome.tallies.items()},
+    }
     write_text(name, render(Baseline(__version__, stories)))
-    click.echo(f"Baseline of {len(stories)} scenario{'s' if len(stories) != 1 else ''} written to {name}; commit it.", err=True)
+    click.echo(
+        f"Baseline of {len(stories)} scenario{'s' if len(stories) != 1 else ''} written to "
+        f"{name}; commit it.",
+        err=True,
+    )
     return report
 
 
@@ -215,5 +376,8 @@ def _update(report: CheckReport, outcome: Outcome) -> CheckReport:
         if changes:
             write_text(path, text)
         for change in changes:
-            click.echo(f"{checked.file}:{change.line}: {change.metric} {change.before} → {change.after}", err=True)
+            click.echo(
+                f"{checked.file}:{change.line}: {change.metric} {change.before} → {change.after}",
+                err=True,
+            )
     return report

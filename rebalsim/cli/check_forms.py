@@ -1,4 +1,6 @@
-"""The forms of a check: text, JSON or Markdown on stdout, files for CI systems, annotations under GitHub. The environment is looked at here."""
+"""The forms of a check: text, JSON or Markdown on stdout, files for CI systems, annotations
+under GitHub. The environment is looked at here.
+"""
 
 from __future__ import annotations
 
@@ -22,17 +24,44 @@ _FILE = OutputFile()
 
 
 def form_options(function: F) -> F:
-    """--json --markdown (stdout), --junit --gitlab --html FILE, --github, --ascii, --width; written by `emit`."""
-    for option in reversed((
-        click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text."),
-        click.option("--markdown", "as_markdown", is_flag=True, help="For a pull request, instead of text."),
-        click.option("--junit", type=_FILE, metavar="FILE", help="JUnit XML: a case a budget."),
-        click.option("--gitlab", type=_FILE, metavar="FILE", help="GitLab's code quality report."),
-        click.option("--html", type=_FILE, metavar="FILE", help="One self-contained page over all."),
-        click.option("--github/--no-github", "as_github", default=None, help="Annotations and a job summary for GitHub.  [default: under GITHUB_ACTIONS]"),
-        click.option("--ascii", "is_ascii", is_flag=True, help="Plain ASCII instead of ✓ and →."),
-        click.option("--width", type=click.IntRange(terminal.NARROWEST, terminal.WIDEST), metavar="COLUMNS", help="Instead of the terminal's."),
-    )):
+    """--json --markdown (stdout), --junit --gitlab --html FILE, --github, --ascii, --width;
+    written by `emit`.
+    """
+    for option in reversed(
+        (
+            click.option(
+                "--json", "as_json", is_flag=True, help="One JSON document instead of text."
+            ),
+            click.option(
+                "--markdown",
+                "as_markdown",
+                is_flag=True,
+                help="For a pull request, instead of text.",
+            ),
+            click.option("--junit", type=_FILE, metavar="FILE", help="JUnit XML: a case a budget."),
+            click.option(
+                "--gitlab", type=_FILE, metavar="FILE", help="GitLab's code quality report."
+            ),
+            click.option(
+                "--html", type=_FILE, metavar="FILE", help="One self-contained page over all."
+            ),
+            click.option(
+                "--github/--no-github",
+                "as_github",
+                default=None,
+                help="Annotations and a job summary for GitHub.  [default: under GITHUB_ACTIONS]",
+            ),
+            click.option(
+                "--ascii", "is_ascii", is_flag=True, help="Plain ASCII instead of ✓ and →."
+            ),
+            click.option(
+                "--width",
+                type=click.IntRange(terminal.NARROWEST, terminal.WIDEST),
+                metavar="COLUMNS",
+                help="Instead of the terminal's.",
+            ),
+        )
+    ):
         function = option(function)
     return function
 
@@ -65,20 +94,31 @@ def emit(report: CheckReport, options: Mapping[str, Any]) -> None:
     if options.get("gitlab"):
         from rebalsim.reports.to_gitlab import render as to_gitlab
 
-        write_text(options["gitlab"], to_gitlab(from_root(report, os.environ.get("CI_PROJECT_DIR", ""))))
+        write_text(
+            options["gitlab"], to_gitlab(from_root(report, os.environ.get("CI_PROJECT_DIR", "")))
+        )
     if options.get("html"):
         from rebalsim.reports.check_to_html import render as to_html
 
         write_text(options["html"], to_html(report))
     if report.ending == "bug":
         told = next(s for s in report.stories if s.bug)
-        click.echo(f"This is a bug in rebalsim, not in {told.file}. Please report it with the file and this line: "
-                   f"rebalsim {report.version}, {told.bug}", err=True)
+        click.echo(
+            f"This is a bug in rebalsim, not in {told.file}. Please report it with the file and "
+            "this line: "
+            f"rebalsim {report.version}, {told.bug}",
+            err=True,
+        )
 
 
 def errors_of(report: CheckReport) -> list[str]:
-    """What kept a story, or the whole check, from being judged: told on stderr whatever goes to stdout, so that a log shows it."""
-    return [*(str(p) for story in report.stories for p in story.problems if not p.is_warning), *report.problems]
+    """What kept a story, or the whole check, from being judged: told on stderr whatever goes to
+    stdout, so that a log shows it.
+    """
+    return [
+        *(str(p) for story in report.stories for p in story.problems if not p.is_warning),
+        *report.problems,
+    ]
 
 
 def _text(report: CheckReport, options: Mapping[str, Any]) -> str:
@@ -93,27 +133,45 @@ def _text(report: CheckReport, options: Mapping[str, Any]) -> str:
     from rebalsim.reports.check_to_terminal import render
     from rebalsim.reports.view import View
 
-    return render(report, View(terminal.width_of(options.get("width")), bool(options.get("is_ascii")) or terminal.is_ascii_only(), terminal.is_coloured()))
+    return render(
+        report,
+        View(
+            terminal.width_of(options.get("width")),
+            bool(options.get("is_ascii")) or terminal.is_ascii_only(),
+            terminal.is_coloured(),
+        ),
+    )
 
 
 def _tell_github(report: CheckReport, to_stderr: bool) -> None:
     """Annotations into the step's log, and the table into its summary."""
     from rebalsim.reports.to_github import render as to_github
 
-    click.echo(to_github(from_root(report, os.environ.get("GITHUB_WORKSPACE", ""))), nl=False, err=to_stderr)
+    click.echo(
+        to_github(from_root(report, os.environ.get("GITHUB_WORKSPACE", ""))),
+        nl=False,
+        err=to_stderr,
+    )
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     if summary:
         from rebalsim.reports.check_to_markdown import render as to_markdown
 
         try:
-            with Path(summary).open("a", encoding="utf-8", errors="backslashreplace") as file:      # other steps' summaries stand there already
+            with Path(summary).open(
+                "a", encoding="utf-8", errors="backslashreplace"
+            ) as file:  # other steps' summaries stand there already
                 file.write(to_markdown(report))
         except OSError as e:
-            raise InputError(f"{summary}: the job summary cannot be written ({e.strerror or e}) — unset GITHUB_STEP_SUMMARY, or add --no-github") from None
+            raise InputError(
+                f"{summary}: the job summary cannot be written ({e.strerror or e}) — unset "
+                "GITHUB_STEP_SUMMARY, or add --no-github"
+            ) from None
 
 
 def from_root(report: CheckReport, root: str) -> CheckReport:
-    """The report with its files named as from the repository's root, where this runs in a folder below it."""
+    """The report with its files named as from the repository's root, where this runs in a folder
+    below it.
+    """
     here = Path.cwd()
     if not root or not here.is_relative_to(Path(root).resolve()):
         return report
@@ -122,14 +180,25 @@ def from_root(report: CheckReport, root: str) -> CheckReport:
     def moved(file: str) -> str:
         path = Path(file)
         if path.is_absolute():
-            return str(path.relative_to(Path(root).resolve())) if path.is_relative_to(Path(root).resolve()) else file
+            return (
+                str(path.relative_to(Path(root).resolve()))
+                if path.is_relative_to(Path(root).resolve())
+                else file
+            )
         return os.path.normpath(below / path).replace(os.sep, "/") if file else file
 
     stories = tuple(
-        replace(s, file=moved(s.file), checked=tuple(replace(c, file=moved(c.file)) for c in s.checked),
-                problems=tuple(replace(p, file=moved(p.file)) for p in s.problems)) for s in report.stories
+        replace(
+            s,
+            file=moved(s.file),
+            checked=tuple(replace(c, file=moved(c.file)) for c in s.checked),
+            problems=tuple(replace(p, file=moved(p.file)) for p in s.problems),
+        )
+        for s in report.stories
     )
     comparison = report.comparison
     if comparison is not None:
-        comparison = replace(comparison, changes=tuple(replace(c, file=moved(c.file)) for c in comparison.changes))
+        comparison = replace(
+            comparison, changes=tuple(replace(c, file=moved(c.file)) for c in comparison.changes)
+        )
     return replace(report, stories=stories, comparison=comparison)

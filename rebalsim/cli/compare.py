@@ -1,4 +1,6 @@
-"""`rebalsim compare A B`: what got better or worse from A to B, per partition and in total, and by which phase."""
+"""`rebalsim compare A B`: what got better or worse from A to B, per partition and in total, and
+by which phase.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,11 @@ if TYPE_CHECKING:
     from rebalsim.reports.report import Report, VariantReport
 
 
-@click.command("compare", epilog="Examples: rebalsim compare old.yaml new.yaml · rebalsim compare recording.json story.yaml --variant eager")
+@click.command(
+    "compare",
+    epilog="Examples: rebalsim compare old.yaml new.yaml · rebalsim compare recording.json "
+    "story.yaml --variant eager",
+)
 @click.argument("before", metavar="A", type=click.Path())
 @click.argument("after", metavar="B", type=click.Path())
 @variant_option
@@ -28,18 +34,35 @@ if TYPE_CHECKING:
 @set_option
 @seed_option
 @allow_code_option
-def command(before: str, after: str, variant: str | None, overrides: tuple[str, ...], seed: int | None, allow_code: bool, **options: Any) -> int:
-    """Say what changed from A to B: per partition and in total what got better or worse, and by which phase.
+def command(
+    before: str,
+    after: str,
+    variant: str | None,
+    overrides: tuple[str, ...],
+    seed: int | None,
+    allow_code: bool,
+    **options: Any,
+) -> int:
+    """Say what changed from A to B: per partition and in total what got better or worse, and by
+    which phase.
 
-    A and B are scenarios (played with the same seed), traces, recordings or folders of client logs, in any mix. Variants are held against those of
-    the same name; --variant picks one. --set goes to both.
+    A and B are scenarios (played with the same seed), traces, recordings or folders of client
+    logs, in any mix. Variants are held against those of the same name; --variant picks one.
+    --set goes to both.
     """
     view = view_from(options)
     emit(compared(before, after, variant, overrides, seed, allow_code), options, view)
     return exits.WITHIN
 
 
-def compared(before: str, after: str, variant: str | None = None, overrides: Sequence[str] = (), seed: int | None = None, allow_code: bool = False) -> Report:
+def compared(
+    before: str,
+    after: str,
+    variant: str | None = None,
+    overrides: Sequence[str] = (),
+    seed: int | None = None,
+    allow_code: bool = False,
+) -> Report:
     """The report that holds the one against the other."""
     from rebalsim.cli.sources import SCENARIO, kind_of, open_variants
     from rebalsim.reports.report import Report
@@ -47,23 +70,55 @@ def compared(before: str, after: str, variant: str | None = None, overrides: Seq
     found: list[list[VariantReport]] = []
     for name in (before, after):
         is_story = kind_of(name) == SCENARIO
-        found.append(open_variants(name, variant if is_story else None, overrides if is_story else (), seed if is_story else None, allow_code,
-                                   has_spread=True))
+        found.append(
+            open_variants(
+                name,
+                variant if is_story else None,
+                overrides if is_story else (),
+                seed if is_story else None,
+                allow_code,
+                has_spread=True,
+            )
+        )
     labels = _labels(before, after)
     columns: list[VariantReport] = []
     pairs: list[tuple[int, int]] = []
     for one, other in _pairs(found[0], found[1], before, after):
         pairs.append((len(columns), len(columns) + 1))
         for v, label, siblings in ((one, labels[0], found[0]), (other, labels[1], found[1])):
-            columns.append(replace(v, name=label if len(siblings) == 1 else f"{label} {v.name}", heading=f"{label}: {v.title}"))
+            columns.append(
+                replace(
+                    v,
+                    name=label if len(siblings) == 1 else f"{label} {v.name}",
+                    heading=f"{label}: {v.title}",
+                )
+            )
     header = found[1][0].analysis.header
-    words = ["rebalsim", "compare", before, after, *(["--variant", variant] if variant else []), *(w for o in overrides for w in ("--set", o))]
-    return Report(f"{labels[0]} against {labels[1]}", tuple(columns), kafka=header.kafka, seed=header.seed, version=__version__,
-                  command=shlex.join([*words, *(["--seed", str(seed)] if seed is not None else [])]), pairs=tuple(pairs))
+    words = [
+        "rebalsim",
+        "compare",
+        before,
+        after,
+        *(["--variant", variant] if variant else []),
+        *(w for o in overrides for w in ("--set", o)),
+    ]
+    return Report(
+        f"{labels[0]} against {labels[1]}",
+        tuple(columns),
+        kafka=header.kafka,
+        seed=header.seed,
+        version=__version__,
+        command=shlex.join([*words, *(["--seed", str(seed)] if seed is not None else [])]),
+        pairs=tuple(pairs),
+    )
 
 
-def _pairs(olds: list[VariantReport], news: list[VariantReport], before: str, after: str) -> list[tuple[VariantReport, VariantReport]]:
-    """Variants of the same name; where one side has only one, it is held against each of the other's."""
+def _pairs(
+    olds: list[VariantReport], news: list[VariantReport], before: str, after: str
+) -> list[tuple[VariantReport, VariantReport]]:
+    """Variants of the same name; where one side has only one, it is held against each of the
+    other's.
+    """
     named = {v.name: v for v in news}
     found = [(old, named[old.name]) for old in olds if old.name in named]
     if found and (len(found) == len(olds) or len(found) == len(news)):
@@ -72,8 +127,11 @@ def _pairs(olds: list[VariantReport], news: list[VariantReport], before: str, af
         return [(old, new) for old in olds for new in news]
     if found:
         return found
-    raise InputError(f"{before} is played as {', '.join(v.name for v in olds)} and {after} as {', '.join(named)}, which have no name in common — "
-                     "name variants in `replay:` alike, or say --variant")
+    raise InputError(
+        f"{before} is played as {', '.join(v.name for v in olds)} and {after} as "
+        f"{', '.join(named)}, which have no name in common — "
+        "name variants in `replay:` alike, or say --variant"
+    )
 
 
 def _labels(before: str, after: str) -> tuple[str, str]:

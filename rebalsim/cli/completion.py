@@ -1,4 +1,6 @@
-"""`rebalsim completion SHELL`: the line that teaches a shell to complete commands, options and scenario names."""
+"""`rebalsim completion SHELL`: the line that teaches a shell to complete commands, options and
+scenario names.
+"""
 
 from __future__ import annotations
 

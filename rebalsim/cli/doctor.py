@@ -1,6 +1,7 @@
 """`rebalsim doctor`: what is installed, what is missing, and what to do about it.
 
-Nothing is imported that is only looked for, so that it answers at once; `--spark` alone starts something.
+Nothing is imported that is only looked for, so that it answers at once; `--spark` alone starts
+something.
 """
 
 from __future__ import annotations
@@ -44,50 +45,85 @@ DEV: dict[str, tuple[str, str]] = {
     "prometheus-client": ("prometheus_client", "the tests of OpenMetrics"),
     "ruff": ("ruff", "the tests of style"),
 }
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "headless_shell")
-MAC_BROWSERS = ("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", "/Applications/Chromium.app/Contents/MacOS/Chromium")
+BROWSERS = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+    "headless_shell",
+)
+MAC_BROWSERS = (
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked for. `remedy` says what to do where it is not there; `is_needed`: nothing works without it."""
+    """One thing that was looked for. `remedy` says what to do where it is not there;
+    `is_needed`: nothing works without it.
+    """
 
-    part: str                 # core | stories | spark | tests
+    part: str  # core | stories | spark | tests
     name: str
     is_ok: bool
-    found: str                # version or place; why not, where it is not there
+    found: str  # version or place; why not, where it is not there
     remedy: str = ""
     is_needed: bool = False
-    is_tried: bool = True     # False: could be found out, and was not
+    is_tried: bool = True  # False: could be found out, and was not
 
 
 @click.command("doctor", epilog="Example: rebalsim doctor --spark")
-@click.option("--spark", "starts_spark", is_flag=True, help="Really start Spark and count to ten with it (some seconds).")
+@click.option(
+    "--spark",
+    "starts_spark",
+    is_flag=True,
+    help="Really start Spark and count to ten with it (some seconds).",
+)
 @click.option("--json", "as_json", is_flag=True, help="The findings as JSON.")
 def command(starts_spark: bool, as_json: bool) -> int:
-    """Say what is installed, which Java and browser are found, and what to do about what is missing.
+    """Say what is installed, which Java and browser are found, and what to do about what is
+    missing.
 
-    Exit 0 if the core is fine, even where something optional is missing; 2 if something is missing that rebalsim cannot do without.
+    Exit 0 if the core is fine, even where something optional is missing; 2 if something is
+    missing that rebalsim cannot do without.
     """
     checks = [*core(), *stories(), *spark(starts_spark), *tests()]
     is_fine = all(check.is_ok for check in checks if check.is_needed)
     if as_json:
-        click.echo(json.dumps({
-            "schema_version": 1, "rebalsim": rebalsim.__version__, "ok": is_fine,
-            "checks": [
+        click.echo(
+            json.dumps(
                 {
-                    "part": c.part, "name": c.name, "ok": c.is_ok if c.is_tried else None, "needed": c.is_needed,
-                    "found": c.found, "remedy": c.remedy,
-                }
-                for c in checks
-            ],
-        }, indent=2))
+                    "schema_version": 1,
+                    "rebalsim": rebalsim.__version__,
+                    "ok": is_fine,
+                    "checks": [
+                        {
+                            "part": c.part,
+                            "name": c.name,
+                            "ok": c.is_ok if c.is_tried else None,
+                            "needed": c.is_needed,
+                            "found": c.found,
+                            "remedy": c.remedy,
+                        }
+                        for c in checks
+                    ],
+                },
+                indent=2,
+            )
+        )
     else:
         click.echo("\n".join(tell(checks)))
     return exits.WITHIN if is_fine else exits.INVALID
 
 
-HEADINGS = {"core": "The core", "stories": "Stock stories", "spark": "Spark, for sweeps (optional)", "tests": "For the tests (optional)"}
+HEADINGS = {
+    "core": "The core",
+    "stories": "Stock stories",
+    "spark": "Spark, for sweeps (optional)",
+    "tests": "For the tests (optional)",
+}
 
 
 def tell(checks: list[Check]) -> list[str]:
@@ -96,7 +132,15 @@ def tell(checks: list[Check]) -> list[str]:
     for part, heading in HEADINGS.items():
         lines.append(heading)
         for check in (c for c in checks if c.part == part):
-            mark = "?" if not check.is_tried else "ok" if check.is_ok else "MISSING" if check.is_needed else "none"
+            mark = (
+                "?"
+                if not check.is_tried
+                else "ok"
+                if check.is_ok
+                else "MISSING"
+                if check.is_needed
+                else "none"
+            )
             lines.append(f"  {mark:<8}{check.name:<18}{check.found}".rstrip())
             if not check.is_ok and check.remedy:
                 lines.append(f"{'':24}→ {check.remedy}")
@@ -106,7 +150,10 @@ def tell(checks: list[Check]) -> list[str]:
     if broken:
         lines.append(f"rebalsim cannot work without {' and '.join(broken)}.")
     elif optional:
-        lines.append(f"The core is fine. Not there, and needed only for what it says above: {', '.join(optional)}.")
+        lines.append(
+            "The core is fine. Not there, and needed only for what it says above: "
+            f"{', '.join(optional)}."
+        )
     else:
         lines.append("All is well.")
     return lines
@@ -115,16 +162,31 @@ def tell(checks: list[Check]) -> list[str]:
 def core() -> list[Check]:
     python = ".".join(str(n) for n in sys.version_info[:3])
     found = [
-        Check("core", "rebalsim", True, f"{rebalsim.__version__} at {Path(rebalsim.__file__).parent}", is_needed=True),
         Check(
-            "core", "Python", sys.version_info >= OLDEST_PYTHON, f"{python} at {sys.executable}",
-            "rebalsim needs Python 3.11 or newer: make its environment with one", is_needed=True,
+            "core",
+            "rebalsim",
+            True,
+            f"{rebalsim.__version__} at {Path(rebalsim.__file__).parent}",
+            is_needed=True,
+        ),
+        Check(
+            "core",
+            "Python",
+            sys.version_info >= OLDEST_PYTHON,
+            f"{python} at {sys.executable}",
+            "rebalsim needs Python 3.11 or newer: make its environment with one",
+            is_needed=True,
         ),
     ]
-    return found + [_package("core", name, module, use, "pip install rebalsim again, it brings it along", True) for name, (module, use) in CORE.items()]
+    return found + [
+        _package("core", name, module, use, "pip install rebalsim again, it brings it along", True)
+        for name, (module, use) in CORE.items()
+    ]
 
 
-def _package(part: str, name: str, module: str, use: str, remedy: str, is_needed: bool = False) -> Check:
+def _package(
+    part: str, name: str, module: str, use: str, remedy: str, is_needed: bool = False
+) -> Check:
     try:
         is_there = importlib.util.find_spec(module) is not None
     except (ImportError, ValueError):
@@ -145,22 +207,42 @@ def stories() -> list[Check]:
         found = sorted(p.stem for p in place.glob("*.yaml"))
         if found:
             return [Check("stories", "stories", True, f"{len(found)} in {place}")]
-    return [Check(
-        "stories", "stories", False, f"none in {package.parent / 'scenarios'} nor {package / 'stock'}",
-        "install rebalsim again, or name scenario files by their paths",
-    )]
+    return [
+        Check(
+            "stories",
+            "stories",
+            False,
+            f"none in {package.parent / 'scenarios'} nor {package / 'stock'}",
+            "install rebalsim again, or name scenario files by their paths",
+        )
+    ]
 
 
 def spark(starts: bool) -> list[Check]:
     """Packages, Java, and whether they get on with each other."""
-    found = [_package("spark", name, module, use, "pip install 'rebalsim[spark]'") for name, (module, use) in SPARK.items()]
+    found = [
+        _package("spark", name, module, use, "pip install 'rebalsim[spark]'")
+        for name, (module, use) in SPARK.items()
+    ]
     java = _java()
     found.append(java)
     is_possible = all(check.is_ok for check in found)
     if not starts:
         if is_possible:
-            return [*found, Check("spark", "start", True, "not tried; `rebalsim doctor --spark` starts it", is_tried=False)]
-        return [*found, Check("spark", "start", False, "cannot start without what is missing above")]
+            return [
+                *found,
+                Check(
+                    "spark",
+                    "start",
+                    True,
+                    "not tried; `rebalsim doctor --spark` starts it",
+                    is_tried=False,
+                ),
+            ]
+        return [
+            *found,
+            Check("spark", "start", False, "cannot start without what is missing above"),
+        ]
     return [*found, _start()]
 
 
@@ -168,7 +250,13 @@ def _java() -> Check:
     from rebalsim.spark.java import check_java, java_command
 
     try:
-        return Check("spark", "Java", True, f"{check_java()} at {java_command()}{' (JAVA_HOME)' if os.environ.get('JAVA_HOME') else ''}")
+        return Check(
+            "spark",
+            "Java",
+            True,
+            f"{check_java()} at "
+            f"{java_command()}{' (JAVA_HOME)' if os.environ.get('JAVA_HOME') else ''}",
+        )
     except RebalsimError as e:
         what, _, how = str(e).partition(" — ")
         return Check("spark", "Java", False, what, how.rstrip("."))
@@ -186,16 +274,36 @@ def _start() -> Check:
         return Check("spark", "start", False, str(e), "")
     except Exception as e:
         said = (str(e).splitlines() or [""])[0][:200]
-        return Check("spark", "start", False, f"{type(e).__name__}: {said}", "check JAVA_HOME, and that pyspark and Java fit")
-    return Check("spark", "start", count == 10, f"counted to {count} in {time.perf_counter() - began:.1f} s")
+        return Check(
+            "spark",
+            "start",
+            False,
+            f"{type(e).__name__}: {said}",
+            "check JAVA_HOME, and that pyspark and Java fit",
+        )
+    return Check(
+        "spark", "start", count == 10, f"counted to {count} in {time.perf_counter() - began:.1f} s"
+    )
 
 
 def tests() -> list[Check]:
     """What a developer needs: test packages and a browser."""
-    found = [_package("tests", name, module, use, "pip install -e '.[dev]' in a clone") for name, (module, use) in DEV.items()]
-    browser = next((place for name in BROWSERS if (place := shutil.which(name))), None) or next((p for p in MAC_BROWSERS if Path(p).exists()), None)
+    found = [
+        _package("tests", name, module, use, "pip install -e '.[dev]' in a clone")
+        for name, (module, use) in DEV.items()
+    ]
+    browser = next((place for name in BROWSERS if (place := shutil.which(name))), None) or next(
+        (p for p in MAC_BROWSERS if Path(p).exists()), None
+    )
     if browser:
         return [*found, Check("tests", "Chromium", True, str(browser))]
-    return [*found, Check(
-        "tests", "Chromium", False, "not found (tests of the HTML report)", "Debian or Ubuntu: apt install chromium; macOS: brew install --cask chromium",
-    )]
+    return [
+        *found,
+        Check(
+            "tests",
+            "Chromium",
+            False,
+            "not found (tests of the HTML report)",
+            "Debian or Ubuntu: apt install chromium; macOS: brew install --cask chromium",
+        ),
+    ]

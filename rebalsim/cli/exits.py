@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-WITHIN = 0          # all is well, every budget is kept
-BROKEN = 1          # a budget is broken, or what was verified differs
-INVALID = 2         # bad usage, an invalid file, something missing
-INCONCLUSIVE = 3    # nothing broken, but an open pause or an unsettled group could still break a budget
-BUG = 70            # rebalsim contradicts itself
-INTERRUPTED = 130   # Ctrl-C
+WITHIN = 0  # all is well, every budget is kept
+BROKEN = 1  # a budget is broken, or what was verified differs
+INVALID = 2  # bad usage, an invalid file, something missing
+INCONCLUSIVE = (
+    3  # nothing broken, but an open pause or an unsettled group could still break a budget
+)
+BUG = 70  # rebalsim contradicts itself
+INTERRUPTED = 130  # Ctrl-C
 
 # for people: `rebalsim explain exit` and the README's table say the same
 MEANINGS: dict[int, str] = {
     WITHIN: "all is well: every budget is kept, or there is nothing to judge",
     BROKEN: "a budget is broken, or what was verified differs",
     INVALID: "bad usage, an invalid scenario, or something missing that must be installed",
-    INCONCLUSIVE: "no budget is broken, but a pause still open at the horizon, or a group that has not settled, could break one",
+    INCONCLUSIVE: "no budget is broken, but a pause still open at the horizon, or a group that has "
+    "not "
+    "settled, could break one",
     BUG: "a bug in rebalsim: the message has seed and version, and says how to report it",
     INTERRUPTED: "interrupted, or its reader went away before all was written",
 }
 
 # how a check ends → its code
-OF_CHECKS: dict[str, int] = {"pass": WITHIN, "inconclusive": INCONCLUSIVE, "fail": BROKEN, "invalid": INVALID, "bug": BUG}
+OF_CHECKS: dict[str, int] = {
+    "pass": WITHIN,
+    "inconclusive": INCONCLUSIVE,
+    "fail": BROKEN,
+    "invalid": INVALID,
+    "bug": BUG,
+}
 
 GRAVITY = (BUG, INVALID, BROKEN, INCONCLUSIVE, WITHIN)
 

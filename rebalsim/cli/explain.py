@@ -1,7 +1,8 @@
-"""`rebalsim explain`: the catalogue of rules, phases, metrics, words, settings and exit codes; with a file, the pauses in it.
+"""`rebalsim explain`: the catalogue of rules, phases, metrics, words, settings and exit codes; with
+a file, the pauses in it.
 
-What a term means stands where the thing itself lives (lint's rules, reports' phases and words, the registry of metrics); here it is only
-gathered and looked up.
+What a term means stands where the thing itself lives (lint's rules, reports' phases and words,
+the registry of metrics); here it is only gathered and looked up.
 """
 
 from __future__ import annotations
@@ -23,39 +24,65 @@ if TYPE_CHECKING:
     from rebalsim.scenario.vocabulary import Block
 
 WIDTH = 79
-FILE_FORM = "rebalsim.cli.explain_file"      # has a click `command` for `explain FILE --partition P --at T`
+FILE_FORM = (
+    "rebalsim.cli.explain_file"  # has a click `command` for `explain FILE --partition P --at T`
+)
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    return sorted({e.term for entries in catalogue().values() for e in entries if e.term.startswith(incomplete)})
+    return sorted(
+        {
+            e.term
+            for entries in catalogue().values()
+            for e in entries
+            if e.term.startswith(incomplete)
+        }
+    )
 
 
 @click.command(
     "explain",
     context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
-    epilog="Examples: rebalsim explain barrier · rebalsim explain range-skew · rebalsim explain longest_pause · "
-           "rebalsim explain scenarios/scale-out.yaml --partition orders-3 --at 41s",
+    epilog="Examples: rebalsim explain barrier · rebalsim explain range-skew · rebalsim explain "
+    "longest_pause · "
+    "rebalsim explain scenarios/scale-out.yaml --partition orders-3 --at 41s",
 )
 @click.argument("term", required=False, shell_complete=_complete)
 @click.pass_context
 def command(ctx: click.Context, term: str | None) -> int:
-    """Say what a TERM means: a rule of lint, a phase of a pause, a metric, a word, an action or key of scenarios, a Kafka setting, an exit code.
+    """Say what a TERM means: a rule of lint, a phase of a pause, a metric, a word, an action or key
+    of scenarios, a Kafka setting, an exit code.
 
-    Without a TERM the whole catalogue is listed. If TERM is a file (a story, a trace, a recording), the pauses in it are explained
-    instead: --partition says which one, --at when.
+    Without a TERM the whole catalogue is listed. If TERM is a file (a story, a trace, a
+    recording), the pauses in it are explained instead: --partition says which one, --at when.
     """
     if term is None:
         click.echo(render_catalogue(catalogue(), WIDTH))
-        click.echo("\nKafka's settings, such as session.timeout.ms, and a scenario's keys, such as\nready_when, are terms too."
-                   " `rebalsim explain TERM` prints what one means.")
+        click.echo(
+            "\nKafka's settings, such as session.timeout.ms, and a scenario's keys, such "
+            "as\nready_when, are terms too."
+            " `rebalsim explain TERM` prints what one means."
+        )
         return exits.WITHIN
     if Path(term).exists() or ctx.args:
         return _explain_file([term, *ctx.args])
     entries = find(term)
     if not entries:
-        known = list(dict.fromkeys([*(e.term for listed in catalogue().values() for e in listed), *_settings(), *_key_names()]))
+        known = list(
+            dict.fromkeys(
+                [
+                    *(e.term for listed in catalogue().values() for e in listed),
+                    *_settings(),
+                    *_key_names(),
+                ]
+            )
+        )
         near = difflib.get_close_matches(_plain(term), known, 3, 0.5)
-        hint = f"Did you mean {', '.join(near[:-1])}{' or ' if len(near) > 1 else ''}{near[-1]}?" if near else "`rebalsim explain` lists the terms."
+        hint = (
+            f"Did you mean {', '.join(near[:-1])}{' or ' if len(near) > 1 else ''}{near[-1]}?"
+            if near
+            else "`rebalsim explain` lists the terms."
+        )
         raise InputError(f"There is no term and no file '{term}'. {hint}")
     click.echo("\n\n".join(render_entry(entry, WIDTH) for entry in entries))
     return exits.WITHIN
@@ -72,11 +99,13 @@ def _explain_file(args: list[str]) -> int:
     return outcome if isinstance(outcome, int) else exits.WITHIN
 
 
-# ------------------------------------------------------------------------------------------------ the catalogue
+# ------------------------------------------------------------------------------------ the catalogue
 
 
 def catalogue() -> dict[str, list[Entry]]:
-    """Every term by heading, in the order in which it is listed. Settings are left out: `find` knows them."""
+    """Every term by heading, in the order in which it is listed. Settings are left out: `find`
+    knows them.
+    """
     from rebalsim.domain.metrics import METRICS
     from rebalsim.lint.registry import CATALOGUE
     from rebalsim.reports.glossary import WORDS
@@ -87,35 +116,67 @@ def catalogue() -> dict[str, list[Entry]]:
     for heading, rules in CATALOGUE.items():
         found[f"Rules of lint: {heading[:1].lower()}{heading[1:]}"] = [
             Entry(
-                rule.id, "rule of lint", rule.title,
+                rule.id,
+                "rule of lint",
+                rule.title,
                 (
-                    ("What it looks for", rule.what), ("Why it hurts", rule.why), ("What to write instead", rule.fix),
-                    ("Example:", rule.example), ("Source", rule.source),
+                    ("What it looks for", rule.what),
+                    ("Why it hurts", rule.why),
+                    ("What to write instead", rule.fix),
+                    ("Example:", rule.example),
+                    ("Source", rule.source),
                 ),
             )
             for rule in (checked.rule for checked in rules)
         ]
     found["Phases of a pause"] = [
         Entry(
-            name, "phase of a pause", phase.title,
-            (("What it is", phase.what), ("Why it hurts", phase.why), ("How it shows in a trace", phase.shows), ("What to change", phase.change)),
+            name,
+            "phase of a pause",
+            phase.title,
+            (
+                ("What it is", phase.what),
+                ("Why it hurts", phase.why),
+                ("How it shows in a trace", phase.shows),
+                ("What to change", phase.change),
+            ),
         )
         for name, phase in PHASES_EXPLAINED.items()
     ]
-    found["Words"] = [Entry(word, "word", "", (("", text),), see) for word, (text, see) in WORDS.items()]
+    found["Words"] = [
+        Entry(word, "word", "", (("", text),), see) for word, (text, see) in WORDS.items()
+    ]
     found["Stock variants and profiles"] = [*_stock_variants(), _profiles()]
     found["Metrics"] = [
         Entry(
-            metric.name, "metric", metric.meaning,
-            (("", f"Measured as a {_unit(metric.unit)}, over {metric.population}; {_better(metric.better)}."
-                  + (f" Kafka's own name: {metric.kafka_name}." if metric.kafka_name else "")
-                  + ("" if metric.is_known_to_consumer_protocol else " Unknown under the consumer protocol.")),),
+            metric.name,
+            "metric",
+            metric.meaning,
+            (
+                (
+                    "",
+                    f"Measured as a {_unit(metric.unit)}, over {metric.population}; "
+                    f"{_better(metric.better)}."
+                    + (f" Kafka's own name: {metric.kafka_name}." if metric.kafka_name else "")
+                    + (
+                        ""
+                        if metric.is_known_to_consumer_protocol
+                        else " Unknown under the consumer protocol."
+                    ),
+                ),
+            ),
         )
         for metric in METRICS.values()
     ]
-    found["Actions of the script"] = [_block(block, "action of the script") for block in vocabulary.actions()]
-    found["Blocks of a scenario"] = [_block(block, "block of a scenario") for block in vocabulary.blocks()]
-    found["Exit codes"] = [Entry(f"exit-{code}", "exit code", meaning, ()) for code, meaning in exits.MEANINGS.items()]
+    found["Actions of the script"] = [
+        _block(block, "action of the script") for block in vocabulary.actions()
+    ]
+    found["Blocks of a scenario"] = [
+        _block(block, "block of a scenario") for block in vocabulary.blocks()
+    ]
+    found["Exit codes"] = [
+        Entry(f"exit-{code}", "exit code", meaning, ()) for code, meaning in exits.MEANINGS.items()
+    ]
     return found
 
 
@@ -128,8 +189,19 @@ def _stock_variants() -> list[Entry]:
         layer = stock_layer(name)
         assert layer is not None
         config = layer.get("config")
-        settings = "\n".join(f"{key}: {config.section.fields[key].kind.say(value)}" for key, value in config.values.items())
-        found.append(Entry(name, "stock variant", str(layer.get("why", "")), (("What it sets:", settings),), ("variant", "cooperative")))
+        settings = "\n".join(
+            f"{key}: {config.section.fields[key].kind.say(value)}"
+            for key, value in config.values.items()
+        )
+        found.append(
+            Entry(
+                name,
+                "stock variant",
+                str(layer.get("why", "")),
+                (("What it sets:", settings),),
+                ("variant", "cooperative"),
+            )
+        )
     return found
 
 
@@ -146,20 +218,40 @@ def _profiles() -> Entry:
     for client, version in CLIENTS:
         by_client.setdefault(client, []).append(version)
     clients = "; ".join(f"{client} {_span(versions)}" for client, versions in by_client.items())
-    known = f"Brokers: {_span(list(BROKERS))} (Kafka {DEFAULT_KAFKA} if none is named). Clients: {clients}."
-    told = [f"{h.who}: {h.what}{'' if h.is_modelled else ' (not modelled)'} [{h.source}]" for h in HABITS]
+    known = (
+        f"Brokers: {_span(list(BROKERS))} (Kafka {DEFAULT_KAFKA} if none is named). Clients: "
+        f"{clients}."
+    )
+    told = [
+        f"{h.who}: {h.what}{'' if h.is_modelled else ' (not modelled)'} [{h.source}]"
+        for h in HABITS
+    ]
     habits = "\n".join(textwrap.fill(line, 76, subsequent_indent="  ") for line in told)
     return Entry(
-        "profiles", "word", "the versions of Kafka and of client libraries whose defaults and habits rebalsim knows",
-        (("", f"{known} A scenario names them with kafka:, client: and client_version:; one that is not known is refused, not guessed."),
-         ("What differs, and where that is said:", habits)), ("scenario",),
+        "profiles",
+        "word",
+        "the versions of Kafka and of client libraries whose defaults and habits rebalsim knows",
+        (
+            (
+                "",
+                f"{known} A scenario names them with kafka:, client: and client_version:; one "
+                "that is not known is refused, not guessed.",
+            ),
+            ("What differs, and where that is said:", habits),
+        ),
+        ("scenario",),
     )
 
 
 def _block(block: Block, kind: str) -> Entry:
     """What a block or an action takes, key by key."""
     room = max(len(name) for name, _ in block.keys) + 2
-    lines = [textwrap.fill(says, WIDTH - 2, initial_indent=f"{name:<{room}}", subsequent_indent=" " * room) for name, says in block.keys]
+    lines = [
+        textwrap.fill(
+            says, WIDTH - 2, initial_indent=f"{name:<{room}}", subsequent_indent=" " * room
+        )
+        for name, says in block.keys
+    ]
     see = ("scenario",) if kind.startswith("block") else ("action", "script")
     return Entry(block.name, kind, block.doc, (("What it takes:", "\n".join(lines)),), see)
 
@@ -170,7 +262,8 @@ def _keys(plain: str) -> list[Entry]:
 
     return [
         Entry(key.name, f"key of {', '.join(key.blocks)}", "", (("", key.says),), key.blocks)
-        for key in vocabulary.all_keys() if _plain(key.name) == plain
+        for key in vocabulary.all_keys()
+        if _plain(key.name) == plain
     ]
 
 
@@ -180,20 +273,34 @@ def _metrics() -> Entry:
 
     room = max(map(len, METRICS)) + 2
     lines = "\n".join(f"{metric.name:<{room}}{metric.meaning}" for metric in METRICS.values())
-    return Entry("metrics", "word", "everything that budgets, sweeps and reports know", (("By name, with what each means:", lines),), ("metric", "budget"))
+    return Entry(
+        "metrics",
+        "word",
+        "everything that budgets, sweeps and reports know",
+        (("By name, with what each means:", lines),),
+        ("metric", "budget"),
+    )
 
 
 def _unit(unit: str) -> str:
-    words = {"partition-time": "time summed over partitions", "count": "number", "per-hour": "rate per hour"}
+    words = {
+        "partition-time": "time summed over partitions",
+        "count": "number",
+        "per-hour": "rate per hour",
+    }
     return words.get(unit, f"number of {unit}" if unit.endswith("s") else unit)
 
 
 def _better(better: str) -> str:
-    return {"less": "less is better", "more": "more is better"}.get(better, "neither more nor less is better by itself")
+    return {"less": "less is better", "more": "more is better"}.get(
+        better, "neither more nor less is better by itself"
+    )
 
 
 def find(term: str) -> list[Entry]:
-    """Everything of that name; upper case, blanks, dashes and underscores do not matter. `exit` and `3` find exit codes."""
+    """Everything of that name; upper case, blanks, dashes and underscores do not matter. `exit`
+    and `3` find exit codes.
+    """
     plain = _plain(term)
     if plain in ("exit", "exit-code", "exit-codes"):
         return catalogue()["Exit codes"]
@@ -205,7 +312,11 @@ def find(term: str) -> list[Entry]:
     if not found and plain.startswith("kip-848"):
         return find("consumer-protocol")
     found = found or _setting(term.strip())
-    return found if any(e.kind.startswith(("block", "action")) for e in found) else found + _keys(plain)
+    return (
+        found
+        if any(e.kind.startswith(("block", "action")) for e in found)
+        else found + _keys(plain)
+    )
 
 
 def _plain(term: str) -> str:
@@ -230,11 +341,23 @@ def _setting(key: str) -> list[Entry]:
     from rebalsim.lint.registry import RULES
     from rebalsim.scenario.language import BROKER_KEYS, CLIENT_KEYS
 
-    for fields, defaults, whose in ((CLIENT_KEYS, ClientConfig(), "consumer's setting"), (BROKER_KEYS, BrokerConfig(), "brokers' setting")):
+    for fields, defaults, whose in (
+        (CLIENT_KEYS, ClientConfig(), "consumer's setting"),
+        (BROKER_KEYS, BrokerConfig(), "brokers' setting"),
+    ):
         for field in fields:
             if field.name == key:
                 value = getattr(defaults, field.target)
                 default = "none" if value in (None, "", ()) else field.kind.say(value)
-                rules = tuple(c.rule.id for c in RULES if key in f"{c.rule.what} {c.rule.fix} {c.rule.example}".split(" ") or f"{key}:" in c.rule.example)
-                return [Entry(key, whose, field.doc, (("", f"Default in Kafka 4.3: {default}."),), rules)]
+                rules = tuple(
+                    c.rule.id
+                    for c in RULES
+                    if key in f"{c.rule.what} {c.rule.fix} {c.rule.example}".split(" ")
+                    or f"{key}:" in c.rule.example
+                )
+                return [
+                    Entry(
+                        key, whose, field.doc, (("", f"Default in Kafka 4.3: {default}."),), rules
+                    )
+                ]
     return []

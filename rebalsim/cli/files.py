@@ -13,7 +13,9 @@ from rebalsim.domain.errors import InputError
 
 
 class OutputFile(click.Path):
-    """A file to be written. An empty name, as of a shell variable that is not set, is no way of leaving the option out."""
+    """A file to be written. An empty name, as of a shell variable that is not set, is no way of
+    leaving the option out.
+    """
 
     def __init__(self) -> None:
         super().__init__(dir_okay=False)
@@ -30,7 +32,9 @@ def write_text(path: str | Path, text: str) -> None:
     name = ""
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        with os.fdopen(handle, "w", encoding="utf-8", newline="", errors="backslashreplace") as file:
+        with os.fdopen(
+            handle, "w", encoding="utf-8", newline="", errors="backslashreplace"
+        ) as file:
             file.write(text)
         mask = os.umask(0)
         os.umask(mask)
@@ -39,4 +43,7 @@ def write_text(path: str | Path, text: str) -> None:
     except OSError as e:
         if name:
             Path(name).unlink(missing_ok=True)
-        raise InputError(f"{target}: cannot be written ({e.strerror or e}) — give a file in a folder that exists and is yours") from None
+        raise InputError(
+            f"{target}: cannot be written ({e.strerror or e}) — give a file in a folder that "
+            "exists and is yours"
+        ) from None

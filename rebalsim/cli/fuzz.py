@@ -1,4 +1,6 @@
-"""`rebalsim fuzz`: broken scenario files by the thousand. Each must end in a clean load or in clean problems; never in a traceback."""
+"""`rebalsim fuzz`: broken scenario files by the thousand. Each must end in a clean load or in
+clean problems; never in a traceback.
+"""
 
 from __future__ import annotations
 
@@ -33,15 +35,28 @@ class Tally:
 
 @click.command("fuzz", epilog="Example: rebalsim fuzz --count 200000")
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option("--count", default=20_000, show_default=True, type=click.IntRange(1), help="How many broken files.")
+@click.option(
+    "--count",
+    default=20_000,
+    show_default=True,
+    type=click.IntRange(1),
+    help="How many broken files.",
+)
 @click.option("--seed", default=1, show_default=True, help="Decides which.")
 @click.option("--from", "first", default=0, show_default=True, help="The number of the first.")
-@click.option("--print", "shown", type=int, metavar="NUMBER", help="Print the broken file of this number instead.")
+@click.option(
+    "--print",
+    "shown",
+    type=int,
+    metavar="NUMBER",
+    help="Print the broken file of this number instead.",
+)
 def command(files: tuple[Path, ...], count: int, seed: int, first: int, shown: int | None) -> int:
     """Break good scenarios and hold the loader to its word.
 
-    Files are broken by flipped bytes, dropped and doubled lines, swapped values. Each must load, or be refused with problems that
-    have a place in it, within 2 s and 500 MB; `lint`'s rules run on what loads. Exit 1 where one fails, with its number.
+    Files are broken by flipped bytes, dropped and doubled lines, swapped values. Each must load,
+    or be refused with problems that have a place in it, within 2 s and 500 MB; `lint`'s rules
+    run on what loads. Exit 1 where one fails, with its number.
     """
     from rebalsim.scenario.load import good_files
     from rebalsim.scenario.mutations import mutated
@@ -53,10 +68,16 @@ def command(files: tuple[Path, ...], count: int, seed: int, first: int, shown: i
     started = time.monotonic()
     tally = run(goods, seed, first, count)
     seconds = time.monotonic() - started
-    click.echo(f"{count:,} broken files from {len(goods)} good ones, seed {seed}: {tally.loaded:,} load, {tally.refused:,} are refused "
-               f"with {tally.problems:,} problems, {len(tally.failures):,} fail.")
-    click.echo(f"Slowest {tally.slowest * 1000:.0f} ms (number {tally.slowest_number}), at most {tally.megabytes:.0f} MB; "
-               f"{seconds:.0f} s in all, {seconds / count * 1000:.2f} ms each.")
+    click.echo(
+        f"{count:,} broken files from {len(goods)} good ones, seed {seed}: {tally.loaded:,} "
+        f"load, {tally.refused:,} are refused "
+        f"with {tally.problems:,} problems, {len(tally.failures):,} fail."
+    )
+    click.echo(
+        f"Slowest {tally.slowest * 1000:.0f} ms (number {tally.slowest_number}), at most "
+        f"{tally.megabytes:.0f} MB; "
+        f"{seconds:.0f} s in all, {seconds / count * 1000:.2f} ms each."
+    )
     for number, what in tally.failures[:20]:
         click.echo(f"  number {number}: {what}")
         click.echo(f"    see it: rebalsim fuzz --seed {seed} --print {number}")
@@ -64,7 +85,9 @@ def command(files: tuple[Path, ...], count: int, seed: int, first: int, shown: i
 
 
 def run(goods: list[bytes], seed: int, first: int, count: int) -> Tally:
-    """All of them in a worker process that is killed and replaced when a file takes too long or too much."""
+    """All of them in a worker process that is killed and replaced when a file takes too long or
+    too much.
+    """
     tally = Tally()
     context = multiprocessing.get_context("spawn")
     at, end = first, first + count
@@ -80,7 +103,9 @@ def run(goods: list[bytes], seed: int, first: int, count: int) -> Tally:
 
 
 def _listen(here: Connection, worker: Any, tally: Tally, at: int, end: int) -> int:
-    """Takes the worker's word until it is done or has to be replaced; returns the number to go on with."""
+    """Takes the worker's word until it is done or has to be replaced; returns the number to go
+    on with.
+    """
     is_started = False
     while True:
         if not here.poll(MAX_SECONDS + 1 if is_started else 60):
@@ -114,7 +139,7 @@ def _work(pipe: Connection, goods: list[bytes], seed: int, first: int, end: int)
     """In the worker: break, load, judge. Says where it is before each file that might hang."""
     from rebalsim.scenario.mutations import mutated
 
-    judge(goods[0])         # what is imported on the way is not the first file's time
+    judge(goods[0])  # what is imported on the way is not the first file's time
     _limit_memory()
     loaded = refused = problems = 0
     slowest, slowest_number = 0.0, first
@@ -140,13 +165,21 @@ def _work(pipe: Connection, goods: list[bytes], seed: int, first: int, end: int)
         elif found > 0:
             refused, problems = refused + 1, problems + found
         if (number + 1 - first) % _BATCH == 0 or number + 1 == end:
-            pipe.send(("batch", number + 1, (loaded, refused, problems, slowest, slowest_number, _megabytes())))
+            pipe.send(
+                (
+                    "batch",
+                    number + 1,
+                    (loaded, refused, problems, slowest, slowest_number, _megabytes()),
+                )
+            )
             loaded = refused = problems = 0
             slowest = 0.0
 
 
 def judge(raw: bytes) -> int:
-    """How many problems the file has (0: it loads). Raises whatever a user would see as a traceback, and AssertionError at a bad problem."""
+    """How many problems the file has (0: it loads). Raises whatever a user would see as a
+    traceback, and AssertionError at a bad problem.
+    """
     from rebalsim.domain.errors import ProblemsError
     from rebalsim.lint.registry import check
     from rebalsim.scenario.load import story_of
@@ -160,10 +193,21 @@ def judge(raw: bytes) -> int:
             return 0
     except ProblemsError as e:
         found = list(e.problems)
-    lines = raw.count(b"\n") + raw.count(b"\r") + raw.count(b"\xc2\x85") + raw.count(b"\xe2\x80\xa8") + raw.count(b"\xe2\x80\xa9") + 2
+    lines = (
+        raw.count(b"\n")
+        + raw.count(b"\r")
+        + raw.count(b"\xc2\x85")
+        + raw.count(b"\xe2\x80\xa8")
+        + raw.count(b"\xe2\x80\xa9")
+        + 2
+    )
     for problem in found:
-        assert 1 <= problem.line <= lines and problem.column >= 1, f"a problem stands outside the file: {problem}"
-        assert problem.message and problem.message.isprintable(), f"a problem says nothing readable: {problem!r}"
+        assert 1 <= problem.line <= lines and problem.column >= 1, (
+            f"a problem stands outside the file: {problem}"
+        )
+        assert problem.message and problem.message.isprintable(), (
+            f"a problem says nothing readable: {problem!r}"
+        )
         assert "—" in problem.message, f"a problem says no way out: {problem}"
         str(problem)
     return len(found)
@@ -175,7 +219,7 @@ def _limit_memory() -> None:
 
         resource.setrlimit(resource.RLIMIT_AS, (MAX_MEGABYTES << 20, MAX_MEGABYTES << 20))
     except (ImportError, ValueError, OSError):
-        pass            # not on this platform; the figure is still measured where it can be
+        pass  # not on this platform; the figure is still measured where it can be
 
 
 def _megabytes() -> float:

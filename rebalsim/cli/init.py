@@ -17,13 +17,24 @@ HEADER = "# yaml-language-server: $schema=rebalsim.schema.json\n"
 
 @click.command("init", epilog="Example: rebalsim init our-deploy --from rolling-bounce")
 @click.argument("name")
-@click.option("--from", "story", type=ScenarioPath(), metavar="STORY", help="Begin with this: a stock story's or plan's name, or a scenario's file.")
-@click.option("--schema", "with_schema", is_flag=True, help="Write rebalsim.schema.json beside it, so that your editor completes keys.")
+@click.option(
+    "--from",
+    "story",
+    type=ScenarioPath(),
+    metavar="STORY",
+    help="Begin with this: a stock story's or plan's name, or a scenario's file.",
+)
+@click.option(
+    "--schema",
+    "with_schema",
+    is_flag=True,
+    help="Write rebalsim.schema.json beside it, so that your editor completes keys.",
+)
 def command(name: str, story: str | None, with_schema: bool) -> int:
     """Write a commented scenario to NAME.yaml.
 
-    Without --from it is a rolling deploy of twelve pods with a bad handler, and says in comments what else can be said.
-    Nothing is ever overwritten.
+    Without --from it is a rolling deploy of twelve pods with a bad handler, and says in comments
+    what else can be said. Nothing is ever overwritten.
     """
     from rebalsim.scenario.load import find_story, starter
 
@@ -36,7 +47,11 @@ def command(name: str, story: str | None, with_schema: bool) -> int:
     if story in (plans := stock_plans()):
         _write_plan(path, plans[str(story)])
         return exits.WITHIN
-    text = find_story(story).read_text(encoding="utf-8") if story else starter().replace("NAME.yaml", path.name)
+    text = (
+        find_story(story).read_text(encoding="utf-8")
+        if story
+        else starter().replace("NAME.yaml", path.name)
+    )
     _write_new(path, _headed(text))
     click.echo(str(path))
     if with_schema and not schema.exists():
@@ -45,13 +60,17 @@ def command(name: str, story: str | None, with_schema: bool) -> int:
         _write_new(schema, json.dumps(scenario_schema(), indent=2, ensure_ascii=False) + "\n")
         click.echo(str(schema))
     elif not schema.exists():
-        click.echo(f"Your editor completes keys once `rebalsim schema > {schema}` has been run.", err=True)
+        click.echo(
+            f"Your editor completes keys once `rebalsim schema > {schema}` has been run.", err=True
+        )
     click.echo(f"Next: rebalsim lint {path}", err=True)
     return exits.WITHIN
 
 
 def _write_plan(path: Path, plan: Path) -> None:
-    """The plan, and beside it the scenario that it varies, where that is one of its own and no stock story."""
+    """The plan, and beside it the scenario that it varies, where that is one of its own and no
+    stock story.
+    """
     text = plan.read_text(encoding="utf-8")
     named = re.search(r"^scenario: (base/\S+\.yaml)$", text, re.MULTILINE)
     if named:
@@ -74,6 +93,11 @@ def _write_new(path: Path, text: str) -> None:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
-        raise InputError(f"{path} exists, and nothing is overwritten — choose another name, or move it away") from None
+        raise InputError(
+            f"{path} exists, and nothing is overwritten — choose another name, or move it away"
+        ) from None
     except OSError as e:
-        raise InputError(f"{path} cannot be written: {e.strerror or e} — choose a folder that exists and is yours") from None
+        raise InputError(
+            f"{path} cannot be written: {e.strerror or e} — choose a folder that exists and is "
+            "yours"
+        ) from None

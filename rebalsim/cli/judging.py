@@ -15,19 +15,29 @@ if TYPE_CHECKING:
     from rebalsim.scenario.story import Story
 
 
-def judge_for(story: Story, variants: Sequence[str], runs: int, again: Callable[[str, int], str]) -> StoryJudge | None:
-    """What gathers the runs of these variants; None where nothing is budgeted. Budgets on a baseline are `check`'s, which is given one."""
+def judge_for(
+    story: Story, variants: Sequence[str], runs: int, again: Callable[[str, int], str]
+) -> StoryJudge | None:
+    """What gathers the runs of these variants; None where nothing is budgeted. Budgets on a
+    baseline are `check`'s, which is given one.
+    """
     if not story.budgets and not story.expectations:
         return None
     from rebalsim.check.one_story import StoryJudge, questions_of
     from rebalsim.domain.budget import Budget
 
-    questions = [q for q in questions_of(story, variants) if not (isinstance(q.asked, Budget) and q.asked.relative_to == "baseline")]
+    questions = [
+        q
+        for q in questions_of(story, variants)
+        if not (isinstance(q.asked, Budget) and q.asked.relative_to == "baseline")
+    ]
     return StoryJudge(story, questions, runs, again=again) if questions else None
 
 
 def conclude(judge: StoryJudge | None) -> tuple[tuple[BudgetResult, ...], int]:
-    """The verdicts as reports tell them, and the exit code; what cannot be judged is told on stderr."""
+    """The verdicts as reports tell them, and the exit code; what cannot be judged is told on
+    stderr.
+    """
     if judge is None:
         return (), exits.WITHIN
     from rebalsim.reports.check_report import StoryChecked
@@ -37,7 +47,17 @@ def conclude(judge: StoryJudge | None) -> tuple[tuple[BudgetResult, ...], int]:
     for problem in story.problems:
         click.echo(str(problem), err=True)
     told = tuple(
-        BudgetResult(c.name, c.variant, c.outcome, c.said if c.metric else "", c.limit_said, c.because or (c.said if not c.metric else ""),
-                     c.level, c.file, c.line) for c in story.checked
+        BudgetResult(
+            c.name,
+            c.variant,
+            c.outcome,
+            c.said if c.metric else "",
+            c.limit_said,
+            c.because or (c.said if not c.metric else ""),
+            c.level,
+            c.file,
+            c.line,
+        )
+        for c in story.checked
     )
     return told, exits.OF_CHECKS[story.ending]

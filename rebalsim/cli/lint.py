@@ -1,4 +1,6 @@
-"""`rebalsim lint FILE…`: everything that is wrong with scenarios, and the settings in them that will hurt."""
+"""`rebalsim lint FILE…`: everything that is wrong with scenarios, and the settings in them that
+will hurt.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +20,18 @@ from rebalsim.domain.errors import InputError, Problem, ProblemsError
 @click.option("--strict", is_flag=True, help="Warnings too end with exit code 1.")
 @set_option
 @allow_code_option
-def command(scenarios: tuple[str, ...], as_json: bool, strict: bool, overrides: tuple[str, ...], allow_code: bool) -> int:
+def command(
+    scenarios: tuple[str, ...],
+    as_json: bool,
+    strict: bool,
+    overrides: tuple[str, ...],
+    allow_code: bool,
+) -> int:
     """Find mistakes in scenarios and plans, and settings that will hurt.
 
-    Every mistake is told at once, each on its line. A warning names its rule: `rebalsim explain RULE` says why and what to do.
-    Exit 2: a scenario is wrong; 1: there are warnings and --strict was asked for; 0: otherwise.
+    Every mistake is told at once, each on its line. A warning names its rule: `rebalsim explain
+    RULE` says why and what to do. Exit 2: a scenario is wrong; 1: there are warnings and
+    --strict was asked for; 0: otherwise.
     """
     codes: list[int] = []
     told: list[tuple[str, Sequence[Problem]]] = []
@@ -31,12 +40,25 @@ def command(scenarios: tuple[str, ...], as_json: bool, strict: bool, overrides: 
         try:
             problems = problems_of(scenario, overrides, allow_code)
         except InputError as e:
-            problems = e.problems if isinstance(e, ProblemsError) else (Problem(scenario, 1, 1, str(e)),)
+            problems = (
+                e.problems if isinstance(e, ProblemsError) else (Problem(scenario, 1, 1, str(e)),)
+            )
         told.append((scenario, problems))
         has_errors = any(not p.is_warning for p in problems)
-        codes.append(exits.INVALID if has_errors else exits.BROKEN if problems and strict else exits.WITHIN)
+        codes.append(
+            exits.INVALID if has_errors else exits.BROKEN if problems and strict else exits.WITHIN
+        )
     if as_json:
-        click.echo(json.dumps({"schema_version": 1, "files": [_document(name, problems) for name, problems in told]}, indent=2, ensure_ascii=False))
+        click.echo(
+            json.dumps(
+                {
+                    "schema_version": 1,
+                    "files": [_document(name, problems) for name, problems in told],
+                },
+                indent=2,
+                ensure_ascii=False,
+            )
+        )
     else:
         for _, problems in told:
             for problem in problems:
@@ -46,7 +68,9 @@ def command(scenarios: tuple[str, ...], as_json: bool, strict: bool, overrides: 
 
 
 def problems_of(scenario: str, overrides: Sequence[str], allow_code: bool) -> tuple[Problem, ...]:
-    """The loader's problems; and where there are none but warnings, the rules' too. A plan has its loader's alone."""
+    """The loader's problems; and where there are none but warnings, the rules' too. A plan has
+    its loader's alone.
+    """
     from rebalsim.scenario.load import read_bytes, story_of
     from rebalsim.scenario.problems import in_order
 
@@ -76,16 +100,28 @@ def _summary(told: list[tuple[str, Sequence[Problem]]]) -> str:
     files = f"{len(told)} file{'s' if len(told) != 1 else ''}"
     if not errors and not warnings:
         return f"{files}: nothing to say."
-    said = [f"{n} {word}{'s' if n != 1 else ''}" for n, word in ((errors, "error"), (warnings, "warning")) if n]
+    said = [
+        f"{n} {word}{'s' if n != 1 else ''}"
+        for n, word in ((errors, "error"), (warnings, "warning"))
+        if n
+    ]
     hint = " `rebalsim explain RULE` says more of a warning." if warnings else ""
     return f"{files}: {', '.join(said)}.{hint}"
 
 
 def _document(name: str, problems: Sequence[Problem]) -> dict[str, object]:
     return {
-        "file": name, "ok": not any(not p.is_warning for p in problems),
+        "file": name,
+        "ok": not any(not p.is_warning for p in problems),
         "problems": [
-            {"line": p.line, "column": p.column, "level": "warning" if p.is_warning else "error", "rule": p.rule, "message": p.message, "source": p.source}
+            {
+                "line": p.line,
+                "column": p.column,
+                "level": "warning" if p.is_warning else "error",
+                "rule": p.rule,
+                "message": p.message,
+                "source": p.source,
+            }
             for p in problems
         ],
     }

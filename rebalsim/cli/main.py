@@ -1,6 +1,8 @@
-"""The door: finds a command without importing the others, and maps whatever it raises to an exit code.
+"""The door: finds a command without importing the others, and maps whatever it raises to an exit
+code.
 
-A command lives in a file of its own and is imported only when it is asked for, so `rebalsim --help` stays as quick as click itself.
+A command lives in a file of its own and is imported only when it is asked for, so `rebalsim
+--help` stays as quick as click itself.
 """
 
 from __future__ import annotations
@@ -22,41 +24,87 @@ from rebalsim.cli import exits
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-# heading → command → (module, one line of help). The one table of commands; `--help` prints it in this order.
+# heading → command → (module, one line of help). The one table of commands; `--help` prints it in
+# this order.
 COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "Play": {
-        "run": ("rebalsim.cli.run", "Play a story in all its variants, side by side, and tell what stood still, and why."),
-        "check": ("rebalsim.cli.check", "Hold scenarios against their budgets, for CI: exit 1 where one is broken."),
+        "run": (
+            "rebalsim.cli.run",
+            "Play a story in all its variants, side by side, and tell what stood still, and why.",
+        ),
+        "check": (
+            "rebalsim.cli.check",
+            "Hold scenarios against their budgets, for CI: exit 1 where one is broken.",
+        ),
     },
     "Tell": {
-        "report": ("rebalsim.cli.report", "Tell what stood still in a trace, a recording or logs, and why, without simulating."),
-        "compare": ("rebalsim.cli.compare", "Say what got better or worse between two of them, and by which phase."),
-        "describe": ("rebalsim.cli.describe", "Print what kafka-consumer-groups --describe would have shown at a moment."),
+        "report": (
+            "rebalsim.cli.report",
+            "Tell what stood still in a trace, a recording or logs, and why, without simulating.",
+        ),
+        "compare": (
+            "rebalsim.cli.compare",
+            "Say what got better or worse between two of them, and by which phase.",
+        ),
+        "describe": (
+            "rebalsim.cli.describe",
+            "Print what kafka-consumer-groups --describe would have shown at a moment.",
+        ),
         "trace": ("rebalsim.cli.trace", "Print the whole exchange as a table."),
     },
     "Plan": {
-        "sweep": ("rebalsim.cli.sweep", "Play a family of scenarios on Spark: which points meet the budgets, at what cost."),
-        "recommend": ("rebalsim.cli.recommend", "Find the smallest change of the settings that meets the budgets."),
+        "sweep": (
+            "rebalsim.cli.sweep",
+            "Play a family of scenarios on Spark: which points meet the budgets, at what cost.",
+        ),
+        "recommend": (
+            "rebalsim.cli.recommend",
+            "Find the smallest change of the settings that meets the budgets.",
+        ),
         "replay": ("rebalsim.cli.replay", "Play any run of a sweep again."),
     },
     "Write": {
         "init": ("rebalsim.cli.init", "Write a commented scenario to start from."),
-        "show": ("rebalsim.cli.show", "Print a scenario as meant: every default, and where each value comes from."),
+        "show": (
+            "rebalsim.cli.show",
+            "Print a scenario as meant: every default, and where each value comes from.",
+        ),
         "lint": ("rebalsim.cli.lint", "Find mistakes in scenarios, and settings that will hurt."),
         "schema": ("rebalsim.cli.schema", "Print the JSON Schema of scenario files, for editors."),
-        "migrate": ("rebalsim.cli.migrate", "Say what moving a story to the consumer protocol does, and write the migration."),
-        "explain": ("rebalsim.cli.explain", "Say what a rule, phase, metric, word or setting means; or why partitions stood still."),
+        "migrate": (
+            "rebalsim.cli.migrate",
+            "Say what moving a story to the consumer protocol does, and write the migration.",
+        ),
+        "explain": (
+            "rebalsim.cli.explain",
+            "Say what a rule, phase, metric, word or setting means; or why partitions stood still.",
+        ),
     },
     "Kafka": {
         "verify": ("rebalsim.cli.verify", "Hold rebalsim against recordings of a real Kafka."),
-        "assign": ("rebalsim.cli.assign", "Ask an assignor who gets which partition, step by step."),
+        "assign": (
+            "rebalsim.cli.assign",
+            "Ask an assignor who gets which partition, step by step.",
+        ),
     },
     "Project": {
         "bench": ("rebalsim.cli.bench", "Measure what rebalsim costs, and hold it to its limits."),
-        "seeds": ("rebalsim.cli.seeds", "Play random stories with random faults, and hold them to what must be true of any."),
-        "fuzz": ("rebalsim.cli.fuzz", "Break scenario files by the thousand and hold the loader to its word."),
-        "completion": ("rebalsim.cli.completion", "Teach your shell to complete commands and scenario names."),
-        "doctor": ("rebalsim.cli.doctor", "Say what is installed, what is missing, and what to do about it."),
+        "seeds": (
+            "rebalsim.cli.seeds",
+            "Play random stories with random faults, and hold them to what must be true of any.",
+        ),
+        "fuzz": (
+            "rebalsim.cli.fuzz",
+            "Break scenario files by the thousand and hold the loader to its word.",
+        ),
+        "completion": (
+            "rebalsim.cli.completion",
+            "Teach your shell to complete commands and scenario names.",
+        ),
+        "doctor": (
+            "rebalsim.cli.doctor",
+            "Say what is installed, what is missing, and what to do about it.",
+        ),
     },
 }
 
@@ -79,15 +127,25 @@ class Door(click.Group):
         """From the table, so that completing imports no command."""
         from click.shell_completion import CompletionItem
 
-        named = [CompletionItem(name, help=text) for commands in COMMANDS.values() for name, (_, text) in commands.items()]
-        return [item for item in named if item.value.startswith(incomplete)] + click.Command.shell_complete(self, ctx, incomplete)
+        named = [
+            CompletionItem(name, help=text)
+            for commands in COMMANDS.values()
+            for name, (_, text) in commands.items()
+        ]
+        return [
+            item for item in named if item.value.startswith(incomplete)
+        ] + click.Command.shell_complete(self, ctx, incomplete)
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and not self.get_command(ctx, args[0]):
             import difflib
 
             near = difflib.get_close_matches(args[0], self.list_commands(ctx), 1)
-            hint = f" Did you mean '{near[0]}'?" if near else " `rebalsim --help` lists the commands."
+            hint = (
+                f" Did you mean '{near[0]}'?" if near else " `rebalsim --help` lists the commands."
+            )
             raise click.UsageError(f"There is no command '{args[0]}'.{hint}")
         return super().resolve_command(ctx, args)
 
@@ -98,11 +156,17 @@ class Door(click.Group):
                     formatter.write_dl([(name, text) for name, (_, text) in commands.items()])
 
 
-@click.group(cls=Door, context_settings={"help_option_names": ["-h", "--help"]}, epilog="Example: rebalsim run scenarios/scale-out.yaml")
+@click.group(
+    cls=Door,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Example: rebalsim run scenarios/scale-out.yaml",
+)
 @click.version_option(__version__, prog_name="rebalsim")
 @click.option("--debug", is_flag=True, help="Show the traceback of an uncaught error.")
 def door(debug: bool) -> None:
-    """Replays a Kafka consumer group's rebalances and says which partition stood still, for how long, and why."""
+    """Replays a Kafka consumer group's rebalances and says which partition stood still, for how
+    long, and why.
+    """
 
 
 def run(args: list[str] | None = None) -> None:
@@ -111,7 +175,9 @@ def run(args: list[str] | None = None) -> None:
 
 
 def code_of(args: list[str]) -> int:
-    """Run the command line and say which exit code it deserves; never lets a traceback out unless --debug asks for it."""
+    """Run the command line and say which exit code it deserves; never lets a traceback out
+    unless --debug asks for it.
+    """
     from rebalsim.domain.errors import BugError, RebalsimError
 
     _open_what_is_closed()
@@ -122,7 +188,8 @@ def code_of(args: list[str]) -> int:
             outcome: Any = door.main(args=args, prog_name="rebalsim", standalone_mode=False)
         except click.exceptions.Exit as e:
             outcome = e.exit_code
-        sys.stdout.flush()                             # what is still buffered must not fail later, when nobody maps it to a code
+        # what is still buffered must not fail later, when nobody maps it to a code
+        sys.stdout.flush()
         return outcome if isinstance(outcome, int) else exits.WITHIN
     except click.ClickException as e:
         e.show()
@@ -132,8 +199,9 @@ def code_of(args: list[str]) -> int:
         return exits.INTERRUPTED
     except SystemExit:
         if sys.stdout is output:
-            raise                                      # the shell asked for completions
-        return _reader_is_gone()                       # click has put its own in the output's place, and would end with 1: a broken budget's code
+            raise  # the shell asked for completions
+        # click has put its own in the output's place, and would end with 1: a broken budget's code
+        return _reader_is_gone()
     except BrokenPipeError:
         return _reader_is_gone()
     except BugError as e:
@@ -155,16 +223,24 @@ _OUTPUT_FAILS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF
 
 
 def _open_what_is_closed() -> None:
-    """Python leaves out a stream that the caller closed (`>&-`); what would go there goes nowhere."""
+    """Python leaves out a stream that the caller closed (`>&-`); what would go there goes
+    nowhere.
+    """
     if sys.stdout is None or sys.stderr is None:
-        nowhere = Path(os.devnull).open("w", encoding="utf-8")      # noqa: SIM115 (as long as the process lives)
+        nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 (as long as the process lives)
         sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
 
 
 def _write_twins() -> None:
-    """A stream with an encoding that lacks a sign (cp1252, latin-1) gets its twin in ASCII instead of an error."""
+    """A stream with an encoding that lacks a sign (cp1252, latin-1) gets its twin in ASCII
+    instead of an error.
+    """
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict" and not stream.encoding.lower().startswith("utf"):
+        if (
+            isinstance(stream, io.TextIOWrapper)
+            and stream.errors == "strict"
+            and not stream.encoding.lower().startswith("utf")
+        ):
             codecs.register_error("rebalsim.twins", _twin)
             stream.reconfigure(errors="rebalsim.twins")
 
@@ -173,7 +249,7 @@ def _twin(error: UnicodeError) -> tuple[str, int]:
     from rebalsim.reports.names import ascii_of
 
     assert isinstance(error, UnicodeEncodeError)
-    return ascii_of(error.object[error.start:error.end]), error.end
+    return ascii_of(error.object[error.start : error.end]), error.end
 
 
 def _reader_is_gone() -> int:
@@ -183,7 +259,9 @@ def _reader_is_gone() -> int:
 
 
 def _drop_output() -> None:
-    """The interpreter flushes once more at its end: to nowhere, else it would complain, with a code of its own."""
+    """The interpreter flushes once more at its end: to nowhere, else it would complain, with a
+    code of its own.
+    """
     try:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.__stdout__.fileno() if sys.__stdout__ is not None else 1)
@@ -198,7 +276,8 @@ def _bug(error: Exception, args: list[str]) -> int:
         traceback.print_exception(error)
     click.echo(
         f"rebalsim {__version__} contradicts itself: {type(error).__name__}: {error}\n"
-        f"This is a bug in rebalsim, not in your file. Please report it with the scenario and this line: rebalsim {' '.join(args)}\n"
+        "This is a bug in rebalsim, not in your file. Please report it with the scenario and "
+        f"this line: rebalsim {' '.join(args)}\n"
         "`rebalsim --debug …` shows where it happened.",
         err=True,
     )

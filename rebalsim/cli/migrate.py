@@ -1,4 +1,6 @@
-"""`rebalsim migrate SCENARIO --to consumer`: what moving to the consumer protocol does to a group's settings and pauses."""
+"""`rebalsim migrate SCENARIO --to consumer`: what moving to the consumer protocol does to a
+group's settings and pauses.
+"""
 
 from __future__ import annotations
 
@@ -22,25 +24,57 @@ if TYPE_CHECKING:
 MOST_ACTIONS = 12
 WIDTH = 80
 SHOWN = ("longest_pause", "p95_partition_pause", "partition_seconds", "rebalances")
-START = "start"               # in place of an action: the group's first settling
-OF_START = {"first_settle_time": "start: time to begin", "partition_seconds": "start: partition-seconds"}
-OF_THE_START = ("The start: under the classic protocol members wait until all are there, under the consumer protocol the first one gets everything and "
-                "hands on to the others.")
+START = "start"  # in place of an action: the group's first settling
+OF_START = {
+    "first_settle_time": "start: time to begin",
+    "partition_seconds": "start: partition-seconds",
+}
+OF_THE_START = (
+    "The start: under the classic protocol members wait until all are there, under the consumer "
+    "protocol the first one gets everything and "
+    "hands on to the others."
+)
 MOST_NAMES = 3
-OF_ACTIONS = {"longest_pause": "The longest pause of each action of the script", "partition_seconds": "Partition-seconds of each action of the script"}
+OF_ACTIONS = {
+    "longest_pause": "The longest pause of each action of the script",
+    "partition_seconds": "Partition-seconds of each action of the script",
+}
 
 
-@click.command("migrate", epilog="Example: rebalsim migrate scenarios/rolling-bounce.yaml --to consumer --out to-consumer.yaml")
+@click.command(
+    "migrate",
+    epilog="Example: rebalsim migrate scenarios/rolling-bounce.yaml --to consumer --out "
+    "to-consumer.yaml",
+)
 @scenario_argument
-@click.option("--to", "target", type=click.Choice(["consumer"]), default="consumer", show_default=True, help="The protocol to move to.")
-@click.option("--variant", default="", metavar="NAME", help="The variant that stands for how the group runs today; its first classic one if left out.")
-@click.option("--out", type=click.Path(path_type=Path), help="Write the migration scenario to this file: one deploy to the new protocol.")
+@click.option(
+    "--to",
+    "target",
+    type=click.Choice(["consumer"]),
+    default="consumer",
+    show_default=True,
+    help="The protocol to move to.",
+)
+@click.option(
+    "--variant",
+    default="",
+    metavar="NAME",
+    help="The variant that stands for how the group runs today; its first classic one if left out.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Write the migration scenario to this file: one deploy to the new protocol.",
+)
 def command(scenario: str, target: str, variant: str, out: Path | None) -> int:
-    """Say what moving SCENARIO to the consumer protocol (KIP-848) does: to its settings, and to its pauses before, during and after.
+    """Say what moving SCENARIO to the consumer protocol (KIP-848) does: to its settings, and to its
+    pauses before, during and after.
 
-    Before and after are the story's own script under either protocol; during is one rolling deploy to the new one with everything else quiet,
-    brokers and clients upgraded already. All three are told over 20 seeds, each of which strikes at another moment between two heartbeats (5 for
-    more than fifty members). Pauses are those of a group that has settled; what its start costs is told by itself.
+    Before and after are the story's own script under either protocol; during is one rolling
+    deploy to the new one with everything else quiet, brokers and clients upgraded already. All
+    three are told over 20 seeds, each of which strikes at another moment between two heartbeats
+    (5 for more than fifty members). Pauses are those of a group that has settled; what its start
+    costs is told by itself.
     """
     from rebalsim.scenario.load import read_bytes
     from rebalsim.scenario.road import road_of
@@ -48,8 +82,22 @@ def command(scenario: str, target: str, variant: str, out: Path | None) -> int:
     name, raw = read_bytes(scenario)
     road = road_of(raw, name, variant)
     for line in _settings(road):
-        click.echo(textwrap.fill(line, 79, subsequent_indent=" " * (len(line) - len(line.lstrip()) + 2), break_on_hyphens=False))
-    phases = {phase: Phase(played) for phase, played in (("before", road.before), ("during", road.during), ("after", road.after))}
+        click.echo(
+            textwrap.fill(
+                line,
+                79,
+                subsequent_indent=" " * (len(line) - len(line.lstrip()) + 2),
+                break_on_hyphens=False,
+            )
+        )
+    phases = {
+        phase: Phase(played)
+        for phase, played in (
+            ("before", road.before),
+            ("during", road.during),
+            ("after", road.after),
+        )
+    }
     for lines in (_pauses(phases, road), _by_action(phases, road), _surprises(phases, road)):
         for line in lines:
             click.echo(line)
@@ -57,7 +105,9 @@ def command(scenario: str, target: str, variant: str, out: Path | None) -> int:
         try:
             out.write_text(road.text, encoding="utf-8")
         except OSError as e:
-            raise InputError(f"{out}: cannot be written ({e.strerror}) — give --out a place of your own") from None
+            raise InputError(
+                f"{out}: cannot be written ({e.strerror}) — give --out a place of your own"
+            ) from None
         click.echo(f"\nThe migration scenario is in\n  {out}\nrebalsim run plays it.")
     return exits.WITHIN
 
@@ -70,11 +120,13 @@ class Phase:
         from rebalsim.analysis.surprises import surprises
         from rebalsim.one_run import run_once, spread_seeds
 
-        self.values: dict[tuple[str, str, str], list[float]] = {}      # group, action, metric
+        self.values: dict[tuple[str, str, str], list[float]] = {}  # group, action, metric
         self.over = OverSeeds()
         self.surprises: tuple[str, ...] = ()
-        self.actions: dict[str, int] = {}                              # what set off pauses, in order of time
-        self.gone: dict[str, dict[str, int]] = {}                      # group → who did not come back → in how many seeds
+        self.actions: dict[str, int] = {}  # what set off pauses, in order of time
+        self.gone: dict[
+            str, dict[str, int]
+        ] = {}  # group → who did not come back → in how many seeds
         for seed in range(scenario.seed, scenario.seed + spread_seeds(scenario)):
             run = run_once(scenario, seed)
             if not self.over.seeds:
@@ -82,7 +134,9 @@ class Phase:
             self.over.add(seed, run.analysis)
             for pause in run.analysis.pauses:
                 if pause.cause.action:
-                    self.actions[pause.cause.action] = min(pause.started_us, self.actions.get(pause.cause.action, pause.started_us))
+                    self.actions[pause.cause.action] = min(
+                        pause.started_us, self.actions.get(pause.cause.action, pause.started_us)
+                    )
             for alarm in run.analysis.alarms:
                 if alarm.kind == "died" and alarm.back_us < 0:
                     gone = self.gone.setdefault(alarm.group, {})
@@ -93,10 +147,30 @@ class Phase:
     def _measure(self, analysis: Analysis, group: str) -> None:
         for action in ("", *self.actions):
             for metric in SHOWN if not action else OF_ACTIONS:
-                self._keep(group, action, metric, analysis.measure(metric, Selection(group=group, action=action, after_start=True)))
+                self._keep(
+                    group,
+                    action,
+                    metric,
+                    analysis.measure(
+                        metric, Selection(group=group, action=action, after_start=True)
+                    ),
+                )
         whole = analysis.measure("partition_seconds", Selection(group=group)) or 0
-        self._keep(group, START, "partition_seconds", whole - (analysis.measure("partition_seconds", Selection(group=group, after_start=True)) or 0))
-        self._keep(group, START, "first_settle_time", analysis.measure("first_settle_time", Selection(group=group)))
+        self._keep(
+            group,
+            START,
+            "partition_seconds",
+            whole
+            - (
+                analysis.measure("partition_seconds", Selection(group=group, after_start=True)) or 0
+            ),
+        )
+        self._keep(
+            group,
+            START,
+            "first_settle_time",
+            analysis.measure("first_settle_time", Selection(group=group)),
+        )
 
     def _keep(self, group: str, action: str, metric: str, value: float | None) -> None:
         if value is not None:
@@ -107,7 +181,13 @@ class Phase:
         seeds, gone = len(self.over.seeds), self.gone.get(group, {})
         if len(gone) > MOST_NAMES:
             return f"{len(gone)} members"
-        return ", ".join(name if times == seeds else f"{name} ({times} of {seeds} seeds)" for name, times in gone.items()) or "-"
+        return (
+            ", ".join(
+                name if times == seeds else f"{name} ({times} of {seeds} seeds)"
+                for name, times in gone.items()
+            )
+            or "-"
+        )
 
     def said(self, group: str, action: str, metric: str) -> str:
         """Its median over the seeds, with the p95 and the worst where they differ."""
@@ -119,16 +199,32 @@ class Phase:
         def say(value: float) -> str:
             if not is_time:
                 return f"{value:.0f}"
-            return f"{value / 1e6:.0f} s" if metric == "partition_seconds" or not value else say_duration(round(value))
+            return (
+                f"{value / 1e6:.0f} s"
+                if metric == "partition_seconds" or not value
+                else say_duration(round(value))
+            )
 
-        median, p95, worst = say(percentile(values, 50) or 0), say(percentile(values, 95) or 0), say(values[-1])
+        median, p95, worst = (
+            say(percentile(values, 50) or 0),
+            say(percentile(values, 95) or 0),
+            say(values[-1]),
+        )
         return median if median == p95 == worst else f"{median} ({p95}, {worst})"
 
 
 def _settings(road: Road) -> list[str]:
-    lines = ["First", *[f"  {i}. {step}" for i, step in enumerate(road.steps, 1)], ""] if road.steps else []
+    lines = (
+        ["First", *[f"  {i}. {step}" for i, step in enumerate(road.steps, 1)], ""]
+        if road.steps
+        else []
+    )
     for kind in road.kinds:
-        names = f"{kind.members[0]} … {kind.members[-1]}" if len(kind.members) > 2 else ", ".join(kind.members)
+        names = (
+            f"{kind.members[0]} … {kind.members[-1]}"
+            if len(kind.members) > 2
+            else ", ".join(kind.members)
+        )
         lines.append(f"{kind.group} ({names}, {kind.client}): settings before → after")
         for fate in kind.fates:
             lines += [f"  {fate.key}", f"    {fate.fate}: {fate.before} → {fate.after}"]
@@ -136,7 +232,9 @@ def _settings(road: Road) -> list[str]:
     for fate in road.brokers:
         lines += [f"  {fate.key}", f"    {fate.fate}: {fate.before} → {fate.after}"]
     dropped = [note for note in road.after.notes if "dropped" in note]
-    return lines + (["Written in the file, and dropped", *[f"  {note}" for note in dropped]] if dropped else [])
+    return lines + (
+        ["Written in the file, and dropped", *[f"  {note}" for note in dropped]] if dropped else []
+    )
 
 
 def _pauses(phases: dict[str, Phase], road: Road) -> list[str]:
@@ -145,21 +243,49 @@ def _pauses(phases: dict[str, Phase], road: Road) -> list[str]:
     seeds = " / ".join(dict.fromkeys(str(len(phase.over.seeds)) for phase in phases.values()))
     lines = ["", f"Pauses, once the group has settled: median of {seeds} seeds (p95, worst)"]
     for group in [g.name for g in road.before.groups]:
-        rows = [[title_of(metric), *[phase.said(group, "", metric) for phase in phases.values()]] for metric in SHOWN]
-        rows += [[what, *[phase.said(group, START, metric) for phase in phases.values()]] for metric, what in OF_START.items()]
-        if any(phases["before"].gone.get(group, {}).keys() ^ phases["after"].gone.get(group, {}).keys()):
-            rows.append(["did not come back", *[phase.said_gone(group) for phase in phases.values()]])
+        rows = [
+            [title_of(metric), *[phase.said(group, "", metric) for phase in phases.values()]]
+            for metric in SHOWN
+        ]
+        rows += [
+            [what, *[phase.said(group, START, metric) for phase in phases.values()]]
+            for metric, what in OF_START.items()
+        ]
+        if any(
+            phases["before"].gone.get(group, {}).keys() ^ phases["after"].gone.get(group, {}).keys()
+        ):
+            rows.append(
+                ["did not come back", *[phase.said_gone(group) for phase in phases.values()]]
+            )
         lines += ["", *_table([[group if len(road.before.groups) > 1 else "", *phases], *rows])]
     said = [OF_THE_START]
     if road.steps:
-        said.append("During is the deploy to the new protocol alone: the upgrades that come first are not in it.")
+        said.append(
+            "During is the deploy to the new protocol alone: the upgrades that come first are "
+            "not in it."
+        )
     if any(phase.gone for phase in phases.values()):
-        said.append("Whoever did not come back is no longer restarted either, and so its later restarts cost nothing.")
-    return [*lines, "", *(line for text in said for line in textwrap.wrap(text, 77, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False))]
+        said.append(
+            "Whoever did not come back is no longer restarted either, and so its later restarts "
+            "cost nothing."
+        )
+    return [
+        *lines,
+        "",
+        *(
+            line
+            for text in said
+            for line in textwrap.wrap(
+                text, 77, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
+            )
+        ),
+    ]
 
 
 def _by_action(phases: dict[str, Phase], road: Road) -> list[str]:
-    """The longest pause that each action of the story's own script comes to, before and after, and how long partitions stand still for it in sum."""
+    """The longest pause that each action of the story's own script comes to, before and after,
+    and how long partitions stand still for it in sum.
+    """
     lines = []
     for metric, title in OF_ACTIONS.items():
         lines += _each_action(phases, road, metric, title)
@@ -169,16 +295,31 @@ def _by_action(phases: dict[str, Phase], road: Road) -> list[str]:
 def _each_action(phases: dict[str, Phase], road: Road, metric: str, title: str) -> list[str]:
     rows = []
     before, after = phases["before"], phases["after"]
-    actions = sorted({**after.actions, **before.actions}, key=lambda name: before.actions.get(name, after.actions.get(name, 0)))
+    actions = sorted(
+        {**after.actions, **before.actions},
+        key=lambda name: before.actions.get(name, after.actions.get(name, 0)),
+    )
     for group in [g.name for g in road.before.groups]:
         for action in actions:
-            said = [phase.said(group, action, metric) if (group, action, metric) in phase.values else "0 s" for phase in (before, after)]
+            said = [
+                phase.said(group, action, metric)
+                if (group, action, metric) in phase.values
+                else "0 s"
+                for phase in (before, after)
+            ]
             if any(cell != "0 s" for cell in said):
-                rows.append([f"{action}, {group}" if len(road.before.groups) > 1 else action, *said])
+                rows.append(
+                    [f"{action}, {group}" if len(road.before.groups) > 1 else action, *said]
+                )
     if not rows:
         return []
-    return ["", title, "", *_table([["", "before", "after"], *rows[:MOST_ACTIONS]]),
-            *([f"  and {len(rows) - MOST_ACTIONS} more"] if len(rows) > MOST_ACTIONS else [])]
+    return [
+        "",
+        title,
+        "",
+        *_table([["", "before", "after"], *rows[:MOST_ACTIONS]]),
+        *([f"  and {len(rows) - MOST_ACTIONS} more"] if len(rows) > MOST_ACTIONS else []),
+    ]
 
 
 def _surprises(phases: dict[str, Phase], road: Road) -> list[str]:
@@ -186,11 +327,20 @@ def _surprises(phases: dict[str, Phase], road: Road) -> list[str]:
 
     told = [*phases["after"].surprises, said_of_chance(phases["after"].over, road.after)]
     lines = ["", "What surprises people, as it happened here (after)"]
-    return lines + [line for text in told if text for line in textwrap.wrap(text, 79, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)]
+    return lines + [
+        line
+        for text in told
+        if text
+        for line in textwrap.wrap(
+            text, 79, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
+        )
+    ]
 
 
 def _table(rows: list[list[str]]) -> list[str]:
-    """Columns two blanks apart. Where that is too wide, what stands in brackets goes below what it is the spread of."""
+    """Columns two blanks apart. Where that is too wide, what stands in brackets goes below what
+    it is the spread of.
+    """
     lines = _columns(rows)
     if max(map(len, lines)) <= WIDTH:
         return lines
@@ -205,4 +355,11 @@ def _above_and_below(row: list[str]) -> list[list[str]]:
 
 def _columns(rows: list[list[str]]) -> list[str]:
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return ["  " + "  ".join(f"{cell:<{width}}" if not i else f"{cell:>{width}}" for i, (cell, width) in enumerate(zip(row, widths))).rstrip() for row in rows]
+    return [
+        "  "
+        + "  ".join(
+            f"{cell:<{width}}" if not i else f"{cell:>{width}}"
+            for i, (cell, width) in enumerate(zip(row, widths))
+        ).rstrip()
+        for row in rows
+    ]

@@ -1,4 +1,6 @@
-"""Options that many commands share, and the scenario argument: a path, a stock story's name, or `-`."""
+"""Options that many commands share, and the scenario argument: a path, a stock story's name, or
+`-`.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from click.shell_completion import CompletionItem
 if TYPE_CHECKING:
     from rebalsim.scenario.story import Story
 
-    _Type = click.ParamType[str]          # generic for the type checker only: older clicks are not
+    _Type = click.ParamType[str]  # generic for the type checker only: older clicks are not
 else:
     _Type = click.ParamType
 
@@ -26,7 +28,9 @@ class ScenarioPath(_Type):
 
     name = "scenario"
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
         from rebalsim.scenario.load import stock_stories
 
         named = [CompletionItem(name) for name in stock_stories() if name.startswith(incomplete)]
@@ -38,10 +42,16 @@ class SettingPath(_Type):
 
     name = "path=value"
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
         from rebalsim.scenario.language import CLIENT_KEYS, GROUP, SCENARIO
 
-        known = [f"group.config.{f.name}=" for f in CLIENT_KEYS] + [f"group.{k}" for k in GROUP.fields] + list(SCENARIO.fields)
+        known = (
+            [f"group.config.{f.name}=" for f in CLIENT_KEYS]
+            + [f"group.{k}" for k in GROUP.fields]
+            + list(SCENARIO.fields)
+        )
         return [CompletionItem(k) for k in known if k.startswith(incomplete)]
 
 
@@ -50,13 +60,15 @@ class VariantName(_Type):
 
     name = "variant"
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
         from rebalsim.domain.errors import InputError
         from rebalsim.scenario.language import STOCK_VARIANTS
         from rebalsim.scenario.load import read_story
 
         known: tuple[str, ...] = STOCK_VARIANTS
-        for word in ctx.args[:1]:         # a line cut short at an option leaves its arguments here
+        for word in ctx.args[:1]:  # a line cut short at an option leaves its arguments here
             with contextlib.suppress(InputError):
                 known = read_story(word).variants
         return [CompletionItem(name) for name in known if name.startswith(incomplete)]
@@ -73,38 +85,80 @@ def scenarios_argument(function: F) -> F:
 
 
 def set_option(function: F) -> F:
-    """--set PATH=VALUE, repeatable, and --replay for the one that is asked for most: parameter `overrides`."""
+    """--set PATH=VALUE, repeatable, and --replay for the one that is asked for most: parameter
+    `overrides`.
+    """
+
     @wraps(function)
-    def with_replay(*args: Any, replayed: str | None, overrides: tuple[str, ...], **options: Any) -> Any:
+    def with_replay(
+        *args: Any, replayed: str | None, overrides: tuple[str, ...], **options: Any
+    ) -> Any:
         if replayed is not None:
             listed = replayed.strip()
-            overrides = (*overrides, f"replay={listed if listed.startswith('[') else f'[{listed}]'}")
+            overrides = (
+                *overrides,
+                f"replay={listed if listed.startswith('[') else f'[{listed}]'}",
+            )
         return function(*args, overrides=overrides, **options)
 
-    made = click.option("--replay", "replayed", metavar="LIST",
-                        help="Play these variants instead of the story's, side by side: eager,cooperative,consumer, those that it defines, or versions and "
-                             "clients as in 'cooperative,{kafka: \"3.9\"}'.")(with_replay)
-    return cast(F, click.option("--set", "overrides", multiple=True, type=SettingPath(), metavar="PATH=VALUE",
-                                help="Override a setting, as in group.config.session.timeout.ms=10s. Repeatable.")(made))
+    made = click.option(
+        "--replay",
+        "replayed",
+        metavar="LIST",
+        help="Play these variants instead of the story's, side by side: "
+        "eager,cooperative,consumer, those that it defines, or versions and "
+        "clients as in 'cooperative,{kafka: \"3.9\"}'.",
+    )(with_replay)
+    return cast(
+        F,
+        click.option(
+            "--set",
+            "overrides",
+            multiple=True,
+            type=SettingPath(),
+            metavar="PATH=VALUE",
+            help="Override a setting, as in group.config.session.timeout.ms=10s. Repeatable.",
+        )(made),
+    )
 
 
 def seed_option(function: F) -> F:
     """--seed N: parameter `seed`, None where the scenario decides."""
-    return click.option("--seed", type=click.IntRange(0, 2**53), help="The seed of every random draw, instead of the scenario's.")(function)
+    return click.option(
+        "--seed",
+        type=click.IntRange(0, 2**53),
+        help="The seed of every random draw, instead of the scenario's.",
+    )(function)
 
 
 def variant_option(function: F) -> F:
     """--variant NAME: parameter `variant`, None where all are meant."""
-    return click.option("--variant", type=VariantName(), metavar="NAME", help="This variant only, such as eager or cooperative.")(function)
+    return click.option(
+        "--variant",
+        type=VariantName(),
+        metavar="NAME",
+        help="This variant only, such as eager or cooperative.",
+    )(function)
 
 
 def allow_code_option(function: F) -> F:
     """--allow-code: parameter `allow_code`."""
-    return click.option("--allow-code", is_flag=True, help="Let the scenario run assignors of your own (module:function).")(function)
+    return click.option(
+        "--allow-code",
+        is_flag=True,
+        help="Let the scenario run assignors of your own (module:function).",
+    )(function)
 
 
-def load_story(scenario: str | Path, overrides: Iterable[str] = (), allow_code: bool = False, seed: int | None = None) -> Story:
-    """The story that these options mean. Raises ProblemsError with everything that is wrong with it."""
+def load_story(
+    scenario: str | Path,
+    overrides: Iterable[str] = (),
+    allow_code: bool = False,
+    seed: int | None = None,
+) -> Story:
+    """The story that these options mean. Raises ProblemsError with everything that is wrong with
+    it.
+    """
     from rebalsim.scenario.load import load_scenario
 
     wanted = [*overrides, *([f"seed={seed}"] if seed is not None else [])]

@@ -1,4 +1,6 @@
-"""`rebalsim recommend SCENARIO --budget …`: the smallest change that meets the budgets, and what it costs elsewhere."""
+"""`rebalsim recommend SCENARIO --budget …`: the smallest change that meets the budgets, and what
+it costs elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -18,35 +20,89 @@ if TYPE_CHECKING:
     from rebalsim.spark.recommend import Choice, Expelled
 
 
-@click.command("recommend", epilog="Example: rebalsim recommend scale-out --budget \"longest_pause <= 1s\" --over heartbeat.interval.ms,session.timeout.ms")
+@click.command(
+    "recommend",
+    epilog='Example: rebalsim recommend scale-out --budget "longest_pause <= 1s" --over '
+    "heartbeat.interval.ms,session.timeout.ms",
+)
 @click.argument("scenario", type=ScenarioPath())
-@click.option("--budget", "budgets", multiple=True, metavar="LIMIT",
-              help="What must be met, as in \"longest_pause <= 5s\". Repeatable.  [default: the scenario's]")
-@click.option("--over", default="", metavar="KEYS", help="Settings to turn, by Kafka's keys and commas; members too.  "
-              "[default: session.timeout.ms, heartbeat.interval.ms, max.poll.interval.ms, max.poll.records; the brokers' under the consumer protocol]")
-@click.option("--variant", "variants", multiple=True, metavar="NAME",
-              help="Variants to choose from; the first is how it is now. Repeatable.  [default: the scenario's]")
-@click.option("--seeds", type=click.IntRange(1, 1000), default=None,
-              help="How many seeds each choice must meet the budgets with.  [default: 3; 20 under the consumer protocol, where a run is a sample]")
-@click.option("--gc-pauses", metavar="EVERY:LENGTH", default="",
-              help="Pauses that healthy members suffer, as in 10m:1s..8s.  [default: the scenario's random freezes]")
-@click.option("--cuts", metavar="EVERY:LENGTH", default="",
-              help="Network cuts that healthy members suffer, likewise.  [default: the scenario's random cuts]")
+@click.option(
+    "--budget",
+    "budgets",
+    multiple=True,
+    metavar="LIMIT",
+    help='What must be met, as in "longest_pause <= 5s". Repeatable.  [default: the scenario\'s]',
+)
+@click.option(
+    "--over",
+    default="",
+    metavar="KEYS",
+    help="Settings to turn, by Kafka's keys and commas; members too.  "
+    "[default: session.timeout.ms, heartbeat.interval.ms, max.poll.interval.ms, "
+    "max.poll.records; the brokers' under the consumer protocol]",
+)
+@click.option(
+    "--variant",
+    "variants",
+    multiple=True,
+    metavar="NAME",
+    help="Variants to choose from; the first is how it is now. Repeatable.  [default: the "
+    "scenario's]",
+)
+@click.option(
+    "--seeds",
+    type=click.IntRange(1, 1000),
+    default=None,
+    help="How many seeds each choice must meet the budgets with.  [default: 3; 20 under the "
+    "consumer protocol, where a run is a sample]",
+)
+@click.option(
+    "--gc-pauses",
+    metavar="EVERY:LENGTH",
+    default="",
+    help="Pauses that healthy members suffer, as in 10m:1s..8s.  [default: the scenario's random "
+    "freezes]",
+)
+@click.option(
+    "--cuts",
+    metavar="EVERY:LENGTH",
+    default="",
+    help="Network cuts that healthy members suffer, likewise.  [default: the scenario's random "
+    "cuts]",
+)
 @click.option("--out", metavar="DIR", help="Keep the sweep's tables here.  [default: thrown away]")
 @click.option("--html", type=OutputFile(), metavar="FILE", help="Write the whole search as a page.")
 @click.option("--json", "as_json", is_flag=True, help="Print the recommendation as JSON.")
-@click.option("--master", default="", metavar="URL", help="Spark's master.  [default: all cores of this machine]")
+@click.option(
+    "--master",
+    default="",
+    metavar="URL",
+    help="Spark's master.  [default: all cores of this machine]",
+)
 @click.option("--conf", multiple=True, metavar="K=V", help=CONF_HELP)
-def command(scenario: str, budgets: tuple[str, ...], over: str, variants: tuple[str, ...], seeds: int | None, gc_pauses: str, cuts: str, out: str | None,
-            html: str | None, as_json: bool, master: str, conf: tuple[str, ...]) -> int:
-    """Find the smallest change of a scenario's settings that meets the budgets, and say what the change costs elsewhere.
+def command(
+    scenario: str,
+    budgets: tuple[str, ...],
+    over: str,
+    variants: tuple[str, ...],
+    seeds: int | None,
+    gc_pauses: str,
+    cuts: str,
+    out: str | None,
+    html: str | None,
+    as_json: bool,
+    master: str,
+    conf: tuple[str, ...],
+) -> int:
+    """Find the smallest change of a scenario's settings that meets the budgets, and say what the
+    change costs elsewhere.
 
     Exit 1 where nothing among the usual values meets them.
     """
     from rebalsim.domain.errors import InputError
     from rebalsim.spark.java import check_packages
 
-    check_packages()                                           # what is imported next needs them
+    check_packages()  # what is imported next needs them
     from rebalsim.spark import recommend
     from rebalsim.spark.plans import find_base, story_of_base
 
@@ -59,17 +115,48 @@ def command(scenario: str, budgets: tuple[str, ...], over: str, variants: tuple[
     for name in named:
         story.scenario(name)
     if not budgets and not story.budgets:
-        raise click.UsageError(f"{scenario} has no budgets — say what must be met with --budget, as in --budget \"longest_pause <= 5s\"")
-    keys = tuple(k.strip() for k in over.split(",") if k.strip()) or \
-        (recommend.USUAL_OF_BROKERS if recommend.is_of_brokers(story, named[0]) else recommend.USUAL)
-    plan = recommend.plan_for(base, story, budgets, keys, named, seeds or recommend.seeds_for(story, named))
+        raise click.UsageError(
+            f"{scenario} has no budgets — say what must be met with --budget, as in --budget "
+            '"longest_pause <= 5s"'
+        )
+    keys = tuple(k.strip() for k in over.split(",") if k.strip()) or (
+        recommend.USUAL_OF_BROKERS if recommend.is_of_brokers(story, named[0]) else recommend.USUAL
+    )
+    plan = recommend.plan_for(
+        base, story, budgets, keys, named, seeds or recommend.seeds_for(story, named)
+    )
     faults = recommend.faults_of(story, named[0], {"freeze": gc_pauses, "cut": cuts})
     with tempfile.TemporaryDirectory(prefix="rebalsim-") as scratch:
-        return _search(plan, base, story, keys, named, faults, out or str(Path(scratch) / "search"), scratch, html, as_json, master, parse_conf(conf))
+        return _search(
+            plan,
+            base,
+            story,
+            keys,
+            named,
+            faults,
+            out or str(Path(scratch) / "search"),
+            scratch,
+            html,
+            as_json,
+            master,
+            parse_conf(conf),
+        )
 
 
-def _search(plan: Any, base: Any, story: Any, keys: tuple[str, ...], variants: tuple[str, ...], faults: list[tuple[str, str, str]], out: str, scratch: str,
-            html: str | None, as_json: bool, master: str, conf: dict[str, str]) -> int:
+def _search(
+    plan: Any,
+    base: Any,
+    story: Any,
+    keys: tuple[str, ...],
+    variants: tuple[str, ...],
+    faults: list[tuple[str, str, str]],
+    out: str,
+    scratch: str,
+    html: str | None,
+    as_json: bool,
+    master: str,
+    conf: dict[str, str],
+) -> int:
     from rebalsim.spark import conduct, recommend
     from rebalsim.spark.answers import Asker
     from rebalsim.spark.session import start_session, stop_session
@@ -82,7 +169,10 @@ def _search(plan: Any, base: Any, story: Any, keys: tuple[str, ...], variants: t
             job = conduct.prepare(spark, plan, out, probe_s=5.0)
             answer = played(spark, job, step)
             asker = Asker(conduct.tables_of(spark, plan, job.store))
-            now, found = recommend.as_it_is(asker, variants), recommend.choices(asker, story, keys, variants)
+            now, found = (
+                recommend.as_it_is(asker, variants),
+                recommend.choices(asker, story, keys, variants),
+            )
             near = None if found else recommend.closest(asker)
             broken = recommend.budgets_broken(asker, now) if now is not None else ()
             if found and found[0].turns:
@@ -90,10 +180,16 @@ def _search(plan: Any, base: Any, story: Any, keys: tuple[str, ...], variants: t
                 for number, fault in enumerate(faults):
                     cases = {"as it is": (), "recommended": found[0].point.settings}
                     day = recommend.day_of_faults(base, fault, cases, found[0].point.variant, 2)
-                    second = conduct.prepare(spark, day, str(Path(scratch) / f"faults{number}"), probe_s=1.0)
+                    second = conduct.prepare(
+                        spark, day, str(Path(scratch) / f"faults{number}"), probe_s=1.0
+                    )
                     conduct.play(spark, second)
                     conduct.tables_of(spark, day, second.store).write()
-                    expelled.append(recommend.expelled(Asker(conduct.tables_of(spark, day, second.store)), fault))
+                    expelled.append(
+                        recommend.expelled(
+                            Asker(conduct.tables_of(spark, day, second.store)), fault
+                        )
+                    )
         finally:
             stop_session(spark)
     if html:
@@ -106,18 +202,38 @@ def _search(plan: Any, base: Any, story: Any, keys: tuple[str, ...], variants: t
     else:
         from rebalsim.reports.recommendation import render_recommendation
 
-        for line in render_recommendation(answer, now, broken, found, near, story.scenario(variants[0]), expelled):
+        for line in render_recommendation(
+            answer, now, broken, found, near, story.scenario(variants[0]), expelled
+        ):
             click.echo(line)
     return exits.WITHIN if found else exits.BROKEN
 
 
 def _document(plan: Any, now: Any, found: list[Choice], expelled: list[Expelled]) -> dict[str, Any]:
     return {
-        "schema_version": 1, "kind": "recommendation", "title": plan.title,
+        "schema_version": 1,
+        "kind": "recommendation",
+        "title": plan.title,
         "as_it_is": None if now is None else {"verdict": now.verdict, "broken": list(now.broken)},
-        "choices": [{
-            "changes": [{"setting": t.name, "before": t.before, "after": t.after} for t in c.turns], "variant": c.point.variant,
-            "settings": dict(c.point.settings), "metrics_worst": {name: values[2] for name, values in c.point.metrics.items()},
-        } for c in found],
-        "expelled_a_day": [{"kind": e.kind, "about_every": e.every, "for": e.for_, "before": e.before, "after": e.after} for e in expelled],
+        "choices": [
+            {
+                "changes": [
+                    {"setting": t.name, "before": t.before, "after": t.after} for t in c.turns
+                ],
+                "variant": c.point.variant,
+                "settings": dict(c.point.settings),
+                "metrics_worst": {name: values[2] for name, values in c.point.metrics.items()},
+            }
+            for c in found
+        ],
+        "expelled_a_day": [
+            {
+                "kind": e.kind,
+                "about_every": e.every,
+                "for": e.for_,
+                "before": e.before,
+                "after": e.after,
+            }
+            for e in expelled
+        ],
     }

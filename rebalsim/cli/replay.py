@@ -1,4 +1,6 @@
-"""`rebalsim replay DIR --run NAME`: any run of a sweep again, told as `rebalsim run` tells it, and held to its row."""
+"""`rebalsim replay DIR --run NAME`: any run of a sweep again, told as `rebalsim run` tells it,
+and held to its row.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +18,33 @@ if TYPE_CHECKING:
 
 @click.command("replay", epilog="Example: rebalsim replay out/session --run 12-cooperative-3")
 @click.argument("folder", metavar="DIR")
-@click.option("--run", "name", required=True, metavar="NAME", help="Which run: point-variant-seed, as the column `run` names it.")
-@click.option("--master", default="", metavar="URL", help="Spark's master, for a folder that only Spark can read.")
-@click.option("--conf", multiple=True, metavar="K=V", help="A setting for Spark, for a folder that only Spark can read. Repeatable.")
+@click.option(
+    "--run",
+    "name",
+    required=True,
+    metavar="NAME",
+    help="Which run: point-variant-seed, as the column `run` names it.",
+)
+@click.option(
+    "--master",
+    default="",
+    metavar="URL",
+    help="Spark's master, for a folder that only Spark can read.",
+)
+@click.option(
+    "--conf",
+    multiple=True,
+    metavar="K=V",
+    help="A setting for Spark, for a folder that only Spark can read. Repeatable.",
+)
 @form_options
 @view_options
 def command(folder: str, name: str, master: str, conf: tuple[str, ...], **options: Any) -> int:
-    """Play a run of a sweep again from the sweep's folder, and say whether it is identical to its row.
+    """Play a run of a sweep again from the sweep's folder, and say whether it is identical to its
+    row.
 
-    The folder holds the plan and the scenario as they were. Exit 1 where the replay differs (another version of rebalsim).
+    The folder holds the plan and the scenario as they were. Exit 1 where the replay differs
+    (another version of rebalsim).
     """
     from rebalsim.spark.again import play_again
     from rebalsim.spark.java import check_packages
@@ -41,7 +61,9 @@ def command(folder: str, name: str, master: str, conf: tuple[str, ...], **option
     return exits.BROKEN if again.differing else exits.WITHIN
 
 
-def _recorded(folder: str, name: str, master: str, conf: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _recorded(
+    folder: str, name: str, master: str, conf: tuple[str, ...]
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """The sweep's description of itself, and the run's row."""
     from rebalsim.spark.again import is_local, read_manifest, read_row
 
@@ -59,9 +81,18 @@ def _recorded(folder: str, name: str, master: str, conf: tuple[str, ...]) -> tup
     try:
         store = Store(spark, folder)
         manifest = store.read_manifest()
-        found = conduct.tables_of(spark, plan_of(manifest), store).runs().where(f"run = {text_literal(name)}").limit(1).collect()
+        found = (
+            conduct.tables_of(spark, plan_of(manifest), store)
+            .runs()
+            .where(f"run = {text_literal(name)}")
+            .limit(1)
+            .collect()
+        )
         if not found:
-            raise InputError(f"The sweep in {folder} has no run '{name}' — the column `run` of its table `runs` names them.")
+            raise InputError(
+                f"The sweep in {folder} has no run '{name}' — the column `run` of its table "
+                "`runs` names them."
+            )
         return manifest, found[0].asDict(recursive=True)
     finally:
         stop_session(spark)
@@ -77,11 +108,30 @@ def _report(again: Again) -> Any:
     parts = ["rebalsim", "run", base.file, "--variant", again.variant, "--seed", str(again.seed)]
     for path, value in again.player.points.settings(again.point):
         parts += ["--set", f"{path}={value}"]
-    at = ", ".join(f"{axis} {value}" for axis, value in again.player.points.labels(again.point).items())
-    told = VariantReport(again.variant, again.run.analysis, again.scenario.heading, base.file, {}, again.scenario.notes)
+    at = ", ".join(
+        f"{axis} {value}" for axis, value in again.player.points.labels(again.point).items()
+    )
+    told = VariantReport(
+        again.variant,
+        again.run.analysis,
+        again.scenario.heading,
+        base.file,
+        {},
+        again.scenario.notes,
+    )
     header = again.run.analysis.header
-    return Report(f"Run {again.name}: {again.scenario.title or base.name}{f' with {at}' if at else ''}", (told,), again.scenario.description, base.file,
-                  base.text, header.digest, header.kafka, again.seed, __version__, shlex.join(parts))
+    return Report(
+        f"Run {again.name}: {again.scenario.title or base.name}{f' with {at}' if at else ''}",
+        (told,),
+        again.scenario.description,
+        base.file,
+        base.text,
+        header.digest,
+        header.kafka,
+        again.seed,
+        __version__,
+        shlex.join(parts),
+    )
 
 
 def _sentence(again: Again, manifest: dict[str, Any]) -> str:
@@ -89,5 +139,8 @@ def _sentence(again: Again, manifest: dict[str, Any]) -> str:
         return f"Identical to its row in the sweep, in all {len(again.row)} columns."
     from rebalsim import __version__
 
-    return (f"Differs from its row in the sweep in {', '.join(again.differing[:8])}{' …' if len(again.differing) > 8 else ''}. "
-            f"The sweep was played by rebalsim {manifest.get('rebalsim')}, this is {__version__}.")
+    return (
+        "Differs from its row in the sweep in "
+        f"{', '.join(again.differing[:8])}{' …' if len(again.differing) > 8 else ''}. "
+        f"The sweep was played by rebalsim {manifest.get('rebalsim')}, this is {__version__}."
+    )

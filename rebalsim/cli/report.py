@@ -11,7 +11,11 @@ from rebalsim.cli.options import variant_option
 from rebalsim.cli.report_options import emit, form_options, view_from, view_options
 
 
-@click.command("report", epilog="Examples: rebalsim report trace.jsonl · rebalsim report incident-logs/ --html incident.html")
+@click.command(
+    "report",
+    epilog="Examples: rebalsim report trace.jsonl · rebalsim report incident-logs/ --html "
+    "incident.html",
+)
 @click.argument("trace", metavar="TRACE", type=click.Path())
 @variant_option
 @form_options
@@ -19,8 +23,8 @@ from rebalsim.cli.report_options import emit, form_options, view_from, view_opti
 def command(trace: str, variant: str | None, **options: Any) -> int:
     """Tell which partitions stood still in TRACE, for how long, and why, without simulating.
 
-    TRACE is a trace (`rebalsim run --trace FILE` writes one), a recording of real consumers, or a folder with their logs. A scenario is
-    played first, as `run` would.
+    TRACE is a trace (`rebalsim run --trace FILE` writes one), a recording of real consumers, or
+    a folder with their logs. A scenario is played first, as `run` would.
     """
     from rebalsim.cli.sources import open_variants, report_on
 

@@ -1,4 +1,6 @@
-"""Options of every command that tells of pauses, and what they lead to: which forms are written where, which part is shown, how wide."""
+"""Options of every command that tells of pauses, and what they lead to: which forms are written
+where, which part is shown, how wide.
+"""
 
 from __future__ import annotations
 
@@ -41,9 +43,11 @@ def instant(text: str) -> int:
     except (ValueError, OverflowError):
         pass
     why = why_no_duration(text)
-    if why and " — " in why:                         # it gives its own advice
+    if why and " — " in why:  # it gives its own advice
         raise InputError(why)
-    raise InputError(f"{why or repr(text) + ' is no moment'} — a moment is written 41s, 1m30s or 1:30.250")
+    raise InputError(
+        f"{why or repr(text) + ' is no moment'} — a moment is written 41s, 1m30s or 1:30.250"
+    )
 
 
 INSTANT = Instant()
@@ -51,29 +55,80 @@ INSTANT = Instant()
 
 def view_options(function: F) -> F:
     """--from --to --partition --member --ascii --width, gathered by `view_from`."""
-    for option in reversed((
-        click.option("--from", "from_us", type=INSTANT, metavar="TIME", help="Show from this moment on, as in 41s or 1:30."),
-        click.option("--to", "until_us", type=INSTANT, metavar="TIME", help="Show until this moment."),
-        click.option("--partition", "partitions", multiple=True, metavar="NAME", help="Show these only: orders-3, orders, orders-1*. Repeatable."),
-        click.option("--member", "members", multiple=True, metavar="NAME", help="Show what these members held only. Repeatable."),
-        click.option("--ascii", "is_ascii", is_flag=True, help="Plain ASCII instead of box characters."),
-        click.option("--width", type=click.IntRange(terminal.NARROWEST, terminal.WIDEST), metavar="COLUMNS", help="Instead of the terminal's."),
-    )):
+    for option in reversed(
+        (
+            click.option(
+                "--from",
+                "from_us",
+                type=INSTANT,
+                metavar="TIME",
+                help="Show from this moment on, as in 41s or 1:30.",
+            ),
+            click.option(
+                "--to", "until_us", type=INSTANT, metavar="TIME", help="Show until this moment."
+            ),
+            click.option(
+                "--partition",
+                "partitions",
+                multiple=True,
+                metavar="NAME",
+                help="Show these only: orders-3, orders, orders-1*. Repeatable.",
+            ),
+            click.option(
+                "--member",
+                "members",
+                multiple=True,
+                metavar="NAME",
+                help="Show what these members held only. Repeatable.",
+            ),
+            click.option(
+                "--ascii", "is_ascii", is_flag=True, help="Plain ASCII instead of box characters."
+            ),
+            click.option(
+                "--width",
+                type=click.IntRange(terminal.NARROWEST, terminal.WIDEST),
+                metavar="COLUMNS",
+                help="Instead of the terminal's.",
+            ),
+        )
+    ):
         function = option(function)
     return function
 
 
 def form_options(function: F) -> F:
-    """--json --markdown --csv (stdout), --html --perfetto --openmetrics --trace FILE; written by `emit`."""
-    for option in reversed((
-        click.option("--json", "as_json", is_flag=True, help="One JSON document; `rebalsim schema --result` prints its schema."),
-        click.option("--markdown", "as_markdown", is_flag=True, help="For a pull request."),
-        click.option("--csv", "as_csv", is_flag=True, help="The pauses, a row each."),
-        click.option("--html", type=_FILE, metavar="FILE", help="One self-contained page."),
-        click.option("--trace", "trace_file", type=_FILE, metavar="FILE", help="Every event that happened."),
-        click.option("--perfetto", type=_FILE, metavar="FILE", help="Chrome trace-event JSON, for ui.perfetto.dev."),
-        click.option("--openmetrics", type=_FILE, metavar="FILE", help="Metrics, named as Kafka's."),
-    )):
+    """--json --markdown --csv (stdout), --html --perfetto --openmetrics --trace FILE; written by
+    `emit`.
+    """
+    for option in reversed(
+        (
+            click.option(
+                "--json",
+                "as_json",
+                is_flag=True,
+                help="One JSON document; `rebalsim schema --result` prints its schema.",
+            ),
+            click.option("--markdown", "as_markdown", is_flag=True, help="For a pull request."),
+            click.option("--csv", "as_csv", is_flag=True, help="The pauses, a row each."),
+            click.option("--html", type=_FILE, metavar="FILE", help="One self-contained page."),
+            click.option(
+                "--trace",
+                "trace_file",
+                type=_FILE,
+                metavar="FILE",
+                help="Every event that happened.",
+            ),
+            click.option(
+                "--perfetto",
+                type=_FILE,
+                metavar="FILE",
+                help="Chrome trace-event JSON, for ui.perfetto.dev.",
+            ),
+            click.option(
+                "--openmetrics", type=_FILE, metavar="FILE", help="Metrics, named as Kafka's."
+            ),
+        )
+    ):
         function = option(function)
     return function
 
@@ -81,8 +136,12 @@ def form_options(function: F) -> F:
 def view_from(options: Mapping[str, Any]) -> View:
     """The view that the options and the terminal mean."""
     view = View(
-        width=terminal.width_of(options.get("width")), is_ascii=bool(options.get("is_ascii")) or terminal.is_ascii_only(), is_coloured=terminal.is_coloured(),
-        from_us=options.get("from_us"), until_us=options.get("until_us"), partitions=tuple(options.get("partitions") or ()),
+        width=terminal.width_of(options.get("width")),
+        is_ascii=bool(options.get("is_ascii")) or terminal.is_ascii_only(),
+        is_coloured=terminal.is_coloured(),
+        from_us=options.get("from_us"),
+        until_us=options.get("until_us"),
+        partitions=tuple(options.get("partitions") or ()),
         members=tuple(options.get("members") or ()),
     )
     if view.from_us is not None and view.until_us is not None and view.from_us >= view.until_us:
@@ -95,12 +154,18 @@ def check_view(report: Report, view: View) -> None:
     if view.from_us is not None and view.from_us >= report.horizon_us:
         from rebalsim.reports.ruler import say_instant
 
-        raise InputError(f"--from {say_instant(view.from_us)} is after the end: the observation stops at {say_instant(report.horizon_us)}")
+        raise InputError(
+            f"--from {say_instant(view.from_us)} is after the end: the observation stops at "
+            f"{say_instant(report.horizon_us)}"
+        )
     lanes = [lane for v in report.variants for lane in v.analysis.lanes]
     for partition in view.partitions:
         only = View(partitions=(partition,))
         if not any(only.shows(lane) for lane in lanes):
-            raise InputError(f"There is no partition '{partition}' — {_near(partition, [str(lane.partition) for lane in lanes])}")
+            raise InputError(
+                f"There is no partition '{partition}' — "
+                f"{_near(partition, [str(lane.partition) for lane in lanes])}"
+            )
     members = [m.consumer for v in report.variants for m in v.analysis.members]
     for member in view.members:
         if not any(View(members=(member,)).shows_member(name) for name in members):
@@ -111,14 +176,23 @@ def _near(name: str, known: list[str]) -> str:
     import difflib
 
     close = difflib.get_close_matches(name, known, 1, 0.4)
-    return f"did you mean {close[0]}?" if close else f"there is {', '.join(list(dict.fromkeys(known))[:5])}" if known else "there is none at all"
+    return (
+        f"did you mean {close[0]}?"
+        if close
+        else f"there is {', '.join(list(dict.fromkeys(known))[:5])}"
+        if known
+        else "there is none at all"
+    )
 
 
 def emit(report: Report, options: Mapping[str, Any], view: View) -> None:
     """Writes the files that were asked for, and the one form that goes to stdout."""
     flags = [name for name in ("as_json", "as_markdown", "as_csv") if options.get(name)]
     if len(flags) > 1:
-        raise click.UsageError(f"{' and '.join('--' + f.removeprefix('as_') for f in flags)} both go to stdout — choose one.")
+        raise click.UsageError(
+            f"{' and '.join('--' + f.removeprefix('as_') for f in flags)} both go to stdout — "
+            "choose one."
+        )
     check_view(report, view)
     text = _stdout_form(report, flags[0] if flags else "", view)
     write_files(report, options, view)
@@ -163,12 +237,17 @@ def write_files(report: Report, options: Mapping[str, Any], view: View) -> None:
 
         for v in report.variants:
             if not v.analysis.trace.events:
-                raise InputError(f"{v.file}: is a result without its events — --trace needs a scenario, a trace, a recording or logs")
+                raise InputError(
+                    f"{v.file}: is a result without its events — --trace needs a scenario, a "
+                    "trace, a recording or logs"
+                )
             write_trace(v.analysis.trace, trace_path(options["trace_file"], report, v.name))
 
 
 def trace_path(name: str, report: Report, variant: str) -> Path:
-    """The file itself for one trace; with several, `.VARIANT.SEED` before the suffix, one file each."""
+    """The file itself for one trace; with several, `.VARIANT.SEED` before the suffix, one file
+    each.
+    """
     path = Path(name)
     if len(report.variants) == 1:
         return path

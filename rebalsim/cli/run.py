@@ -1,4 +1,6 @@
-"""`rebalsim run SCENARIO`: play a story in all its variants, side by side, and tell what stood still."""
+"""`rebalsim run SCENARIO`: play a story in all its variants, side by side, and tell what stood
+still.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rebalsim.cli.judging import conclude, judge_for
-from rebalsim.cli.options import allow_code_option, load_story, scenario_argument, seed_option, set_option, variant_option
+from rebalsim.cli.options import (
+    allow_code_option,
+    load_story,
+    scenario_argument,
+    seed_option,
+    set_option,
+    variant_option,
+)
 from rebalsim.cli.report_options import emit, form_options, view_from, view_options
 from rebalsim.domain.instants import SECOND, say_duration
 
-FIRST_SIGN_S = 10.0           # on no terminal
+FIRST_SIGN_S = 10.0  # on no terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,22 +39,43 @@ if TYPE_CHECKING:
     from rebalsim.scenario.story import Story
 
 
-@click.command("run", epilog="Examples: rebalsim run scale-out · rebalsim run my.yaml --runs 100 --html my.html")
+@click.command(
+    "run",
+    epilog="Examples: rebalsim run scale-out · rebalsim run my.yaml --runs 100 --html my.html",
+)
 @scenario_argument
 @variant_option
 @set_option
 @seed_option
-@click.option("--runs", type=click.IntRange(1, 1_000_000), metavar="N",
-              help="Play N seeds from the first one on, the same for every variant; tells p50, p95 and max.")
-@click.option("--check-invariants", is_flag=True, help="Hold every run against what must be true in any (exit 70 if it is not).")
+@click.option(
+    "--runs",
+    type=click.IntRange(1, 1_000_000),
+    metavar="N",
+    help="Play N seeds from the first one on, the same for every variant; tells p50, p95 and max.",
+)
+@click.option(
+    "--check-invariants",
+    is_flag=True,
+    help="Hold every run against what must be true in any (exit 70 if it is not).",
+)
 @form_options
 @view_options
 @allow_code_option
-def command(scenario: str, variant: str | None, overrides: tuple[str, ...], seed: int | None, runs: int | None, check_invariants: bool,
-            allow_code: bool, **options: Any) -> int:
-    """Play SCENARIO, a file or the name of a stock story, and tell which partitions stood still, for how long, and why.
+def command(
+    scenario: str,
+    variant: str | None,
+    overrides: tuple[str, ...],
+    seed: int | None,
+    runs: int | None,
+    check_invariants: bool,
+    allow_code: bool,
+    **options: Any,
+) -> int:
+    """Play SCENARIO, a file or the name of a stock story, and tell which partitions stood still,
+    for how long, and why.
 
-    Every variant of its `replay` is played, eager and cooperative if it names none. A scenario with budgets ends as `rebalsim check` would.
+    Every variant of its `replay` is played, eager and cooperative if it names none. A scenario
+    with budgets ends as `rebalsim check` would.
     """
     view = view_from(options)
     story = load_story(scenario, overrides, allow_code, seed)
@@ -69,20 +99,37 @@ def command(scenario: str, variant: str | None, overrides: tuple[str, ...], seed
 
 
 def warnings_said(story: Story, file: str, overrides: Sequence[str]) -> str:
-    """How many warnings lint has on the story, and the command that tells them; nothing where there is none."""
+    """How many warnings lint has on the story, and the command that tells them; nothing where
+    there is none.
+    """
     from rebalsim.lint.registry import check
 
     found = len([p for p in story.problems() if p.is_warning]) + len(check(story))
     if not found:
         return ""
-    again = shlex.join(["rebalsim", "lint", file, *(word for override in overrides for word in ("--set", override))])
+    again = shlex.join(
+        [
+            "rebalsim",
+            "lint",
+            file,
+            *(word for override in overrides for word in ("--set", override)),
+        ]
+    )
     return f"{found} warning{'s' if found > 1 else ''} on this story: {again}"
 
 
 class Player:
     """Plays one story's variants over its seeds, keeping the first run of each."""
 
-    def __init__(self, story: Story, file: str, overrides: Sequence[str], runs: int, checks: bool, trace_file: str | None) -> None:
+    def __init__(
+        self,
+        story: Story,
+        file: str,
+        overrides: Sequence[str],
+        runs: int,
+        checks: bool,
+        trace_file: str | None,
+    ) -> None:
         self.story = story
         self.file = file
         self.overrides = overrides
@@ -91,7 +138,7 @@ class Player:
         self.trace_file = trace_file
         self.judge: StoryJudge | None = None
         self.variants: Sequence[str] = story.variants  # those that are played
-        self.over: dict[str, OverSeeds] = {}           # variant → what its runs came to until now
+        self.over: dict[str, OverSeeds] = {}  # variant → what its runs came to until now
 
     def so_far(self, variants: int) -> Iterator[str]:
         """What is known when somebody has waited long enough."""
@@ -100,8 +147,15 @@ class Player:
         for variant, over in self.over.items():
             if known := over.known("longest_pause"):
                 p50, p95 = over.at("longest_pause", 50), over.at("longest_pause", 95)
-                told = [f"{name} {say_duration(round(value))}" for name, value in (("p50", p50), ("p95", p95), ("max", known[-1])) if value is not None]
-                yield f"  {variant}: longest pause of {len(over.seeds):,} runs {', '.join(told)}; the worst came with seed {over.worst_seed('longest_pause')}"
+                told = [
+                    f"{name} {say_duration(round(value))}"
+                    for name, value in (("p50", p50), ("p95", p95), ("max", known[-1]))
+                    if value is not None
+                ]
+                yield (
+                    f"  {variant}: longest pause of {len(over.seeds):,} runs {', '.join(told)}; "
+                    f"the worst came with seed {over.worst_seed('longest_pause')}"
+                )
 
     def command(self, variant: str = "", seed: int | None = None) -> str:
         """What repeats it."""
@@ -132,13 +186,21 @@ class Player:
             if self.trace_file:
                 from rebalsim.trace.jsonl import write_trace
 
-                write_trace(run.trace, trace_path(self.trace_file, variant, seed, one_of_several or self.runs > 1))
+                write_trace(
+                    run.trace,
+                    trace_path(self.trace_file, variant, seed, one_of_several or self.runs > 1),
+                )
             if self.runs > 1:
                 over.add(seed, run.analysis)
             kept = kept or run
             step()
         assert kept is not None
-        spread, told = sampled(scenario, kept.trace, over if self.runs > 1 else None, map(self.story.scenario, self.variants))
+        spread, told = sampled(
+            scenario,
+            kept.trace,
+            over if self.runs > 1 else None,
+            map(self.story.scenario, self.variants),
+        )
         notes = [*scenario.notes, *told]
         if self.runs > 1:
             worst, longest = over.worst_seed("longest_pause"), over.known("longest_pause")
@@ -148,8 +210,13 @@ class Player:
             elif worst == scenario.seed:
                 notes.append(f"{shown}, which has the longest pause of all.")
             else:
-                notes.append(f"{shown}; the longest pause of all came with seed {worst}: {self.command(variant, worst)}")
-        return VariantReport(variant, kept.analysis, scenario.heading, self.file, spread, tuple(notes))
+                notes.append(
+                    f"{shown}; the longest pause of all came with seed {worst}: "
+                    f"{self.command(variant, worst)}"
+                )
+        return VariantReport(
+            variant, kept.analysis, scenario.heading, self.file, spread, tuple(notes)
+        )
 
     def _check(self, run: Run, variant: str, seed: int) -> None:
         broken = run.analysis.violations
@@ -157,8 +224,11 @@ class Player:
             from rebalsim.domain.errors import BugError
 
             more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
-            raise BugError(f"{broken[0].rule} at {broken[0].at_us / 1e6:.6f} s in {variant}, seed {seed}: {broken[0].text}{more}. "
-                           f"Repeat it with: {self.command(variant, seed)} --check-invariants")
+            raise BugError(
+                f"{broken[0].rule} at {broken[0].at_us / 1e6:.6f} s in {variant}, seed {seed}: "
+                f"{broken[0].text}{more}. "
+                f"Repeat it with: {self.command(variant, seed)} --check-invariants"
+            )
 
 
 def report_on(player: Player, played: list[VariantReport]) -> Report:
@@ -166,7 +236,9 @@ def report_on(player: Player, played: list[VariantReport]) -> Report:
     from rebalsim.cli.sources import report_on as told
 
     report = told(player.file, played, player.command())
-    return replace(report, title=player.story.title or report.title, description=player.story.description)
+    return replace(
+        report, title=player.story.title or report.title, description=player.story.description
+    )
 
 
 def trace_path(name: str, variant: str, seed: int, is_one_of_several: bool) -> Path:
@@ -182,18 +254,24 @@ def trace_path(name: str, variant: str, seed: int, is_one_of_several: bool) -> P
 
 @contextmanager
 def progress(total: int) -> Iterator[Callable[[], None]]:
-    """A bar on a terminal where there is something to wait for; elsewhere a line now and then, at longer and longer intervals."""
+    """A bar on a terminal where there is something to wait for; elsewhere a line now and then,
+    at longer and longer intervals.
+    """
     if total < 20:
         yield lambda: None
     elif sys.stderr.isatty():
-        with click.progressbar(length=total, label=f"{total:,} runs", file=sys.stderr, show_pos=True) as bar:
+        with click.progressbar(
+            length=total, label=f"{total:,} runs", file=sys.stderr, show_pos=True
+        ) as bar:
             yield lambda: bar.update(1)
     else:
         yield _Lines(total).step
 
 
 class _Lines:
-    """Signs of life for a log: the first after ten seconds, each of the next after half as long again."""
+    """Signs of life for a log: the first after ten seconds, each of the next after half as long
+    again.
+    """
 
     def __init__(self, total: int) -> None:
         self.total = total
@@ -207,4 +285,8 @@ class _Lines:
         if took >= self.next and self.done < self.total:
             self.next = took * 1.5
             left = took / self.done * (self.total - self.done)
-            click.echo(f"{self.done:,} of {self.total:,} runs · {self.done / took:,.0f}/s · {say_duration(round(left) * SECOND)} left", err=True)
+            click.echo(
+                f"{self.done:,} of {self.total:,} runs · {self.done / took:,.0f}/s · "
+                f"{say_duration(round(left) * SECOND)} left",
+                err=True,
+            )

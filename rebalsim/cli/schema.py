@@ -1,4 +1,6 @@
-"""`rebalsim schema`: the JSON Schema of scenario files, for editors; with --result, of what --json prints."""
+"""`rebalsim schema`: the JSON Schema of scenario files, for editors; with --result, of what
+--json prints.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,12 @@ from rebalsim.cli import exits
 
 
 @click.command("schema", epilog="Example: rebalsim schema > rebalsim.schema.json")
-@click.option("--result", "is_result", is_flag=True, help="The schema of what run, report and compare print with --json.")
+@click.option(
+    "--result",
+    "is_result",
+    is_flag=True,
+    help="The schema of what run, report and compare print with --json.",
+)
 def command(is_result: bool) -> int:
     """Print the JSON Schema of scenario files.
 

@@ -8,19 +8,39 @@ import click
 
 from rebalsim.cli import exits
 
-_PROTOCOLS = {"classic": "classic", "consumer": "consumer", "both": "on the way from one to the other"}
+_PROTOCOLS = {
+    "classic": "classic",
+    "consumer": "consumer",
+    "both": "on the way from one to the other",
+}
 
 
 @click.command("seeds", epilog="Example: rebalsim seeds --from 5000 --count 1000 --dense")
-@click.option("--from", "first", type=click.IntRange(0, 2**53), default=0, show_default=True, metavar="SEED",
-              help="The first one: give each machine a range of its own.")
-@click.option("--count", type=click.IntRange(1, 1_000_000_000), default=200, show_default=True, metavar="N", help="How many.")
+@click.option(
+    "--from",
+    "first",
+    type=click.IntRange(0, 2**53),
+    default=0,
+    show_default=True,
+    metavar="SEED",
+    help="The first one: give each machine a range of its own.",
+)
+@click.option(
+    "--count",
+    type=click.IntRange(1, 1_000_000_000),
+    default=200,
+    show_default=True,
+    metavar="N",
+    help="How many.",
+)
 @click.option("--dense", is_flag=True, help="Play each tick by tick too, and compare the traces.")
 @click.option("--show", is_flag=True, help="Print the first story instead of playing.")
 def command(first: int, count: int, dense: bool, show: bool) -> int:
-    """Play random stories with random faults: safe with the faults on, settled once they are off, each pause told whole by its phases.
+    """Play random stories with random faults: safe with the faults on, settled once they are off,
+    each pause told whole by its phases.
 
-    Exit 70 if one is not: it is printed with its seed, and `rebalsim seeds --from SEED --count 1` repeats it.
+    Exit 70 if one is not: it is printed with its seed, and `rebalsim seeds --from SEED --count
+    1` repeats it.
     """
     from rebalsim.cli.run import progress
     from rebalsim.verify.random_stories import random_story
@@ -34,11 +54,21 @@ def command(first: int, count: int, dense: bool, show: bool) -> int:
     began = time.monotonic()
 
     def conclusion() -> str:
-        what = "safe with faults on, settled once they were off" + (", and the same tick by tick" if dense else "")
-        spoken = ", ".join(f"{tally.protocols[name]:,} {words}" for name, words in _PROTOCOLS.items() if name in tally.protocols)
-        return (f"{done - broken:,} of {_stories(done, 'random ')} (seeds {first} to {first + done - 1}) {'was' if done == 1 else 'were'} {what}; "
-                f"{time.monotonic() - began:.0f} s.\n{f'By protocol: {spoken}.' if spoken else ''}\n"
-                f"In {tally.rounds:,} rounds {tally.pauses:,} pauses, each of them the sum of its phases ({tally.phases:,} in all).").replace("\n\n", "\n")
+        what = "safe with faults on, settled once they were off" + (
+            ", and the same tick by tick" if dense else ""
+        )
+        spoken = ", ".join(
+            f"{tally.protocols[name]:,} {words}"
+            for name, words in _PROTOCOLS.items()
+            if name in tally.protocols
+        )
+        return (
+            f"{done - broken:,} of {_stories(done, 'random ')} (seeds {first} to "
+            f"{first + done - 1}) {'was' if done == 1 else 'were'} {what}; "
+            f"{time.monotonic() - began:.0f} s.\n{f'By protocol: {spoken}.' if spoken else ''}\n"
+            f"In {tally.rounds:,} rounds {tally.pauses:,} pauses, each of them the sum of its "
+            f"phases ({tally.phases:,} in all)."
+        ).replace("\n\n", "\n")
 
     try:
         with progress(count) as step:

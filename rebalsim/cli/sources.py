@@ -1,6 +1,8 @@
-"""Opens whatever a command is pointed at, a scenario, a trace, a recording, or a folder of client logs, as variants to report on.
+"""Opens whatever a command is pointed at, a scenario, a trace, a recording, or a folder of client
+logs, as variants to report on.
 
-Shared by run, report, compare, explain, trace and describe, so that all of them take the same things.
+Shared by run, report, compare, explain, trace and describe, so that all of them take the same
+things.
 """
 
 from __future__ import annotations
@@ -25,9 +27,13 @@ _YAML = (".yaml", ".yml")
 
 
 def kind_of(name: str) -> str:
-    """What a name means: a folder is logs, JSON tells by its first line, all else is a scenario (a file or a stock story)."""
+    """What a name means: a folder is logs, JSON tells by its first line, all else is a scenario
+    (a file or a stock story).
+    """
     if not name:
-        raise InputError("FILE is empty, and names nothing — give a file, a folder of logs, or a stock story")
+        raise InputError(
+            "FILE is empty, and names nothing — give a file, a folder of logs, or a stock story"
+        )
     path = Path(name)
     try:
         if path.is_dir():
@@ -51,7 +57,10 @@ def kind_of(name: str) -> str:
     head = "".join(line for line, _ in zip(lines_of(path), range(3)))
     if '"schema_version"' in head:
         return RESULT
-    raise InputError(f"{path}: is JSON, and neither a trace (`rebalsim run --trace FILE` writes one) nor a recording of consumers")
+    raise InputError(
+        f"{path}: is JSON, and neither a trace (`rebalsim run --trace FILE` writes one) nor a "
+        "recording of consumers"
+    )
 
 
 def read_trace_from(name: str) -> Trace:
@@ -66,24 +75,40 @@ def read_trace_from(name: str) -> Trace:
 
         return read_recording(path)
     if kind == RESULT:
-        raise InputError(f"{path}: is a result of --json: it tells what a trace means, not the trace — keep the trace with --trace FILE and give that")
+        raise InputError(
+            f"{path}: is a result of --json: it tells what a trace means, not the trace — keep "
+            "the trace with --trace FILE and give that"
+        )
     from rebalsim.trace.client_logs import read_logs
 
-    files = [path] if path.is_file() else sorted(p for p in path.iterdir() if p.is_file() and not p.name.startswith("."))
+    files = (
+        [path]
+        if path.is_file()
+        else sorted(p for p in path.iterdir() if p.is_file() and not p.name.startswith("."))
+    )
     if not files:
-        raise InputError(f"{path}: is an empty folder — give one with the members' logs, a file each")
+        raise InputError(
+            f"{path}: is an empty folder — give one with the members' logs, a file each"
+        )
     trace = read_logs(files)
     trace.header.title = trace.header.title or path.name
     return trace
 
 
 def open_variants(
-    name: str, variant: str | None = None, overrides: Iterable[str] = (), seed: int | None = None, allow_code: bool = False, needs_events: bool = False,
+    name: str,
+    variant: str | None = None,
+    overrides: Iterable[str] = (),
+    seed: int | None = None,
+    allow_code: bool = False,
+    needs_events: bool = False,
     has_spread: bool = False,
 ) -> list[VariantReport]:
-    """Everything in it: each variant of a scenario played once, or the one trace. A result of --json has no events left to show.
+    """Everything in it: each variant of a scenario played once, or the one trace. A result of
+    --json has no events left to show.
 
-    `has_spread`: where one run is a sample, more seeds are played and their spread is told beside it.
+    `has_spread`: where one run is a sample, more seeds are played and their spread is told beside
+    it.
     """
     kind = kind_of(name)
     if kind == SCENARIO:
@@ -93,39 +118,70 @@ def open_variants(
     if kind == RESULT and not needs_events:
         return _kept(name, variant)
     trace = read_trace_from(name)
-    found = VariantReport(trace.header.variant or _stem(name), analyse(trace), trace.header.heading, name)
+    found = VariantReport(
+        trace.header.variant or _stem(name), analyse(trace), trace.header.heading, name
+    )
     if variant is not None and variant != found.name:
         raise InputError(f"{name}: holds the variant '{found.name}' and not '{variant}'")
     return [found]
 
 
-def _played(name: str, variant: str | None, overrides: Iterable[str], seed: int | None, allow_code: bool, has_spread: bool) -> list[VariantReport]:
+def _played(
+    name: str,
+    variant: str | None,
+    overrides: Iterable[str],
+    seed: int | None,
+    allow_code: bool,
+    has_spread: bool,
+) -> list[VariantReport]:
     from rebalsim.cli.options import load_story
     from rebalsim.one_run import run_once
 
     story = load_story(name, overrides, allow_code, seed)
     found = []
-    scenarios = {each: story.scenario(each) for each in (story.variants if variant is None else (variant,))}
+    scenarios = {
+        each: story.scenario(each) for each in (story.variants if variant is None else (variant,))
+    }
     for each, scenario in scenarios.items():
         analysis = run_once(scenario).analysis
-        spread, notes = sampled(scenario, analysis.trace, beside=scenarios.values()) if has_spread else ({}, ())
-        found.append(VariantReport(each, analysis, scenario.heading, name, spread, (*scenario.notes, *notes)))
+        spread, notes = (
+            sampled(scenario, analysis.trace, beside=scenarios.values()) if has_spread else ({}, ())
+        )
+        found.append(
+            VariantReport(each, analysis, scenario.heading, name, spread, (*scenario.notes, *notes))
+        )
     return found
 
 
-def sampled(scenario: Scenario, trace: Trace, over: OverSeeds | None = None, beside: Iterable[Scenario] = ()) -> tuple[dict[str, Spread], tuple[str, ...]]:
-    """Beside one run: the spread over seeds (`over`, else of more seeds where one run is a sample), and what surprises in it or is chance, in sentences.
+def sampled(
+    scenario: Scenario, trace: Trace, over: OverSeeds | None = None, beside: Iterable[Scenario] = ()
+) -> tuple[dict[str, Spread], tuple[str, ...]]:
+    """Beside one run: the spread over seeds (`over`, else of more seeds where one run is a sample),
+    and what surprises in it or is chance, in sentences.
 
-    `beside`: what it is held against. Next to a sample's spread, one run of a script whose phase is a matter of chance would be unlike it.
+    `beside`: what it is held against. Next to a sample's spread, one run of a script whose phase is
+    a matter of chance would be unlike it.
     """
     from rebalsim.analysis.surprises import surprises
-    from rebalsim.one_run import SPREAD_SEEDS, is_sampled, said_of_chance, said_of_phase, said_of_start, spread
+    from rebalsim.one_run import (
+        SPREAD_SEEDS,
+        is_sampled,
+        said_of_chance,
+        said_of_phase,
+        said_of_start,
+        spread,
+    )
 
     notes = [*surprises(trace), said_of_phase(scenario, trace.header.seed or 0)]
-    if over is None and (is_sampled(scenario) or (scenario.shift_within_us and any(map(is_sampled, beside)))):
+    if over is None and (
+        is_sampled(scenario) or (scenario.shift_within_us and any(map(is_sampled, beside)))
+    ):
         over = spread(scenario)
         if len(over.seeds) < SPREAD_SEEDS:
-            notes.append(f"Of a story with so many members {len(over.seeds)} seeds are played and not {SPREAD_SEEDS}: each takes long. --runs N plays more.")
+            notes.append(
+                f"Of a story with so many members {len(over.seeds)} seeds are played and not "
+                f"{SPREAD_SEEDS}: each takes long. --runs N plays more."
+            )
     if over is not None:
         notes += [said_of_chance(over, scenario), said_of_start(over)]
     return spread_of(over) if over is not None else {}, tuple(filter(None, notes))
@@ -153,7 +209,9 @@ def _kept(name: str, variant: str | None) -> list[VariantReport]:
     try:
         found = list(report_from(json.loads(text_of(Path(name))), name).variants)
     except (ValueError, RecursionError) as e:
-        raise InputError(f"{name}: is not a whole JSON document ({e}) — was the file cut?") from None
+        raise InputError(
+            f"{name}: is not a whole JSON document ({e}) — was the file cut?"
+        ) from None
     named = [v for v in found if variant is None or v.name == variant]
     if not named:
         raise InputError(f"{name}: holds {', '.join(v.name for v in found)} and not '{variant}'")
@@ -165,15 +223,26 @@ def only_variant(found: Sequence[VariantReport], name: str) -> VariantReport:
     if len(found) == 1:
         return found[0]
     names = ", ".join(v.name for v in found)
-    raise InputError(f"{name}: is played in {len(found)} variants ({names}) — say which with --variant")
+    raise InputError(
+        f"{name}: is played in {len(found)} variants ({names}) — say which with --variant"
+    )
 
 
 def report_on(name: str, found: Sequence[VariantReport], command: str) -> Report:
     """The report of one source: its title and facts from the scenario or the trace's header."""
     header = found[0].analysis.header
-    kafka = ", ".join(dict.fromkeys(v.analysis.header.kafka for v in found if v.analysis.header.kafka))
+    kafka = ", ".join(
+        dict.fromkeys(v.analysis.header.kafka for v in found if v.analysis.header.kafka)
+    )
     report = Report(
-        header.title or _stem(name), tuple(found), file=name, digest=header.digest, kafka=kafka, seed=header.seed, version=__version__, command=command,
+        header.title or _stem(name),
+        tuple(found),
+        file=name,
+        digest=header.digest,
+        kafka=kafka,
+        seed=header.seed,
+        version=__version__,
+        command=command,
     )
     if kind_of(name) != SCENARIO:
         return report

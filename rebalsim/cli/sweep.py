@@ -1,4 +1,6 @@
-"""`rebalsim sweep PLAN`: play a family of scenarios on Spark, and answer with a table and a picture."""
+"""`rebalsim sweep PLAN`: play a family of scenarios on Spark, and answer with a table and a
+picture.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from rebalsim.domain.answer import Answer
     from rebalsim.spark.sweep import Progress
 
-BRIEF = 200_000          # runs below which Spark's own work is over before it would have been optimised
+BRIEF = 200_000  # runs below which Spark's own work is over before it would have been optimised
 CONF_HELP = "A setting for Spark, as in spark.executor.memory=4g. Repeatable."
 
 
@@ -29,77 +31,174 @@ def parse_conf(values: tuple[str, ...]) -> dict[str, str]:
     for value in values:
         key, equals, setting = value.partition("=")
         if not equals or not key.strip():
-            raise click.UsageError(f"--conf {value} sets nothing — write --conf key=value, as in --conf spark.executor.memory=4g")
+            raise click.UsageError(
+                f"--conf {value} sets nothing — write --conf key=value, as in --conf "
+                "spark.executor.memory=4g"
+            )
         found[key.strip()] = setting.strip()
     return found
 
 
-@click.command("sweep", epilog="Example: rebalsim sweep session-timeout --out out/session --html session.html")
+@click.command(
+    "sweep", epilog="Example: rebalsim sweep session-timeout --out out/session --html session.html"
+)
 @click.argument("plan", required=False)
-@click.option("--out", metavar="DIR", help="Where the tables go: a folder, or any place that Spark can write to (s3a://…).")
-@click.option("--dry-run", is_flag=True, help="Only say how many points and runs it would be, show some, and estimate the time.")
-@click.option("--tables", is_flag=True, help="Only say which tables and columns a sweep of this plan writes, and what they mean.")
-@click.option("--resume", is_flag=True, help="Continue a sweep that was broken off: compute only what is missing.")
+@click.option(
+    "--out",
+    metavar="DIR",
+    help="Where the tables go: a folder, or any place that Spark can write to (s3a://…).",
+)
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Only say how many points and runs it would be, show some, and estimate the time.",
+)
+@click.option(
+    "--tables",
+    is_flag=True,
+    help="Only say which tables and columns a sweep of this plan writes, and what they mean.",
+)
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Continue a sweep that was broken off: compute only what is missing.",
+)
 @click.option("--overwrite", is_flag=True, help="Replace the sweep that is there.")
-@click.option("--pauses", is_flag=True, help="Write the table of pauses too: a row per pause, with its phases.")
-@click.option("--mark-every", type=click.FloatRange(0.05), default=20.0, show_default=True, metavar="SECONDS",
-              help="How much work a kill can cost: runs are kept in chunks of about so long.")
-@click.option("--master", default="", metavar="URL", help="Spark's master: local[4], spark://…, yarn, k8s://….  [default: all cores of this machine]")
+@click.option(
+    "--pauses",
+    is_flag=True,
+    help="Write the table of pauses too: a row per pause, with its phases.",
+)
+@click.option(
+    "--mark-every",
+    type=click.FloatRange(0.05),
+    default=20.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How much work a kill can cost: runs are kept in chunks of about so long.",
+)
+@click.option(
+    "--master",
+    default="",
+    metavar="URL",
+    help="Spark's master: local[4], spark://…, yarn, k8s://….  [default: all cores of this "
+    "machine]",
+)
 @click.option("--conf", multiple=True, metavar="K=V", help=CONF_HELP)
 @click.option("--spark-log", is_flag=True, help="Show what Spark logs.")
-@click.option("--pack", type=click.Path(dir_okay=False), metavar="FILE",
-              help="Write an archive that brings rebalsim to workers that have none; used too, where a plan is named.")
-@click.option("--html", type=OutputFile(), metavar="FILE", help="Write the answer as one self-contained page.")
-@click.option("--svg", type=OutputFile(), metavar="FILE", help="Write the heat map alone as a picture: over the plan's two axes, every variant.")
+@click.option(
+    "--pack",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Write an archive that brings rebalsim to workers that have none; used too, where a plan "
+    "is named.",
+)
+@click.option(
+    "--html", type=OutputFile(), metavar="FILE", help="Write the answer as one self-contained page."
+)
+@click.option(
+    "--svg",
+    type=OutputFile(),
+    metavar="FILE",
+    help="Write the heat map alone as a picture: over the plan's two axes, every variant.",
+)
 @click.option("--markdown", is_flag=True, help="Print the answer as Markdown.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
-def command(plan: str | None, out: str | None, dry_run: bool, tables: bool, resume: bool, overwrite: bool, pauses: bool, mark_every: float, master: str,
-            conf: tuple[str, ...], spark_log: bool, pack: str | None, html: str | None, svg: str | None, markdown: bool,
-            as_json: bool) -> int:
-    """Play every point of a plan, with every seed and variant, and say which points meet the budgets.
+def command(
+    plan: str | None,
+    out: str | None,
+    dry_run: bool,
+    tables: bool,
+    resume: bool,
+    overwrite: bool,
+    pauses: bool,
+    mark_every: float,
+    master: str,
+    conf: tuple[str, ...],
+    spark_log: bool,
+    pack: str | None,
+    html: str | None,
+    svg: str | None,
+    markdown: bool,
+    as_json: bool,
+) -> int:
+    """Play every point of a plan, with every seed and variant, and say which points meet the
+    budgets.
 
-    PLAN is a plan file, or a stock plan by name. A plan names a scenario, the settings to vary, budgets, and what to make small.
+    PLAN is a plan file, or a stock plan by name. A plan names a scenario, the settings to vary,
+    budgets, and what to make small.
     """
     if markdown and as_json:
         raise click.UsageError("--markdown and --json both want the output — choose one.")
     if resume and overwrite:
-        raise click.UsageError("--resume keeps what is there and --overwrite throws it away — choose one.")
+        raise click.UsageError(
+            "--resume keeps what is there and --overwrite throws it away — choose one."
+        )
     settings = parse_conf(conf)
     if pack:
         from rebalsim.spark.pack import build_pack
 
-        click.echo(f"{pack}: {build_pack(pack) / 1024:,.0f} KiB; workers get it with --conf spark.submit.pyFiles={pack}", err=True)
+        click.echo(
+            f"{pack}: {build_pack(pack) / 1024:,.0f} KiB; workers get it with --conf "
+            f"spark.submit.pyFiles={pack}",
+            err=True,
+        )
         if plan is None:
             return exits.WITHIN
         settings.setdefault("spark.submit.pyFiles", str(Path(pack).resolve()))
     if plan is None:
-        raise click.UsageError("Which plan? Name a file or a stock plan, as in `rebalsim sweep session-timeout --out out`.")
+        raise click.UsageError(
+            "Which plan? Name a file or a stock plan, as in `rebalsim sweep session-timeout "
+            "--out out`."
+        )
     from rebalsim.spark.plans import load_plan
 
     loaded = load_plan(plan)
     if tables:
         return _tables(loaded)
     if loaded.seeds == 1 and (samples := _samples(loaded)):
-        click.echo(f"note: {samples} the consumer protocol, where one run is a sample of many — say seeds: 20 in the plan to see what is chance.", err=True)
+        click.echo(
+            f"note: {samples} the consumer protocol, where one run is a sample of many — say "
+            "seeds: 20 in the plan to see what is chance.",
+            err=True,
+        )
     if dry_run:
         return _dry_run(loaded, master, as_json)
     if not out:
-        raise click.UsageError("Where to? Name a folder with --out DIR (or look first with --dry-run).")
+        raise click.UsageError(
+            "Where to? Name a folder with --out DIR (or look first with --dry-run)."
+        )
     from rebalsim.spark.java import check_packages
 
-    check_packages()                                           # what is imported next needs them
+    check_packages()  # what is imported next needs them
     from rebalsim.spark import conduct
     from rebalsim.spark.again import is_local, local_path
     from rebalsim.spark.session import start_session, stop_session
 
     if is_local(out) and not (resume or overwrite):
-        conduct.refuse_to_mix(out, [p.name for p in local_path(out).iterdir()] if local_path(out).is_dir() else [])      # before Spark is waited for
+        conduct.refuse_to_mix(
+            out, [p.name for p in local_path(out).iterdir()] if local_path(out).is_dir() else []
+        )  # before Spark is waited for
     with told_steps() as step:
         step("Starting Spark")
-        spark = start_session(master, settings, is_loud=spark_log, name=f"rebalsim sweep {Path(plan).stem}", is_brief=loaded.points * loaded.seeds < BRIEF)
+        spark = start_session(
+            master,
+            settings,
+            is_loud=spark_log,
+            name=f"rebalsim sweep {Path(plan).stem}",
+            is_brief=loaded.points * loaded.seeds < BRIEF,
+        )
         try:
             step("Timing a few runs")
-            job = conduct.prepare(spark, loaded, out, resume=resume, overwrite=overwrite, with_pauses=pauses, chunk_s=mark_every)
+            job = conduct.prepare(
+                spark,
+                loaded,
+                out,
+                resume=resume,
+                overwrite=overwrite,
+                with_pauses=pauses,
+                chunk_s=mark_every,
+            )
             answer = played(spark, job, step)
         finally:
             stop_session(spark)
@@ -129,13 +228,19 @@ def played(spark: Any, job: Any, step: Callable[[str], None]) -> Answer:
         return conduct.interruptibly(work, spark, job.stop)
     except KeyboardInterrupt:
         share = f"{seen[0].runs_done:,.0f} of {seen[0].runs:,} runs" if seen else "nothing"
-        click.echo(f"\nStopped with {share} played. The table `runs` in {job.store.out} is readable as far as it goes; "
-                   "continue with the same command and --resume.", err=True)
+        click.echo(
+            f"\nStopped with {share} played. The table `runs` in {job.store.out} is readable as "
+            "far as it goes; "
+            "continue with the same command and --resume.",
+            err=True,
+        )
         raise
 
 
 def progress_line(progress: Progress, elapsed_s: float) -> str:
-    """`12,400 of 200,000 runs · 815/s · 3 m 50 s left`: time left by the work that is left, for runs are not alike."""
+    """`12,400 of 200,000 runs · 815/s · 3 m 50 s left`: time left by the work that is left, for
+    runs are not alike.
+    """
     from rebalsim.domain.instants import SECOND, say_duration
 
     fresh = progress.runs_done - progress.skipped_runs
@@ -144,7 +249,9 @@ def progress_line(progress: Progress, elapsed_s: float) -> str:
         parts.append(f"{fresh / elapsed_s:,.0f}/s")
         if progress.work_done > 0 and progress.work > progress.work_done:
             left_s = elapsed_s * (progress.work - progress.work_done) / progress.work_done
-            parts.append(f"{say_duration(round(left_s) * SECOND) if left_s >= 1 else 'a second'} left")
+            parts.append(
+                f"{say_duration(round(left_s) * SECOND) if left_s >= 1 else 'a second'} left"
+            )
     return " · ".join(parts)
 
 
@@ -170,7 +277,9 @@ def told_steps() -> Iterator[Callable[[str], None]]:
             click.echo("\r" + " " * width[0] + "\r", nl=False, err=True)
 
 
-def write_answer(answer: Answer, html: str | None, markdown: bool, as_json: bool, svg: str | None = None) -> None:
+def write_answer(
+    answer: Answer, html: str | None, markdown: bool, as_json: bool, svg: str | None = None
+) -> None:
     """The answer in the form that was asked for; page and picture to their files."""
     if html:
         from rebalsim.reports.sweep_to_html import render_html
@@ -219,13 +328,17 @@ def _tables(plan: Any) -> int:
         click.echo(f"{name}: {row}")
         width = max(len(c.name) for c in columns)
         for column in columns:
-            click.echo(f"  {column.name.ljust(width)}  {TYPES[column.type].lower():<8}  {column.meaning}")
+            click.echo(
+                f"  {column.name.ljust(width)}  {TYPES[column.type].lower():<8}  {column.meaning}"
+            )
         click.echo()
     return exits.WITHIN
 
 
 def _samples(plan: Any) -> str:
-    """Which of the plan's variants run the consumer protocol; empty if none does, as its scenarios stand."""
+    """Which of the plan's variants run the consumer protocol; empty if none does, as its
+    scenarios stand.
+    """
     from rebalsim.domain.errors import RebalsimError
     from rebalsim.one_run import is_sampled
     from rebalsim.scenario.load import story_of
@@ -234,7 +347,9 @@ def _samples(plan: Any) -> str:
     for base in plan.bases:
         story = story_of(base.text.encode(), base.file)
         for variant in plan.variants or story.variants:
-            with contextlib.suppress(RebalsimError):             # what is wrong with a point is told as that point's error
+            with contextlib.suppress(
+                RebalsimError
+            ):  # what is wrong with a point is told as that point's error
                 if is_sampled(story.scenario(variant)):
                     found[variant] = None
     return f"{' and '.join(found)} {'runs' if len(found) == 1 else 'run'}" if found else ""
@@ -251,25 +366,58 @@ def _dry_run(plan: Any, master: str, as_json: bool) -> int:
     told = estimate(player, cores or 1)
     sample = sample_points(player, 8)
     if as_json:
-        click.echo(json.dumps({
-            "grid": told.grid, "points": told.points, "points_are_exact": told.is_exact, "seeds": told.seeds, "runs": told.runs, "cores": told.cores,
-            "timed_runs": told.probe.timed, "seconds_per_run": told.probe.order.total() / told.probe.order.size / told.probe.rows,
-            "estimated_seconds": round(told.seconds, 1),
-            "sample": [{"point": point, "at": at, **({"problem": why} if why else {})} for point, at, why in sample],
-        }, ensure_ascii=False, indent=2))
+        click.echo(
+            json.dumps(
+                {
+                    "grid": told.grid,
+                    "points": told.points,
+                    "points_are_exact": told.is_exact,
+                    "seeds": told.seeds,
+                    "runs": told.runs,
+                    "cores": told.cores,
+                    "timed_runs": told.probe.timed,
+                    "seconds_per_run": told.probe.order.total()
+                    / told.probe.order.size
+                    / told.probe.rows,
+                    "estimated_seconds": round(told.seconds, 1),
+                    "sample": [
+                        {"point": point, "at": at, **({"problem": why} if why else {})}
+                        for point, at, why in sample
+                    ],
+                },
+                ensure_ascii=False,
+                indent=2,
+            )
+        )
         return exits.WITHIN
     about = "" if told.is_exact else "about "
     click.echo(plan.title or plan.file)
     dropped = f" (of {told.grid:,}; where: drops the others)" if told.points != told.grid else ""
-    click.echo(f"{about}{told.points:,} points{dropped} × {told.seeds:,} seed{'s' if told.seeds != 1 else ''} × {told.probe.rows} "
-               f"variant{'s' if told.probe.rows != 1 else ''} = {about}{told.runs:,} runs")
+    click.echo(
+        f"{about}{told.points:,} points{dropped} × {told.seeds:,} "
+        f"seed{'s' if told.seeds != 1 else ''} × {told.probe.rows} "
+        f"variant{'s' if told.probe.rows != 1 else ''} = {about}{told.runs:,} runs"
+    )
     click.echo("Such as:")
     for point, at, why in sample:
-        click.echo(f"  {point:>8}  {' · '.join(f'{k} {v}' for k, v in at.items())}{f'   ✗ {why}' if why else ''}")
+        click.echo(
+            f"  {point:>8}  "
+            f"{' · '.join(f'{k} {v}' for k, v in at.items())}{f'   ✗ {why}' if why else ''}"
+        )
     if told.impossible:
-        click.echo(f"{told.impossible} of {told.sampled} points looked at cannot be; they become rows with their error.")
+        click.echo(
+            f"{told.impossible} of {told.sampled} points looked at cannot be; they become rows "
+            "with their error."
+        )
     one = told.probe.order.total() / told.probe.order.size / told.probe.rows
-    where = f"on {cores} core{'s' if cores != 1 else ''} here" if cores else "of one core; divide by the cluster's"
-    click.echo(f"About {say_duration(round(told.seconds * SECOND))} {where}, Spark's start included "
-               f"(a run takes {one * 1e3:.1f} ms on average, from {told.probe.timed} timed{'' if told.probe.is_complete else '; not every axis was tried'}).")
+    where = (
+        f"on {cores} core{'s' if cores != 1 else ''} here"
+        if cores
+        else "of one core; divide by the cluster's"
+    )
+    click.echo(
+        f"About {say_duration(round(told.seconds * SECOND))} {where}, Spark's start included "
+        f"(a run takes {one * 1e3:.1f} ms on average, from {told.probe.timed} "
+        f"timed{'' if told.probe.is_complete else '; not every axis was tried'})."
+    )
     return exits.WITHIN

@@ -1,4 +1,6 @@
-"""What the terminal can show: its width, colour, and whether it takes more than ASCII. The only place that asks the environment for it."""
+"""What the terminal can show: its width, colour, and whether it takes more than ASCII. The only
+place that asks the environment for it.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ def is_ascii_only() -> bool:
 
 
 def as_told(text: str) -> str:
-    """The text as stdout can write it: on one that takes ASCII only, signs by their twins and all else written out."""
+    """The text as stdout can write it: on one that takes ASCII only, signs by their twins and
+    all else written out.
+    """
     if text.isascii() or not is_ascii_only():
         return text
     from rebalsim.reports.names import ascii_of

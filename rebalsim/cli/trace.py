@@ -13,19 +13,51 @@ from rebalsim.cli.options import allow_code_option, seed_option, set_option, var
 from rebalsim.cli.report_options import view_from, view_options
 
 
-@click.command("trace", epilog="Examples: rebalsim trace scale-out --variant eager --from 1m · rebalsim trace t.jsonl --event 'Join*' --member c2")
+@click.command(
+    "trace",
+    epilog="Examples: rebalsim trace scale-out --variant eager --from 1m · rebalsim trace t.jsonl "
+    "--event 'Join*' --member c2",
+)
 @click.argument("file", type=click.Path())
 @variant_option
-@click.option("--event", "events", multiple=True, metavar="NAME", help="Only this kind: JoinGroup, MemberRemoved, Callback*. Repeatable.")
-@click.option("--event-number", "numbers", multiple=True, type=click.IntRange(0), metavar="N", help="Only the event of this number. Repeatable.")
-@click.option("--records", "with_records", is_flag=True, help="With deliveries, positions and lag, which are many.")
+@click.option(
+    "--event",
+    "events",
+    multiple=True,
+    metavar="NAME",
+    help="Only this kind: JoinGroup, MemberRemoved, Callback*. Repeatable.",
+)
+@click.option(
+    "--event-number",
+    "numbers",
+    multiple=True,
+    type=click.IntRange(0),
+    metavar="N",
+    help="Only the event of this number. Repeatable.",
+)
+@click.option(
+    "--records",
+    "with_records",
+    is_flag=True,
+    help="With deliveries, positions and lag, which are many.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 @set_option
 @seed_option
 @allow_code_option
 @view_options
-def command(file: str, variant: str | None, events: tuple[str, ...], numbers: tuple[int, ...], with_records: bool, as_json: bool,
-            overrides: tuple[str, ...], seed: int | None, allow_code: bool, **options: Any) -> int:
+def command(
+    file: str,
+    variant: str | None,
+    events: tuple[str, ...],
+    numbers: tuple[int, ...],
+    with_records: bool,
+    as_json: bool,
+    overrides: tuple[str, ...],
+    seed: int | None,
+    allow_code: bool,
+    **options: Any,
+) -> int:
     """Print the exchange in FILE: time, who, event, effect.
 
     FILE is a trace, a recording, a folder of client logs, or a scenario, which is played.
@@ -34,7 +66,9 @@ def command(file: str, variant: str | None, events: tuple[str, ...], numbers: tu
     from rebalsim.reports.exchange import Filter, render, rows
 
     view = view_from(options)
-    chosen = only_variant(open_variants(file, variant, overrides, seed, allow_code, needs_events=True), file)
+    chosen = only_variant(
+        open_variants(file, variant, overrides, seed, allow_code, needs_events=True), file
+    )
     from rebalsim.cli.report_options import check_view
 
     check_view(report_on(file, [chosen], ""), view)
@@ -43,5 +77,7 @@ def command(file: str, variant: str | None, events: tuple[str, ...], numbers: tu
         for told in rows(chosen.analysis.trace, view, wanted):
             click.echo(terminal.json_as_told(json.dumps(asdict(told), ensure_ascii=False)))
     else:
-        click.echo(render(chosen.analysis.trace, view, wanted), nl=False, color=view.is_coloured or None)
+        click.echo(
+            render(chosen.analysis.trace, view, wanted), nl=False, color=view.is_coloured or None
+        )
     return exits.WITHIN

@@ -24,18 +24,42 @@ JUDGES = {
 
 @click.command("verify", epilog="Example: rebalsim verify tests/reality/traces/*.json.gz")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line and file instead of text.")
-@click.option("--out", type=click.Path(path_type=Path), help="Write the prediction of one trace to this file, of several to PATH/NAME.json.")
-@click.option("--wire", is_flag=True, help="Compare traces message by message and show the first difference.")
-@click.option("--phases", is_flag=True, help="Compare the pauses of traces (of 50 ms and more) and their phases: those that were against those of the replay; "
-              "right is what is alike within 100 ms or 5 %, absent on both sides left out.")
-@click.option("--differences", default=3, show_default=True, help="How many differences to show per file.")
-def command(files: tuple[Path, ...], as_json: bool, out: Path | None, wire: bool, phases: bool, differences: int) -> int:
+@click.option(
+    "--json", "as_json", is_flag=True, help="One JSON object a line and file instead of text."
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Write the prediction of one trace to this file, of several to PATH/NAME.json.",
+)
+@click.option(
+    "--wire", is_flag=True, help="Compare traces message by message and show the first difference."
+)
+@click.option(
+    "--phases",
+    is_flag=True,
+    help="Compare the pauses of traces (of 50 ms and more) and their phases: those that were "
+    "against those of the replay; "
+    "right is what is alike within 100 ms or 5 %, absent on both sides left out.",
+)
+@click.option(
+    "--differences", default=3, show_default=True, help="How many differences to show per file."
+)
+def command(
+    files: tuple[Path, ...],
+    as_json: bool,
+    out: Path | None,
+    wire: bool,
+    phases: bool,
+    differences: int,
+) -> int:
     """Replay recordings of a real Kafka and say how far rebalsim agrees with them.
 
-    Takes any mix of assignor answers, coordinator conversations and traces of consumers, plain or .gz. Beneath the totals of several traces
-    stands what chance allows: how far the replay agrees with groups that go by its own rules, their races drawn anew under 20 seeds. Exit 0: all answers and
-    conversations are identical and all traces were replayed; 1: an answer or a conversation differs; 2: a file is not a recording.
+    Takes any mix of assignor answers, coordinator conversations and traces of consumers, plain
+    or .gz. Beneath the totals of several traces stands what chance allows: how far the replay
+    agrees with groups that go by its own rules, their races drawn anew under 20 seeds. Exit 0:
+    all answers and conversations are identical and all traces were replayed; 1: an answer or a
+    conversation differs; 2: a file is not a recording.
     """
     if phases:
         return _phase_by_phase(files, as_json)
@@ -45,7 +69,9 @@ def command(files: tuple[Path, ...], as_json: bool, out: Path | None, wire: bool
     for path in files:
         try:
             judge: Any = importlib.import_module(JUDGES[recognise(path)])
-            finding = judge.verify(path, differences=differences, wire=wire, out=out, several=several)
+            finding = judge.verify(
+                path, differences=differences, wire=wire, out=out, several=several
+            )
         except InputError as e:
             click.echo(str(e), err=True)
             codes.append(exits.INVALID)
@@ -68,7 +94,9 @@ def command(files: tuple[Path, ...], as_json: bool, out: Path | None, wire: bool
 
 
 def _phase_by_phase(files: tuple[Path, ...], as_json: bool) -> int:
-    """Each trace's pauses, and all together, cut into phases: what really was against what the replay says."""
+    """Each trace's pauses, and all together, cut into phases: what really was against what the
+    replay says.
+    """
     from rebalsim.analysis.truth import document, told, total
     from rebalsim.verify.phases import is_played, truth_of
 
@@ -78,7 +106,11 @@ def _phase_by_phase(files: tuple[Path, ...], as_json: bool) -> int:
             if recognise(path) != "trace":
                 raise InputError(f"{path}: is no trace of consumers — only traces have phases")
             if not is_played(path):
-                click.echo(f"{path}: not replayed yet — its members use a protocol whose client is not simulated", err=True)
+                click.echo(
+                    f"{path}: not replayed yet — its members use a protocol whose client is not "
+                    "simulated",
+                    err=True,
+                )
                 continue
             truths.append(truth_of(path))
         except InputError as e:

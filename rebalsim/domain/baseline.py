@@ -1,4 +1,6 @@
-"""A baseline as a value: what every story measured when it was saved, and what changed since. Any difference is real: the draws are the same."""
+"""A baseline as a value: what every story measured when it was saved, and what changed since.
+Any difference is real: the draws are the same.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +20,16 @@ ChangeKind = Literal["improved", "regressed", "changed", "new", "gone", "same"]
 
 @dataclass(frozen=True, slots=True)
 class VariantBaseline:
-    """One variant's figures, in base units: the worst over its seeds. The two digests tell a changed story from changed settings."""
+    """One variant's figures, in base units: the worst over its seeds. The two digests tell a
+    changed story from changed settings.
+    """
 
     seed: int
     runs: int
-    story: str                                  # digest of what happens to the group: topics, members, script, handlers
-    config: str                                 # digest of Kafka's settings, clients' and brokers'
+    story: str  # digest of what happens to the group: topics, members, script, handlers
+    config: str  # digest of Kafka's settings, clients' and brokers'
     metrics: Mapping[str, float] = field(default_factory=dict)
-    phases: Mapping[str, float] = field(default_factory=dict)       # partition-time by phase
+    phases: Mapping[str, float] = field(default_factory=dict)  # partition-time by phase
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +42,20 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One figure before and after; `share` is how much worse it is, as a share of what it was (of nought: without end)."""
+    """One figure before and after; `share` is how much worse it is, as a share of what it was
+    (of nought: without end).
+    """
 
     file: str
     variant: str
-    metric: str                                 # the registered name, or a budget's key; a phase as `partition_seconds_PHASE`
+    metric: str  # the registered name, or a budget's key; a phase as `partition_seconds_PHASE`
     before: float | None
     after: float | None
     kind: ChangeKind
     share: float = 0.0
-    phases: tuple[tuple[str, float, float], ...] = ()      # phase, before, after: those that changed, the largest first
+    phases: tuple[
+        tuple[str, float, float], ...
+    ] = ()  # phase, before, after: those that changed, the largest first
 
 
 def key_of(budget: Budget) -> str:
@@ -59,8 +67,16 @@ def key_of(budget: Budget) -> str:
 
 def selection_said(budget: Budget) -> str:
     """The budget's selection in words: `topics orders, from 10 s`."""
-    parts = [f"{what} {' '.join(names)}" for what, names in (("topics", budget.topics), ("members", budget.members)) if names]
-    parts += [f"{what} {say_duration(at) if at else '0 s'}" for what, at in (("from", budget.from_us), ("until", budget.until_us)) if at is not None]
+    parts = [
+        f"{what} {' '.join(names)}"
+        for what, names in (("topics", budget.topics), ("members", budget.members))
+        if names
+    ]
+    parts += [
+        f"{what} {say_duration(at) if at else '0 s'}"
+        for what, at in (("from", budget.from_us), ("until", budget.until_us))
+        if at is not None
+    ]
     return ", ".join([*parts, *([f"action {budget.action}"] if budget.action else [])])
 
 
@@ -70,14 +86,35 @@ def metric_of(key: str) -> str:
 
 
 def digests_of(scenario: Scenario) -> tuple[str, str]:
-    """A digest of the story without Kafka's settings, and one of these. Budgets, titles and places in the file are in neither."""
-    groups = tuple(replace(g, consumers=tuple(replace(c, config=ClientConfig()) for c in g.consumers)) for g in scenario.groups)
-    bare = replace(
-        scenario, title="", description="", heading="", variant="", budgets=(), expectations=(), digest="", file="", notes=(), seed=0, runs=1,
-        shift_within_us=int(scenario.shift_within_us > 0),
-        groups=groups, cluster=replace(scenario.cluster, config=type(scenario.cluster.config)()), script=tuple(replace(a, line=0) for a in scenario.script),
+    """A digest of the story without Kafka's settings, and one of these. Budgets, titles and
+    places in the file are in neither.
+    """
+    groups = tuple(
+        replace(g, consumers=tuple(replace(c, config=ClientConfig()) for c in g.consumers))
+        for g in scenario.groups
     )
-    config = (scenario.cluster.config, [(c.name, c.config) for g in scenario.groups for c in g.consumers])
+    bare = replace(
+        scenario,
+        title="",
+        description="",
+        heading="",
+        variant="",
+        budgets=(),
+        expectations=(),
+        digest="",
+        file="",
+        notes=(),
+        seed=0,
+        runs=1,
+        shift_within_us=int(scenario.shift_within_us > 0),
+        groups=groups,
+        cluster=replace(scenario.cluster, config=type(scenario.cluster.config)()),
+        script=tuple(replace(a, line=0) for a in scenario.script),
+    )
+    config = (
+        scenario.cluster.config,
+        [(c.name, c.config) for g in scenario.groups for c in g.consumers],
+    )
     return _digest(bare), _digest(config)
 
 
@@ -86,28 +123,47 @@ def _digest(value: object) -> str:
 
 
 def compare(before: Baseline, after: Baseline) -> tuple[Change, ...]:
-    """Every figure that differs, by file, variant and metric; figures that are the same are left out."""
+    """Every figure that differs, by file, variant and metric; figures that are the same are left
+    out.
+    """
     changes: list[Change] = []
     for file, variants in after.stories.items():
         olds = before.stories.get(file, {})
         for variant, new in variants.items():
             old = olds.get(variant)
             if old is None:
-                changes += [Change(file, variant, key, None, value, "new") for key, value in new.metrics.items()]
+                changes += [
+                    Change(file, variant, key, None, value, "new")
+                    for key, value in new.metrics.items()
+                ]
                 continue
             changes += _changes(file, variant, old, new)
-        changes += [Change(file, variant, key, value, None, "gone") for variant, old in olds.items() if variant not in variants
-                    for key, value in old.metrics.items()]
+        changes += [
+            Change(file, variant, key, value, None, "gone")
+            for variant, old in olds.items()
+            if variant not in variants
+            for key, value in old.metrics.items()
+        ]
     return tuple(changes)
 
 
-_TOLD_BY_PHASE = ("partition_seconds", "longest_pause")       # the first of these that changed is told by phase
+_TOLD_BY_PHASE = (
+    "partition_seconds",
+    "longest_pause",
+)  # the first of these that changed is told by phase
 
 
 def _changes(file: str, variant: str, old: VariantBaseline, new: VariantBaseline) -> list[Change]:
-    phases = tuple(sorted(
-        ((phase, old.phases.get(phase, 0), new.phases.get(phase, 0)) for phase in {**old.phases, **new.phases}
-         if old.phases.get(phase, 0) != new.phases.get(phase, 0)), key=lambda p: -abs(p[2] - p[1])))
+    phases = tuple(
+        sorted(
+            (
+                (phase, old.phases.get(phase, 0), new.phases.get(phase, 0))
+                for phase in {**old.phases, **new.phases}
+                if old.phases.get(phase, 0) != new.phases.get(phase, 0)
+            ),
+            key=lambda p: -abs(p[2] - p[1]),
+        )
+    )
     found = []
     for key in {**old.metrics, **new.metrics}:
         was, now = old.metrics.get(key), new.metrics.get(key)
@@ -129,11 +185,17 @@ def _weighed(metric: str, was: float, now: float) -> tuple[ChangeKind, float]:
 
 
 def what_changed(before: Baseline, after: Baseline, file: str, variant: str) -> str:
-    """Where a difference comes from: a changed rebalsim, a changed story, changed settings, other seeds; in words, empty where nothing did."""
+    """Where a difference comes from: a changed rebalsim, a changed story, changed settings,
+    other seeds; in words, empty where nothing did.
+    """
     old, new = before.stories.get(file, {}).get(variant), after.stories.get(file, {}).get(variant)
     if old is None or new is None:
         return ""
-    said = [f"rebalsim changed ({before.rebalsim} → {after.rebalsim})"] if before.rebalsim != after.rebalsim else []
+    said = (
+        [f"rebalsim changed ({before.rebalsim} → {after.rebalsim})"]
+        if before.rebalsim != after.rebalsim
+        else []
+    )
     if old.story != new.story:
         said.append("the story changed (topics, members, handlers or script)")
     if old.config != new.config:
@@ -141,7 +203,8 @@ def what_changed(before: Baseline, after: Baseline, file: str, variant: str) -> 
     if (old.seed, old.runs) != (new.seed, new.runs):
         said.append(f"other seeds ({_seeds(old)} → {_seeds(new)})")
     if not said and (old.metrics != new.metrics or old.phases != new.phases):
-        return "rebalsim itself changed, though its version did not"        # nothing else can: the draws are the same
+        # nothing else can: the draws are the same
+        return "rebalsim itself changed, though its version did not"
     return "; ".join(said)
 
 

@@ -1,4 +1,6 @@
-"""A consumer's effective settings: Kafka's own config keys with Kafka's defaults (Java client 4.3.1), in µs where they are times."""
+"""A consumer's effective settings: Kafka's own config keys with Kafka's defaults (Java client
+4.3.1), in µs where they are times.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +13,20 @@ from rebalsim.domain.instants import MINUTE, MS, SECOND
 class ClientConfig:
     """Field names are Kafka's keys with underscores; `_ms` becomes `_us`."""
 
-    group_protocol: str = "classic"                       # classic | consumer
+    group_protocol: str = "classic"  # classic | consumer
     group_instance_id: str | None = None
     group_remote_assignor: str | None = None
-    partition_assignment_strategy: tuple[str, ...] = ("range", "cooperative-sticky")   # registry names, or module:function
+    partition_assignment_strategy: tuple[str, ...] = (
+        "range",
+        "cooperative-sticky",
+    )  # registry names, or module:function
     session_timeout_us: int = 45 * SECOND
     heartbeat_interval_us: int = 3 * SECOND
     max_poll_interval_us: int = 5 * MINUTE
     max_poll_records: int = 500
     enable_auto_commit: bool = True
     auto_commit_interval_us: int = 5 * SECOND
-    auto_offset_reset: str = "latest"                     # earliest | latest | none
+    auto_offset_reset: str = "latest"  # earliest | latest | none
     fetch_min_bytes: int = 1
     fetch_max_bytes: int = 52_428_800
     max_partition_fetch_bytes: int = 1_048_576
@@ -38,7 +43,9 @@ class ClientConfig:
 
 @dataclass(frozen=True, slots=True)
 class BrokerConfig:
-    """The brokers' settings that bear on a group; fields as above. `append_linger_us` −1 means adaptive (4.3)."""
+    """The brokers' settings that bear on a group; fields as above. `append_linger_us` −1 means
+    adaptive (4.3).
+    """
 
     group_initial_rebalance_delay_us: int = 3 * SECOND
     group_min_session_timeout_us: int = 6 * SECOND
@@ -60,4 +67,4 @@ class BrokerConfig:
     group_consumer_min_assignment_interval_us: int = 0
     group_consumer_max_assignment_interval_us: int = 15 * SECOND
     group_consumer_migration_policy: str = "bidirectional"
-    replica_selector_class: str = ""                      # empty: everybody fetches from the leader
+    replica_selector_class: str = ""  # empty: everybody fetches from the leader

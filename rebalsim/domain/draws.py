@@ -1,4 +1,6 @@
-"""A number that is constant, or drawn from a named distribution. Only described here: who draws is the simulation, from a named stream."""
+"""A number that is constant, or drawn from a named distribution. Only described here: who draws
+is the simulation, from a named stream.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,10 @@ Shape = Literal["constant", "uniform", "normal", "lognormal", "exponential", "ch
 class Draw:
     """Mostly a duration in µs (or a cost in µs); never negative when drawn.
 
-    constant: always `a`. uniform: from `a` to `b`. normal: mean `a`, deviation `b` (cut at 0 and at a ± 4 b). lognormal: median `a`,
-    and `b` is the 99th percentile. exponential: mean `a`, capped at `b` if b > 0. choice: one of `values`.
-    With `tail_share` > 0 that share of draws comes from between the base value and `tail_us` instead (uniformly).
+    constant: always `a`. uniform: from `a` to `b`. normal: mean `a`, deviation `b` (cut at 0 and
+    at a ± 4 b). lognormal: median `a`, and `b` is the 99th percentile. exponential: mean `a`,
+    capped at `b` if b > 0. choice: one of `values`. With `tail_share` > 0 that share of draws
+    comes from between the base value and `tail_us` instead (uniformly).
     """
 
     shape: Shape = "constant"

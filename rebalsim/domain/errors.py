@@ -19,7 +19,9 @@ class RebalsimError(Exception):
 
 
 class InputError(RebalsimError):
-    """The user's file or option is wrong; the message says what, where, and what to write instead."""
+    """The user's file or option is wrong; the message says what, where, and what to write
+    instead.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,23 +31,31 @@ class Problem:
     file: str
     line: int
     column: int
-    message: str          # what is wrong with the value shown — what to write instead
-    source: str = ""      # the line as it stands in the file
-    width: int = 1        # how many columns the caret underlines
-    rule: str = ""        # the lint rule that found it, if one did
+    message: str  # what is wrong with the value shown — what to write instead
+    source: str = ""  # the line as it stands in the file
+    width: int = 1  # how many columns the caret underlines
+    rule: str = ""  # the lint rule that found it, if one did
     is_warning: bool = False
 
     def __str__(self) -> str:
-        """`file:line:column: what is wrong — what to write instead`, and below it the line with a caret."""
-        head = f"{self.file}:{self.line}:{self.column}: {'warning: ' if self.is_warning else ''}{self.message}{f' [{self.rule}]' if self.rule else ''}"
+        """`file:line:column: what is wrong — what to write instead`, and below it the line with
+        a caret.
+        """
+        head = (
+            f"{self.file}:{self.line}:{self.column}: "
+            f"{'warning: ' if self.is_warning else ''}{self.message}{f' [{self.rule}]' if self.rule else ''}"
+        )
         if not self.source.strip():
             return head
         start = max(0, self.column - 60)
-        shown = "".join(c if c.isprintable() else " " for c in self.source[start: start + 110])
+        shown = "".join(c if c.isprintable() else " " for c in self.source[start : start + 110])
         before = shown[: self.column - 1 - start]
         width = max(1, min(self.width, len(shown) - len(before)))
         margin = f"{self.line:>6} | "
-        return f"{head}\n{margin}{'…' if start else ''}{shown}\n{' ' * (len(margin) - 2)}| {' ' * bool(start)}{_blank(before)}{'^' * width}"
+        return (
+            f"{head}\n{margin}{'…' if start else ''}{shown}\n{' ' * (len(margin) - 2)}| "
+            f"{' ' * bool(start)}{_blank(before)}{'^' * width}"
+        )
 
 
 def _blank(text: str) -> str:
@@ -54,7 +64,10 @@ def _blank(text: str) -> str:
         return " " * len(text)
     import unicodedata
 
-    return "".join("  " if unicodedata.east_asian_width(c) in "WF" else "" if unicodedata.combining(c) else " " for c in text)
+    return "".join(
+        "  " if unicodedata.east_asian_width(c) in "WF" else "" if unicodedata.combining(c) else " "
+        for c in text
+    )
 
 
 class ProblemsError(InputError):

@@ -1,4 +1,6 @@
-"""What a client library does otherwise than Kafka's own Java client, as far as it decides when a group's members join, beat and pause."""
+"""What a client library does otherwise than Kafka's own Java client, as far as it decides when a
+group's members join, beat and pause.
+"""
 
 from __future__ import annotations
 
@@ -7,25 +9,39 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Habits:
-    """The default is the Java client. The sources are in the table of `rebalsim explain profiles`."""
+    """The default is the Java client. The sources are in the table of `rebalsim explain
+    profiles`.
+    """
 
-    runs_itself: bool = False             # a thread of its own joins, beats and assigns, whatever the application does
-    awaits_poll: str = "never"            # does a rebalance callback wait for the application to poll: always | registered (only if there is one) | never
-    pauses_meanwhile: bool = False        # … and is nothing handed over until it has run
-    has_poll_limit: bool = True           # max.poll.interval.ms
-    poll_check_us: int = 0                # how often it is looked at; 0: when it is over
-    rebalance_timeout: str = "max-poll"   # what JoinGroup asks for: max-poll | session | fixed
-    rebalance_timeout_us: int = 0         # … where it is fixed
-    join_spacing_us: int = 0              # attempts to join are so far apart, unless the last one led on
-    beats_after_join_us: int = 0          # one more heartbeat so soon after a cooperative join
-    join_version: int = 9                 # of JoinGroup: below 9 the leader is never told to skip the assignment
-    follows_group: bool = False           # cooperative where the group's assignor is, rather than where all of its own are
-    ends_session: str = ""                # it gives up all that it owns, as lost, and joins anew, session.timeout.ms after: last-answer | first-try (a beat's)
-    at_refused_commit: str = "loses"      # a commit by somebody whom the group does not know: loses | rejoins (the join tells) | nothing (the next beat does)
+    runs_itself: bool = (
+        False  # a thread of its own joins, beats and assigns, whatever the application does
+    )
+    # does a rebalance callback wait for the application to poll: always | registered (only if there
+    # is one) | never
+    awaits_poll: str = "never"
+    pauses_meanwhile: bool = False  # … and is nothing handed over until it has run
+    has_poll_limit: bool = True  # max.poll.interval.ms
+    poll_check_us: int = 0  # how often it is looked at; 0: when it is over
+    rebalance_timeout: str = "max-poll"  # what JoinGroup asks for: max-poll | session | fixed
+    rebalance_timeout_us: int = 0  # … where it is fixed
+    join_spacing_us: int = 0  # attempts to join are so far apart, unless the last one led on
+    beats_after_join_us: int = 0  # one more heartbeat so soon after a cooperative join
+    join_version: int = 9  # of JoinGroup: below 9 the leader is never told to skip the assignment
+    follows_group: bool = (
+        False  # cooperative where the group's assignor is, rather than where all of its own are
+    )
+    # it gives up all that it owns, as lost, and joins anew, session.timeout.ms after: last-answer |
+    # first-try (a beat's)
+    ends_session: str = ""
+    # a commit by somebody whom the group does not know: loses | rejoins (the join tells) | nothing
+    # (the next beat does)
+    at_refused_commit: str = "loses"
 
     def rebalance_timeout_of(self, session_us: int, max_poll_us: int) -> int:
         """How long the coordinator shall wait for this member to join."""
-        return {"max-poll": max_poll_us, "session": session_us, "fixed": self.rebalance_timeout_us}[self.rebalance_timeout]
+        return {"max-poll": max_poll_us, "session": session_us, "fixed": self.rebalance_timeout_us}[
+            self.rebalance_timeout
+        ]
 
 
 JAVA = Habits()

@@ -1,4 +1,6 @@
-"""Names of things. A partition is always a topic and a number; a member is the group's record of a consumer, a consumer is the process."""
+"""Names of things. A partition is always a topic and a number; a member is the group's record of
+a consumer, a consumer is the process.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Time is integer microseconds: an instant since the start of the run, or a duration. Intervals are half-open."""
+"""Time is integer microseconds: an instant since the start of the run, or a duration. Intervals
+are half-open.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""THE registry of metrics: the only names that budgets, sweeps, reports and baselines know. What they mean stands here; measuring is analysis' work.
+"""THE registry of metrics: the only names that budgets, sweeps, reports and baselines know. What
+they mean stands here; measuring is analysis' work.
 
-Base units: µs for durations (partition-µs for what is summed over partitions), plain numbers otherwise. Percentiles are by nearest rank.
+Base units: µs for durations (partition-µs for what is summed over partitions), plain numbers
+otherwise. Percentiles are by nearest rank.
 """
 
 from __future__ import annotations
@@ -15,13 +17,27 @@ Better = Literal["less", "more", "neither"]
 Population = Literal["run", "pauses", "partitions", "disturbances", "members", "records"]
 
 PHASES = (
-    "stuck", "detection", "away", "notice", "revoke", "release", "interval", "barrier", "follow-up", "pickup", "assignment", "restore", "fetch",
+    "stuck",
+    "detection",
+    "away",
+    "notice",
+    "revoke",
+    "release",
+    "interval",
+    "barrier",
+    "follow-up",
+    "pickup",
+    "assignment",
+    "restore",
+    "fetch",
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One measured number of a run; `population` is what it is the maximum, percentile or sum of."""
+    """One measured number of a run; `population` is what it is the maximum, percentile or sum
+    of.
+    """
 
     name: str
     unit: Unit
@@ -29,15 +45,16 @@ class Metric:
     population: Population
     meaning: str
     is_known_to_consumer_protocol: bool = True
-    kafka_name: str = ""           # of the client metric that it repeats
+    kafka_name: str = ""  # of the client metric that it repeats
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
     """What part of a run a metric is taken over. Empty means all; the window is half-open.
 
-    Members: the partitions these held when the pause began, or were handed after it. Window: pauses and disturbances that overlap it count whole;
-    sums over time are clipped to it. Action: what the script's action with that id set off.
+    Members: the partitions these held when the pause began, or were handed after it. Window:
+    pauses and disturbances that overlap it count whole; sums over time are clipped to it.
+    Action: what the script's action with that id set off.
     """
 
     topics: tuple[str, ...] = ()
@@ -46,11 +63,19 @@ class Selection:
     until_us: int | None = None
     action: str = ""
     group: str = ""
-    after_start: bool = False         # pauses that began once the group had settled for the first time
+    after_start: bool = False  # pauses that began once the group had settled for the first time
 
     @property
     def is_all(self) -> bool:
-        return not (self.topics or self.members or self.action or self.group or self.after_start or self.from_us is not None or self.until_us is not None)
+        return not (
+            self.topics
+            or self.members
+            or self.action
+            or self.group
+            or self.after_start
+            or self.from_us is not None
+            or self.until_us is not None
+        )
 
 
 EVERYTHING = Selection()
@@ -58,76 +83,310 @@ EVERYTHING = Selection()
 
 def _of_pauses() -> list[Metric]:
     found = [
-        Metric("longest_pause", "duration", "less", "pauses", "the longest that any partition stood still"),
-        *(Metric(f"p{p}_pause", "duration", "less", "pauses", f"{p} % of the pauses were no longer than this") for p in (50, 95, 99)),
-        *(Metric(f"p{p}_partition_pause", "duration", "less", "partitions", f"{p} % of the partitions never stood still for longer than this")
-          for p in (50, 95, 99)),
-        Metric("partition_seconds", "partition-time", "less", "partitions", "time stood still, summed over partitions"),
-        Metric("partitions_touched", "partitions", "less", "partitions", "how many partitions stood still at all"),
+        Metric(
+            "longest_pause",
+            "duration",
+            "less",
+            "pauses",
+            "the longest that any partition stood still",
+        ),
+        *(
+            Metric(
+                f"p{p}_pause",
+                "duration",
+                "less",
+                "pauses",
+                f"{p} % of the pauses were no longer than this",
+            )
+            for p in (50, 95, 99)
+        ),
+        *(
+            Metric(
+                f"p{p}_partition_pause",
+                "duration",
+                "less",
+                "partitions",
+                f"{p} % of the partitions never stood still for longer than this",
+            )
+            for p in (50, 95, 99)
+        ),
+        Metric(
+            "partition_seconds",
+            "partition-time",
+            "less",
+            "partitions",
+            "time stood still, summed over partitions",
+        ),
+        Metric(
+            "partitions_touched",
+            "partitions",
+            "less",
+            "partitions",
+            "how many partitions stood still at all",
+        ),
         Metric("pauses", "count", "less", "pauses", "how many times a partition stood still"),
-        Metric("open_pauses", "count", "less", "pauses", "pauses that had not ended at the horizon"),
+        Metric(
+            "open_pauses", "count", "less", "pauses", "pauses that had not ended at the horizon"
+        ),
     ]
     for phase in PHASES:
         name = phase.replace("-", "_")
-        found.append(Metric(f"pause_{name}", "duration", "less", "pauses", f"the longest that any one pause spent in its phase `{phase}`"))
-        found.append(Metric(f"partition_seconds_{name}", "partition-time", "less", "partitions", f"time spent in the phase `{phase}`, summed over partitions"))
+        found.append(
+            Metric(
+                f"pause_{name}",
+                "duration",
+                "less",
+                "pauses",
+                f"the longest that any one pause spent in its phase `{phase}`",
+            )
+        )
+        found.append(
+            Metric(
+                f"partition_seconds_{name}",
+                "partition-time",
+                "less",
+                "partitions",
+                f"time spent in the phase `{phase}`, summed over partitions",
+            )
+        )
     return found
 
 
 def _of_rebalances() -> list[Metric]:
     return [
-        Metric("rebalances", "count", "less", "run", "rounds that the coordinator completed (consumer protocol: changed targets)"),
-        Metric("disturbances", "count", "less", "run", "intervals from a trigger to a stable group"),
-        Metric("generations", "count", "less", "run", "the highest generation that any member joined", is_known_to_consumer_protocol=False),
-        Metric("moved_partitions", "partitions", "less", "disturbances", "partitions that had another owner after a disturbance than before, summed"),
-        Metric("least_moves", "partitions", "neither", "disturbances", "how many of them had to move at least for an even spread, summed"),
-        Metric("moved_over_least", "partitions", "less", "disturbances", "partitions moved beyond the least that had to"),
-        Metric("settle_time", "duration", "less", "disturbances", "the longest disturbance; one still open at the horizon counts so far"),
-        Metric("first_settle_time", "duration", "less", "run", "from the group's first member to its first stable assignment"),
-        Metric("unsettled", "count", "less", "disturbances", "disturbances that had not ended at the horizon"),
-        Metric("longest_rebalance", "duration", "less", "run", "the longest round, from its trigger until every member had run its callbacks"),
-        Metric("rebalances_per_hour", "per-hour", "less", "run", "rounds per hour after the first settling; more than five is the usual alert"),
-        Metric("rebalancing_share", "share", "less", "run", "share of the time, after the first settling, in which the group was not stable"),
-        Metric("members_removed", "count", "less", "members", "members that the coordinator removed against their will"),
-        Metric("poll_expirations", "count", "less", "members", "times that max.poll.interval.ms ran out"),
-        Metric("fenced_members", "count", "less", "members", "consumers whose old identity was refused"),
-        Metric("member_seconds", "duration", "neither", "members", "time that processes existed, summed over consumers: what capacity costs"),
+        Metric(
+            "rebalances",
+            "count",
+            "less",
+            "run",
+            "rounds that the coordinator completed (consumer protocol: changed targets)",
+        ),
+        Metric(
+            "disturbances", "count", "less", "run", "intervals from a trigger to a stable group"
+        ),
+        Metric(
+            "generations",
+            "count",
+            "less",
+            "run",
+            "the highest generation that any member joined",
+            is_known_to_consumer_protocol=False,
+        ),
+        Metric(
+            "moved_partitions",
+            "partitions",
+            "less",
+            "disturbances",
+            "partitions that had another owner after a disturbance than before, summed",
+        ),
+        Metric(
+            "least_moves",
+            "partitions",
+            "neither",
+            "disturbances",
+            "how many of them had to move at least for an even spread, summed",
+        ),
+        Metric(
+            "moved_over_least",
+            "partitions",
+            "less",
+            "disturbances",
+            "partitions moved beyond the least that had to",
+        ),
+        Metric(
+            "settle_time",
+            "duration",
+            "less",
+            "disturbances",
+            "the longest disturbance; one still open at the horizon counts so far",
+        ),
+        Metric(
+            "first_settle_time",
+            "duration",
+            "less",
+            "run",
+            "from the group's first member to its first stable assignment",
+        ),
+        Metric(
+            "unsettled",
+            "count",
+            "less",
+            "disturbances",
+            "disturbances that had not ended at the horizon",
+        ),
+        Metric(
+            "longest_rebalance",
+            "duration",
+            "less",
+            "run",
+            "the longest round, from its trigger until every member had run its callbacks",
+        ),
+        Metric(
+            "rebalances_per_hour",
+            "per-hour",
+            "less",
+            "run",
+            "rounds per hour after the first settling; more than five is the usual alert",
+        ),
+        Metric(
+            "rebalancing_share",
+            "share",
+            "less",
+            "run",
+            "share of the time, after the first settling, in which the group was not stable",
+        ),
+        Metric(
+            "members_removed",
+            "count",
+            "less",
+            "members",
+            "members that the coordinator removed against their will",
+        ),
+        Metric(
+            "poll_expirations",
+            "count",
+            "less",
+            "members",
+            "times that max.poll.interval.ms ran out",
+        ),
+        Metric(
+            "fenced_members", "count", "less", "members", "consumers whose old identity was refused"
+        ),
+        Metric(
+            "member_seconds",
+            "duration",
+            "neither",
+            "members",
+            "time that processes existed, summed over consumers: what capacity costs",
+        ),
     ]
 
 
 def _of_records() -> list[Metric]:
     return [
-        Metric("lag_peak", "records", "less", "run", "the most records that had arrived and were not handled, over all partitions at one instant"),
-        Metric("lag_peak_partition", "records", "less", "partitions", "the highest lag of any one partition"),
-        Metric("lag_at_end", "records", "less", "run", "records that had arrived and were not handled at the horizon"),
-        Metric("time_to_catch_up", "duration", "less", "partitions", "from the end of a pause until lag was back at what it was before; the longest"),
-        Metric("duplicates", "records", "less", "run", "handled twice: a new owner began below what had been handled, or the old one went on beside it"),
-        Metric("duplicates_per_rebalance", "records", "less", "run", "duplicates divided by rebalances"),
-        Metric("skipped", "records", "less", "run", "records that nobody was handed because an owner started above them"),
-        Metric("record_age_p99", "duration", "less", "records", "99 % of the records were handed over no older than this"),
-        Metric("record_age_max", "duration", "less", "records", "the oldest that any record was when it was handed over"),
+        Metric(
+            "lag_peak",
+            "records",
+            "less",
+            "run",
+            "the most records that had arrived and were not handled, over all partitions at one "
+            "instant",
+        ),
+        Metric(
+            "lag_peak_partition",
+            "records",
+            "less",
+            "partitions",
+            "the highest lag of any one partition",
+        ),
+        Metric(
+            "lag_at_end",
+            "records",
+            "less",
+            "run",
+            "records that had arrived and were not handled at the horizon",
+        ),
+        Metric(
+            "time_to_catch_up",
+            "duration",
+            "less",
+            "partitions",
+            "from the end of a pause until lag was back at what it was before; the longest",
+        ),
+        Metric(
+            "duplicates",
+            "records",
+            "less",
+            "run",
+            "handled twice: a new owner began below what had been handled, or the old one went "
+            "on beside it",
+        ),
+        Metric(
+            "duplicates_per_rebalance", "records", "less", "run", "duplicates divided by rebalances"
+        ),
+        Metric(
+            "skipped",
+            "records",
+            "less",
+            "run",
+            "records that nobody was handed because an owner started above them",
+        ),
+        Metric(
+            "record_age_p99",
+            "duration",
+            "less",
+            "records",
+            "99 % of the records were handed over no older than this",
+        ),
+        Metric(
+            "record_age_max",
+            "duration",
+            "less",
+            "records",
+            "the oldest that any record was when it was handed over",
+        ),
     ]
 
 
 _KAFKA: tuple[tuple[str, Unit, Better, str], ...] = (
-    ("rebalance-latency-avg", "duration", "less", "mean time from the first JoinGroup to the SyncGroup answer"),
+    (
+        "rebalance-latency-avg",
+        "duration",
+        "less",
+        "mean time from the first JoinGroup to the SyncGroup answer",
+    ),
     ("rebalance-latency-max", "duration", "less", "longest such time"),
     ("rebalance-latency-total", "duration", "less", "sum of such times"),
-    ("rebalance-total", "count", "less", "rebalances that the member itself counted (a static return is 1)"),
+    (
+        "rebalance-total",
+        "count",
+        "less",
+        "rebalances that the member itself counted (a static return is 1)",
+    ),
     ("rebalance-rate-per-hour", "per-hour", "less", "its rebalances per hour"),
-    ("failed-rebalance-total", "count", "less", "failed attempts to join, MEMBER_ID_REQUIRED included"),
+    (
+        "failed-rebalance-total",
+        "count",
+        "less",
+        "failed attempts to join, MEMBER_ID_REQUIRED included",
+    ),
     ("failed-rebalance-rate-per-hour", "per-hour", "less", "failed attempts per hour"),
-    ("last-rebalance-seconds-ago", "duration", "neither", "time since the last rebalance, in whole seconds"),
-    ("join-time-avg", "duration", "less", "mean latency of JoinGroup, the wait at the barrier included"),
+    (
+        "last-rebalance-seconds-ago",
+        "duration",
+        "neither",
+        "time since the last rebalance, in whole seconds",
+    ),
+    (
+        "join-time-avg",
+        "duration",
+        "less",
+        "mean latency of JoinGroup, the wait at the barrier included",
+    ),
     ("join-time-max", "duration", "less", "longest latency of JoinGroup"),
     ("join-total", "count", "less", "successful JoinGroups"),
     ("sync-time-avg", "duration", "less", "mean latency of SyncGroup"),
     ("sync-time-max", "duration", "less", "longest latency of SyncGroup"),
     ("sync-total", "count", "less", "successful SyncGroups"),
     ("partition-revoked-latency-avg", "duration", "less", "mean time spent in onPartitionsRevoked"),
-    ("partition-revoked-latency-max", "duration", "less", "longest time spent in onPartitionsRevoked"),
-    ("partition-assigned-latency-avg", "duration", "less", "mean time spent in onPartitionsAssigned"),
-    ("partition-assigned-latency-max", "duration", "less", "longest time spent in onPartitionsAssigned"),
+    (
+        "partition-revoked-latency-max",
+        "duration",
+        "less",
+        "longest time spent in onPartitionsRevoked",
+    ),
+    (
+        "partition-assigned-latency-avg",
+        "duration",
+        "less",
+        "mean time spent in onPartitionsAssigned",
+    ),
+    (
+        "partition-assigned-latency-max",
+        "duration",
+        "less",
+        "longest time spent in onPartitionsAssigned",
+    ),
     ("partition-lost-latency-avg", "duration", "less", "mean time spent in onPartitionsLost"),
     ("partition-lost-latency-max", "duration", "less", "longest time spent in onPartitionsLost"),
     ("assigned-partitions", "partitions", "neither", "partitions held at the end"),
@@ -139,17 +398,38 @@ _KAFKA: tuple[tuple[str, Unit, Better, str], ...] = (
 
 def _of_clients() -> list[Metric]:
     return [
-        Metric(name.replace("-", "_"), unit, better, "members", meaning + "; of the member where it is highest", kafka_name=name)
+        Metric(
+            name.replace("-", "_"),
+            unit,
+            better,
+            "members",
+            meaning + "; of the member where it is highest",
+            kafka_name=name,
+        )
         for name, unit, better, meaning in _KAFKA
     ]
 
 
-METRICS: dict[str, Metric] = {m.name: m for m in (*_of_pauses(), *_of_rebalances(), *_of_records(), *_of_clients())}
+METRICS: dict[str, Metric] = {
+    m.name: m for m in (*_of_pauses(), *_of_rebalances(), *_of_records(), *_of_clients())
+}
 
 # What a reader wants first, in the order of a summary.
 HEADLINES = (
-    "longest_pause", "p50_partition_pause", "p95_partition_pause", "partition_seconds", "partitions_touched", "rebalances", "generations",
-    "moved_partitions", "least_moves", "lag_peak", "time_to_catch_up", "duplicates", "skipped", "settle_time",
+    "longest_pause",
+    "p50_partition_pause",
+    "p95_partition_pause",
+    "partition_seconds",
+    "partitions_touched",
+    "rebalances",
+    "generations",
+    "moved_partitions",
+    "least_moves",
+    "lag_peak",
+    "time_to_catch_up",
+    "duplicates",
+    "skipped",
+    "settle_time",
 )
 
 
@@ -158,15 +438,18 @@ def nearest_metric(name: str) -> str:
     close = get_close_matches(name.replace("-", "_").replace(".", "_"), METRICS, n=1, cutoff=0.5)
     return close[0] if close else ""
 
-ALERT_PER_HOUR = 5        # more rebalances an hour than this is the usual alert
+
+ALERT_PER_HOUR = 5  # more rebalances an hour than this is the usual alert
 
 
 N = TypeVar("N", int, float)
 
 
 def percentile(ordered: Sequence[N], percent: float) -> N | None:
-    """The value at that percentile by nearest rank (SQL's percentile_disc); None of nothing. The values are given in ascending order."""
+    """The value at that percentile by nearest rank (SQL's percentile_disc); None of nothing. The
+    values are given in ascending order.
+    """
     if not ordered:
         return None
-    rank = -int(-percent * len(ordered) // 100)      # the ceiling, without a float's excess
+    rank = -int(-percent * len(ordered) // 100)  # the ceiling, without a float's excess
     return ordered[min(max(rank, 1), len(ordered)) - 1]

@@ -1,7 +1,9 @@
-"""The story as meant: every default filled in, one variant applied. This is all that the simulation is told.
+"""The story as meant: every default filled in, one variant applied. This is all that the simulation
+is told.
 
-YAML becomes this in the scenario room; verify builds it from a recording, tests by hand. Nothing here is optional in meaning: what a
-file leaves out has its default here. Frozen and plain, so that it can be sent to another process and hashed.
+YAML becomes this in the scenario room; verify builds it from a recording, tests by hand. Nothing
+here is optional in meaning: what a file leaves out has its default here. Frozen and plain, so
+that it can be sent to another process and hashed.
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ class Broker:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One-way latency that overrides the general one, between two ends; an end is a consumer, a broker (`broker-1`) or a rack."""
+    """One-way latency that overrides the general one, between two ends; an end is a consumer, a
+    broker (`broker-1`) or a rack.
+    """
 
     one: str
     other: str
@@ -39,8 +43,8 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    latency: Draw = constantly(1 * MS)            # client–broker, one way
-    cross_rack: Draw | None = None                # the same between racks; None: no difference
+    latency: Draw = constantly(1 * MS)  # client–broker, one way
+    cross_rack: Draw | None = None  # the same between racks; None: no difference
     links: tuple[Link, ...] = ()
 
 
@@ -50,13 +54,15 @@ class Cluster:
     brokers: tuple[Broker, ...] = (Broker(0),)
     config: BrokerConfig = BrokerConfig()
     network: Network = Network()
-    log_append: Draw = constantly(1 * MS)         # coordinator: local append …
-    replication: Draw = NOTHING                   # … and until the high watermark covers it
+    log_append: Draw = constantly(1 * MS)  # coordinator: local append …
+    replication: Draw = NOTHING  # … and until the high watermark covers it
 
 
 @dataclass(frozen=True, slots=True)
 class RateStep:
-    """From `at_us` on the topic's rate goes to `per_second`: at once, or as a straight line from the step before (ramp)."""
+    """From `at_us` on the topic's rate goes to `per_second`: at once, or as a straight line from
+    the step before (ramp).
+    """
 
     at_us: int
     per_second: float
@@ -67,17 +73,21 @@ class RateStep:
 class Topic:
     name: str
     partitions: int
-    rate: tuple[RateStep, ...] = (RateStep(0, 0.0),)      # of the whole topic
-    weights: tuple[float, ...] = ()                       # share per partition; empty: equal
+    rate: tuple[RateStep, ...] = (RateStep(0, 0.0),)  # of the whole topic
+    weights: tuple[float, ...] = ()  # share per partition; empty: equal
     record_bytes: int = 1_000
     topic_id: str = ""
-    replicas: tuple[tuple[int, ...], ...] = ()            # per partition its brokers, leader first; empty: any broker may lead
+    replicas: tuple[
+        tuple[int, ...], ...
+    ] = ()  # per partition its brokers, leader first; empty: any broker may lead
     has_leader_epochs: bool = True
     exists_from_start: bool = True
-    backlog: int = 0                                      # records per partition that wait at the start
+    backlog: int = 0  # records per partition that wait at the start
 
     def replicas_of(self, number: int, brokers: Sequence[int], offset: int) -> tuple[int, ...]:
-        """The brokers of a partition, leader first. Those that are added later have as many as the first, going round the brokers."""
+        """The brokers of a partition, leader first. Those that are added later have as many as
+        the first, going round the brokers.
+        """
         if number < len(self.replicas):
             return self.replicas[number]
         factor = len(self.replicas[0]) if self.replicas else 1
@@ -91,10 +101,14 @@ class Handler:
     per_record: Draw = NOTHING
     per_batch: Draw = NOTHING
     poll_timeout_us: int = 100 * MS
-    commit: str = "auto"              # auto | sync-batch | sync-record | async | none
-    commit_on_revoke: str = "none"    # none | once | per-partition
-    on_error: str = "retry"           # after an exception from poll, a commit or a listener: retry | close | crash
-    catches_commits: bool = False     # … but it goes on after a commit that was refused, whatever it does else
+    commit: str = "auto"  # auto | sync-batch | sync-record | async | none
+    commit_on_revoke: str = "none"  # none | once | per-partition
+    on_error: str = (
+        "retry"  # after an exception from poll, a commit or a listener: retry | close | crash
+    )
+    catches_commits: bool = (
+        False  # … but it goes on after a commit that was refused, whatever it does else
+    )
 
     @property
     def goes_on_after_commits(self) -> bool:
@@ -115,8 +129,8 @@ class Listener:
     revoked: Cost = Cost()
     assigned: Cost = Cost()
     lost: Cost = Cost()
-    throws_in: str = ""               # revoked | assigned | lost: that callback throws …
-    throws_times: int = 1             # … the first so many times
+    throws_in: str = ""  # revoked | assigned | lost: that callback throws …
+    throws_times: int = 1  # … the first so many times
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,21 +140,23 @@ class State:
     bytes_per_partition: int = 0
     restore_bytes_per_second: float = 0.0
     flush_bytes_per_second: float = 0.0
-    standby_share: float = 0.0        # of a restore that a standby saves
+    standby_share: float = 0.0  # of a restore that a standby saves
 
 
 @dataclass(frozen=True, slots=True)
 class Life:
     """Process start and stop."""
 
-    start: Draw = NOTHING             # from being started to the first poll()
-    stop: Draw = NOTHING              # from being asked to stop to close()
-    grace_us: int = 30_000 * MS       # killed when it has not exited by then
+    start: Draw = NOTHING  # from being started to the first poll()
+    stop: Draw = NOTHING  # from being asked to stop to close()
+    grace_us: int = 30_000 * MS  # killed when it has not exited by then
 
 
 @dataclass(frozen=True, slots=True)
 class AssignorCost:
-    """The time the leader needs to compute an assignment: fixed + per (member × partition). Stated, never measured."""
+    """The time the leader needs to compute an assignment: fixed + per (member × partition).
+    Stated, never measured.
+    """
 
     fixed_us: float = 0.0
     per_member_partition_us: float = 0.0
@@ -152,7 +168,9 @@ class Consumer:
 
     name: str
     group: str
-    process: str = ""                 # consumers of one process share restarts, GC pauses and crashes; empty: its own
+    process: str = (
+        ""  # consumers of one process share restarts, GC pauses and crashes; empty: its own
+    )
     rack: str = ""
     client: str = "java"
     client_version: str = "4.3"
@@ -165,7 +183,9 @@ class Consumer:
     state: State = State()
     life: Life = Life()
     assignor_cost: AssignorCost = AssignorCost()
-    starts_at: Draw | None = NOTHING  # when the process is started; None: only when an action starts it
+    starts_at: Draw | None = (
+        NOTHING  # when the process is started; None: only when an action starts it
+    )
 
     def subscribes_to(self, topic: str) -> bool:
         """By name, or by a pattern that matches all of the name."""
@@ -178,19 +198,33 @@ class Consumer:
 
     @property
     def has_callback(self) -> bool:
-        """Does the application have a rebalance callback? Where its listener costs and does nothing, nobody could tell."""
-        return bool(self.listener != Listener() or self.handler.commit_on_revoke != "none" or self.state.bytes_per_partition)
+        """Does the application have a rebalance callback? Where its listener costs and does
+        nothing, nobody could tell.
+        """
+        return bool(
+            self.listener != Listener()
+            or self.handler.commit_on_revoke != "none"
+            or self.state.bytes_per_partition
+        )
 
     @property
     def awaits_poll(self) -> bool:
-        """Under the classic protocol: does its part in a rebalance wait for the application to poll?"""
+        """Under the classic protocol: does its part in a rebalance wait for the application to
+        poll?
+        """
         how = self.habits.awaits_poll
-        return not self.habits.runs_itself or how == "always" or (how == "registered" and self.has_callback)
+        return (
+            not self.habits.runs_itself
+            or how == "always"
+            or (how == "registered" and self.has_callback)
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A group's members at the start, in order. They start cold: the first generation is part of the story."""
+    """A group's members at the start, in order. They start cold: the first generation is part of
+    the story.
+    """
 
     name: str
     consumers: tuple[Consumer, ...]
@@ -201,7 +235,7 @@ class Scenario:
     title: str = ""
     description: str = ""
     variant: str = "as-written"
-    heading: str = ""                 # the variant with its assignor: "eager (range)"
+    heading: str = ""  # the variant with its assignor: "eager (range)"
     cluster: Cluster = Cluster()
     machine: Machine = Machine()
     topics: tuple[Topic, ...] = ()
@@ -209,14 +243,16 @@ class Scenario:
     script: tuple[Action, ...] = ()
     random_faults: tuple[RandomFault, ...] = ()
     horizon_us: int = 10 * MINUTE
-    shift_within_us: int = 0          # seeds other than 1 play the script later, each by its own share of this (rebalsim.domain.phase)
+    # seeds other than 1 play the script later, each by its own share of this
+    # (rebalsim.domain.phase)
+    shift_within_us: int = 0
     seed: int = 1
     runs: int = 1
     budgets: tuple[Budget, ...] = ()
     expectations: tuple[Expectation, ...] = ()
-    digest: str = ""                  # of the file's meaning, for traces and baselines
+    digest: str = ""  # of the file's meaning, for traces and baselines
     file: str = ""
-    notes: tuple[str, ...] = field(default=())   # what the overlay dropped or changed, in sentences
+    notes: tuple[str, ...] = field(default=())  # what the overlay dropped or changed, in sentences
 
 
 def everybody_in(story: Scenario) -> Iterator[Consumer]:
@@ -227,15 +263,24 @@ def everybody_in(story: Scenario) -> Iterator[Consumer]:
 
 def has_draws(story: Scenario) -> bool:
     """Does anything in it happen at random, besides what Kafka itself draws?"""
-    return bool(story.random_faults) or any(action.jitter_us for action in story.script) or any(
-        not draw.is_constant for part in (story.cluster, story.groups, story.script) for draw in _within(part, Draw))
+    return (
+        bool(story.random_faults)
+        or any(action.jitter_us for action in story.script)
+        or any(
+            not draw.is_constant
+            for part in (story.cluster, story.groups, story.script)
+            for draw in _within(part, Draw)
+        )
+    )
 
 
 def _within(value: Any, kind: type[T]) -> Iterator[T]:
     if isinstance(value, kind):
         yield value
     elif isinstance(value, tuple):
-        if not (value and isinstance(value[0], str | float)):      # names and numbers, of which there may be very many
+        if not (
+            value and isinstance(value[0], str | float)
+        ):  # names and numbers, of which there may be very many
             for one in value:
                 yield from _within(one, kind)
     elif is_dataclass(value):

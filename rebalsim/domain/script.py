@@ -1,7 +1,9 @@
-"""The script: what is done to the world, and when. One frozen class per action; the simulation's faults room carries them out.
+"""The script: what is done to the world, and when. One frozen class per action; the simulation's
+faults room carries them out.
 
-An action happens at a time (`at_us`), or after another one (`after` names its id; `at_us` is then the delay), or once a condition
-holds (`when`; `at_us` is then the earliest moment). It may repeat: `times` in all, `every_us` apart, each shifted by up to `jitter_us`.
+An action happens at a time (`at_us`), or after another one (`after` names its id; `at_us` is
+then the delay), or once a condition holds (`when`; `at_us` is then the earliest moment). It may
+repeat: `times` in all, `every_us` apart, each shifted by up to `jitter_us`.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """Settings that a deploy puts on the consumers it restarts: the whole resolved consumer by name."""
+    """Settings that a deploy puts on the consumers it restarts: the whole resolved consumer by
+    name.
+    """
 
     consumers: tuple[Consumer, ...] = ()
 
@@ -32,7 +36,9 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Bring the group to `to` consumers: `joiners` start in order as needed; surplus ones stop, the last started first."""
+    """Bring the group to `to` consumers: `joiners` start in order as needed; surplus ones stop,
+    the last started first.
+    """
 
     group: str
     to: int
@@ -42,7 +48,9 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """Consumers stop gracefully: stop time, close(), exit. `option` is Java's close option: default, leave or remain."""
+    """Consumers stop gracefully: stop time, close(), exit. `option` is Java's close option:
+    default, leave or remain.
+    """
 
     consumers: tuple[str, ...]
     stagger_us: int = 0
@@ -51,7 +59,9 @@ class Leave:
 
 @dataclass(frozen=True, slots=True)
 class Crash:
-    """Processes die at once (SIGKILL); with `restart_after_us` they are started again that much later, `loop` times in all."""
+    """Processes die at once (SIGKILL); with `restart_after_us` they are started again that much
+    later, `loop` times in all.
+    """
 
     consumers: tuple[str, ...]
     restart_after: Draw | None = None
@@ -75,13 +85,15 @@ class Hang:
 
 @dataclass(frozen=True, slots=True)
 class Poison:
-    """A record whose handling hangs whoever gets it; uncommitted, it travels to the next owner. `offset` None: the next to arrive."""
+    """A record whose handling hangs whoever gets it; uncommitted, it travels to the next owner.
+    `offset` None: the next to arrive.
+    """
 
     topic: str
     partition: int
     offset: int | None
     for_: Draw
-    times: int | None = None          # how many deliveries hang before it is skipped; None: every one
+    times: int | None = None  # how many deliveries hang before it is skipped; None: every one
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +107,20 @@ class Slow:
 
 @dataclass(frozen=True, slots=True)
 class RollingBounce:
-    """Restart consumers a few at a time, as a Deployment (surge, new names) or a StatefulSet (in order, same names) does.
+    """Restart consumers a few at a time, as a Deployment (surge, new names) or a StatefulSet (in
+    order, same names) does.
 
-    `consumers` is in bounce order. Each is stopped gracefully, is `down` away (None: its own start time alone), and counts as ready
-    `ready_after_us` after it was started or, with `ready_when_assigned`, once it has its partitions; then `settle_us` passes before the next.
-    Consumers of one process (Consumer.process) go and come together and count as one for max_unavailable and surge.
-    `surge_consumers`, if any, are the replacements with new names, one for each of `consumers` in the same order, which start in their
+    `consumers` is in bounce order. Each is stopped gracefully, is `down` away (None: its own start
+    time alone), and counts as ready
+    `ready_after_us` after it was started or, with `ready_when_assigned`, once it has its
+    partitions; then `settle_us` passes before the next.
+    Consumers of one process (Consumer.process) go and come together and count as one for
+    max_unavailable and surge.
+    `surge_consumers`, if any, are the replacements with new names, one for each of `consumers` in
+    the same order, which start in their
     stead (a Deployment's pods); up to `surge` of them are started before an old one is stopped.
-    `deploy` holds the settings that the restarted ones come back with; for the others they hold from their next restart on.
+    `deploy` holds the settings that the restarted ones come back with; for the others they hold
+    from their next restart on.
     """
 
     consumers: tuple[str, ...]
@@ -136,7 +154,8 @@ class Delay:
 
 @dataclass(frozen=True, slots=True)
 class BrokerRestart:
-    """A broker goes down and comes back; its partitions' leaders (and groups it coordinates) move meanwhile, and then return.
+    """A broker goes down and comes back; its partitions' leaders (and groups it coordinates) move
+    meanwhile, and then return.
 
     Without a broker it is the one that coordinates `group` by then.
     """
@@ -173,7 +192,7 @@ class AddPartitions:
 
 @dataclass(frozen=True, slots=True)
 class CreateTopic:
-    topic: str                        # its definition stands among the scenario's topics with exists_from_start False
+    topic: str  # its definition stands among the scenario's topics with exists_from_start False
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,18 +223,38 @@ class SetRate:
 
 
 Deed = (
-    Join | Scale | Leave | Crash | Freeze | Hang | Poison | Slow | RollingBounce | Cut | Delay | BrokerRestart | BrokerUpgrade
-    | Failover | AddPartitions | CreateTopic | DeleteTopic | Subscribe | EnforceRebalance | SetRate
+    Join
+    | Scale
+    | Leave
+    | Crash
+    | Freeze
+    | Hang
+    | Poison
+    | Slow
+    | RollingBounce
+    | Cut
+    | Delay
+    | BrokerRestart
+    | BrokerUpgrade
+    | Failover
+    | AddPartitions
+    | CreateTopic
+    | DeleteTopic
+    | Subscribe
+    | EnforceRebalance
+    | SetRate
 )
 
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """A condition to wait for: `stable` (the group is Stable), `empty`, `caught-up` (its lag is below a second's arrivals), with a bound."""
+    """A condition to wait for: `stable` (the group is Stable), `empty`, `caught-up` (its lag is
+    below a second's arrivals), with a bound.
+    """
 
     group: str
     is_: str
-    for_us: int = 0                   # it must have held for that long
+    for_us: int = 0  # it must have held for that long
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,19 +269,23 @@ class Action:
     times: int = 1
     jitter_us: int = 0
     id: str = ""
-    line: int = 0                     # where it stands in the file, 0 if nowhere
+    line: int = 0  # where it stands in the file, 0 if nowhere
 
     @property
     def has_moment(self) -> bool:
-        """Does it have a time of its own in the story? Not what comes after another action, or as soon as a condition holds."""
+        """Does it have a time of its own in the story? Not what comes after another action, or
+        as soon as a condition holds.
+        """
         return self.after is None and (self.when is None or self.at_us > 0)
 
 
 @dataclass(frozen=True, slots=True)
 class RandomFault:
-    """Faults at random: each target suffers `kind` at exponential intervals of mean `mean_between_us`, each lasting `for_`."""
+    """Faults at random: each target suffers `kind` at exponential intervals of mean
+    `mean_between_us`, each lasting `for_`.
+    """
 
-    kind: str                         # crash | freeze | hang | cut
+    kind: str  # crash | freeze | hang | cut
     consumers: tuple[str, ...]
     mean_between_us: int
     for_: Draw

@@ -1,4 +1,6 @@
-"""What judging says: what a budget's metric came to in one run, and how the budget came out over all runs."""
+"""What judging says: what a budget's metric came to in one run, and how the budget came out over
+all runs.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +8,22 @@ from dataclasses import dataclass
 from typing import Literal
 
 Outcome = Literal["pass", "fail", "inconclusive"]
-GRAVITY: tuple[Outcome, ...] = ("pass", "inconclusive", "fail")      # from well to ill
+GRAVITY: tuple[Outcome, ...] = ("pass", "inconclusive", "fail")  # from well to ill
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One run, asked one question. Values are in the metric's base unit; of a fact 1 means that it holds, 0 that it does not."""
+    """One run, asked one question. Values are in the metric's base unit; of a fact 1 means that
+    it holds, 0 that it does not.
+    """
 
     value: float | None
-    open_pauses: int = 0               # pauses that had not ended at the horizon; the value counts them so far
-    is_unsettled: bool = False         # a disturbance that had not ended at the horizon
-    problem: str = ""                  # why the question makes no sense in this run: never a silent pass
-    said: str = ""                     # of a fact: what was the case instead
-    because: str = ""                  # the pause that spent it, as a sentence
-    hint: str = ""                     # what would have helped
+    open_pauses: int = 0  # pauses that had not ended at the horizon; the value counts them so far
+    is_unsettled: bool = False  # a disturbance that had not ended at the horizon
+    problem: str = ""  # why the question makes no sense in this run: never a silent pass
+    said: str = ""  # of a fact: what was the case instead
+    because: str = ""  # the pause that spent it, as a sentence
+    hint: str = ""  # what would have helped
 
     @property
     def can_grow(self) -> bool:
@@ -29,7 +33,9 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class RunVerdict:
-    """One run against one limit. `excess` is how far beyond the limit it went, negative where within: what seeds are ranked by."""
+    """One run against one limit. `excess` is how far beyond the limit it went, negative where
+    within: what seeds are ranked by.
+    """
 
     outcome: Outcome
     observed: float | None
@@ -40,17 +46,21 @@ class RunVerdict:
 
     @property
     def headroom(self) -> float | None:
-        """The share of the limit that was left; negative: how far it was exceeded. None where there is no limit to share."""
+        """The share of the limit that was left; negative: how far it was exceeded. None where
+        there is no limit to share.
+        """
         return -self.excess / abs(self.limit) if self.limit else None
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A budget over its seeds: the run that decided it (the worst one, or the one at the budget's percentile), and how many fared how."""
+    """A budget over its seeds: the run that decided it (the worst one, or the one at the
+    budget's percentile), and how many fared how.
+    """
 
     deciding: RunVerdict
     runs: int = 1
-    broken: int = 0                    # runs that exceeded the limit
+    broken: int = 0  # runs that exceeded the limit
     undecided: int = 0
     problem: str = ""
 

@@ -1,4 +1,6 @@
-"""Facts of a scenario that several rules ask for: who is in a group, which assignor it will run, how many partitions a member holds."""
+"""Facts of a scenario that several rules ask for: who is in a group, which assignor it will run,
+how many partitions a member holds.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,17 @@ from rebalsim.domain.draws import Draw
 from rebalsim.domain.instants import say_duration
 from rebalsim.domain.java_hash import hash_ordered
 from rebalsim.domain.scenario import Consumer, Group, Scenario, Topic
-from rebalsim.domain.script import Action, AddPartitions, Crash, CreateTopic, Join, Leave, RollingBounce, Scale, SetRate
+from rebalsim.domain.script import (
+    Action,
+    AddPartitions,
+    Crash,
+    CreateTopic,
+    Join,
+    Leave,
+    RollingBounce,
+    Scale,
+    SetRate,
+)
 from rebalsim.lint.figures import mean
 from rebalsim.lint.finding import Place
 
@@ -18,7 +30,7 @@ K = TypeVar("K", bound=Hashable)
 COOPERATIVE = "cooperative-sticky"
 
 
-# ------------------------------------------------------------------------------------------------ who there is
+# ------------------------------------------------------------------------------------- who there is
 
 
 class _Cast:
@@ -28,7 +40,9 @@ class _Cast:
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
-        namesakes: dict[str, list[Consumer]] = {}      # by name: comparing namesakes is cheaper than hashing everybody
+        namesakes: dict[
+            str, list[Consumer]
+        ] = {}  # by name: comparing namesakes is cheaper than hashing everybody
         for consumer in _told(scenario):
             same = namesakes.setdefault(consumer.name, [])
             if consumer not in same:
@@ -36,10 +50,12 @@ class _Cast:
         self.everyone = [consumer for same in namesakes.values() for consumer in same]
         self.by_name = {name: same[0] for name, same in namesakes.items()}
         self.groups = {g.name: g for g in scenario.groups}
-        self.starting = {g.name: sum(1 for c in g.consumers if c.starts_at is not None) for g in scenario.groups}
+        self.starting = {
+            g.name: sum(1 for c in g.consumers if c.starts_at is not None) for g in scenario.groups
+        }
 
 
-_casts: list[_Cast] = []      # the last scenario's, since rule after rule asks about the same one
+_casts: list[_Cast] = []  # the last scenario's, since rule after rule asks about the same one
 
 
 def _cast(scenario: Scenario) -> _Cast:
@@ -49,7 +65,9 @@ def _cast(scenario: Scenario) -> _Cast:
 
 
 def everyone(scenario: Scenario) -> list[Consumer]:
-    """Every consumer as it is ever configured: at the start, as it joins later, and as a deploy brings it back. Without repetitions."""
+    """Every consumer as it is ever configured: at the start, as it joins later, and as a deploy
+    brings it back. Without repetitions.
+    """
     return _cast(scenario).everyone
 
 
@@ -73,8 +91,12 @@ def named(scenario: Scenario, names: Iterable[str]) -> list[Consumer]:
     return [known[name] for name in names if name in known]
 
 
-def alike(consumers: Iterable[Consumer], key: Callable[[Consumer], K]) -> Iterator[tuple[K, list[Consumer]]]:
-    """Consumers for whom the key is the same, together: twelve pods with one mistake are one finding."""
+def alike(
+    consumers: Iterable[Consumer], key: Callable[[Consumer], K]
+) -> Iterator[tuple[K, list[Consumer]]]:
+    """Consumers for whom the key is the same, together: twelve pods with one mistake are one
+    finding.
+    """
     groups: dict[K, list[Consumer]] = {}
     for consumer in consumers:
         groups.setdefault(key(consumer), []).append(consumer)
@@ -82,7 +104,9 @@ def alike(consumers: Iterable[Consumer], key: Callable[[Consumer], K]) -> Iterat
 
 
 def work_of(consumer: Consumer) -> tuple[str, tuple[str, ...], str | None]:
-    """What decides on a member's share of the work. For `alike`: figures that hang on the share hold for all with the same."""
+    """What decides on a member's share of the work. For `alike`: figures that hang on the share
+    hold for all with the same.
+    """
     return consumer.group, consumer.topics, consumer.pattern
 
 
@@ -100,12 +124,16 @@ def at_start(group: Group) -> list[Consumer]:
 
 
 def group_of(scenario: Scenario, name: str) -> Group:
-    """The group of this name; an empty one where the script names a group that has no members yet."""
+    """The group of this name; an empty one where the script names a group that has no members
+    yet.
+    """
     return _cast(scenario).groups.get(name) or Group(name, ())
 
 
 def peak_members(scenario: Scenario, group: Group) -> int:
-    """The most members that the group is meant to have: a bounce's surge is not counted, it goes again."""
+    """The most members that the group is meant to have: a bounce's surge is not counted, it goes
+    again.
+    """
     now = most = len(at_start(group))
     members = {c.name: True for c in group.consumers}
     for action in scenario.script:
@@ -132,7 +160,7 @@ def verb(who: list[Consumer], one: str, several: str) -> str:
     return one if len(who) == 1 else several
 
 
-# ------------------------------------------------------------------------------------------------ rules of the group
+# ------------------------------------------------------------------------------- rules of the group
 
 
 def is_static(consumer: Consumer) -> bool:
@@ -144,12 +172,16 @@ def is_classic(consumer: Consumer) -> bool:
 
 
 def holds_up(consumer: Consumer) -> bool:
-    """Does a busy application keep its group waiting? Not under the consumer protocol, nor where the client rebalances by itself."""
+    """Does a busy application keep its group waiting? Not under the consumer protocol, nor where
+    the client rebalances by itself.
+    """
     return is_classic(consumer) and consumer.awaits_poll
 
 
 def protocol_of(consumer: Consumer) -> str:
-    """How this client takes part: consumer, cooperative, or eager. The classic client takes the highest that all its assignors allow."""
+    """How this client takes part: consumer, cooperative, or eager. The classic client takes the
+    highest that all its assignors allow.
+    """
     if not is_classic(consumer):
         return "consumer"
     listed = consumer.config.partition_assignment_strategy
@@ -157,8 +189,14 @@ def protocol_of(consumer: Consumer) -> str:
 
 
 def session_us(scenario: Scenario, consumer: Consumer) -> int:
-    """The session timeout that the coordinator applies: the client's own, or the broker's under the consumer protocol."""
-    return consumer.config.session_timeout_us if is_classic(consumer) else scenario.cluster.config.group_consumer_session_timeout_us
+    """The session timeout that the coordinator applies: the client's own, or the broker's under
+    the consumer protocol.
+    """
+    return (
+        consumer.config.session_timeout_us
+        if is_classic(consumer)
+        else scenario.cluster.config.group_consumer_session_timeout_us
+    )
 
 
 def session_key(consumer: Consumer) -> str:
@@ -168,11 +206,16 @@ def session_key(consumer: Consumer) -> str:
 
 def heartbeat_us(scenario: Scenario, consumer: Consumer) -> int:
     """The heartbeat interval in force, likewise."""
-    return consumer.config.heartbeat_interval_us if is_classic(consumer) else scenario.cluster.config.group_consumer_heartbeat_interval_us
+    return (
+        consumer.config.heartbeat_interval_us
+        if is_classic(consumer)
+        else scenario.cluster.config.group_consumer_heartbeat_interval_us
+    )
 
 
 def selected_assignor(consumers: list[Consumer]) -> str:
-    """The assignor that the coordinator will choose: each member votes for its first that all support (ClassicGroup.selectProtocol).
+    """The assignor that the coordinator will choose: each member votes for its first that all
+    support (ClassicGroup.selectProtocol).
 
     Empty: none in common.
     """
@@ -187,10 +230,12 @@ def selected_assignor(consumers: list[Consumer]) -> str:
         choice = next(name for name in listed if name in common)
         votes[choice] = votes.get(choice, 0) + 1
     most = max(votes.values())
-    return next(name for name in hash_ordered(votes) if votes[name] == most)      # a tie: the HashMap's first
+    return next(
+        name for name in hash_ordered(votes) if votes[name] == most
+    )  # a tie: the HashMap's first
 
 
-# ------------------------------------------------------------------------------------------------ topics and work
+# ---------------------------------------------------------------------------------- topics and work
 
 
 def topic_named(scenario: Scenario, name: str) -> Topic | None:
@@ -204,7 +249,11 @@ def subscribed(scenario: Scenario, consumer: Consumer) -> list[Topic]:
 
 def partitions_of_group(scenario: Scenario, group: Group) -> int:
     """Partitions that the group reads in all."""
-    return sum(t.partitions for t in scenario.topics if t.exists_from_start and any(c.subscribes_to(t.name) for c in group.consumers))
+    return sum(
+        t.partitions
+        for t in scenario.topics
+        if t.exists_from_start and any(c.subscribes_to(t.name) for c in group.consumers)
+    )
 
 
 def share_of(scenario: Scenario, consumer: Consumer) -> int:
@@ -218,8 +267,12 @@ def average_rate(scenario: Scenario, topic: Topic) -> float:
     horizon = max(1, scenario.horizon_us)
     steps = [(s.at_us, s.per_second, s.is_ramp) for s in topic.rate]
     steps += [
-        (a.at_us, a.deed.per_second, False) for a in scenario.script
-        if isinstance(a.deed, SetRate) and a.deed.topic == topic.name and a.after is None and a.when is None
+        (a.at_us, a.deed.per_second, False)
+        for a in scenario.script
+        if isinstance(a.deed, SetRate)
+        and a.deed.topic == topic.name
+        and a.after is None
+        and a.when is None
     ]
     steps.sort(key=lambda s: s[0])
     if not steps:
@@ -236,22 +289,33 @@ def average_rate(scenario: Scenario, topic: Topic) -> float:
 def peak_rate(scenario: Scenario, topic: Topic) -> float:
     """The most records a second that ever arrive at the topic."""
     rates = [s.per_second for s in topic.rate]
-    rates += [a.deed.per_second for a in scenario.script if isinstance(a.deed, SetRate) and a.deed.topic == topic.name]
+    rates += [
+        a.deed.per_second
+        for a in scenario.script
+        if isinstance(a.deed, SetRate) and a.deed.topic == topic.name
+    ]
     return max(rates, default=0.0)
 
 
 def full_batch(scenario: Scenario, consumer: Consumer) -> int:
-    """How many records one poll may return after the group stood still: max.poll.records, less where so many cannot be there.
+    """How many records one poll may return after the group stood still: max.poll.records, less
+    where so many cannot be there.
 
-    They cannot where too few arrive within max.poll.interval.ms, or where a fetch holds fewer (max.partition.fetch.bytes).
+    They cannot where too few arrive within max.poll.interval.ms, or where a fetch holds fewer
+    (max.partition.fetch.bytes).
     """
     config = consumer.config
     members = usual_members(scenario, consumer)
     arrived = fetched = 0.0
     for topic in subscribed(scenario, consumer):
         share = topic.partitions / members
-        arrived += peak_rate(scenario, topic) / members * config.max_poll_interval_us / 1e6 + topic.backlog * share
-        fetched += max(1.0, share) * max(1, config.max_partition_fetch_bytes // max(1, topic.record_bytes))
+        arrived += (
+            peak_rate(scenario, topic) / members * config.max_poll_interval_us / 1e6
+            + topic.backlog * share
+        )
+        fetched += max(1.0, share) * max(
+            1, config.max_partition_fetch_bytes // max(1, topic.record_bytes)
+        )
     return int(min(config.max_poll_records, arrived, fetched))
 
 
@@ -264,15 +328,23 @@ def service_us(scenario: Scenario, consumer: Consumer) -> float:
 
 
 def busy_share(scenario: Scenario, consumer: Consumer) -> float:
-    """Which share of its time this member would be busy with as many partitions as any gets when they are spread evenly; above 1 it falls behind."""
+    """Which share of its time this member would be busy with as many partitions as any gets when
+    they are spread evenly; above 1 it falls behind.
+    """
     topics = subscribed(scenario, consumer)
     partitions = sum(t.partitions for t in topics)
     if not partitions:
         return 0.0
-    return share_of(scenario, consumer) * sum(average_rate(scenario, t) for t in topics) / partitions * service_us(scenario, consumer) / 1e6
+    return (
+        share_of(scenario, consumer)
+        * sum(average_rate(scenario, t) for t in topics)
+        / partitions
+        * service_us(scenario, consumer)
+        / 1e6
+    )
 
 
-# ------------------------------------------------------------------------------------------------ the script
+# --------------------------------------------------------------------------------------- the script
 
 
 def place_of(action: Action) -> Place:
@@ -287,12 +359,16 @@ def restart_us(consumer: Consumer, down_high: float) -> float:
 
 
 def strangers(scenario: Scenario, names: Iterable[str]) -> list[Consumer]:
-    """Those of them that come back as strangers, their old membership a ghost for a session: dynamic members of classic groups."""
+    """Those of them that come back as strangers, their old membership a ghost for a session:
+    dynamic members of classic groups.
+    """
     return [c for c in named(scenario, names) if not is_static(c) and is_classic(c)]
 
 
 def crashes_with_return(scenario: Scenario) -> Iterator[tuple[Action, Draw, list[Consumer]]]:
-    """Each crash whose process is started again: the action, how long it is away, and who comes back as a stranger."""
+    """Each crash whose process is started again: the action, how long it is away, and who comes
+    back as a stranger.
+    """
     for action in scenario.script:
         deed = action.deed
         if isinstance(deed, Crash) and deed.restart_after is not None:
@@ -300,7 +376,9 @@ def crashes_with_return(scenario: Scenario) -> Iterator[tuple[Action, Draw, list
 
 
 def grown_topics(scenario: Scenario) -> Iterator[tuple[Action, Topic, int, int]]:
-    """Each action that adds partitions or creates a topic: the topic, how many it had before, and how many it has then."""
+    """Each action that adds partitions or creates a topic: the topic, how many it had before,
+    and how many it has then.
+    """
     for action in scenario.script:
         deed = action.deed
         if not isinstance(deed, (AddPartitions, CreateTopic)):

@@ -1,4 +1,6 @@
-"""Figures that rules compare: what a draw comes to at worst, what a full batch or a callback costs. Estimates, and said to be so."""
+"""Figures that rules compare: what a draw comes to at worst, what a full batch or a callback
+costs. Estimates, and said to be so.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +9,16 @@ import math
 from rebalsim.domain.draws import Draw
 from rebalsim.domain.scenario import Consumer, Handler, Scenario
 
-LIKELY_WORST = 0.999      # what happens once in a thousand times counts as likely: a handler runs thousands of batches a day
+# what happens once in a thousand times counts as likely: a handler runs thousands of batches a day
+LIKELY_WORST = 0.999
 _Z99 = 2.3263478740408408
 
 
 def mean(draw: Draw) -> float:
     """The expected value of a draw."""
-    return (1 - draw.tail_share) * _base_mean(draw) + draw.tail_share * (_tail_from(draw) + draw.tail_us) / 2
+    return (1 - draw.tail_share) * _base_mean(draw) + draw.tail_share * (
+        _tail_from(draw) + draw.tail_us
+    ) / 2
 
 
 def deviation(draw: Draw) -> float:
@@ -21,17 +26,23 @@ def deviation(draw: Draw) -> float:
     variance = _base_variance(draw)
     if draw.tail_share > 0:
         base, near, far = _base_mean(draw), _tail_from(draw), draw.tail_us
-        second = (near * near + near * far + far * far) / 3      # of what is uniform between the two
-        variance = (1 - draw.tail_share) * (variance + base * base) + draw.tail_share * second - mean(draw) ** 2
+        second = (near * near + near * far + far * far) / 3  # of what is uniform between the two
+        variance = (
+            (1 - draw.tail_share) * (variance + base * base)
+            + draw.tail_share * second
+            - mean(draw) ** 2
+        )
     return math.sqrt(max(0.0, variance))
 
 
 def quantile(draw: Draw, q: float) -> float:
     """The value that a share `q` of draws stays below."""
     if draw.tail_share > 0:
-        if q > 1 - draw.tail_share:      # roughly: as if the whole tail lay above the rest
+        if q > 1 - draw.tail_share:  # roughly: as if the whole tail lay above the rest
             near = _tail_from(draw)
-            return max(near, near + (q - (1 - draw.tail_share)) / draw.tail_share * (draw.tail_us - near))
+            return max(
+                near, near + (q - (1 - draw.tail_share)) / draw.tail_share * (draw.tail_us - near)
+            )
         q = min(1 - 1e-9, q / max(1e-9, 1 - draw.tail_share))
     return _base_quantile(draw, q)
 
@@ -47,7 +58,9 @@ def low(draw: Draw) -> float:
 
 
 def sum_high(draw: Draw, count: int) -> float:
-    """The likely worst sum of so many independent draws: three deviations above the mean, or one single worst draw among usual ones."""
+    """The likely worst sum of so many independent draws: three deviations above the mean, or one
+    single worst draw among usual ones.
+    """
     if count <= 0:
         return 0.0
     middle = mean(draw)
@@ -83,7 +96,9 @@ def _base_variance(draw: Draw) -> float:
         return draw.a**2
     if draw.shape == "choice":
         middle = _base_mean(draw)
-        return sum((v - middle) ** 2 for v in draw.values) / len(draw.values) if draw.values else 0.0
+        return (
+            sum((v - middle) ** 2 for v in draw.values) / len(draw.values) if draw.values else 0.0
+        )
     return 0.0
 
 
@@ -104,12 +119,15 @@ def _base_quantile(draw: Draw, q: float) -> float:
 
 
 def _sigma(draw: Draw) -> float:
-    # capped: a 99th percentile of a million medians is a slip of the pen, and exp() of its square would overflow
+    # capped: a 99th percentile of a million medians is a slip of the pen, and exp() of its square
+    # would overflow
     return min(6.0, math.log(draw.b / draw.a) / _Z99) if draw.a > 0 and draw.b > draw.a else 0.0
 
 
 def normal_quantile(q: float) -> float:
-    """The standard normal's quantile, by bisection of erf: exact enough here, and without importing `statistics`."""
+    """The standard normal's quantile, by bisection of erf: exact enough here, and without
+    importing `statistics`.
+    """
     under, over = -8.0, 8.0
     for _ in range(50):
         middle = (under + over) / 2
@@ -120,7 +138,7 @@ def normal_quantile(q: float) -> float:
     return (under + over) / 2
 
 
-# ------------------------------------------------------------------------------------------------ what a consumer's work costs
+# --------------------------------------------------------------------- what a consumer's work costs
 
 
 def commit_round_trip_us(scenario: Scenario) -> float:
@@ -131,14 +149,26 @@ def commit_round_trip_us(scenario: Scenario) -> float:
 
 def usual_batch_us(scenario: Scenario, handler: Handler, records: int) -> float:
     """What a batch of so many records takes on average, its commits included."""
-    commits = records if handler.commit == "sync-record" else 1 if handler.commit == "sync-batch" else 0
-    return records * mean(handler.per_record) + mean(handler.per_batch) + commits * commit_round_trip_us(scenario)
+    commits = (
+        records if handler.commit == "sync-record" else 1 if handler.commit == "sync-batch" else 0
+    )
+    return (
+        records * mean(handler.per_record)
+        + mean(handler.per_batch)
+        + commits * commit_round_trip_us(scenario)
+    )
 
 
 def worst_batch_us(scenario: Scenario, handler: Handler, records: int) -> float:
     """The likely worst of the same."""
-    commits = records if handler.commit == "sync-record" else 1 if handler.commit == "sync-batch" else 0
-    return sum_high(handler.per_record, records) + high(handler.per_batch) + commits * commit_round_trip_us(scenario)
+    commits = (
+        records if handler.commit == "sync-record" else 1 if handler.commit == "sync-batch" else 0
+    )
+    return (
+        sum_high(handler.per_record, records)
+        + high(handler.per_batch)
+        + commits * commit_round_trip_us(scenario)
+    )
 
 
 def revoke_us(consumer: Consumer, partitions: int) -> float:
@@ -146,7 +176,12 @@ def revoke_us(consumer: Consumer, partitions: int) -> float:
     cost = consumer.listener.revoked
     flush = 0.0
     if consumer.state.flush_bytes_per_second > 0:
-        flush = partitions * consumer.state.bytes_per_partition / consumer.state.flush_bytes_per_second * 1e6
+        flush = (
+            partitions
+            * consumer.state.bytes_per_partition
+            / consumer.state.flush_bytes_per_second
+            * 1e6
+        )
     return high(cost.fixed) + sum_high(cost.per_partition, partitions) + flush
 
 
@@ -155,10 +190,22 @@ def restore_us(consumer: Consumer, partitions: int) -> float:
     state = consumer.state
     if state.restore_bytes_per_second <= 0:
         return 0.0
-    return partitions * state.bytes_per_partition * (1 - state.standby_share) / state.restore_bytes_per_second * 1e6
+    return (
+        partitions
+        * state.bytes_per_partition
+        * (1 - state.standby_share)
+        / state.restore_bytes_per_second
+        * 1e6
+    )
 
 
 def assign_us(consumer: Consumer, partitions: int) -> float:
-    """What taking over so many partitions takes at worst: the callback and restoring their state."""
+    """What taking over so many partitions takes at worst: the callback and restoring their
+    state.
+    """
     cost = consumer.listener.assigned
-    return high(cost.fixed) + sum_high(cost.per_partition, partitions) + restore_us(consumer, partitions)
+    return (
+        high(cost.fixed)
+        + sum_high(cost.per_partition, partitions)
+        + restore_us(consumer, partitions)
+    )

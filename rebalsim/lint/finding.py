@@ -1,4 +1,6 @@
-"""What a rule found: a sentence with figures, and the value it is about. Lines of a file are looked up later, by whoever has the file."""
+"""What a rule found: a sentence with figures, and the value it is about. Lines of a file are
+looked up later, by whoever has the file.
+"""
 
 from __future__ import annotations
 
@@ -7,22 +9,26 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The value a finding is about: whose it is, and its key as a scenario writes it (Kafka's own name where Kafka has one).
+    """The value a finding is about: whose it is, and its key as a scenario writes it (Kafka's own
+    name where Kafka has one).
 
     Several keys, parted by `|`, mean the first of them that the file gives.
     """
 
-    kind: str             # consumer | group | topic | action | budget | cluster | story
-    name: str = ""        # the consumer's, group's, topic's or action's
+    kind: str  # consumer | group | topic | action | budget | cluster | story
+    name: str = ""  # the consumer's, group's, topic's or action's
     key: str = ""
-    line: int = 0         # where the finder knows it already (actions, budgets)
+    line: int = 0  # where the finder knows it already (actions, budgets)
     column: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`message` says what is wrong with the value shown — and, after the dash, what to write instead."""
+    """`message` says what is wrong with the value shown — and, after the dash, what to write
+    instead.
+    """
 
     message: str
     place: Place
-    only_if_said: bool = False      # told only where the file itself gives the value, not where a stock variant or a default does
+    # told only where the file itself gives the value, not where a stock variant or a default does
+    only_if_said: bool = False

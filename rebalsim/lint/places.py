@@ -1,4 +1,6 @@
-"""From the value that a finding is about to where it stands in the file: what an editor jumps to and a caret points at."""
+"""From the value that a finding is about to where it stands in the file: what an editor jumps to
+and a caret points at.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from rebalsim.lint.finding import Place
 
 
 class Tellable(Protocol):
-    """What lint needs of a story: variants as resolved scenarios, and where values stand in the file. The scenario room's Story is one."""
+    """What lint needs of a story: variants as resolved scenarios, and where values stand in the
+    file. The scenario room's Story is one.
+    """
 
     file: str
     source_lines: tuple[str, ...]
@@ -20,7 +24,9 @@ class Tellable(Protocol):
 
     def says(self, consumer: str, key: str, variant: str = "") -> bool: ...
 
-    def place_of(self, kind: str, name: str = "", key: str = "", variant: str = "") -> tuple[int, int, str, int]: ...
+    def place_of(
+        self, kind: str, name: str = "", key: str = "", variant: str = ""
+    ) -> tuple[int, int, str, int]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +47,12 @@ def spot_of(story: Tellable, variant: str, place: Place) -> Spot:
         return Spot(line, column, source, width)
     source = story.source_lines[place.line - 1]
     if place.column > 0:
-        return Spot(place.line, place.column, source, max(1, min(len(place.name), len(source) - place.column + 1)))
+        return Spot(
+            place.line,
+            place.column,
+            source,
+            max(1, min(len(place.name), len(source) - place.column + 1)),
+        )
     text = source.strip().removeprefix("- ")
     begins = len(source) - len(source.lstrip().removeprefix("- "))
     return Spot(place.line, begins + 1, source, max(1, len(text)))

@@ -1,4 +1,5 @@
-"""All rules, listed once, and the check of a whole story: every variant judged, what they share told once.
+"""All rules, listed once, and the check of a whole story: every variant judged, what they share
+told once.
 
 A rule that fails to be in RULES is never run; a test holds the list to the files in `rules`.
 """
@@ -136,12 +137,15 @@ CATALOGUE: dict[str, tuple[Checked, ...]] = {
 
 RULES: tuple[Checked, ...] = tuple(checked for rules in CATALOGUE.values() for checked in rules)
 
-# A repeated action is told once for each repetition; more than so many findings of one rule at one place say nothing new.
+# A repeated action is told once for each repetition; more than so many findings of one rule at one
+# place say nothing new.
 _MOST_AT_ONE_PLACE = 3
 
 
 def check(story: Tellable) -> list[Problem]:
-    """Every warning on this story, in the order of its lines. What holds in each variant is said once, else the variants are named."""
+    """Every warning on this story, in the order of its lines. What holds in each variant is said
+    once, else the variants are named.
+    """
     variants = tuple(story.variants)
     found: dict[tuple[int, str, Place], list[str]] = {}
     for variant in variants:
@@ -149,7 +153,9 @@ def check(story: Tellable) -> list[Problem]:
         for order, checked in enumerate(RULES):
             at: dict[Place, int] = {}
             for finding in checked.find(scenario):
-                if finding.only_if_said and not story.says(finding.place.name, finding.place.key, variant):
+                if finding.only_if_said and not story.says(
+                    finding.place.name, finding.place.key, variant
+                ):
                     continue
                 at[finding.place] = at.get(finding.place, 0) + 1
                 if at[finding.place] > _MOST_AT_ONE_PLACE:
@@ -160,9 +166,20 @@ def check(story: Tellable) -> list[Problem]:
     problems: list[tuple[int, int, int, Problem]] = []
     for (order, message, place), where in found.items():
         spot = spot_of(story, where[0], place)
-        only = "" if len(where) == len(variants) else f" (in the variant{'s' if len(where) > 1 else ''} {' and '.join(where)})"
+        only = (
+            ""
+            if len(where) == len(variants)
+            else f" (in the variant{'s' if len(where) > 1 else ''} {' and '.join(where)})"
+        )
         problem = Problem(
-            story.file, spot.line, spot.column, message + only, spot.source, spot.width, rule=RULES[order].rule.id, is_warning=True
+            story.file,
+            spot.line,
+            spot.column,
+            message + only,
+            spot.source,
+            spot.width,
+            rule=RULES[order].rule.id,
+            is_warning=True,
         )
         problems.append((spot.line, spot.column, order, problem))
     return [problem for *_, problem in sorted(problems, key=lambda p: p[:3])]

@@ -1,4 +1,6 @@
-"""What a rule is: its documentation as data. `rebalsim explain RULE` prints it, and every part of it must be there."""
+"""What a rule is: its documentation as data. `rebalsim explain RULE` prints it, and every part
+of it must be there.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +13,17 @@ from rebalsim.lint.finding import Finding
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One way to hurt oneself. Text in plain sentences; `example` may have lines of its own and is printed as it is."""
+    """One way to hurt oneself. Text in plain sentences; `example` may have lines of its own and
+    is printed as it is.
+    """
 
     id: str
-    title: str        # one line, as a statement
-    what: str         # what the rule looks for, with its threshold
-    why: str          # what Kafka does then
-    fix: str          # what to write instead
-    example: str      # settings, and what they lead to
-    source: str       # Kafka's class, config or KIP that makes it true
+    title: str  # one line, as a statement
+    what: str  # what the rule looks for, with its threshold
+    why: str  # what Kafka does then
+    fix: str  # what to write instead
+    example: str  # settings, and what they lead to
+    source: str  # Kafka's class, config or KIP that makes it true
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,3 @@
-"""The rules of the game: coordinator and member as step functions over state, without clock, network or chance."""
+"""The rules of the game: coordinator and member as step functions over state, without clock,
+network or chance.
+"""

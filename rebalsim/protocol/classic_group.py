@@ -1,8 +1,9 @@
-"""The coordinator of a classic group as step functions: a request, a timer that fired or a finished write, and the time, give effects.
+"""The coordinator of a classic group as step functions: a request, a timer that fired or a finished
+write, and the time, give effects.
 
-The group handed in is changed in place. Times are the coordinator's; requests are known by the caller's numbers. Whoever runs this
-keeps the timers (one per key, replaced by SetTimer), the log (Append … written) and the answers (Reply). Rules: one file each in
-rebalsim.protocol.classic.
+The group handed in is changed in place. Times are the coordinator's; requests are known by the
+caller's numbers. Whoever runs this keeps the timers (one per key, replaced by SetTimer), the log
+(Append … written) and the answers (Reply). Rules: one file each in rebalsim.protocol.classic.
 """
 
 from __future__ import annotations
@@ -34,8 +35,18 @@ from rebalsim.protocol.messages import (
 )
 
 __all__ = [
-    "ClassicGroup", "CoordinatorRules", "GroupRecord", "Member", "MemberRecord", "fired", "load", "refusal", "step", "unload",
-    "while_loading", "written",
+    "ClassicGroup",
+    "CoordinatorRules",
+    "GroupRecord",
+    "Member",
+    "MemberRecord",
+    "fired",
+    "load",
+    "refusal",
+    "step",
+    "unload",
+    "while_loading",
+    "written",
 ]
 
 _HANDLERS: dict[type, Callable[[ClassicGroup, int, Any, int, list[Effect]], None]] = {
@@ -63,7 +74,7 @@ def fired(group: ClassicGroup, key: str, now_us: int) -> list[Effect]:
     elif key == group.sync_timer:
         sync_expired(group, now_us, out)
     elif key.startswith(group.session_prefix):
-        session_expired(group, key[len(group.session_prefix):], now_us, out)
+        session_expired(group, key[len(group.session_prefix) :], now_us, out)
     else:
         raise BugError(f"Timer {key} was never set by group {group.group_id}")
     return out
@@ -73,9 +84,11 @@ def written(group: ClassicGroup, number: int, error: Error | None, now_us: int) 
     """An append is committed (None, or NONE), or failed for good."""
     out: list[Effect] = []
     entry = group.writing.pop(number, None)
-    if entry is not None:                       # else it failed before, when the group was unloaded
+    if entry is not None:  # else it failed before, when the group was unloaded
         record, then = entry
-        is_offsets = isinstance(then, StoredOffsets) or (isinstance(then, Overdue) and then.offsets is not None)
+        is_offsets = isinstance(then, StoredOffsets) or (
+            isinstance(then, Overdue) and then.offsets is not None
+        )
         if not error and not is_offsets:
             group.persisted = record
         if error is Error.REQUEST_TIMED_OUT:

@@ -1,7 +1,9 @@
-"""A classic member as its client keeps it: states, identity, when it must rejoin, and what every answer does to it.
+"""A classic member as its client keeps it: states, identity, when it must rejoin, and what every
+answer does to it.
 
-Kafka's AbstractCoordinator and ConsumerCoordinator without their threads: nothing here sends, waits or calls a listener. What is to
-be done next comes back as a word, and whoever runs the client does it.
+Kafka's AbstractCoordinator and ConsumerCoordinator without their threads: nothing here sends,
+waits or calls a listener. What is to be done next comes back as a word, and whoever runs the
+client does it.
 """
 
 from __future__ import annotations
@@ -20,13 +22,15 @@ class MemberState(Enum):
     """AbstractCoordinator.MemberState."""
 
     UNJOINED = "Unjoined"
-    PREPARING = "PreparingRebalance"          # a JoinGroup is out
-    COMPLETING = "CompletingRebalance"        # a SyncGroup is out
+    PREPARING = "PreparingRebalance"  # a JoinGroup is out
+    COMPLETING = "CompletingRebalance"  # a SyncGroup is out
     STABLE = "Stable"
 
 
 class Subscription(NamedTuple):
-    """What a member says of itself for one assignor in JoinGroup. Compared as a whole by the coordinator."""
+    """What a member says of itself for one assignor in JoinGroup. Compared as a whole by the
+    coordinator.
+    """
 
     topics: tuple[str, ...]
     owned: tuple[Partition, ...] = ()
@@ -50,8 +54,12 @@ class After(Enum):
 
 _LOST_COORDINATOR = (Error.COORDINATOR_NOT_AVAILABLE, Error.NOT_COORDINATOR)
 _FATAL = (
-    Error.FENCED_INSTANCE_ID, Error.INCONSISTENT_GROUP_PROTOCOL, Error.INVALID_SESSION_TIMEOUT, Error.GROUP_MAX_SIZE_REACHED,
-    Error.INVALID_GROUP_ID, Error.UNKNOWN_SERVER_ERROR,
+    Error.FENCED_INSTANCE_ID,
+    Error.INCONSISTENT_GROUP_PROTOCOL,
+    Error.INVALID_SESSION_TIMEOUT,
+    Error.GROUP_MAX_SIZE_REACHED,
+    Error.INVALID_GROUP_ID,
+    Error.UNKNOWN_SERVER_ERROR,
 )
 _EXCEPTIONS = {
     Error.UNKNOWN_MEMBER_ID: "UnknownMemberIdException",
@@ -79,8 +87,21 @@ class ClassicMember:
     """The state that both of a consumer's threads share."""
 
     __slots__ = (
-        "generation", "instance_id", "is_cooperative", "is_leader", "joined_topics", "leave_reason", "member_id", "needs_prepare",
-        "needs_rejoin", "owned", "protocol", "rejoin_reason", "remembered", "snapshot", "state",
+        "generation",
+        "instance_id",
+        "is_cooperative",
+        "is_leader",
+        "joined_topics",
+        "leave_reason",
+        "member_id",
+        "needs_prepare",
+        "needs_rejoin",
+        "owned",
+        "protocol",
+        "rejoin_reason",
+        "remembered",
+        "snapshot",
+        "state",
     )
 
     def __init__(self, instance_id: str | None, is_cooperative: bool) -> None:
@@ -94,12 +115,12 @@ class ClassicMember:
         self.needs_rejoin = True
         self.needs_prepare = True
         self.rejoin_reason = ""
-        self.owned: tuple[Partition, ...] = ()                      # sorted
-        self.joined_topics: tuple[str, ...] | None = None           # the subscription at the last join
-        self.snapshot: Any = None                                   # the leader's metadata at the assignment; None for followers
-        self.remembered: dict[str, Any] = {}                        # per assignor what it will say of its last assignment
+        self.owned: tuple[Partition, ...] = ()  # sorted
+        self.joined_topics: tuple[str, ...] | None = None  # the subscription at the last join
+        self.snapshot: Any = None  # the leader's metadata at the assignment; None for followers
+        self.remembered: dict[str, Any] = {}  # per assignor what it will say of its last assignment
 
-    # ---------------------------------------------------------------------------------------------- wishes
+    # --------------------------------------------------------------------------------------- wishes
 
     def request_rejoin(self, reason: str) -> None:
         """requestRejoin: the flag, and the reason that the next JoinGroup gives."""
@@ -107,7 +128,9 @@ class ClassicMember:
         self.rejoin_reason = reason
 
     def has_joined(self) -> bool:
-        """Neither UNJOINED nor waiting for the JoinGroup answer: the heartbeat thread has something to do."""
+        """Neither UNJOINED nor waiting for the JoinGroup answer: the heartbeat thread has
+        something to do.
+        """
         return self.state is MemberState.COMPLETING or self.state is MemberState.STABLE
 
     def is_rebalancing(self) -> bool:
@@ -118,10 +141,12 @@ class ClassicMember:
         """Is the generation still the one with which a request was sent?"""
         return generation == self.generation and member_id == self.member_id
 
-    # ---------------------------------------------------------------------------------------------- forgetting
+    # ----------------------------------------------------------------------------------- forgetting
 
     def reset(self, *, keeps_id: bool, reason: str) -> None:
-        """resetStateAndGeneration + resetStateAndRejoin: UNJOINED, no generation; the next join prepares anew."""
+        """resetStateAndGeneration + resetStateAndRejoin: UNJOINED, no generation; the next join
+        prepares anew.
+        """
         self.state = MemberState.UNJOINED
         self.generation = NO_GENERATION
         if not keeps_id:
@@ -130,14 +155,14 @@ class ClassicMember:
         self.needs_prepare = True
         self.request_rejoin(reason)
 
-    # ---------------------------------------------------------------------------------------------- answers
+    # -------------------------------------------------------------------------------------- answers
 
     def on_join(self, response: Any, sent_generation: int, sent_member_id: str) -> After:
         """JoinGroupResponseHandler."""
         error = response.error
         if error is Error.NONE:
             if self.state is not MemberState.PREPARING:
-                return After.IGNORE                              # the member left meanwhile: the answer is stale
+                return After.IGNORE  # the member left meanwhile: the answer is stale
             self.state = MemberState.COMPLETING
             self.generation = response.generation
             self.member_id = response.member_id
@@ -150,7 +175,9 @@ class ClassicMember:
             return After.RETRY
         if error is Error.UNKNOWN_MEMBER_ID:
             if self.is_same(sent_generation, sent_member_id):
-                self.reset(keeps_id=False, reason=f"encountered {error.name} from JoinGroup response")
+                self.reset(
+                    keeps_id=False, reason=f"encountered {error.name} from JoinGroup response"
+                )
             return After.RETRY
         if error is Error.REBALANCE_IN_PROGRESS:
             return After.RETRY
@@ -161,8 +188,10 @@ class ClassicMember:
     def on_sync(self, error: Error, sent_generation: int, sent_member_id: str) -> After:
         """SyncGroupResponseHandler."""
         if error is Error.NONE:
-            if self.state is not MemberState.COMPLETING or not self.is_same(sent_generation, sent_member_id):
-                return After.RETRY                               # the generation was reset, or a rejoin begun, meanwhile
+            if self.state is not MemberState.COMPLETING or not self.is_same(
+                sent_generation, sent_member_id
+            ):
+                return After.RETRY  # the generation was reset, or a rejoin begun, meanwhile
             self.state = MemberState.STABLE
             self.needs_rejoin = False
             return After.GO_ON
@@ -170,9 +199,14 @@ class ClassicMember:
             return After.RETRY
         if error is Error.UNKNOWN_MEMBER_ID or error is Error.ILLEGAL_GENERATION:
             if self.is_same(sent_generation, sent_member_id):
-                self.reset(keeps_id=error is Error.ILLEGAL_GENERATION, reason=f"encountered {error.name} from SyncGroup response")
+                self.reset(
+                    keeps_id=error is Error.ILLEGAL_GENERATION,
+                    reason=f"encountered {error.name} from SyncGroup response",
+                )
             return After.RETRY
-        if error in _FATAL or error is Error.COORDINATOR_LOAD_IN_PROGRESS:      # the latter is unexpected: a KafkaException
+        if (
+            error in _FATAL or error is Error.COORDINATOR_LOAD_IN_PROGRESS
+        ):  # the latter is unexpected: a KafkaException
             return After.FATAL
         return After.LATER
 
@@ -182,7 +216,9 @@ class ClassicMember:
             self.request_rejoin(f"rebalance failed due to {exception_name(error)}")
 
     def on_heartbeat(self, error: Error, sent_generation: int, sent_member_id: str) -> After:
-        """HeartbeatResponseHandler. GO_ON: the session is renewed. RETRY: it is renewed, and there is news."""
+        """HeartbeatResponseHandler. GO_ON: the session is renewed. RETRY: it is renewed, and
+        there is news.
+        """
         if error is Error.NONE:
             return After.GO_ON
         if error is Error.REBALANCE_IN_PROGRESS:
@@ -193,14 +229,19 @@ class ClassicMember:
         if error in (Error.UNKNOWN_MEMBER_ID, Error.ILLEGAL_GENERATION, Error.FENCED_INSTANCE_ID):
             if not self.is_same(sent_generation, sent_member_id):
                 return After.IGNORE
-            self.reset(keeps_id=error is Error.ILLEGAL_GENERATION, reason=f"encountered {error.name} from Heartbeat response")
+            self.reset(
+                keeps_id=error is Error.ILLEGAL_GENERATION,
+                reason=f"encountered {error.name} from Heartbeat response",
+            )
             return After.FATAL if error is Error.FENCED_INSTANCE_ID else After.LATER
         return After.FATAL if error in _FATAL else After.LATER
 
-    # ---------------------------------------------------------------------------------------------- joining
+    # -------------------------------------------------------------------------------------- joining
 
     def prepare(self, topics: Sequence[str]) -> tuple[str, tuple[Partition, ...]]:
-        """onJoinPrepare after its commit: which callback with which partitions, "" for none. Eager revokes even an empty list."""
+        """onJoinPrepare after its commit: which callback with which partitions, "" for none.
+        Eager revokes even an empty list.
+        """
         owned = self.owned
         if self.generation == NO_GENERATION or self.member_id == "":
             return ("lost", owned) if owned else ("", ())
@@ -217,8 +258,12 @@ class ClassicMember:
             gone = frozenset(partitions)
             self.owned = tuple([p for p in self.owned if p not in gone])
 
-    def changes(self, assigned: tuple[Partition, ...]) -> tuple[tuple[Partition, ...], tuple[Partition, ...]]:
-        """onJoinComplete: what is added, and what a cooperative member has to revoke (and must then rejoin)."""
+    def changes(
+        self, assigned: tuple[Partition, ...]
+    ) -> tuple[tuple[Partition, ...], tuple[Partition, ...]]:
+        """onJoinComplete: what is added, and what a cooperative member has to revoke (and must
+        then rejoin).
+        """
         if not self.owned:
             return assigned, ()
         had = frozenset(self.owned)

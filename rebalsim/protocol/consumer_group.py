@@ -1,8 +1,11 @@
-"""The coordinator of a consumer group (KIP-848) as step functions: a heartbeat, a timer or new metadata comes, effects go.
+"""The coordinator of a consumer group (KIP-848) as step functions: a heartbeat, a timer or new
+metadata comes, effects go.
 
-There is no barrier and no leader, and the coordinator never speaks first: everything happens in the heartbeat of the member that it
-happens to, or of the member that happens to come next. A step changes the group it is handed and returns at once; a heartbeat that
-changes nothing costs the same in a group of thousands. The group is changed before the log has it; every answer waits for the log.
+There is no barrier and no leader, and the coordinator never speaks first: everything happens in
+the heartbeat of the member that it happens to, or of the member that happens to come next. A
+step changes the group it is handed and returns at once; a heartbeat that changes nothing costs
+the same in a group of thousands. The group is changed before the log has it; every answer waits
+for the log.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ from rebalsim.protocol.consumer.progress import (
     time_revocation,
 )
 from rebalsim.protocol.consumer.refusal import Refusal
-from rebalsim.protocol.consumer.topics import TopicsImage, names_of
+from rebalsim.protocol.consumer.topics import Names, TopicsImage, names_of
 from rebalsim.protocol.consumer_messages import (
     JOINS,
     LEAVES,
@@ -38,10 +41,21 @@ from rebalsim.protocol.consumer_messages import (
 from rebalsim.protocol.effects import CancelTimer, Effect, Reply, SetTimer
 from rebalsim.protocol.errors_of_kafka import Error
 
-__all__ = ["heartbeat", "load", "metadata_changed", "rebalance_timer", "session_timer", "timer_fired", "unload", "written"]
+__all__ = [
+    "heartbeat",
+    "load",
+    "metadata_changed",
+    "rebalance_timer",
+    "session_timer",
+    "timer_fired",
+    "unload",
+    "written",
+]
 
 
-def heartbeat(group: ConsumerGroup, number: int, request: ConsumerGroupHeartbeatRequest, now_us: int) -> list[Effect]:
+def heartbeat(
+    group: ConsumerGroup, number: int, request: ConsumerGroupHeartbeatRequest, now_us: int
+) -> list[Effect]:
     """A ConsumerGroupHeartbeat arrived."""
     effects: list[Effect] = []
     state = group.state
@@ -53,8 +67,17 @@ def heartbeat(group: ConsumerGroup, number: int, request: ConsumerGroupHeartbeat
             response = _beat(group, request, now_us, effects)
     except Refusal as refused:
         if refused.error in (Error.FENCED_MEMBER_EPOCH, Error.FENCED_INSTANCE_ID):
-            effects.append(note("Fenced", member_id=request.member_id, api="ConsumerGroupHeartbeat", error=refused.error.name))
-        effects.append(Reply(number, ConsumerGroupHeartbeatResponse(refused.error, text=refused.text)))   # a thrown error does not wait
+            effects.append(
+                note(
+                    "Fenced",
+                    member_id=request.member_id,
+                    api="ConsumerGroupHeartbeat",
+                    error=refused.error.name,
+                )
+            )
+        effects.append(
+            Reply(number, ConsumerGroupHeartbeatResponse(refused.error, text=refused.text))
+        )  # a thrown error does not wait
         return effects
     tell_state(group, state, effects)
     effects.append(Reply(number, response, True))
@@ -62,7 +85,9 @@ def heartbeat(group: ConsumerGroup, number: int, request: ConsumerGroupHeartbeat
 
 
 def timer_fired(group: ConsumerGroup, key: str, now_us: int) -> list[Effect]:
-    """A timer set by an earlier step is due. One whose member is gone, or has moved on, does nothing."""
+    """A timer set by an earlier step is due. One whose member is gone, or has moved on, does
+    nothing.
+    """
     effects: list[Effect] = []
     state, epoch = group.state, group.epoch
     what, _, member_id = key.partition(":")
@@ -74,7 +99,13 @@ def timer_fired(group: ConsumerGroup, key: str, now_us: int) -> list[Effect]:
         if member is None:
             return []
         if what == "session":
-            remove(group, member, "session-expired", effects, last_heard_us=now_us - group.settings.session_timeout_us)
+            remove(
+                group,
+                member,
+                "session-expired",
+                effects,
+                last_heard_us=now_us - group.settings.session_timeout_us,
+            )
         elif what == "join":
             remove(group, member, "not-rejoined", effects)
         elif what == "sync":
@@ -88,18 +119,24 @@ def timer_fired(group: ConsumerGroup, key: str, now_us: int) -> list[Effect]:
 
 
 def written(group: ConsumerGroup, number: int, error: Error | None, now_us: int) -> list[Effect]:
-    """An append is committed, or failed. Nothing waits for it but the answer (a failed one would undo the step; that is not modelled)."""
+    """An append is committed, or failed. Nothing waits for it but the answer (a failed one would
+    undo the step; that is not modelled).
+    """
     return []
 
 
 def load(group: ConsumerGroup, now_us: int) -> list[Effect]:
-    """Another broker's coordinator has read the group from the log: all sessions and owed revocations begin anew (onLoaded)."""
+    """Another broker's coordinator has read the group from the log: all sessions and owed
+    revocations begin anew (onLoaded).
+    """
     effects: list[Effect] = []
     group.refresh_due_us = now_us
     group.regexes_are_due = False
     group.revocations.clear()
     for member in group.members.values():
-        effects.append(SetTimer(session_timer(member.member_id), now_us + group.settings.session_timeout_us))
+        effects.append(
+            SetTimer(session_timer(member.member_id), now_us + group.settings.session_timeout_us)
+        )
         if member.state is UNREVOKED:
             time_revocation(group, member, now_us, effects)
     return effects
@@ -115,13 +152,17 @@ def unload(group: ConsumerGroup) -> list[Effect]:
 
 
 def metadata_changed(group: ConsumerGroup, topics: TopicsImage, now_us: int) -> list[Effect]:
-    """The cluster's topics are now these. Nothing happens yet: the next heartbeat of anybody looks at what the group subscribes to."""
+    """The cluster's topics are now these. Nothing happens yet: the next heartbeat of anybody
+    looks at what the group subscribes to.
+    """
     before = group.topics
     group.topics = topics
     group.topic_names.update(topics.name_of)
     if topics.name_of.keys() - before.name_of.keys():
         group.newest_topics_version = topics.version
-    if any(before.by_name.get(name) != topics.by_name.get(name) for name in group.subscribed_names()):
+    if any(
+        before.by_name.get(name) != topics.by_name.get(name) for name in group.subscribed_names()
+    ):
         group.refresh_due_us = now_us
     return []
 
@@ -133,21 +174,36 @@ def _beat(
     before = admitted.member
     joins = request.epoch == JOINS
     said = names_of(tuple(request.topics)) if request.topics is not None else None
-    reached = progress(group, admitted, _updated(before, request), request.owned, joins, now_us, effects, said)
-    effects.append(SetTimer(session_timer(reached.member_id), now_us + group.settings.session_timeout_us))
-    response = ConsumerGroupHeartbeatResponse(Error.NONE, reached.member_id, reached.epoch, group.settings.heartbeat_interval_us)
+    reached = progress(
+        group,
+        admitted,
+        _updated(before, request, said),
+        request.owned,
+        joins,
+        now_us,
+        effects,
+        said,
+    )
+    effects.append(
+        SetTimer(session_timer(reached.member_id), now_us + group.settings.session_timeout_us)
+    )
+    response = ConsumerGroupHeartbeatResponse(
+        Error.NONE, reached.member_id, reached.epoch, group.settings.heartbeat_interval_us
+    )
     if joins or request.is_full or reached.assigned != before.assigned:
-        response.assignment = {topic: tuple(sorted(held)) for topic, held in reached.assigned.items()}
+        response.assignment = {
+            topic: tuple(sorted(held)) for topic, held in reached.assigned.items()
+        }
     return response
 
 
-def _updated(member: Member, request: ConsumerGroupHeartbeatRequest) -> Member:
-    """The member with what the request brings; the same object if it brings nothing new."""
+def _updated(member: Member, request: ConsumerGroupHeartbeatRequest, said: Names | None) -> Member:
+    """The member with what the request brings (`said`: its topics); the same object if it brings
+    nothing new.
+    """
     changes: dict[str, Any] = {}
-    if request.topics is not None:
-        topics = names_of(tuple(request.topics))
-        if topics.names != member.topics.names:
-            changes["topics"] = topics
+    if said is not None and said.names != member.topics.names:
+        changes["topics"] = said
     if request.regex is not None and request.regex != member.regex:
         changes["regex"] = request.regex
     if request.rebalance_timeout_us not in (UNCHANGED, member.rebalance_timeout_us):
@@ -165,7 +221,9 @@ def _updated(member: Member, request: ConsumerGroupHeartbeatRequest) -> Member:
     return replace(member, **changes) if changes else member
 
 
-def _leave(group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest, effects: list[Effect]) -> ConsumerGroupHeartbeatResponse:
+def _leave(
+    group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest, effects: list[Effect]
+) -> ConsumerGroupHeartbeatResponse:
     if not group.exists:
         raise Refusal(Error.GROUP_ID_NOT_FOUND, f"there is no group {group.name}")
     if request.instance_id is not None:

@@ -1,8 +1,11 @@
-"""A Java member of a consumer group (KIP-848) as its client keeps it: states, epochs, what it owns and what it was given, what it sends.
+"""A Java member of a consumer group (KIP-848) as its client keeps it: states, epochs, what it owns
+and what it was given, what it sends.
 
-AbstractMembershipManager and HeartbeatState, without threads: who runs callbacks and when is the simulation's. There is no session
-timer on this side; a member learns that it was removed from the next answer it gets. Assignments hold partitions by name: topics are
-taken to be known (a client that does not know one asks for metadata first, which costs a round trip and is not modelled).
+AbstractMembershipManager and HeartbeatState, without threads: who runs callbacks and when is the
+simulation's. There is no session timer on this side; a member learns that it was removed from
+the next answer it gets. Assignments hold partitions by name: topics are taken to be known (a
+client that does not know one asks for metadata first, which costs a round trip and is not
+modelled).
 """
 
 from __future__ import annotations
@@ -39,10 +42,31 @@ _S = ClientState
 _S.STABLE.predecessors = (_S.JOINING, _S.ACKNOWLEDGING, _S.RECONCILING)
 _S.RECONCILING.predecessors = (_S.STABLE, _S.JOINING, _S.ACKNOWLEDGING, _S.RECONCILING)
 _S.ACKNOWLEDGING.predecessors = (_S.RECONCILING,)
-_S.FATAL.predecessors = (_S.JOINING, _S.STABLE, _S.RECONCILING, _S.ACKNOWLEDGING, _S.PREPARE_LEAVING, _S.LEAVING, _S.UNSUBSCRIBED)
-_S.FENCED.predecessors = (_S.JOINING, _S.STABLE, _S.RECONCILING, _S.ACKNOWLEDGING, _S.PREPARE_LEAVING, _S.LEAVING)
+_S.FATAL.predecessors = (
+    _S.JOINING,
+    _S.STABLE,
+    _S.RECONCILING,
+    _S.ACKNOWLEDGING,
+    _S.PREPARE_LEAVING,
+    _S.LEAVING,
+    _S.UNSUBSCRIBED,
+)
+_S.FENCED.predecessors = (
+    _S.JOINING,
+    _S.STABLE,
+    _S.RECONCILING,
+    _S.ACKNOWLEDGING,
+    _S.PREPARE_LEAVING,
+    _S.LEAVING,
+)
 _S.JOINING.predecessors = (_S.FENCED, _S.UNSUBSCRIBED, _S.STALE)
-_S.PREPARE_LEAVING.predecessors = (_S.JOINING, _S.STABLE, _S.RECONCILING, _S.ACKNOWLEDGING, _S.UNSUBSCRIBED)
+_S.PREPARE_LEAVING.predecessors = (
+    _S.JOINING,
+    _S.STABLE,
+    _S.RECONCILING,
+    _S.ACKNOWLEDGING,
+    _S.UNSUBSCRIBED,
+)
 _S.LEAVING.predecessors = (_S.PREPARE_LEAVING,)
 _S.UNSUBSCRIBED.predecessors = (_S.PREPARE_LEAVING, _S.LEAVING, _S.FENCED)
 _S.STALE.predecessors = (_S.LEAVING,)
@@ -52,13 +76,22 @@ _AT_ONCE = (_S.ACKNOWLEDGING, _S.LEAVING, _S.JOINING)
 _IN_THE_GROUP = (_S.JOINING, _S.RECONCILING, _S.ACKNOWLEDGING, _S.STABLE)
 
 FENCES = (Error.FENCED_MEMBER_EPOCH, Error.UNKNOWN_MEMBER_ID)
-RETRIES_AT_ONCE = (Error.NOT_COORDINATOR, Error.COORDINATOR_NOT_AVAILABLE)        # when the coordinator is known again
-RETRIES_LATER = (Error.COORDINATOR_LOAD_IN_PROGRESS, Error.NETWORK_EXCEPTION, Error.REQUEST_TIMED_OUT)
+RETRIES_AT_ONCE = (
+    Error.NOT_COORDINATOR,
+    Error.COORDINATOR_NOT_AVAILABLE,
+)  # when the coordinator is known again
+RETRIES_LATER = (
+    Error.COORDINATOR_LOAD_IN_PROGRESS,
+    Error.NETWORK_EXCEPTION,
+    Error.REQUEST_TIMED_OUT,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """An assignment with the client's own count of assignments: the same partitions given again are something new to acknowledge."""
+    """An assignment with the client's own count of assignments: the same partitions given again
+    are something new to acknowledge.
+    """
 
     number: int
     partitions: Partitions
@@ -70,23 +103,38 @@ NOTHING_GIVEN = Given(-1, ())
 class ConsumerMember:
     """One client's membership, through one life of its process."""
 
-    __slots__ = ("_sent", "current", "epoch", "has_had_epoch", "instance_id", "is_reconciling", "member_id", "poll_has_expired", "rejoined_meanwhile", "state",
-                 "target")
+    __slots__ = (
+        "_sent",
+        "current",
+        "epoch",
+        "has_had_epoch",
+        "instance_id",
+        "is_reconciling",
+        "member_id",
+        "poll_has_expired",
+        "rejoined_meanwhile",
+        "state",
+        "target",
+    )
 
     def __init__(self, member_id: str, instance_id: str | None) -> None:
         self.member_id = member_id
         self.instance_id = instance_id
         self.epoch = 0
-        self.has_had_epoch = False                        # it was a member once; what the consumer's group metadata goes on saying (close() asks that)
+        # it was a member once; what the consumer's group metadata goes on saying (close() asks
+        # that)
+        self.has_had_epoch = False
         self.state = ClientState.UNSUBSCRIBED
-        self.current = NOTHING_GIVEN                      # what it acknowledged, or will with the next beat
-        self.target = NOTHING_GIVEN                       # what it was given last
-        self.is_reconciling = False                       # the steps of one reconciliation are under way
+        self.current = NOTHING_GIVEN  # what it acknowledged, or will with the next beat
+        self.target = NOTHING_GIVEN  # what it was given last
+        self.is_reconciling = False  # the steps of one reconciliation are under way
         self.rejoined_meanwhile = False
         self.poll_has_expired = False
-        self._sent: Given | None = None                   # what the coordinator was told of; None: everything is to be sent again
+        self._sent: Given | None = (
+            None  # what the coordinator was told of; None: everything is to be sent again
+        )
 
-    # ---------------------------------------------------------------------------------------------- what it is
+    # ----------------------------------------------------------------------------------- what it is
 
     @property
     def generation(self) -> int:
@@ -105,7 +153,11 @@ class ConsumerMember:
     @property
     def must_reconcile(self) -> bool:
         """A reconciliation waits to be begun."""
-        return self.state is ClientState.RECONCILING and not self.is_reconciling and not self.is_reconciled
+        return (
+            self.state is ClientState.RECONCILING
+            and not self.is_reconciling
+            and not self.is_reconciled
+        )
 
     @property
     def beats(self) -> bool:
@@ -132,7 +184,7 @@ class ConsumerMember:
         self.state = state
         return before
 
-    # ---------------------------------------------------------------------------------------------- joining and going
+    # ---------------------------------------------------------------------------- joining and going
 
     def join(self) -> None:
         """transitionToJoining: epoch 0, and what was given before does not count any more."""
@@ -152,18 +204,24 @@ class ConsumerMember:
         self.current = self.target = NOTHING_GIVEN
 
     def leave(self, has_poll_expired: bool, is_for_good: bool = False) -> None:
-        """transitionToSendingLeaveGroup: −2 for a static member that means to come back, else −1."""
+        """transitionToSendingLeaveGroup: −2 for a static member that means to come back, else
+        −1.
+        """
         self.poll_has_expired = has_poll_expired
         if self.state is not ClientState.PREPARE_LEAVING:
             self.become(ClientState.PREPARE_LEAVING)
-        self.epoch = LEAVES_FOR_A_WHILE if self.instance_id is not None and not is_for_good else LEAVES
+        self.epoch = (
+            LEAVES_FOR_A_WHILE if self.instance_id is not None and not is_for_good else LEAVES
+        )
         self.current = NOTHING_GIVEN
         self.become(ClientState.LEAVING)
 
-    # ---------------------------------------------------------------------------------------------- heartbeats
+    # ----------------------------------------------------------------------------------- heartbeats
 
     def owned_to_send(self) -> Partitions | None:
-        """The list of owned partitions belongs into the next beat only if it is news; `None` if it is not."""
+        """The list of owned partitions belongs into the next beat only if it is news; `None` if
+        it is not.
+        """
         if self.state is ClientState.JOINING:
             return ()
         return None if self._sent == self.current else self.current.partitions
@@ -182,7 +240,9 @@ class ConsumerMember:
         self._sent = None
 
     def after_beat(self) -> ClientState | None:
-        """onHeartbeatRequestGenerated: acknowledging and leaving are over as soon as the beat is made. The state to step to, if any."""
+        """onHeartbeatRequestGenerated: acknowledging and leaving are over as soon as the beat is
+        made. The state to step to, if any.
+        """
         if self.state is ClientState.ACKNOWLEDGING:
             return ClientState.STABLE if self.is_reconciled else ClientState.RECONCILING
         if self.state is ClientState.LEAVING:
@@ -190,7 +250,9 @@ class ConsumerMember:
         return None
 
     def take(self, epoch: int, given: Partitions | None) -> ClientState | None:
-        """A good answer. The state to step to: RECONCILING for news, STABLE if nothing is left to do, None to stay."""
+        """A good answer. The state to step to: RECONCILING for news, STABLE if nothing is left
+        to do, None to stay.
+        """
         if not self.is_in_group or epoch < 0:
             return None
         self.epoch = epoch
@@ -201,9 +263,13 @@ class ConsumerMember:
             self.target = Given(self.target.number + 1, given)
         if not self.is_reconciled:
             return ClientState.RECONCILING
-        return ClientState.STABLE if self.state in (ClientState.RECONCILING, ClientState.JOINING) else None
+        return (
+            ClientState.STABLE
+            if self.state in (ClientState.RECONCILING, ClientState.JOINING)
+            else None
+        )
 
-    # ---------------------------------------------------------------------------------------------- reconciliation
+    # ------------------------------------------------------------------------------- reconciliation
 
     def begin_reconciliation(self) -> Given:
         """From now on its steps run: commit, revoke, apply, acknowledge. What they work towards."""

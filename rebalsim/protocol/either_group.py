@@ -1,7 +1,9 @@
-"""A group id whose members may speak either protocol: the coordinator turns the group from one kind into the other and back.
+"""A group id whose members may speak either protocol: the coordinator turns the group from one kind
+into the other and back.
 
-An empty group becomes what its first joiner speaks. A classic group with members becomes a consumer group when one of the new
-kind joins; a consumer group of which only classic members are left becomes a classic one, if the migration policy lets them.
+An empty group becomes what its first joiner speaks. A classic group with members becomes a
+consumer group when one of the new kind joins; a consumer group of which only classic members are
+left becomes a classic one, if the migration policy lets them.
 """
 
 from __future__ import annotations
@@ -27,7 +29,11 @@ from rebalsim.protocol.consumer.progress import note, rebalance_timer, session_t
 from rebalsim.protocol.consumer.refusal import Refusal
 from rebalsim.protocol.consumer.regexes import TIMER as REGEX_TIMER
 from rebalsim.protocol.consumer.topics import NO_TOPICS, TopicsImage, names_of
-from rebalsim.protocol.consumer_messages import JOINS, ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
+from rebalsim.protocol.consumer_messages import (
+    JOINS,
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+)
 from rebalsim.protocol.effects import CancelTimer, Effect, Note, Reply, SetTimer
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import (
@@ -46,12 +52,14 @@ from rebalsim.protocol.messages import (
 )
 from rebalsim.protocol.states import ClassicState
 
-POLICIES = ("bidirectional", "upgrade", "downgrade", "disabled")        # group.consumer.migration.policy
+POLICIES = ("bidirectional", "upgrade", "downgrade", "disabled")  # group.consumer.migration.policy
 
 
 @dataclass(slots=True)
 class EitherGroup:
-    """One group id at its coordinator; `group` is what it is at present. Kept apart: what both kinds need."""
+    """One group id at its coordinator; `group` is what it is at present. Kept apart: what both
+    kinds need.
+    """
 
     name: str
     rules: CoordinatorRules
@@ -60,24 +68,43 @@ class EitherGroup:
     new_member_id: Callable[[str], str]
     policy: str = "bidirectional"
     topics: TopicsImage = NO_TOPICS
-    offsets: dict[Any, Any] = field(default_factory=dict)       # while it is a consumer group
-    awaited_joins: dict[str, None] = field(default_factory=dict)            # of classic members in it; their timers outlive it, as in Kafka
+    offsets: dict[Any, Any] = field(default_factory=dict)  # while it is a consumer group
+    awaited_joins: dict[str, None] = field(
+        default_factory=dict
+    )  # of classic members in it; their timers outlive it, as in Kafka
     group: ClassicGroup | ConsumerGroup = field(init=False)
 
     def __post_init__(self) -> None:
         self.group = ClassicGroup(self.name, self.rules, self.new_member_id)
 
 
-def step(either: EitherGroup, number: int, request: ClassicRequest | ConsumerGroupHeartbeatRequest, now_us: int) -> list[Effect]:
+def step(
+    either: EitherGroup,
+    number: int,
+    request: ClassicRequest | ConsumerGroupHeartbeatRequest,
+    now_us: int,
+) -> list[Effect]:
     """A request of either protocol arrived."""
     group = either.group
     if isinstance(request, ConsumerGroupHeartbeatRequest):
         if isinstance(group, ConsumerGroup):
             before = dict(group.members)
-            return _downgraded(either, group, before, consumer_group.heartbeat(group, number, request, now_us), now_us)
+            return _downgraded(
+                either,
+                group,
+                before,
+                consumer_group.heartbeat(group, number, request, now_us),
+                now_us,
+            )
         return _heard_by_classic(either, group, number, request, now_us)
-    if isinstance(group, ConsumerGroup) and isinstance(request, JoinGroupRequest) and not group.members:
-        group = either.group = ClassicGroup(either.name, either.rules, either.new_member_id, appends=group.appends)
+    if (
+        isinstance(group, ConsumerGroup)
+        and isinstance(request, JoinGroupRequest)
+        and not group.members
+    ):
+        group = either.group = ClassicGroup(
+            either.name, either.rules, either.new_member_id, appends=group.appends
+        )
         group.begin_offsets(either.offsets)
     if isinstance(group, ClassicGroup):
         return classic_group.step(group, number, request, now_us)
@@ -90,30 +117,48 @@ def fired(either: EitherGroup, key: str, now_us: int) -> list[Effect]:
     if key.startswith("join:"):
         either.awaited_joins.pop(key.removeprefix("join:"), None)
     if isinstance(group, ClassicGroup):
-        return [] if key == REGEX_TIMER or ":" in key.split("-", 1)[0] else classic_group.fired(group, key, now_us)
+        return (
+            []
+            if key == REGEX_TIMER or ":" in key.split("-", 1)[0]
+            else classic_group.fired(group, key, now_us)
+        )
     if key.startswith(("join-", "sync-", "heartbeat-")):
         return []
     before = dict(group.members)
-    return _downgraded(either, group, before, consumer_group.timer_fired(group, key, now_us), now_us)
+    return _downgraded(
+        either, group, before, consumer_group.timer_fired(group, key, now_us), now_us
+    )
 
 
 def written(either: EitherGroup, number: int, error: Error | None, now_us: int) -> list[Effect]:
     """An append is committed, or failed."""
     group = either.group
-    return classic_group.written(group, number, error, now_us) if isinstance(group, ClassicGroup) else []
+    return (
+        classic_group.written(group, number, error, now_us)
+        if isinstance(group, ClassicGroup)
+        else []
+    )
 
 
 def metadata_changed(either: EitherGroup, topics: TopicsImage, now_us: int) -> list[Effect]:
     """The cluster's topics are now these."""
     either.topics = topics
-    return consumer_group.metadata_changed(either.group, topics, now_us) if isinstance(either.group, ConsumerGroup) else []
+    return (
+        consumer_group.metadata_changed(either.group, topics, now_us)
+        if isinstance(either.group, ConsumerGroup)
+        else []
+    )
 
 
-# ---------------------------------------------------------------------------------------------------- to the new kind
+# ---------------------------------------------------------------------------------- to the new kind
 
 
 def _heard_by_classic(
-    either: EitherGroup, group: ClassicGroup, number: int, request: ConsumerGroupHeartbeatRequest, now_us: int
+    either: EitherGroup,
+    group: ClassicGroup,
+    number: int,
+    request: ConsumerGroupHeartbeatRequest,
+    now_us: int,
 ) -> list[Effect]:
     effects: list[Effect] = []
     try:
@@ -122,15 +167,26 @@ def _heard_by_classic(
             raise Refusal(Error.GROUP_ID_NOT_FOUND, f"{either.name} is no consumer group")
         if not group.exists or group.state is ClassicState.EMPTY:
             effects += [CancelTimer(timer) for timer in (group.join_timer, *group.pending.values())]
-            made = ConsumerGroup(either.name, either.settings, either.topics, appends=group.appends, awaited_joins=either.awaited_joins)
+            made = ConsumerGroup(
+                either.name,
+                either.settings,
+                either.topics,
+                appends=group.appends,
+                awaited_joins=either.awaited_joins,
+            )
         else:
             made = _upgrade(either, group, now_us, effects)
     except Refusal as refused:
-        return [*effects, Reply(number, ConsumerGroupHeartbeatResponse(refused.error, text=refused.text))]
+        return [
+            *effects,
+            Reply(number, ConsumerGroupHeartbeatResponse(refused.error, text=refused.text)),
+        ]
     either.offsets.update(group.offsets)
     converted = list(made.members)
     answer = consumer_group.heartbeat(made, number, request, now_us)
-    refused_after_all = not isinstance(answer[-1], Reply) or answer[-1].response.error is not Error.NONE
+    refused_after_all = (
+        not isinstance(answer[-1], Reply) or answer[-1].response.error is not Error.NONE
+    )
     if not refused_after_all:
         _as_logged(made, converted)
         either.group = made
@@ -140,13 +196,17 @@ def _heard_by_classic(
 
 
 def _as_logged(group: ConsumerGroup, converted: list[str]) -> None:
-    """The converted group is written to the log and read back: its map is filled in the order in which the first one yields its members.
+    """The converted group is written to the log and read back: its map is filled in the order in
+    which the first one yields its members.
 
-    Two records make a member, and each is a put that may double the table; in the first map each was put once.
+    Two records make a member, and each is a put that may double the table; in the first map each
+    was put once.
     """
     members = group.members
     ids = [*converted, *converted, *members, *members]
-    group.members = _filled([(member_id, members[member_id]) for member_id in ids if member_id in members])
+    group.members = _filled(
+        [(member_id, members[member_id]) for member_id in ids if member_id in members]
+    )
 
 
 def _filled(puts: list[tuple[str, Member]]) -> TimelineHashMap[str, Member]:
@@ -156,53 +216,114 @@ def _filled(puts: list[tuple[str, Member]]) -> TimelineHashMap[str, Member]:
     return made
 
 
-def _upgrade(either: EitherGroup, group: ClassicGroup, now_us: int, effects: list[Effect]) -> ConsumerGroup:
-    """Online: every classic member becomes a stable member with its last assignment, at an epoch that is the generation."""
+def _upgrade(
+    either: EitherGroup, group: ClassicGroup, now_us: int, effects: list[Effect]
+) -> ConsumerGroup:
+    """Online: every classic member becomes a stable member with its last assignment, at an epoch
+    that is the generation.
+    """
     if either.policy not in ("bidirectional", "upgrade"):
-        raise Refusal(Error.GROUP_ID_NOT_FOUND, f"Cannot upgrade classic group {either.name} to consumer group because online upgrade is disabled.")
+        raise Refusal(
+            Error.GROUP_ID_NOT_FOUND,
+            f"Cannot upgrade classic group {either.name} to consumer group because online "
+            "upgrade is disabled.",
+        )
     if group.protocol_type != "consumer":
-        raise Refusal(Error.GROUP_ID_NOT_FOUND, (
-            f"Cannot upgrade classic group {either.name} to consumer group because the group does not use the consumer embedded protocol."))
+        raise Refusal(
+            Error.GROUP_ID_NOT_FOUND,
+            (
+                f"Cannot upgrade classic group {either.name} to consumer group because the group "
+                "does not use the consumer embedded protocol."
+            ),
+        )
     if len(group.members) > either.settings.max_size:
-        raise Refusal(Error.GROUP_ID_NOT_FOUND, (
-            f"Cannot upgrade classic group {either.name} to consumer group because the group size exceeds the consumer group maximum size."))
+        raise Refusal(
+            Error.GROUP_ID_NOT_FOUND,
+            (
+                f"Cannot upgrade classic group {either.name} to consumer group because the group "
+                "size exceeds the consumer group maximum size."
+            ),
+        )
     for waiting in group.ordered():
         group.refuse_waiting(waiting, Error.REBALANCE_IN_PROGRESS, effects)
     made = ConsumerGroup(
-        either.name, either.settings, either.topics, exists=True, epoch=group.generation, assignment_epoch=group.generation,
-        appends=group.appends, awaited_joins=either.awaited_joins,
+        either.name,
+        either.settings,
+        either.topics,
+        exists=True,
+        epoch=group.generation,
+        assignment_epoch=group.generation,
+        appends=group.appends,
+        awaited_joins=either.awaited_joins,
     )
     timers = [group.join_timer, group.sync_timer, *group.pending.values()]
     for old in group.ordered():
         if group.protocol not in [name for name, _ in old.protocols]:
-            # One that joined at the barrier with other protocols than the last generation's: Kafka breaks, and says so.
-            raise Refusal(Error.UNKNOWN_SERVER_ERROR, f"Member {old.member_id} does not support protocol {group.protocol}")
+            # One that joined at the barrier with other protocols than the last generation's: Kafka
+            # breaks, and says so.
+            raise Refusal(
+                Error.UNKNOWN_SERVER_ERROR,
+                f"Member {old.member_id} does not support protocol {group.protocol}",
+            )
         said = either.dialect.subscription(old.metadata(group.protocol))
         try:
             assigned = classic_members.owned_by_id(made, either.dialect.assigned(old.assignment))
         except ValueError as e:
-            raise Refusal(Error.GROUP_ID_NOT_FOUND, (
-                f"Cannot upgrade classic group {either.name} to consumer group because an unsupported custom assignor is in use: {e}")) from None
+            raise Refusal(
+                Error.GROUP_ID_NOT_FOUND,
+                (
+                    f"Cannot upgrade classic group {either.name} to consumer group because an "
+                    f"unsupported custom assignor is in use: {e}"
+                ),
+            ) from None
         made.targets[old.member_id] = as_recorded(assigned)
-        made.install(None, Member(
-            old.member_id, group.generation, group.generation, STABLE, old.instance_id, said.rack, old.client_id, old.rebalance_timeout_us,
-            names_of(tuple(sorted(said.topics))), assigned={t: dict.fromkeys(n, group.generation) for t, n in assigned.items()},
-            classic=Classic(old.session_timeout_us, old.protocols),
-        ))
+        made.install(
+            None,
+            Member(
+                old.member_id,
+                group.generation,
+                group.generation,
+                STABLE,
+                old.instance_id,
+                said.rack,
+                old.client_id,
+                old.rebalance_timeout_us,
+                names_of(tuple(sorted(said.topics))),
+                assigned={t: dict.fromkeys(n, group.generation) for t, n in assigned.items()},
+                classic=Classic(old.session_timeout_us, old.protocols),
+            ),
+        )
         timers.append(old.timer)
-    made.members = _filled([(old.member_id, made.members[old.member_id]) for old in group.ordered()])
+    made.members = _filled(
+        [(old.member_id, made.members[old.member_id]) for old in group.ordered()]
+    )
     made.metadata = made.metadata_of(made.subscribed_names())
     effects += [CancelTimer(timer) for timer in timers]
-    effects += [SetTimer(session_timer(m.member_id), now_us + m.classic.session_timeout_us) for m in made.members.values() if m.classic]
-    effects.append(note("GroupStateChanged", before=group.state.value, after=made.state.value, generation=group.generation,
-                        trigger="regrouped", member_id="", reason="Converted the classic group to a consumer group."))
+    effects += [
+        SetTimer(session_timer(m.member_id), now_us + m.classic.session_timeout_us)
+        for m in made.members.values()
+        if m.classic
+    ]
+    effects.append(
+        note(
+            "GroupStateChanged",
+            before=group.state.value,
+            after=made.state.value,
+            generation=group.generation,
+            trigger="regrouped",
+            member_id="",
+            reason="Converted the classic group to a consumer group.",
+        )
+    )
     return made
 
 
-# ---------------------------------------------------------------------------------------------------- classic requests
+# --------------------------------------------------------------------------------- classic requests
 
 
-def _heard_by_consumer(either: EitherGroup, group: ConsumerGroup, number: int, request: ClassicRequest, now_us: int) -> list[Effect]:
+def _heard_by_consumer(
+    either: EitherGroup, group: ConsumerGroup, number: int, request: ClassicRequest, now_us: int
+) -> list[Effect]:
     effects: list[Effect] = []
     before, state = dict(group.members), group.state
     answer: Any
@@ -218,9 +339,14 @@ def _heard_by_consumer(either: EitherGroup, group: ConsumerGroup, number: int, r
         elif isinstance(request, OffsetCommitRequest):
             answer = _commit(either, group, request)
         elif isinstance(request, OffsetFetchRequest):
-            answer = OffsetFetchResponse(Error.NONE, {p: either.offsets[p] for p in request.partitions if p in either.offsets})
+            answer = OffsetFetchResponse(
+                Error.NONE,
+                {p: either.offsets[p] for p in request.partitions if p in either.offsets},
+            )
         else:
-            raise Refusal(Error.INVALID_REQUEST, f"a group does not answer {type(request).__name__}")
+            raise Refusal(
+                Error.INVALID_REQUEST, f"a group does not answer {type(request).__name__}"
+            )
     except Refusal as refused:
         return [*effects, Reply(number, _refusal(request, refused))]
     if either.group is group:
@@ -232,7 +358,10 @@ def _heard_by_consumer(either: EitherGroup, group: ConsumerGroup, number: int, r
 
 def _refusal(request: ClassicRequest, refused: Refusal) -> Any:
     if isinstance(request, JoinGroupRequest):
-        return JoinGroupResponse(refused.error, refused.member_id if isinstance(refused, MemberIdRequired) else request.member_id)
+        return JoinGroupResponse(
+            refused.error,
+            refused.member_id if isinstance(refused, MemberIdRequired) else request.member_id,
+        )
     if isinstance(request, SyncGroupRequest):
         return SyncGroupResponse(refused.error)
     if isinstance(request, OffsetCommitRequest):
@@ -240,86 +369,208 @@ def _refusal(request: ClassicRequest, refused: Refusal) -> Any:
     return HeartbeatResponse(refused.error)
 
 
-def _join(either: EitherGroup, group: ConsumerGroup, request: JoinGroupRequest, now_us: int, effects: list[Effect]) -> JoinGroupResponse:
+def _join(
+    either: EitherGroup,
+    group: ConsumerGroup,
+    request: JoinGroupRequest,
+    now_us: int,
+    effects: list[Effect],
+) -> JoinGroupResponse:
     rules = either.rules
-    if not rules.min_session_timeout_us <= request.session_timeout_us <= rules.max_session_timeout_us:
-        raise Refusal(Error.INVALID_SESSION_TIMEOUT, f"the session timeout is {request.session_timeout_us} µs")
+    if (
+        not rules.min_session_timeout_us
+        <= request.session_timeout_us
+        <= rules.max_session_timeout_us
+    ):
+        raise Refusal(
+            Error.INVALID_SESSION_TIMEOUT, f"the session timeout is {request.session_timeout_us} µs"
+        )
     if either.policy == "disabled":
-        raise Refusal(Error.INCONSISTENT_GROUP_PROTOCOL, (
-            f"Cannot join the consumer group {either.name} with the classic protocol because the group migration is disabled."))
+        raise Refusal(
+            Error.INCONSISTENT_GROUP_PROTOCOL,
+            (
+                f"Cannot join the consumer group {either.name} with the classic protocol because "
+                "the group migration is disabled."
+            ),
+        )
     admitted = classic_members.admit_classic(group, request, either.new_member_id)
     holder = admitted.replaces
-    others = [m for m in group.members.values() if holder is None or m.member_id != holder.member_id]
-    if holder is None or holder.classic is not None or not _may_become_classic(either, others, len(group.members)):
+    others = [
+        m for m in group.members.values() if holder is None or m.member_id != holder.member_id
+    ]
+    if (
+        holder is None
+        or holder.classic is not None
+        or not _may_become_classic(either, others, len(group.members))
+    ):
         return classic_members.join(group, request, admitted, either.dialect, now_us, effects)
-    # The last one of the new kind is replaced by its own classic self: nobody else is left, and the group is a classic one again.
-    member = classic_members.joined(admitted.member, request, either.dialect.subscription(request.protocols[0][1]))
+    # The last one of the new kind is replaced by its own classic self: nobody else is left, and the
+    # group is a classic one again.
+    member = classic_members.joined(
+        admitted.member, request, either.dialect.subscription(request.protocols[0][1])
+    )
     metadata = group.metadata_of(group.subscribed_names(admitted.member, member))
-    is_stale = group.assignment_epoch < group.epoch or member.topics is not admitted.member.topics or bool(admitted.member.regex) or (
-        now_us >= group.refresh_due_us and metadata != group.metadata)
+    is_stale = (
+        group.assignment_epoch < group.epoch
+        or member.topics is not admitted.member.topics
+        or bool(admitted.member.regex)
+        or (now_us >= group.refresh_due_us and metadata != group.metadata)
+    )
     if not is_stale:
         member.epoch = group.assignment_epoch
     group.targets[member.member_id] = group.targets.get(holder.member_id, {})
-    _become_classic(either, group, [*others, member], group.epoch, "stale assignment" if is_stale else "", now_us, effects)
+    _become_classic(
+        either,
+        group,
+        [*others, member],
+        group.epoch,
+        "stale assignment" if is_stale else "",
+        now_us,
+        effects,
+    )
     return classic_members.join_answer(member, request)
 
 
-def _commit(either: EitherGroup, group: ConsumerGroup, request: OffsetCommitRequest) -> OffsetCommitResponse:
-    by_id = [(topic.topic_id, p.number) for p in request.offsets for topic in [group.topics.by_name.get(p.topic)] if topic is not None]
-    error = check_commit(group, request.member_id, request.generation, by_id, instance_id=request.instance_id,
-                         is_transactional=request.is_transactional, version=request.version)
+def _commit(
+    either: EitherGroup, group: ConsumerGroup, request: OffsetCommitRequest
+) -> OffsetCommitResponse:
+    by_id = [
+        (topic.topic_id, p.number)
+        for p in request.offsets
+        for topic in [group.topics.by_name.get(p.topic)]
+        if topic is not None
+    ]
+    error = check_commit(
+        group,
+        request.member_id,
+        request.generation,
+        by_id,
+        instance_id=request.instance_id,
+        is_transactional=request.is_transactional,
+        version=request.version,
+    )
     if error is Error.NONE:
         either.offsets.update(request.offsets)
     return OffsetCommitResponse(error)
 
 
-# ---------------------------------------------------------------------------------------------------- back to the old kind
+# ----------------------------------------------------------------------------- back to the old kind
 
 
 def _may_become_classic(either: EitherGroup, remaining: list[Member], size: int) -> bool:
     if not remaining and size != 1:
         return False
-    return either.policy in ("bidirectional", "downgrade") and size <= either.rules.max_size and all(m.classic for m in remaining)
+    return (
+        either.policy in ("bidirectional", "downgrade")
+        and size <= either.rules.max_size
+        and all(m.classic for m in remaining)
+    )
 
 
-def _downgraded(either: EitherGroup, group: ConsumerGroup, before: dict[str, Member], effects: list[Effect], now_us: int) -> list[Effect]:
-    """If this step's removals left classic members only, the group becomes a classic one instead of losing members."""
+def _downgraded(
+    either: EitherGroup,
+    group: ConsumerGroup,
+    before: dict[str, Member],
+    effects: list[Effect],
+    now_us: int,
+) -> list[Effect]:
+    """If this step's removals left classic members only, the group becomes a classic one instead
+    of losing members.
+    """
     gone = [member_id for member_id in before if member_id not in group.members]
-    removed = any(isinstance(e, Note) and e.kind == "MemberRemoved" and e.facts["why"] != "replaced" for e in effects)
+    removed = any(
+        isinstance(e, Note) and e.kind == "MemberRemoved" and e.facts["why"] != "replaced"
+        for e in effects
+    )
     remaining = list(group.members.values())
-    if not gone or not removed or not remaining or not _may_become_classic(either, remaining, len(remaining)):
+    if (
+        not gone
+        or not removed
+        or not remaining
+        or not _may_become_classic(either, remaining, len(remaining))
+    ):
         return effects
-    kept = [e for e in effects if not (isinstance(e, Note) and e.kind in ("EpochBumped", "GroupStateChanged"))]
+    kept = [
+        e
+        for e in effects
+        if not (isinstance(e, Note) and e.kind in ("EpochBumped", "GroupStateChanged"))
+    ]
     answers = [e for e in kept if isinstance(e, Reply)]
     kept = [e for e in kept if not isinstance(e, Reply)]
-    _become_classic(either, group, remaining, group.epoch - 1, "member leaving", now_us, kept)      # there was no such bump
+    _become_classic(
+        either, group, remaining, group.epoch - 1, "member leaving", now_us, kept
+    )  # there was no such bump
     return kept + answers
 
 
 def _become_classic(
-    either: EitherGroup, group: ConsumerGroup, members: list[Member], generation: int, why: str, now_us: int, effects: list[Effect]
+    either: EitherGroup,
+    group: ConsumerGroup,
+    members: list[Member],
+    generation: int,
+    why: str,
+    now_us: int,
+    effects: list[Effect],
 ) -> None:
     made = ClassicGroup(
-        either.name, either.rules, either.new_member_id, exists=True, state=ClassicState.STABLE, generation=generation,
-        protocol_type="consumer", appends=group.appends,
+        either.name,
+        either.rules,
+        either.new_member_id,
+        exists=True,
+        state=ClassicState.STABLE,
+        generation=generation,
+        protocol_type="consumer",
+        appends=group.appends,
     )
     made.begin_offsets(either.offsets)
-    # Join and sync timers of its members are left armed: if the group turns back in time, one of them may still remove its member.
+    # Join and sync timers of its members are left armed: if the group turns back in time, one of
+    # them may still remove its member.
     for member in group.members.values():
-        effects += [CancelTimer(session_timer(member.member_id)), CancelTimer(rebalance_timer(member.member_id))]
+        effects += [
+            CancelTimer(session_timer(member.member_id)),
+            CancelTimer(rebalance_timer(member.member_id)),
+        ]
     for member in members:
         assert member.classic is not None
-        made.add(ClassicMember(
-            member.member_id, member.instance_id, member.client_id, member.classic.session_timeout_us, member.rebalance_timeout_us,
-            "consumer", member.classic.protocols, made.session_prefix + member.member_id,
-        ))
+        made.add(
+            ClassicMember(
+                member.member_id,
+                member.instance_id,
+                member.client_id,
+                member.classic.session_timeout_us,
+                member.rebalance_timeout_us,
+                "consumer",
+                member.classic.protocols,
+                made.session_prefix + member.member_id,
+            )
+        )
     made.protocol = made.selected_protocol()
     for old in made.ordered():
-        target = group.targets.get(old.member_id, {})       # in the order of its map, which an upgrade later finds again
+        target = group.targets.get(
+            old.member_id, {}
+        )  # in the order of its map, which an upgrade later finds again
         old.assignment = either.dialect.assignment(group.still_there(target))
         made.arm(old, old.session_timeout_us, now_us, effects)
     either.group = made
-    effects.append(note("GroupStateChanged", before=group.state.value, after=made.state.value, generation=generation,
-                        trigger="regrouped", member_id="", reason="Converted the consumer group to a classic group."))
+    effects.append(
+        note(
+            "GroupStateChanged",
+            before=group.state.value,
+            after=made.state.value,
+            generation=generation,
+            trigger="regrouped",
+            member_id="",
+            reason="Converted the consumer group to a classic group.",
+        )
+    )
     if why:
-        prepare_rebalance(made, Trigger("regrouped", "", f"Downgrade group {either.name} from consumer to classic for {why}."), now_us, effects)
+        prepare_rebalance(
+            made,
+            Trigger(
+                "regrouped",
+                "",
+                f"Downgrade group {either.name} from consumer to classic for {why}.",
+            ),
+            now_us,
+            effects,
+        )

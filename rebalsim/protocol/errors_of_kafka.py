@@ -1,4 +1,6 @@
-"""Kafka's error codes, with Kafka's numbers and names (org.apache.kafka.common.protocol.Errors): those that groups and fetches meet."""
+"""Kafka's error codes, with Kafka's numbers and names (org.apache.kafka.common.protocol.Errors):
+those that groups and fetches meet.
+"""
 
 from __future__ import annotations
 

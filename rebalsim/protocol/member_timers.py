@@ -1,7 +1,9 @@
-"""The timers of a client's heartbeat thread as arithmetic: when the next beat is due, at which tick it is noticed, what has run out.
+"""The timers of a client's heartbeat thread as arithmetic: when the next beat is due, at which tick
+it is noticed, what has run out.
 
-Kafka's Heartbeat class and the cadence of HeartbeatThread. The thread looks every retry.backoff.ms, and is told when poll() sees
-that a beat is due; so an application that sits in poll() beats on time, and a busy one at the next look.
+Kafka's Heartbeat class and the cadence of HeartbeatThread. The thread looks every
+retry.backoff.ms, and is told when poll() sees that a beat is due; so an application that sits in
+poll() beats on time, and a busy one at the next look.
 """
 
 from __future__ import annotations
@@ -10,21 +12,34 @@ from __future__ import annotations
 class MemberTimers:
     """Heartbeat, session and poll timer (instants in µs), and the phase of the thread's looks."""
 
-    __slots__ = ("attempts", "due_us", "heard_us", "interval_us", "looked_us", "max_poll_us", "polled_us", "session_us", "tick_us")
+    __slots__ = (
+        "attempts",
+        "due_us",
+        "heard_us",
+        "interval_us",
+        "looked_us",
+        "max_poll_us",
+        "polled_us",
+        "session_us",
+        "tick_us",
+    )
 
     def __init__(self, interval_us: int, session_us: int, max_poll_us: int, tick_us: int) -> None:
         self.interval_us = interval_us
         self.session_us = session_us
         self.max_poll_us = max_poll_us
-        self.tick_us = tick_us                # from one look of the thread to the next: retry.backoff.ms and what a wake-up costs
-        self.due_us = 0                       # the next beat
-        self.heard_us = 0                     # the session timer's last reset
-        self.polled_us = 0                    # the poll timer's last reset
-        self.looked_us = 0                    # the thread's last look
-        self.attempts = 0                     # failed beats in a row
+        # from one look of the thread to the next: retry.backoff.ms and what a wake-up costs
+        self.tick_us = tick_us
+        self.due_us = 0  # the next beat
+        self.heard_us = 0  # the session timer's last reset
+        self.polled_us = 0  # the poll timer's last reset
+        self.looked_us = 0  # the thread's last look
+        self.attempts = 0  # failed beats in a row
 
     def enable(self, now_us: int) -> None:
-        """A JoinGroup succeeded: all three start anew, and the thread looks at once (HeartbeatThread.enable)."""
+        """A JoinGroup succeeded: all three start anew, and the thread looks at once
+        (HeartbeatThread.enable).
+        """
         self.due_us = now_us + self.interval_us
         self.heard_us = self.polled_us = self.looked_us = now_us
 
@@ -54,10 +69,14 @@ class MemberTimers:
 
 
 def look_on(looked_us: int, tick_us: int, instant_us: int) -> int:
-    """The first look at or after an instant, where one was at `looked_us` and nothing puts the others off."""
+    """The first look at or after an instant, where one was at `looked_us` and nothing puts the
+    others off.
+    """
     return looked_us + tick_us * max(0, -((looked_us - instant_us) // tick_us))
 
 
 def backoff_us(attempt: int, first_us: int, most_us: int, jitter: float) -> int:
-    """ExponentialBackoff: doubling from the first, `jitter` in [0.8, 1.2), never more than the most."""
+    """ExponentialBackoff: doubling from the first, `jitter` in [0.8, 1.2), never more than the
+    most.
+    """
     return min(most_us, int(first_us * (1 << min(attempt, 30)) * jitter))

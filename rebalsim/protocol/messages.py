@@ -1,7 +1,8 @@
-"""Requests and answers of the classic protocol. Metadata and assignments are opaque here: anything that can be compared.
+"""Requests and answers of the classic protocol. Metadata and assignments are opaque here: anything
+that can be compared.
 
-Durations are integer microseconds. Nobody changes a message after it was made (they are not frozen only because a thousand
-members make many of them).
+Durations are integer microseconds. Nobody changes a message after it was made (they are not
+frozen only because a thousand members make many of them).
 """
 
 from __future__ import annotations
@@ -37,10 +38,12 @@ class JoinGroupRequest:
     client_id: str
     session_timeout_us: int
     rebalance_timeout_us: int
-    protocols: tuple[tuple[str, Any], ...]            # (assignor's name, metadata) in the order of preference
+    protocols: tuple[tuple[str, Any], ...]  # (assignor's name, metadata) in the order of preference
     protocol_type: str = "consumer"
     reason: str | None = None
-    version: int = 9                                  # below 4 no MEMBER_ID_REQUIRED (KIP-394), below 9 no skip_assignment (KIP-814)
+    version: int = (
+        9  # below 4 no MEMBER_ID_REQUIRED (KIP-394), below 9 no skip_assignment (KIP-814)
+    )
 
 
 class JoinedMember(NamedTuple):
@@ -74,7 +77,9 @@ class SyncGroupRequest:
     generation: int
     protocol_type: str | None = "consumer"
     protocol: str | None = None
-    assignments: Mapping[str, Any] = field(default_factory=dict)      # by member id; empty but for the leader's
+    assignments: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # by member id; empty but for the leader's
 
 
 @dataclass(slots=True)
@@ -103,11 +108,15 @@ class HeartbeatResponse:
     error: Error
 
 
-POLL_TIMEOUT_EXPIRED = "consumer poll timeout has expired."       # the reason the Java client gives (AbstractCoordinator)
+POLL_TIMEOUT_EXPIRED = (
+    "consumer poll timeout has expired."  # the reason the Java client gives (AbstractCoordinator)
+)
 
 
 class LeavingMember(NamedTuple):
-    """One entry of a LeaveGroup request; an empty member id with an instance id removes whoever holds that."""
+    """One entry of a LeaveGroup request; an empty member id with an instance id removes whoever
+    holds that.
+    """
 
     member_id: str
     instance_id: str | None = None
@@ -139,14 +148,16 @@ class LeaveGroupResponse:
 
 @dataclass(slots=True)
 class OffsetCommitRequest:
-    """A member stores positions. Without a member id and with generation -1: somebody outside group management does."""
+    """A member stores positions. Without a member id and with generation -1: somebody outside
+    group management does.
+    """
 
     member_id: str
     instance_id: str | None
     generation: int
-    offsets: Mapping[Any, Any] = field(default_factory=dict)          # by partition
+    offsets: Mapping[Any, Any] = field(default_factory=dict)  # by partition
     is_transactional: bool = False
-    version: int = 9                                                  # from 9 on an unknown group is GROUP_ID_NOT_FOUND
+    version: int = 9  # from 9 on an unknown group is GROUP_ID_NOT_FOUND
 
 
 @dataclass(slots=True)
@@ -158,7 +169,9 @@ class OffsetCommitResponse:
 
 @dataclass(slots=True)
 class OffsetFetchRequest:
-    """Which positions are stored for these partitions? The Java client always asks for stable ones."""
+    """Which positions are stored for these partitions? The Java client always asks for stable
+    ones.
+    """
 
     partitions: Sequence[Any]
 
@@ -171,7 +184,19 @@ class OffsetFetchResponse:
     offsets: dict[Any, Any] = field(default_factory=dict)
 
 
-ClassicRequest = JoinGroupRequest | SyncGroupRequest | HeartbeatRequest | LeaveGroupRequest | OffsetCommitRequest | OffsetFetchRequest
+ClassicRequest = (
+    JoinGroupRequest
+    | SyncGroupRequest
+    | HeartbeatRequest
+    | LeaveGroupRequest
+    | OffsetCommitRequest
+    | OffsetFetchRequest
+)
 ClassicResponse = (
-    JoinGroupResponse | SyncGroupResponse | HeartbeatResponse | LeaveGroupResponse | OffsetCommitResponse | OffsetFetchResponse
+    JoinGroupResponse
+    | SyncGroupResponse
+    | HeartbeatResponse
+    | LeaveGroupResponse
+    | OffsetCommitResponse
+    | OffsetFetchResponse
 )

@@ -22,12 +22,19 @@ class ClassicState(Enum):
         """This state, if the step is legal."""
         if before not in self.predecessors:
             legal = ", ".join(state.value for state in self.predecessors)
-            raise BugError(f"A group in state {before.value} cannot become {self.value}; that state follows {legal} only")
+            raise BugError(
+                f"A group in state {before.value} cannot become {self.value}; that state follows "
+                f"{legal} only"
+            )
         return self
 
 
 ClassicState.EMPTY.predecessors = (ClassicState.PREPARING_REBALANCE,)
-ClassicState.PREPARING_REBALANCE.predecessors = (ClassicState.STABLE, ClassicState.COMPLETING_REBALANCE, ClassicState.EMPTY)
+ClassicState.PREPARING_REBALANCE.predecessors = (
+    ClassicState.STABLE,
+    ClassicState.COMPLETING_REBALANCE,
+    ClassicState.EMPTY,
+)
 ClassicState.COMPLETING_REBALANCE.predecessors = (ClassicState.PREPARING_REBALANCE,)
 ClassicState.STABLE.predecessors = (ClassicState.COMPLETING_REBALANCE,)
 ClassicState.DEAD.predecessors = tuple(ClassicState)

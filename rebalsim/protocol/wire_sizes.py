@@ -1,7 +1,10 @@
-"""How long a consumer's metadata and assignment are on the wire, and so in the record of its group: what message.max.bytes is held against.
+"""How long a consumer's metadata and assignment are on the wire, and so in the record of its group:
+what message.max.bytes is held against.
 
-ConsumerProtocolSubscription and ConsumerProtocolAssignment in version 3, which every client since Kafka 3.5 writes; the user data of
-`sticky` and `cooperative-sticky` as their schemas have it. An assignor of one's own counts as one that says the same as these.
+ConsumerProtocolSubscription and ConsumerProtocolAssignment in version 3, which every client since
+Kafka 3.5 writes; the user data of
+`sticky` and `cooperative-sticky` as their schemas have it. An assignor of one's own counts as one
+that says the same as these.
 """
 
 from __future__ import annotations
@@ -12,11 +15,16 @@ from typing import Any
 from rebalsim.domain.ids import Partition
 from rebalsim.protocol.classic_member import Subscription
 
-_VERSION, _COUNT, _NUMBER, _LENGTH = 2, 4, 4, 2          # of a format · how many follow · a partition, a generation · how long a text is
+_VERSION, _COUNT, _NUMBER, _LENGTH = (
+    2,
+    4,
+    4,
+    2,
+)  # of a format · how many follow · a partition, a generation · how long a text is
 
 
-TOPIC = 249 + _LENGTH + _COUNT + _NUMBER                  # one with a partition: the longest name that Kafka allows
-MEMBER = 1_000                                           # ids, host, rack, timeouts, and what is empty
+TOPIC = 249 + _LENGTH + _COUNT + _NUMBER  # one with a partition: the longest name that Kafka allows
+MEMBER = 1_000  # ids, host, rack, timeouts, and what is empty
 
 
 def members_bytes_at_most(members: Iterable[Any]) -> int:
@@ -24,14 +32,29 @@ def members_bytes_at_most(members: Iterable[Any]) -> int:
     total = 0
     for member in members:
         said, given = member.metadata, member.assignment
-        total += MEMBER + TOPIC * (len(said.topics) + len(said.owned) + (len(said.user_owned) if said.user_owned else 0) + (len(given) if given else 0))
+        total += MEMBER + TOPIC * (
+            len(said.topics)
+            + len(said.owned)
+            + (len(said.user_owned) if said.user_owned else 0)
+            + (len(given) if given else 0)
+        )
     return total
 
 
 def subscription_bytes(said: Subscription) -> int:
     """What a member says of itself in JoinGroup."""
     topics = sum([_LENGTH + len(topic) for topic in said.topics])
-    return _VERSION + _COUNT + topics + _COUNT + _user_data_bytes(said) + _partitions_bytes(said.owned) + _NUMBER + _LENGTH + len(said.rack)
+    return (
+        _VERSION
+        + _COUNT
+        + topics
+        + _COUNT
+        + _user_data_bytes(said)
+        + _partitions_bytes(said.owned)
+        + _NUMBER
+        + _LENGTH
+        + len(said.rack)
+    )
 
 
 def assignment_bytes(partitions: tuple[Partition, ...]) -> int:
@@ -41,10 +64,16 @@ def assignment_bytes(partitions: tuple[Partition, ...]) -> int:
 
 def _user_data_bytes(said: Subscription) -> int:
     owned, generation = said.user_owned, said.user_generation
-    return (0 if owned is None else _partitions_bytes(owned)) + (0 if generation is None else _NUMBER)
+    return (0 if owned is None else _partitions_bytes(owned)) + (
+        0 if generation is None else _NUMBER
+    )
 
 
 def _partitions_bytes(partitions: Iterable[Partition]) -> int:
     """By topic, each with its partitions."""
     topics = [topic for topic, _ in partitions]
-    return _COUNT + sum([_LENGTH + len(topic) + _COUNT for topic in set(topics)]) + _NUMBER * len(topics)
+    return (
+        _COUNT
+        + sum([_LENGTH + len(topic) + _COUNT for topic in set(topics)])
+        + _NUMBER * len(topics)
+    )

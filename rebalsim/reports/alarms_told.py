@@ -1,4 +1,6 @@
-"""What must be read before any figure, in a sentence each: who is dead, which group was not stable, what nobody has, could read, or ever will."""
+"""What must be read before any figure, in a sentence each: who is dead, which group was not
+stable, what nobody has, could read, or ever will.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from rebalsim.reports.report import VariantReport
 from rebalsim.reports.ruler import say_instant
 from rebalsim.reports.sentences import tell_trigger
 
-FOLDED = 3          # more consumers than this that died alike are told in one sentence
+FOLDED = 3  # more consumers than this that died alike are told in one sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,9 @@ class AlarmTold:
 _BECAUSE = {
     "group.max.size": "the group had group.max.size members already",
     "group.consumer.max.size": "the group had group.consumer.max.size members already",
-    "group.consumer.migration.policy": "the group speaks the consumer protocol, and group.consumer.migration.policy lets no classic member in",
+    "group.consumer.migration.policy": "the group speaks the consumer protocol, and "
+    "group.consumer.migration.policy lets no "
+    "classic member in",
 }
 _MEANS = {
     "GroupMaxSizeReachedException": "the group had as many members as the brokers allow",
@@ -44,16 +48,35 @@ _NO_GROUPS = ("died", "leaderless", "held-twice")
 
 
 def tell_alarms(a: Analysis) -> list[AlarmTold]:
-    """Everything that has to be said of one run: groups, the dead, partitions without a leader, and what was skipped."""
+    """Everything that has to be said of one run: groups, the dead, partitions without a leader,
+    and what was skipped.
+    """
     several = len(a.groups) > 1
-    groups = [AlarmTold(_of_group(alarm, a, several), alarm.kind in ("never-stable", "unowned")) for alarm in a.alarms if alarm.kind not in _NO_GROUPS]
-    leaderless = [AlarmTold(tell_alarm(alarm, a), False) for alarm in a.alarms if alarm.kind in ("leaderless", "held-twice")]
+    groups = [
+        AlarmTold(_of_group(alarm, a, several), alarm.kind in ("never-stable", "unowned"))
+        for alarm in a.alarms
+        if alarm.kind not in _NO_GROUPS
+    ]
+    leaderless = [
+        AlarmTold(tell_alarm(alarm, a), False)
+        for alarm in a.alarms
+        if alarm.kind in ("leaderless", "held-twice")
+    ]
     skips = _skipped(a)
-    return [*groups, *(AlarmTold(text) for text in _dead(a.alarms)), *leaderless, *([AlarmTold(skips)] if skips else [])]
+    return [
+        *groups,
+        *(AlarmTold(text) for text in _dead(a.alarms)),
+        *leaderless,
+        *([AlarmTold(skips)] if skips else []),
+    ]
 
 
-def alarms_of(variants: Iterable[VariantReport], join: Callable[[list[str]], str]) -> list[tuple[str, AlarmTold]]:
-    """Those of all variants with whose they are; the same of two variants once, and nobody's name where there is only one."""
+def alarms_of(
+    variants: Iterable[VariantReport], join: Callable[[list[str]], str]
+) -> list[tuple[str, AlarmTold]]:
+    """Those of all variants with whose they are; the same of two variants once, and nobody's
+    name where there is only one.
+    """
     found: dict[AlarmTold, list[str]] = {}
     count = 0
     for variant in variants:
@@ -64,7 +87,9 @@ def alarms_of(variants: Iterable[VariantReport], join: Callable[[list[str]], str
 
 
 def uncapital(text: str) -> str:
-    """The sentence as it goes on behind a name and a colon; consumers' own names stay as they are."""
+    """The sentence as it goes on behind a name and a colon; consumers' own names stay as they
+    are.
+    """
     return f"the {text.removeprefix('The ')}" if text.startswith("The group") else text
 
 
@@ -77,15 +102,29 @@ def tell_alarm(alarm: Alarm, a: Analysis) -> str:
     return _death(alarm) if alarm.kind == "died" else _of_group(alarm, a, len(a.groups) > 1)
 
 
-# ------------------------------------------------------------------------------------------------ the dead
+# ----------------------------------------------------------------------------------------- the dead
 
 
 def _dead(alarms: Iterable[Alarm]) -> list[str]:
     alike: dict[tuple[object, ...], list[Alarm]] = {}
     for alarm in alarms:
         if alarm.kind == "died":
-            alike.setdefault((alarm.group, alarm.why, alarm.because, bool(alarm.others), alarm.back_us < 0, alarm.times > 1), []).append(alarm)
-    return [text for each in alike.values() for text in ([_deaths(each)] if len(each) > FOLDED else map(_death, each))]
+            alike.setdefault(
+                (
+                    alarm.group,
+                    alarm.why,
+                    alarm.because,
+                    bool(alarm.others),
+                    alarm.back_us < 0,
+                    alarm.times > 1,
+                ),
+                [],
+            ).append(alarm)
+    return [
+        text
+        for each in alike.values()
+        for text in ([_deaths(each)] if len(each) > FOLDED else map(_death, each))
+    ]
 
 
 def _death(alarm: Alarm) -> str:
@@ -94,8 +133,15 @@ def _death(alarm: Alarm) -> str:
         return f"{who} was killed at {at} and did not come back."
     error = f"{safe(alarm.why)}{_meaning(alarm)}"
     if alarm.times == 1:
-        return f"{who} died at {at} of {error}{' and did not come back' if alarm.back_us < 0 else f'; it was started again at {say_instant(alarm.back_us)}'}."
-    back = ", and did not come back from the last" if alarm.back_us < 0 else ", and was started again each time"
+        return (
+            f"{who} died at {at} of "
+            f"{error}{' and did not come back' if alarm.back_us < 0 else f'; it was started again at {say_instant(alarm.back_us)}'}."
+        )
+    back = (
+        ", and did not come back from the last"
+        if alarm.back_us < 0
+        else ", and was started again each time"
+    )
     return f"{who} died {alarm.times:,} times of {error}, for the first time at {at}{back}."
 
 
@@ -118,12 +164,16 @@ def _meaning(alarm: Alarm) -> str:
     return f" ({meaning})" if meaning else ""
 
 
-# ------------------------------------------------------------------------------------------------ groups
+# ------------------------------------------------------------------------------------------- groups
 
 
 def _counter(alarm: Alarm, a: Analysis) -> str:
     """What such a group counts its rounds in: epochs, generations, or by turns."""
-    kinds = {r.completed_by == "computed" for r in a.rounds_by_group.get(alarm.group, ()) if r.barrier_us >= 0}
+    kinds = {
+        r.completed_by == "computed"
+        for r in a.rounds_by_group.get(alarm.group, ())
+        if r.barrier_us >= 0
+    }
     return "rebalance" if len(kinds) > 1 else "epoch" if kinds == {True} else "generation"
 
 
@@ -134,11 +184,21 @@ def _of_group(alarm: Alarm, a: Analysis, is_named: bool) -> str:
     if alarm.kind == "never-stable":
         nobody = not any(h for (of, _), h in a.holdings.items() if of == alarm.group)
         what = "nobody has been assigned anything" if nobody else "it has not settled"
-        told = f"{group} never became stable: after {say_duration(a.horizon_us)} and {plural(alarm.times, _counter(alarm, a))} {what}."
+        told = (
+            f"{group} never became stable: after {say_duration(a.horizon_us)} and "
+            f"{plural(alarm.times, _counter(alarm, a))} {what}."
+        )
     else:
         rounds = f", {plural(alarm.times, _counter(alarm, a))} later" if alarm.times > 1 else ""
-        why = "" if alarm.why in ("", "unknown", "sync-timed-out") else f", when {tell_trigger(alarm.why, alarm.consumers[0] if alarm.consumers else '')}"
-        told = f"{group} was not stable when the observation ended{rounds}: it has not been since {say_instant(alarm.at_us)}{why}."
+        why = (
+            ""
+            if alarm.why in ("", "unknown", "sync-timed-out")
+            else f", when {tell_trigger(alarm.why, alarm.consumers[0] if alarm.consumers else '')}"
+        )
+        told = (
+            f"{group} was not stable when the observation ended{rounds}: it has not been since "
+            f"{say_instant(alarm.at_us)}{why}."
+        )
     return told + _waited(alarm) if alarm.why == "sync-timed-out" else told
 
 
@@ -146,42 +206,69 @@ def _unowned(alarm: Alarm, group: str) -> str:
     """What no error and no state shows: everybody is content, and some partitions are nobody's."""
     who = listed([safe(c) for c in alarm.consumers])
     each = len(alarm.consumers) > 1
-    return (f"Nobody has {partitions_told(alarm.partitions)} since {say_instant(alarm.at_us)}, though {group} is stable: {who} "
-            f"{'were' if each else 'was'} giving {'it' if len(alarm.partitions) == 1 else 'them'} up for others, restarted under "
-            f"{'their static ids' if each else 'its static id'} before joining again, and took {'their old places' if each else 'its old place'} without a "
-            f"rebalance, so the second round of the hand-over never came. Any later rebalance ends it.")
+    return (
+        f"Nobody has {partitions_told(alarm.partitions)} since {say_instant(alarm.at_us)}, "
+        f"though {group} is stable: {who} "
+        f"{'were' if each else 'was'} giving {'it' if len(alarm.partitions) == 1 else 'them'} up "
+        "for others, restarted under "
+        f"{'their static ids' if each else 'its static id'} before joining again, and took "
+        f"{'their old places' if each else 'its old place'} without a "
+        f"rebalance, so the second round of the hand-over never came. Any later rebalance ends it."
+    )
 
 
 def _twice(alarm: Alarm) -> str:
     """An oddity of a client, which costs duplicates."""
     who = listed([safe(c) for c in alarm.consumers])
-    return (f"{partitions_told(alarm.partitions)} had two owners for up to {say_duration(alarm.figures['longest_us'])}, for the first time at "
-            f"{say_instant(alarm.at_us)}: {who} went on until after the sync, when others had been given them. franz-go's clients do so where a member that "
-            f"knows eager assignors only makes the group eager.")
+    return (
+        f"{partitions_told(alarm.partitions)} had two owners for up to "
+        f"{say_duration(alarm.figures['longest_us'])}, for the first time at "
+        f"{say_instant(alarm.at_us)}: {who} went on until after the sync, when others had been "
+        "given them. franz-go's clients do so where a member that "
+        f"knows eager assignors only makes the group eager."
+    )
 
 
 def _waited(alarm: Alarm) -> str:
-    """The one reason that hides from everybody: whoever waits for the leader gives up before it has computed."""
+    """The one reason that hides from everybody: whoever waits for the leader gives up before it
+    has computed.
+    """
     computed = alarm.figures.get("computed_us", -1)
     leader = listed([safe(c) for c in alarm.others])
-    took = f"took {say_duration(computed)} to send the assignment" if computed >= 0 else "had not sent the assignment"
-    return (f" {listed([safe(c) for c in alarm.consumers])} gave up waiting for SyncGroup after {say_duration(alarm.figures['waited_us'])} "
-            f"(request.timeout.ms), while the leader {leader} {took}; then everybody joined again.")
+    took = (
+        f"took {say_duration(computed)} to send the assignment"
+        if computed >= 0
+        else "had not sent the assignment"
+    )
+    return (
+        f" {listed([safe(c) for c in alarm.consumers])} gave up waiting for SyncGroup after "
+        f"{say_duration(alarm.figures['waited_us'])} "
+        f"(request.timeout.ms), while the leader {leader} {took}; then everybody joined again."
+    )
 
 
-# ------------------------------------------------------------------------------------------------ partitions
+# --------------------------------------------------------------------------------------- partitions
 
 
 def _leaderless(alarm: Alarm) -> str:
-    """No pause of the group's, since its owners stand by; but nobody reads, and rebalances do not help."""
+    """No pause of the group's, since its owners stand by; but nobody reads, and rebalances do
+    not help.
+    """
     which = partitions_told(alarm.partitions)
     broker, at = alarm.figures["broker"], say_instant(alarm.at_us)
-    how_long = f"for {say_duration(alarm.back_us - alarm.at_us)}, from {at} on" if alarm.back_us >= 0 else f"from {at} to the end"
-    return (f"{which} had no leader {how_long}, when broker {broker} went down: nobody could read or write there. That counts as lag and not as a pause, "
-            "since the owner did not stop.")
+    how_long = (
+        f"for {say_duration(alarm.back_us - alarm.at_us)}, from {at} on"
+        if alarm.back_us >= 0
+        else f"from {at} to the end"
+    )
+    return (
+        f"{which} had no leader {how_long}, when broker {broker} went down: nobody could read or "
+        "write there. That counts as lag and not as a pause, "
+        "since the owner did not stop."
+    )
 
 
-# ------------------------------------------------------------------------------------------------ records
+# ------------------------------------------------------------------------------------------ records
 
 
 def _skipped(a: Analysis) -> str:
@@ -192,4 +279,7 @@ def _skipped(a: Analysis) -> str:
         return ""
     where = partitions_told(dict.fromkeys(r.partition for r in skips))
     latest = " (auto.offset.reset: latest)" if any(r.how == "latest" for r in skips) else ""
-    return f"{plural(round(records), 'record')} of {where} will never be read: their owners began behind them{latest}."
+    return (
+        f"{plural(round(records), 'record')} of {where} will never be read: their owners began "
+        f"behind them{latest}."
+    )

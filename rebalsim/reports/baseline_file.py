@@ -1,4 +1,6 @@
-"""A baseline as a file, there and back: JSON with a figure a line, sorted, times as seconds, made to be committed and read in a diff."""
+"""A baseline as a file, there and back: JSON with a figure a line, sorted, times as seconds,
+made to be committed and read in a diff.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +24,17 @@ def render(baseline: Baseline) -> str:
     stories = {
         file: {
             variant: {
-                "seed": one.seed, "runs": one.runs, "story": one.story, "settings": one.config,
-                "metrics": {key: _written(metric_of(key), value) for key, value in sorted(one.metrics.items())},
-                "partition_seconds_by_phase": {phase: _seconds(one.phases[phase]) for phase in PHASES if phase in one.phases},
+                "seed": one.seed,
+                "runs": one.runs,
+                "story": one.story,
+                "settings": one.config,
+                "metrics": {
+                    key: _written(metric_of(key), value)
+                    for key, value in sorted(one.metrics.items())
+                },
+                "partition_seconds_by_phase": {
+                    phase: _seconds(one.phases[phase]) for phase in PHASES if phase in one.phases
+                },
             }
             for variant, one in sorted(variants.items())
         }
@@ -53,19 +63,27 @@ def parse(text: str, file: str) -> Baseline:
         line = getattr(e, "lineno", 1)
         is_cut = text.lstrip().startswith("{") and not text.rstrip().endswith("}")
         why = "is cut off" if is_cut else "is no baseline: it is not JSON"
-        raise InputError(f"{file}:{line}: {why} — restore it from version control, or {_AGAIN}") from None
+        raise InputError(
+            f"{file}:{line}: {why} — restore it from version control, or {_AGAIN}"
+        ) from None
     if not isinstance(document, dict) or "baseline" not in document:
         raise InputError(f"{file}:1: is JSON, but no baseline of rebalsim — {_AGAIN}")
     if document["baseline"] != SCHEMA_VERSION:
-        raise InputError(f"{file}:1: is a baseline of another kind (version {str(document['baseline'])[:20]}; this rebalsim reads {SCHEMA_VERSION}) — {_AGAIN}")
+        raise InputError(
+            f"{file}:1: is a baseline of another kind (version {str(document['baseline'])[:20]}; "
+            f"this rebalsim reads {SCHEMA_VERSION}) — {_AGAIN}"
+        )
     try:
         stories = {
-            str(name): {str(v): _variant(one) for v, one in _mapping(variants).items()} for name, variants in _mapping(document["stories"]).items()
+            str(name): {str(v): _variant(one) for v, one in _mapping(variants).items()}
+            for name, variants in _mapping(document["stories"]).items()
         }
         return Baseline(str(document["rebalsim"]), stories)
     except (KeyError, TypeError, ValueError) as e:
         what = f"lacks {e}" if isinstance(e, KeyError) else str(e)
-        raise InputError(f"{file}: is damaged ({what[:80]}) — restore it from version control, or {_AGAIN}") from None
+        raise InputError(
+            f"{file}: is damaged ({what[:80]}) — restore it from version control, or {_AGAIN}"
+        ) from None
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
@@ -78,7 +96,9 @@ def _variant(value: Any) -> VariantBaseline:
     one = _mapping(value)
     metrics = {str(key): _read(v) for key, v in _mapping(one["metrics"]).items()}
     phases = {str(key): _read(v) for key, v in _mapping(one["partition_seconds_by_phase"]).items()}
-    return VariantBaseline(int(one["seed"]), int(one["runs"]), str(one["story"]), str(one["settings"]), metrics, phases)
+    return VariantBaseline(
+        int(one["seed"]), int(one["runs"]), str(one["story"]), str(one["settings"]), metrics, phases
+    )
 
 
 def _read(value: Any) -> float:

@@ -1,4 +1,6 @@
-"""What changed against a baseline, in words: improved, regressed, new, gone, by which phase, and where the difference comes from."""
+"""What changed against a baseline, in words: improved, regressed, new, gone, by which phase, and
+where the difference comes from.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,10 @@ class Told:
     title: str
     before: str
     after: str
-    said: str                # regressed +41.0 s (12 ×), improved …
+    said: str  # regressed +41.0 s (12 ×), improved …
     kind: str
     is_too_much: bool
-    phases: str              # mostly detection +41.0 s
+    phases: str  # mostly detection +41.0 s
 
 
 def tell_change(change: Change, comparison: Comparison) -> Told:
@@ -33,29 +35,68 @@ def tell_change(change: Change, comparison: Comparison) -> Told:
     if change.before is None or change.after is None:
         is_new = change.before is None
         value = say_amount(metric, change.after if is_new else change.before)
-        return Told("+" if is_new else "-", title, "" if is_new else value, value if is_new else "", "new" if is_new else "gone", change.kind, False, "")
-    before, after = say_amount(metric, change.before, change.after), say_amount(metric, change.after, change.before)
-    return Told("~", title, before, after, f"{change.kind}{_by(metric, change)}", change.kind, comparison.is_too_much(change), _phases(change))
+        return Told(
+            "+" if is_new else "-",
+            title,
+            "" if is_new else value,
+            value if is_new else "",
+            "new" if is_new else "gone",
+            change.kind,
+            False,
+            "",
+        )
+    before, after = (
+        say_amount(metric, change.before, change.after),
+        say_amount(metric, change.after, change.before),
+    )
+    return Told(
+        "~",
+        title,
+        before,
+        after,
+        f"{change.kind}{_by(metric, change)}",
+        change.kind,
+        comparison.is_too_much(change),
+        _phases(change),
+    )
 
 
 def _by(metric: str, change: Change) -> str:
     assert change.before is not None and change.after is not None
     by = change.after - change.before
     sign = "+" if by > 0 else "−"
-    said = say_duration(round(abs(by))) if METRICS[metric].unit == "duration" else say_amount(metric, abs(by))
+    said = (
+        say_duration(round(abs(by)))
+        if METRICS[metric].unit == "duration"
+        else say_amount(metric, abs(by))
+    )
     percent = 100 * abs(by / change.before) if change.before else 0.0
-    share = f" ({sign}{percent:,.0f} %)" if percent >= 9.5 else f" ({sign}{percent:.2g} %)" if change.before else ""
+    share = (
+        f" ({sign}{percent:,.0f} %)"
+        if percent >= 9.5
+        else f" ({sign}{percent:.2g} %)"
+        if change.before
+        else ""
+    )
     return f" {sign}{said}{share}"
 
 
 def _phases(change: Change) -> str:
     """The phases that made the difference, of the time summed over partitions."""
-    told = [f"{phase} {'+' if after > before else '−'}{say_amount('partition_seconds', abs(after - before))}" for phase, before, after in change.phases[:3]]
+    told = [
+        f"{phase} "
+        f"{'+' if after > before else '−'}{say_amount('partition_seconds', abs(after - before))}"
+        for phase, before, after in change.phases[:3]
+    ]
     return ", ".join(told)
 
 
 def summary_of(comparison: Comparison) -> str:
     """`2 improved, 1 regressed, 3 new`."""
     kinds = [c.kind for c in comparison.changes]
-    told = [f"{kinds.count(kind)} {kind}" for kind in ("improved", "regressed", "changed", "new", "gone") if kind in kinds]
+    told = [
+        f"{kinds.count(kind)} {kind}"
+        for kind in ("improved", "regressed", "changed", "new", "gone")
+        if kind in kinds
+    ]
     return ", ".join(told) if told else "nothing changed"

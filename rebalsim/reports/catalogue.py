@@ -1,4 +1,6 @@
-"""An entry of the catalogue as text: a heading, sections of wrapped prose, examples as they are. Plain, and right in 80 columns."""
+"""An entry of the catalogue as text: a heading, sections of wrapped prose, examples as they are.
+Plain, and right in 80 columns.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +10,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What `rebalsim explain` knows of one term. Sections whose heading ends in `:` hold lines to be printed as they are."""
+    """What `rebalsim explain` knows of one term. Sections whose heading ends in `:` hold lines
+    to be printed as they are.
+    """
 
     term: str
-    kind: str                                  # rule | phase | metric | word | exit code | setting
+    kind: str  # rule | phase | metric | word | exit code | setting
     title: str
     sections: tuple[tuple[str, str], ...]
     see: tuple[str, ...] = ()
@@ -19,7 +23,10 @@ class Entry:
 
 def render_entry(entry: Entry, width: int = 79) -> str:
     """The whole entry."""
-    lines = [f"{entry.term} ({entry.kind})", *(_wrap(_sentence(entry.title), width, "") if entry.title else [])]
+    lines = [
+        f"{entry.term} ({entry.kind})",
+        *(_wrap(_sentence(entry.title), width, "") if entry.title else []),
+    ]
     for heading, text in entry.sections:
         lines.append("")
         if heading.endswith(":"):
@@ -34,7 +41,9 @@ def render_entry(entry: Entry, width: int = 79) -> str:
 
 
 def render_catalogue(entries: dict[str, list[Entry]], width: int = 79) -> str:
-    """All terms under their headings: with their titles where these are short sentences, else as a running list."""
+    """All terms under their headings: with their titles where these are short sentences, else as
+    a running list.
+    """
     lines: list[str] = []
     for heading, listed in entries.items():
         if lines:
@@ -53,8 +62,17 @@ def render_catalogue(entries: dict[str, list[Entry]], width: int = 79) -> str:
 
 def _sentence(title: str) -> str:
     first = title.split(" ", 1)[0]
-    return title[:1].upper() + title[1:] if first.isalpha() and first.islower() else title      # not Client.rack, not OnPartitionsAssigned
+    return (
+        title[:1].upper() + title[1:] if first.isalpha() and first.islower() else title
+    )  # not Client.rack, not OnPartitionsAssigned
 
 
 def _wrap(text: str, width: int, indent: str) -> list[str]:
-    return textwrap.wrap(text, width, initial_indent=indent, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -1,4 +1,6 @@
-"""What the renderers of a check are fed with: plain values that can travel between processes. Nothing here plays, measures or judges."""
+"""What the renderers of a check are fed with: plain values that can travel between processes.
+Nothing here plays, measures or judges.
+"""
 
 from __future__ import annotations
 
@@ -17,29 +19,29 @@ Ending = Literal["pass", "inconclusive", "fail", "invalid", "bug"]
 class Checked:
     """One budget or expectation in one variant, as it came out and as it is told."""
 
-    name: str                          # as the file says it, with its selection: `longest_pause <= 25s [topics orders]`
+    name: str  # as the file says it, with its selection: `longest_pause <= 25s [topics orders]`
     variant: str
     outcome: Outcome
-    level: str = "error"               # error | warn
+    level: str = "error"  # error | warn
     file: str = ""
     line: int = 0
     column: int = 0
-    metric: str = ""                   # empty for a fact
+    metric: str = ""  # empty for a fact
     op: str = ""
-    observed: float | None = None      # in the metric's base unit
+    observed: float | None = None  # in the metric's base unit
     limit: float | None = None
-    said: str = ""                     # what was observed, in words
-    limit_said: str = ""               # the limit in words, where the file gives it relative to something
-    headroom: float | None = None      # share of the limit left; negative: exceeded
-    because: str = ""                  # the pause that spent it, as a sentence
-    hint: str = ""                     # what would have helped
-    open_pauses: int = 0               # counted so far
+    said: str = ""  # what was observed, in words
+    limit_said: str = ""  # the limit in words, where the file gives it relative to something
+    headroom: float | None = None  # share of the limit left; negative: exceeded
+    because: str = ""  # the pause that spent it, as a sentence
+    hint: str = ""  # what would have helped
+    open_pauses: int = 0  # counted so far
     is_unsettled: bool = False
     runs: int = 1
-    broken: int = 0                    # of these runs
-    seed: int = 0                      # of the run that decided
-    again: str = ""                    # the command that repeats it
-    spread: str = ""                   # what more seeds come to, where one run is a sample
+    broken: int = 0  # of these runs
+    seed: int = 0  # of the run that decided
+    again: str = ""  # the command that repeats it
+    spread: str = ""  # what more seeds come to, where one run is a sample
 
     @property
     def is_broken(self) -> bool:
@@ -62,12 +64,12 @@ class StoryChecked:
     file: str
     title: str = ""
     checked: tuple[Checked, ...] = ()
-    problems: tuple[Problem, ...] = ()         # the file cannot be judged
-    bug: str = ""                              # rebalsim contradicted itself
+    problems: tuple[Problem, ...] = ()  # the file cannot be judged
+    bug: str = ""  # rebalsim contradicted itself
     has_budgets: bool = True
     notes: tuple[str, ...] = ()
-    runs: int = 0                              # that were played
-    seconds: float = 0.0                       # on the clock
+    runs: int = 0  # that were played
+    seconds: float = 0.0  # on the clock
 
     @property
     def ending(self) -> Ending:
@@ -75,7 +77,13 @@ class StoryChecked:
             return "bug"
         if any(not p.is_warning for p in self.problems):
             return "invalid"
-        return "fail" if any(c.is_broken for c in self.checked) else "inconclusive" if any(c.is_open for c in self.checked) else "pass"
+        return (
+            "fail"
+            if any(c.is_broken for c in self.checked)
+            else "inconclusive"
+            if any(c.is_open for c in self.checked)
+            else "pass"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +92,20 @@ class Comparison:
 
     file: str
     changes: tuple[Change, ...] = ()
-    reasons: Mapping[tuple[str, str], str] = field(default_factory=dict)       # (file, variant) → what changed besides the figures
-    max_regression: float | None = None        # a share; None: changes are only told
-    gone: tuple[str, ...] = ()                 # files of the baseline that were not checked
-    rebalsim: str = ""                         # the version that wrote it
+    reasons: Mapping[tuple[str, str], str] = field(
+        default_factory=dict
+    )  # (file, variant) → what changed besides the figures
+    max_regression: float | None = None  # a share; None: changes are only told
+    gone: tuple[str, ...] = ()  # files of the baseline that were not checked
+    rebalsim: str = ""  # the version that wrote it
 
     def is_too_much(self, change: Change) -> bool:
         """Whether it got worse by more than is allowed."""
-        return self.max_regression is not None and change.kind == "regressed" and change.share > self.max_regression
+        return (
+            self.max_regression is not None
+            and change.kind == "regressed"
+            and change.share > self.max_regression
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +115,9 @@ class Flip:
     file: str
     variant: str
     name: str
-    before: str                        # in words
+    before: str  # in words
     after: str
-    outcome_before: str = ""           # empty for a metric without a budget
+    outcome_before: str = ""  # empty for a metric without a budget
     outcome_after: str = ""
     line: int = 0
 
@@ -115,13 +129,13 @@ class CheckReport:
     stories: tuple[StoryChecked, ...]
     version: str = ""
     comparison: Comparison | None = None
-    flips: tuple[Flip, ...] | None = None      # of a what-if
+    flips: tuple[Flip, ...] | None = None  # of a what-if
     overrides: tuple[str, ...] = ()
-    skipped: tuple[str, ...] = ()              # plans
-    is_cut_short: bool = False                 # by --fail-fast
+    skipped: tuple[str, ...] = ()  # plans
+    is_cut_short: bool = False  # by --fail-fast
     seconds: float = 0.0
-    problems: tuple[str, ...] = ()             # of the check itself: not of one story
-    saved: tuple[str, ...] = ()                # files that were written, and what for
+    problems: tuple[str, ...] = ()  # of the check itself: not of one story
+    saved: tuple[str, ...] = ()  # files that were written, and what for
 
     @property
     def checked(self) -> tuple[Checked, ...]:
@@ -131,7 +145,9 @@ class CheckReport:
     def ending(self) -> Ending:
         """The gravest of all."""
         found: list[Ending] = [s.ending for s in self.stories]
-        if self.comparison is not None and any(map(self.comparison.is_too_much, self.comparison.changes)):
+        if self.comparison is not None and any(
+            map(self.comparison.is_too_much, self.comparison.changes)
+        ):
             found.append("fail")
         if self.problems:
             found.append("invalid")

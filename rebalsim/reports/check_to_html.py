@@ -1,4 +1,6 @@
-"""A check as one page over all scenarios: what is broken first, then a table a scenario, then the baseline. No script, nothing loaded, escaped."""
+"""A check as one page over all scenarios: what is broken first, then a table a scenario, then
+the baseline. No script, nothing loaded, escaped.
+"""
 
 from __future__ import annotations
 
@@ -13,58 +15,135 @@ from rebalsim.reports.check_to_terminal import summary_text
 from rebalsim.reports.page_parts import table, text
 from rebalsim.reports.verdict_told import say_against, say_headroom, say_runs
 
-_ENDINGS = {"pass": ("good", "Every budget is kept"), "inconclusive": ("warn", "Undecided"), "fail": ("bad", "A budget is broken"),
-            "invalid": ("bad", "Something is wrong with a scenario"), "bug": ("bad", "rebalsim contradicts itself")}
-_SIGNS = {"pass": ("good", "✓ kept"), "fail": ("bad", "✗ broken"), "inconclusive": ("warn", "? undecided")}
+_ENDINGS = {
+    "pass": ("good", "Every budget is kept"),
+    "inconclusive": ("warn", "Undecided"),
+    "fail": ("bad", "A budget is broken"),
+    "invalid": ("bad", "Something is wrong with a scenario"),
+    "bug": ("bad", "rebalsim contradicts itself"),
+}
+_SIGNS = {
+    "pass": ("good", "✓ kept"),
+    "fail": ("bad", "✗ broken"),
+    "inconclusive": ("warn", "? undecided"),
+}
 
 
 def render(report: CheckReport) -> str:
     """The page."""
     style = _style()
-    policy = f"default-src 'none'; style-src 'sha256-{base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()}'; base-uri 'none'; form-action 'none'"
+    policy = (
+        "default-src 'none'; style-src "
+        f"'sha256-{base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
     css, said = _ENDINGS[report.ending]
     broken = [c for c in report.checked if c.outcome != "pass"]
-    body = "".join((
-        f'<header class="top"><div><h1><span class="{css}">{said}</span></h1><p class="facts">{text(summary_text(report))}</p></div></header><main>',
-        "".join(f'<p class="bad">{text(problem)}</p>' for problem in report.problems),
-        f'<section id="broken"><h2>Not kept</h2><ul class="plain">{"".join(map(_reason, broken))}</ul></section>' if broken else "",
-        _flips(report), "".join(map(_story, report.stories)), _comparison(report), "</main>",
-        f'<footer class="dim"><p>rebalsim {text(report.version)}</p></footer>',
-    ))
+    body = "".join(
+        (
+            f'<header class="top"><div><h1><span class="{css}">{said}</span></h1><p '
+            f'class="facts">{text(summary_text(report))}</p></div></header><main>',
+            "".join(f'<p class="bad">{text(problem)}</p>' for problem in report.problems),
+            '<section id="broken"><h2>Not kept</h2><ul '
+            f'class="plain">{"".join(map(_reason, broken))}</ul></section>'
+            if broken
+            else "",
+            _flips(report),
+            "".join(map(_story, report.stories)),
+            _comparison(report),
+            "</main>",
+            f'<footer class="dim"><p>rebalsim {text(report.version)}</p></footer>',
+        )
+    )
     return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        '<meta name="viewport" content="width=device-width,initial-scale=1"><meta name="referrer" content="no-referrer">\n'
-        f"<title>Pause budgets – rebalsim</title><style>{style}</style></head><body>\n{body}\n</body></html>\n"
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta '
+        f'http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width,initial-scale=1"><meta '
+        'name="referrer" content="no-referrer">\n'
+        "<title>Pause budgets – "
+        f"rebalsim</title><style>{style}</style></head><body>\n{body}\n</body></html>\n"
     )
 
 
 def _reason(c: Checked) -> str:
     hint = f'<span class="hint">→ {text(c.hint)}</span>' if c.hint else ""
-    runs = f'<span class="hint">{text(say_runs(c) or c.spread)}</span>' if say_runs(c) or c.spread else ""
-    return (f"<li><strong>{text(c.place)}</strong> {text(c.variant)}: <code>{text(c.name)}</code> {_sign(c)}: {text(say_against(c))} "
-            f'{text(say_headroom(c))}<br>{text(c.because)}{hint}{runs}<span class="hint"><code>{text(c.again)}</code></span></li>')
+    runs = (
+        f'<span class="hint">{text(say_runs(c) or c.spread)}</span>'
+        if say_runs(c) or c.spread
+        else ""
+    )
+    return (
+        f"<li><strong>{text(c.place)}</strong> {text(c.variant)}: <code>{text(c.name)}</code> "
+        f"{_sign(c)}: {text(say_against(c))} "
+        f"{text(say_headroom(c))}<br>{text(c.because)}{hint}{runs}<span "
+        f'class="hint"><code>{text(c.again)}</code></span></li>'
+    )
 
 
 def _sign(c: Checked) -> str:
-    css, said = ("warn", "! warned of") if c.outcome != "pass" and c.level == "warn" else _SIGNS[c.outcome]
+    css, said = (
+        ("warn", "! warned of") if c.outcome != "pass" and c.level == "warn" else _SIGNS[c.outcome]
+    )
     return f'<span class="{css}">{said}</span>'
 
 
 def _story(story: StoryChecked) -> str:
-    told = "".join(f'<pre class="bad">{text(p.file)}:{p.line}:{p.column}: {text(p.message)}</pre>' for p in story.problems)
-    told += f'<p class="bad">rebalsim contradicts itself: {text(story.bug)}</p>' if story.bug else ""
-    rows = [[f"<code>{text(c.name)}</code>", text(c.variant), _sign(c), text(say_against(c)), text(say_headroom(c)), f"line {c.line}"] for c in story.checked]
-    told += table(f"{story.runs} runs", ["budget", "variant", "", "observed", "head-room", "in the file"], rows) if rows else ""
+    told = "".join(
+        f'<pre class="bad">{text(p.file)}:{p.line}:{p.column}: {text(p.message)}</pre>'
+        for p in story.problems
+    )
+    told += (
+        f'<p class="bad">rebalsim contradicts itself: {text(story.bug)}</p>' if story.bug else ""
+    )
+    rows = [
+        [
+            f"<code>{text(c.name)}</code>",
+            text(c.variant),
+            _sign(c),
+            text(say_against(c)),
+            text(say_headroom(c)),
+            f"line {c.line}",
+        ]
+        for c in story.checked
+    ]
+    told += (
+        table(
+            f"{story.runs} runs",
+            ["budget", "variant", "", "observed", "head-room", "in the file"],
+            rows,
+        )
+        if rows
+        else ""
+    )
     told += "".join(f'<p class="dim">{text(note)}</p>' for note in story.notes)
-    return f"<section><h2>{text(story.title or story.file)}</h2><p class=\"facts\">{text(story.file)}</p>{told}</section>"
+    return (
+        f"<section><h2>{text(story.title or story.file)}</h2><p "
+        f'class="facts">{text(story.file)}</p>{told}</section>'
+    )
 
 
 def _flips(report: CheckReport) -> str:
     if report.flips is None:
         return ""
-    rows = [[f"<code>{text(f.name)}</code>", text(f.variant), text(f.before), text(f.after),
-             text(f"{f.outcome_before} → {f.outcome_after}" if f.outcome_before != f.outcome_after else f.outcome_after), text(f.file)] for f in report.flips]
-    return f"<section id=\"what-if\"><h2>What if</h2>{table(text(' '.join(report.overrides)), ['', 'variant', 'before', 'after', '', 'file'], rows)}</section>"
+    rows = [
+        [
+            f"<code>{text(f.name)}</code>",
+            text(f.variant),
+            text(f.before),
+            text(f.after),
+            text(
+                f"{f.outcome_before} → {f.outcome_after}"
+                if f.outcome_before != f.outcome_after
+                else f.outcome_after
+            ),
+            text(f.file),
+        ]
+        for f in report.flips
+    ]
+    return (
+        '<section id="what-if"><h2>What '
+        f"if</h2>{table(text(' '.join(report.overrides)), ['', 'variant', 'before', 'after', '', 'file'], rows)}</section>"
+    )
 
 
 def _comparison(report: CheckReport) -> str:
@@ -75,11 +154,24 @@ def _comparison(report: CheckReport) -> str:
     for change in comparison.changes:
         told = tell_change(change, comparison)
         css = {"improved": "good", "regressed": "bad"}.get(told.kind, "dim")
-        rows.append([text(told.title), text(change.variant), text(told.before), text(told.after), f'<span class="{css}">{text(told.said)}</span>',
-                     text(told.phases), text(comparison.reasons.get((change.file, change.variant), "")), text(change.file)])
+        rows.append(
+            [
+                text(told.title),
+                text(change.variant),
+                text(told.before),
+                text(told.after),
+                f'<span class="{css}">{text(told.said)}</span>',
+                text(told.phases),
+                text(comparison.reasons.get((change.file, change.variant), "")),
+                text(change.file),
+            ]
+        )
     head = ["metric", "variant", "before", "after", "", "by phase", "because", "file"]
-    return (f'<section id="baseline"><h2>Against {text(comparison.file)}: {text(summary_of(comparison))}</h2>'
-            f"{table(f'Saved by rebalsim {text(comparison.rebalsim)}.', head, rows, long=(6,))}</section>")
+    return (
+        f'<section id="baseline"><h2>Against {text(comparison.file)}: '
+        f"{text(summary_of(comparison))}</h2>"
+        f"{table(f'Saved by rebalsim {text(comparison.rebalsim)}.', head, rows, long=(6,))}</section>"
+    )
 
 
 @cache

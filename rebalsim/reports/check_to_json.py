@@ -1,4 +1,6 @@
-"""A check as one JSON document for tools: stable keys, base units, unknown is null. `ok` true means that nothing is broken, wrong or open."""
+"""A check as one JSON document for tools: stable keys, base units, unknown is null. `ok` true
+means that nothing is broken, wrong or open.
+"""
 
 from __future__ import annotations
 
@@ -22,41 +24,107 @@ def render(report: CheckReport) -> str:
 def document_of(report: CheckReport) -> Json:
     """The same as plain values."""
     document: Json = {
-        "schema_version": SCHEMA_VERSION, "rebalsim": report.version, "ok": report.ending == "pass", "ending": report.ending,
-        "is_cut_short": report.is_cut_short, "overrides": list(report.overrides), "skipped": list(report.skipped), "problems": list(report.problems),
+        "schema_version": SCHEMA_VERSION,
+        "rebalsim": report.version,
+        "ok": report.ending == "pass",
+        "ending": report.ending,
+        "is_cut_short": report.is_cut_short,
+        "overrides": list(report.overrides),
+        "skipped": list(report.skipped),
+        "problems": list(report.problems),
         "stories": [_story(s) for s in report.stories],
-        "what_if": None if report.flips is None else [
-            {"file": f.file, "variant": f.variant, "name": f.name, "before": f.before, "after": f.after, "outcome_before": f.outcome_before or None,
-             "outcome_after": f.outcome_after or None, "line": f.line or None} for f in report.flips],
+        "what_if": None
+        if report.flips is None
+        else [
+            {
+                "file": f.file,
+                "variant": f.variant,
+                "name": f.name,
+                "before": f.before,
+                "after": f.after,
+                "outcome_before": f.outcome_before or None,
+                "outcome_after": f.outcome_after or None,
+                "line": f.line or None,
+            }
+            for f in report.flips
+        ],
         "baseline": None,
     }
     if (comparison := report.comparison) is not None:
         document["baseline"] = {
-            "file": comparison.file, "rebalsim": comparison.rebalsim, "max_regression": comparison.max_regression, "gone": list(comparison.gone),
+            "file": comparison.file,
+            "rebalsim": comparison.rebalsim,
+            "max_regression": comparison.max_regression,
+            "gone": list(comparison.gone),
             "changes": [
-                {"file": c.file, "variant": c.variant, "metric": c.metric, "before": _number(c.before), "after": _number(c.after), "kind": c.kind,
-                 "share": _number(c.share) if math.isfinite(c.share) else None, "is_too_much": comparison.is_too_much(c),
-                 "phases": [{"phase": phase, "before_us": round(before), "after_us": round(after)} for phase, before, after in c.phases],
-                 "because": comparison.reasons.get((c.file, c.variant), "")} for c in comparison.changes],
+                {
+                    "file": c.file,
+                    "variant": c.variant,
+                    "metric": c.metric,
+                    "before": _number(c.before),
+                    "after": _number(c.after),
+                    "kind": c.kind,
+                    "share": _number(c.share) if math.isfinite(c.share) else None,
+                    "is_too_much": comparison.is_too_much(c),
+                    "phases": [
+                        {"phase": phase, "before_us": round(before), "after_us": round(after)}
+                        for phase, before, after in c.phases
+                    ],
+                    "because": comparison.reasons.get((c.file, c.variant), ""),
+                }
+                for c in comparison.changes
+            ],
         }
     return document
 
 
 def _story(story: StoryChecked) -> Json:
     return {
-        "file": story.file, "title": story.title, "ending": story.ending, "has_budgets": story.has_budgets, "runs": story.runs,
-        "problems": [{"line": p.line, "column": p.column, "level": "warning" if p.is_warning else "error", "message": p.message} for p in story.problems],
-        "bug": story.bug or None, "notes": list(story.notes), "budgets": [_checked(c) for c in story.checked],
+        "file": story.file,
+        "title": story.title,
+        "ending": story.ending,
+        "has_budgets": story.has_budgets,
+        "runs": story.runs,
+        "problems": [
+            {
+                "line": p.line,
+                "column": p.column,
+                "level": "warning" if p.is_warning else "error",
+                "message": p.message,
+            }
+            for p in story.problems
+        ],
+        "bug": story.bug or None,
+        "notes": list(story.notes),
+        "budgets": [_checked(c) for c in story.checked],
     }
 
 
 def _checked(c: Checked) -> Json:
     unit = unit_of(METRICS[c.metric]) if c.metric in METRICS else None
     return {
-        "name": c.name, "variant": c.variant, "outcome": c.outcome, "level": c.level, "line": c.line, "column": c.column, "metric": c.metric or None,
-        "op": c.op or None, "unit": unit, "observed": _number(c.observed), "limit": _number(c.limit), "headroom": _number(c.headroom), "said": c.said,
-        "because": c.because, "hint": c.hint, "open_pauses": c.open_pauses, "is_unsettled": c.is_unsettled, "runs": c.runs, "broken": c.broken,
-        "spread": c.spread, "seed": c.seed, "again": c.again,
+        "name": c.name,
+        "variant": c.variant,
+        "outcome": c.outcome,
+        "level": c.level,
+        "line": c.line,
+        "column": c.column,
+        "metric": c.metric or None,
+        "op": c.op or None,
+        "unit": unit,
+        "observed": _number(c.observed),
+        "limit": _number(c.limit),
+        "headroom": _number(c.headroom),
+        "said": c.said,
+        "because": c.because,
+        "hint": c.hint,
+        "open_pauses": c.open_pauses,
+        "is_unsettled": c.is_unsettled,
+        "runs": c.runs,
+        "broken": c.broken,
+        "spread": c.spread,
+        "seed": c.seed,
+        "again": c.again,
     }
 
 

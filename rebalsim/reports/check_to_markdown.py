@@ -1,4 +1,6 @@
-"""A check as Markdown: for a pull request, and for GitHub's job summary, where the table of budgets comes first and the whole is bounded."""
+"""A check as Markdown: for a pull request, and for GitHub's job summary, where the table of
+budgets comes first and the whole is bounded.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +10,15 @@ from rebalsim.reports.check_to_terminal import summary_text
 from rebalsim.reports.to_markdown import code_cell, escape
 from rebalsim.reports.verdict_told import say_against, say_headroom
 
-MOST_BYTES = 1_000_000             # GitHub drops a job summary above 1 MiB
+MOST_BYTES = 1_000_000  # GitHub drops a job summary above 1 MiB
 _SIGNS = {"pass": "✅", "fail": "❌", "inconclusive": "❔"}
-_TITLES = {"pass": "Every budget is kept", "inconclusive": "Undecided", "fail": "A budget is broken", "invalid": "Something is wrong with a scenario",
-           "bug": "rebalsim contradicts itself"}
+_TITLES = {
+    "pass": "Every budget is kept",
+    "inconclusive": "Undecided",
+    "fail": "A budget is broken",
+    "invalid": "Something is wrong with a scenario",
+    "bug": "rebalsim contradicts itself",
+}
 
 
 def render(report: CheckReport, most_bytes: int = MOST_BYTES) -> str:
@@ -21,7 +28,12 @@ def render(report: CheckReport, most_bytes: int = MOST_BYTES) -> str:
         text = "\n".join(_lines(report, with_kept=False)) + "\n"
     if len(text.encode()) > most_bytes:
         note = "\n\n… cut here: the whole is in the job's log.\n"
-        text = text.encode()[: most_bytes - len(note.encode())].decode("utf-8", "ignore").rsplit("\n", 1)[0] + note
+        text = (
+            text.encode()[: most_bytes - len(note.encode())]
+            .decode("utf-8", "ignore")
+            .rsplit("\n", 1)[0]
+            + note
+        )
     return text
 
 
@@ -29,11 +41,24 @@ def _lines(report: CheckReport, with_kept: bool) -> list[str]:
     lines = [f"### {_TITLES[report.ending]}", "", escape(summary_text(report)), ""]
     found = [c for c in report.checked if with_kept or c.outcome != "pass"]
     if found:
-        lines += ["| | scenario | variant | budget | observed | |", "|---|---|---|---|---|---|", *map(_row, found), ""]
+        lines += [
+            "| | scenario | variant | budget | observed | |",
+            "|---|---|---|---|---|---|",
+            *map(_row, found),
+            "",
+        ]
     for c in (c for c in found if c.outcome != "pass"):
-        lines += [f"**{escape(c.place)}** {code_cell(c.name)}: {escape(c.because or c.said)}", *([f"  \n→ {escape(c.hint)}"] if c.hint else []), ""]
+        lines += [
+            f"**{escape(c.place)}** {code_cell(c.name)}: {escape(c.because or c.said)}",
+            *([f"  \n→ {escape(c.hint)}"] if c.hint else []),
+            "",
+        ]
     for story in report.stories:
-        lines += [f"- ❌ {escape(f'{p.file}:{p.line}')}: {escape(p.message)}" for p in story.problems if not p.is_warning]
+        lines += [
+            f"- ❌ {escape(f'{p.file}:{p.line}')}: {escape(p.message)}"
+            for p in story.problems
+            if not p.is_warning
+        ]
         lines += [f"- 💥 {escape(story.file)}: {escape(story.bug)}"] if story.bug else []
     lines += [f"- ❌ {escape(problem)}" for problem in report.problems]
     return [*lines, *_flips(report), *_comparison(report)]
@@ -41,8 +66,13 @@ def _lines(report: CheckReport, with_kept: bool) -> list[str]:
 
 def _row(c: Checked) -> str:
     sign = "⚠️" if c.outcome != "pass" and c.level == "warn" else _SIGNS[c.outcome]
-    observed = escape(say_against(c)) + (f"<br>{escape(c.spread)}" if c.spread.startswith("by chance") else "")
-    return f"| {sign} | {escape(c.place)} | {escape(c.variant)} | {code_cell(c.name)} | {observed} | {escape(say_headroom(c))} |"
+    observed = escape(say_against(c)) + (
+        f"<br>{escape(c.spread)}" if c.spread.startswith("by chance") else ""
+    )
+    return (
+        f"| {sign} | {escape(c.place)} | {escape(c.variant)} | {code_cell(c.name)} | {observed} "
+        f"| {escape(say_headroom(c))} |"
+    )
 
 
 def _flips(report: CheckReport) -> list[str]:
@@ -53,8 +83,15 @@ def _flips(report: CheckReport) -> list[str]:
         return [*lines, "Nothing changes.", ""]
     lines += ["| variant | | before | after | |", "|---|---|---|---|---|"]
     for f in report.flips:
-        flip = f"{_SIGNS[f.outcome_before]} → {_SIGNS[f.outcome_after]}" if f.outcome_before != f.outcome_after else _SIGNS.get(f.outcome_after, "")
-        lines.append(f"| {escape(f.variant)} | {code_cell(f.name)} | {escape(f.before)} | {escape(f.after)} | {flip} |")
+        flip = (
+            f"{_SIGNS[f.outcome_before]} → {_SIGNS[f.outcome_after]}"
+            if f.outcome_before != f.outcome_after
+            else _SIGNS.get(f.outcome_after, "")
+        )
+        lines.append(
+            f"| {escape(f.variant)} | {code_cell(f.name)} | {escape(f.before)} | "
+            f"{escape(f.after)} | {flip} |"
+        )
     return [*lines, ""]
 
 
@@ -64,11 +101,26 @@ def _comparison(report: CheckReport) -> list[str]:
         return []
     lines = ["", f"#### Against {escape(comparison.file)}: {summary_of(comparison)}", ""]
     if comparison.changes:
-        lines += ["| scenario | variant | metric | before | after | | by phase |", "|---|---|---|---|---|---|---|"]
+        lines += [
+            "| scenario | variant | metric | before | after | | by phase |",
+            "|---|---|---|---|---|---|---|",
+        ]
     for change in comparison.changes:
         told = tell_change(change, comparison)
         sign = "🔺 " if told.kind == "regressed" else "✅ " if told.kind == "improved" else ""
-        lines.append(f"| {escape(change.file)} | {escape(change.variant)} | {escape(told.title)} | {escape(told.before)} | {escape(told.after)} | "
-                     f"{sign}{escape(told.said)} | {escape(told.phases)} |")
-    reasons = dict.fromkeys(f"- {escape(file)} ({escape(variant)}): {escape(why)}" for (file, variant), why in comparison.reasons.items() if why)
-    return [*lines, "", *reasons, *(["- " + escape(file) + ": in the baseline, and not checked" for file in comparison.gone])]
+        lines.append(
+            f"| {escape(change.file)} | {escape(change.variant)} | {escape(told.title)} | "
+            f"{escape(told.before)} | {escape(told.after)} | "
+            f"{sign}{escape(told.said)} | {escape(told.phases)} |"
+        )
+    reasons = dict.fromkeys(
+        f"- {escape(file)} ({escape(variant)}): {escape(why)}"
+        for (file, variant), why in comparison.reasons.items()
+        if why
+    )
+    return [
+        *lines,
+        "",
+        *reasons,
+        *(["- " + escape(file) + ": in the baseline, and not checked" for file in comparison.gone]),
+    ]

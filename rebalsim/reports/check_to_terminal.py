@@ -1,4 +1,5 @@
-"""A check for the terminal: a line a budget, beneath a broken one the pause that spent it and where the budget stands; then a summary.
+"""A check for the terminal: a line a budget, beneath a broken one the pause that spent it and where
+the budget stands; then a summary.
 
 Errors in the files are counted here and told on stderr, which the command does.
 """
@@ -40,20 +41,38 @@ class _Page:
         self.lines.append(line.written(self.view.is_coloured) + "\n")
 
     def wrapped(self, text: str, indent: int, style: str = "") -> None:
-        for part in textwrap.wrap(self.plain(text), max(40, self.view.width), initial_indent=" " * indent, subsequent_indent=" " * (indent + 2),
-                                  break_on_hyphens=False, break_long_words=False):
+        for part in textwrap.wrap(
+            self.plain(text),
+            max(40, self.view.width),
+            initial_indent=" " * indent,
+            subsequent_indent=" " * (indent + 2),
+            break_on_hyphens=False,
+            break_long_words=False,
+        ):
             self.line(Line(part, style))
 
 
 def _story(page: _Page, story: StoryChecked) -> None:
-    if story.has_budgets and story.ending == "pass" and not (story.checked or story.problems or story.notes):
-        return                                # --only meant others
-    page.line(Line(page.plain(story.file), "bold").add(f"  {page.plain(story.title)}" if story.title else "", "dim"))
+    if (
+        story.has_budgets
+        and story.ending == "pass"
+        and not (story.checked or story.problems or story.notes)
+    ):
+        return  # --only meant others
+    page.line(
+        Line(page.plain(story.file), "bold").add(
+            f"  {page.plain(story.title)}" if story.title else "", "dim"
+        )
+    )
     for problem in (p for p in story.problems if p.is_warning):
         for part in str(problem).split("\n"):
             page.line(Line(f"  {page.plain(part)}"))
     if errors := sum(not p.is_warning for p in story.problems):
-        page.line(Line("  ").add(page.plain("✗"), "red").add(f" {plural(errors, 'error')}, told on stderr", "red"))
+        page.line(
+            Line("  ")
+            .add(page.plain("✗"), "red")
+            .add(f" {plural(errors, 'error')}, told on stderr", "red")
+        )
     if story.bug:
         page.wrapped(f"rebalsim contradicts itself here: {story.bug}", 2, "bold red")
     has_variants = len({c.variant for c in story.checked}) > 1
@@ -67,16 +86,28 @@ def _story(page: _Page, story: StoryChecked) -> None:
 
 
 def _row(page: _Page, c: Checked, has_variants: bool) -> list[Line]:
-    sign, style = ("!", "yellow") if c.outcome == "fail" and c.level == "warn" else _SIGNS[c.outcome]
+    sign, style = (
+        ("!", "yellow") if c.outcome == "fail" and c.level == "warn" else _SIGNS[c.outcome]
+    )
     width = max(20, page.view.width - 30)
-    first = Line("  ").add(page.plain(sign), style).add(f" {page.plain(c.variant)}" if has_variants else "")
+    first = (
+        Line("  ")
+        .add(page.plain(sign), style)
+        .add(f" {page.plain(c.variant)}" if has_variants else "")
+    )
     observed = page.plain(say_against(c)) if c.metric else ""
-    return [first, Line(clip(page.plain(c.name), width, page.view.is_ascii)), Line(observed, style if c.outcome != "pass" else ""),
-            Line(page.plain(say_headroom(c)), "dim")]
+    return [
+        first,
+        Line(clip(page.plain(c.name), width, page.view.is_ascii)),
+        Line(observed, style if c.outcome != "pass" else ""),
+        Line(page.plain(say_headroom(c)), "dim"),
+    ]
 
 
 def _reason(page: _Page, c: Checked, said: dict[str, Checked]) -> None:
-    """What spent it, and where the budget stands; a reason that was given for another budget is not given twice."""
+    """What spent it, and where the budget stands; a reason that was given for another budget is
+    not given twice.
+    """
     if c.spread.startswith("by chance"):
         page.wrapped(f"{c.spread}.", 6, "dim")
     if c.outcome == "pass":
@@ -85,12 +116,22 @@ def _reason(page: _Page, c: Checked, said: dict[str, Checked]) -> None:
         page.wrapped(f"{c.said}.", 6)
     if c.because:
         first = said.setdefault(c.because, c)
-        page.wrapped(c.because if first is c else f"For the same reason as line {first.line}{f' ({first.variant})' if first.variant != c.variant else ''}.", 6)
+        page.wrapped(
+            c.because
+            if first is c
+            else "For the same reason as line "
+            f"{first.line}{f' ({first.variant})' if first.variant != c.variant else ''}.",
+            6,
+        )
         c = c if first is c else replace(c, hint="")
     if c.outcome == "inconclusive":
         still = [f"{plural(c.open_pauses, 'pause')} had not ended"] if c.open_pauses else []
         still += ["the group had not settled"] if c.is_unsettled else []
-        page.wrapped(f"Undecided: {' and '.join(still) or 'something was still open'} when the observation did; a longer horizon decides.", 6)
+        page.wrapped(
+            f"Undecided: {' and '.join(still) or 'something was still open'} when the "
+            "observation did; a longer horizon decides.",
+            6,
+        )
     if c.hint:
         page.wrapped(f"→ {c.hint}", 6, "dim")
     if runs := say_runs(c):
@@ -98,7 +139,7 @@ def _reason(page: _Page, c: Checked, said: dict[str, Checked]) -> None:
     page.wrapped(f"at {c.place} · again: {c.again}", 6, "dim")
 
 
-# ------------------------------------------------------------------------------------------------ what if, and baselines
+# --------------------------------------------------------------------------- what if, and baselines
 
 
 def _flips(page: _Page, report: CheckReport) -> None:
@@ -110,15 +151,33 @@ def _flips(page: _Page, report: CheckReport) -> None:
     rows = []
     for f in report.flips:
         flips = f.outcome_before != f.outcome_after
-        style = {"pass": "green", "fail": "bold red"}.get(f.outcome_after, "yellow") if flips else ""
-        said = f"{_WORDS[f.outcome_before]} {_arrow(page)} {_WORDS[f.outcome_after]}" if flips else _WORDS.get(f.outcome_after, "")
+        style = (
+            {"pass": "green", "fail": "bold red"}.get(f.outcome_after, "yellow") if flips else ""
+        )
+        said = (
+            f"{_WORDS[f.outcome_before]} {_arrow(page)} {_WORDS[f.outcome_after]}"
+            if flips
+            else _WORDS.get(f.outcome_after, "")
+        )
         where = f"{f.file}:{f.line}" if f.line else f.file
-        row = [Line(f"  ~ {page.plain(f.variant)}"), Line(page.plain(f.name)), Line(page.plain(f"{f.before} → {f.after}")), Line(page.plain(said), style)]
+        row = [
+            Line(f"  ~ {page.plain(f.variant)}"),
+            Line(page.plain(f.name)),
+            Line(page.plain(f"{f.before} → {f.after}")),
+            Line(page.plain(said), style),
+        ]
         rows.append([*row, Line(page.plain(where), "dim")] if flips else row)
     for line in table(rows):
         page.line(line)
     flipped = [f for f in report.flips if f.outcome_before != f.outcome_after]
-    page.line(Line(f"  {plural(len(flipped), 'budget')} would flip." if flipped else "  No budget would flip.", "bold"))
+    page.line(
+        Line(
+            f"  {plural(len(flipped), 'budget')} would flip."
+            if flipped
+            else "  No budget would flip.",
+            "bold",
+        )
+    )
     page.line(Line())
 
 
@@ -133,20 +192,48 @@ def _comparison(page: _Page, report: CheckReport) -> None:
     comparison = report.comparison
     if comparison is None:
         return
-    from rebalsim.reports.baseline_told import summary_of, tell_change  # few checks have one, and each pays for what it imports
+    from rebalsim.reports.baseline_told import (
+        summary_of,
+        tell_change,
+    )  # few checks have one, and each pays for what it imports
 
-    page.line(Line(page.plain(f"Against {comparison.file}: {summary_of(comparison)}"), "bold").add(page.plain(f"  (rebalsim {comparison.rebalsim})"), "dim"))
+    page.line(
+        Line(page.plain(f"Against {comparison.file}: {summary_of(comparison)}"), "bold").add(
+            page.plain(f"  (rebalsim {comparison.rebalsim})"), "dim"
+        )
+    )
     for file, variant in dict.fromkeys((c.file, c.variant) for c in comparison.changes):
         why = comparison.reasons.get((file, variant), "")
-        page.line(Line("  ").add(page.plain(f"{file} · {variant}")).add(page.plain(f"  because {why}") if why else "", "dim"))
+        page.line(
+            Line("  ")
+            .add(page.plain(f"{file} · {variant}"))
+            .add(page.plain(f"  because {why}") if why else "", "dim")
+        )
         rows = []
         for change in (c for c in comparison.changes if (c.file, c.variant) == (file, variant)):
             told = tell_change(change, comparison)
-            style = {"improved": "green", "regressed": "bold red" if told.is_too_much else "red"}.get(told.kind, "dim")
-            between = f"{told.before} → {told.after}" if told.before and told.after else told.before or told.after
-            too_much = f"  more than {100 * (comparison.max_regression or 0):g} %" if told.is_too_much else ""
-            rows.append([Line(f"    {told.sign} {page.plain(told.title)}"), Line(page.plain(between)), Line(page.plain(told.said + too_much), style),
-                         Line(page.plain(told.phases), "dim")])
+            style = {
+                "improved": "green",
+                "regressed": "bold red" if told.is_too_much else "red",
+            }.get(told.kind, "dim")
+            between = (
+                f"{told.before} → {told.after}"
+                if told.before and told.after
+                else told.before or told.after
+            )
+            too_much = (
+                f"  more than {100 * (comparison.max_regression or 0):g} %"
+                if told.is_too_much
+                else ""
+            )
+            rows.append(
+                [
+                    Line(f"    {told.sign} {page.plain(told.title)}"),
+                    Line(page.plain(between)),
+                    Line(page.plain(told.said + too_much), style),
+                    Line(page.plain(told.phases), "dim"),
+                ]
+            )
         for line in table(rows):
             page.line(line)
     for file in comparison.gone:
@@ -154,25 +241,35 @@ def _comparison(page: _Page, report: CheckReport) -> None:
     page.line(Line())
 
 
-# ------------------------------------------------------------------------------------------------ the end
+# ------------------------------------------------------------------------------------------ the end
 
 
 def summary_text(report: CheckReport) -> str:
     """`3 scenarios: 10 budgets kept, 1 broken, 1 undecided.`"""
     found = report.checked
     counts = [
-        (sum(c.outcome == "pass" for c in found), "kept"), (sum(c.is_broken for c in found), "broken"), (sum(c.is_open for c in found), "undecided"),
+        (sum(c.outcome == "pass" for c in found), "kept"),
+        (sum(c.is_broken for c in found), "broken"),
+        (sum(c.is_open for c in found), "undecided"),
         (sum(c.level == "warn" and c.outcome != "pass" for c in found), "only warned of"),
-        (sum(s.ending == "invalid" for s in report.stories), "invalid"), (sum(s.ending == "bug" for s in report.stories), "not judged because of a bug"),
+        (sum(s.ending == "invalid" for s in report.stories), "invalid"),
+        (sum(s.ending == "bug" for s in report.stories), "not judged because of a bug"),
     ]
     told = []
     for count, word in counts:
         if count:
             unit = "file" if word in ("invalid", "not judged because of a bug") else "budget"
             told.append(f"{plural(count, unit)} {word}")
-    worse = sum(map(report.comparison.is_too_much, report.comparison.changes)) if report.comparison is not None else 0
+    worse = (
+        sum(map(report.comparison.is_too_much, report.comparison.changes))
+        if report.comparison is not None
+        else 0
+    )
     told += [f"{plural(worse, 'metric')} worse than the baseline allows"] if worse else []
-    return f"{plural(len(report.stories), 'scenario')}: {', '.join(told) if told else 'nothing to judge'}."
+    return (
+        f"{plural(len(report.stories), 'scenario')}: "
+        f"{', '.join(told) if told else 'nothing to judge'}."
+    )
 
 
 def _summary(page: _Page, report: CheckReport) -> Line:
@@ -180,4 +277,6 @@ def _summary(page: _Page, report: CheckReport) -> Line:
     rest = ["stopped at the first that failed (--fail-fast)"] if report.is_cut_short else []
     rest += [f"{plural(len(report.skipped), 'plan')} passed over"] if report.skipped else []
     rest += [f"{report.seconds:.1f} s"] if report.seconds else []
-    return Line(page.plain(summary_text(report)), style).add(page.plain(f"  {' · '.join(rest)}") if rest else "", "dim")
+    return Line(page.plain(summary_text(report)), style).add(
+        page.plain(f"  {' · '.join(rest)}") if rest else "", "dim"
+    )

@@ -1,4 +1,6 @@
-"""Variants (or files) side by side: a row a metric with the better one marked, and one sentence that tells the trade honestly."""
+"""Variants (or files) side by side: a row a metric with the better one marked, and one sentence
+that tells the trade honestly.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +15,23 @@ from rebalsim.reports.names import listed, plural, safe
 from rebalsim.reports.report import Report, Spread, VariantReport
 from rebalsim.reports.sentences import tell_none
 
-ALIKE = 0.02              # values closer than this share of the larger one are no difference worth marking
-_BESIDE = ("least_moves",)            # told beside another metric, not in a row of their own
-BEHIND_SHARE, BEHIND_EACH = 20, 10    # lag at the end is told from a twentieth of its peak and ten records a partition on
+ALIKE = 0.02  # values closer than this share of the larger one are no difference worth marking
+_BESIDE = ("least_moves",)  # told beside another metric, not in a row of their own
+BEHIND_SHARE, BEHIND_EACH = (
+    20,
+    10,
+)  # lag at the end is told from a twentieth of its peak and ten records a partition on
 OTHER_START_US = 1_000_000
-LOSSES = ("skipped",)                 # what is lost for good: any of it is worth a warning
+LOSSES = ("skipped",)  # what is lost for good: any of it is worth a warning
 _OF_PAUSES = ("longest_pause", "p50_partition_pause", "p95_partition_pause", "partition_seconds")
 _IF_ANY = ("duplicates", "skipped", "open_pauses")
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One row: the metric, its value per variant in words, and which of them are the better ones (none, where nothing tells them apart)."""
+    """One row: the metric, its value per variant in words, and which of them are the better ones
+    (none, where nothing tells them apart).
+    """
 
     metric: str
     title: str
@@ -36,7 +43,11 @@ class Line:
 def lines_of(report: Report) -> list[Line]:
     """The rows of the summary: the headlines that say anything here."""
     found = []
-    alerts = ("rebalances_per_hour", "rebalancing_share") if any(v.analysis.rebalances_too_often for v in report.variants) else ()
+    alerts = (
+        ("rebalances_per_hour", "rebalancing_share")
+        if any(v.analysis.rebalances_too_often for v in report.variants)
+        else ()
+    )
     for name in (*_with_end(report), "open_pauses", *alerts):
         if name in _BESIDE:
             continue
@@ -44,32 +55,48 @@ def lines_of(report: Report) -> list[Line]:
         if all(value is None for value in values) or (name in _IF_ANY and not any(values)):
             continue
         texts = tuple(_text(name, v.analysis.measure(name), v) for v in report.variants)
-        compared = tuple(None if _is_unfinished(name, v) else value for value, v in zip(values, report.variants))
-        found.append(Line(name, figures.title_of(name), values, texts, _bests(name, values, compared)))
+        compared = tuple(
+            None if _is_unfinished(name, v) else value for value, v in zip(values, report.variants)
+        )
+        found.append(
+            Line(name, figures.title_of(name), values, texts, _bests(name, values, compared))
+        )
     return found
 
 
 def _is_unfinished(name: str, v: VariantReport) -> bool:
-    """Whether what the metric waits for had not come about in the end: then it is no less than anybody else's, whatever it came to until then."""
+    """Whether what the metric waits for had not come about in the end: then it is no less than
+    anybody else's, whatever it came to until then.
+    """
     if name == "settle_time":
         return bool(v.analysis.measure("unsettled"))
     if name != "time_to_catch_up" or (value := v.analysis.measure(name)) is None:
         return False
-    return is_behind(v) if not value else any(p.ended_us + value == v.analysis.horizon_us for p in v.analysis.pauses)
+    return (
+        is_behind(v)
+        if not value
+        else any(p.ended_us + value == v.analysis.horizon_us for p in v.analysis.pauses)
+    )
 
 
-def _bests(name: str, values: Sequence[float | None], compared: Sequence[float | None]) -> tuple[int, ...]:
+def _bests(
+    name: str, values: Sequence[float | None], compared: Sequence[float | None]
+) -> tuple[int, ...]:
     """The better ones among those that came to an end; all of them, where others did not."""
     ended = [value for value in compared if value is not None]
     if len(ended) < sum(value is not None for value in values) and ended:
         best = min(ended)
-        return tuple(i for i, value in enumerate(compared) if value is not None and alike(value, best))
+        return tuple(
+            i for i, value in enumerate(compared) if value is not None and alike(value, best)
+        )
     return bests_of(name, compared)
 
 
 def _with_end(report: Report) -> list[str]:
-    """The headlines, and beside the highest lag the last one, where somebody is behind at the end: fewer pauses are no cure for that. And how long the
-    group took to begin, where variants differ in that."""
+    """The headlines, and beside the highest lag the last one, where somebody is behind at the
+    end: fewer pauses are no cure for that. And how long the group took to begin, where variants
+    differ in that.
+    """
     names = list(HEADLINES)
     if any(is_behind(v) for v in report.variants):
         names.insert(names.index("lag_peak") + 1, "lag_at_end")
@@ -83,7 +110,11 @@ def _with_end(report: Report) -> list[str]:
 def is_behind(v: VariantReport) -> bool:
     """Whether there is lag to speak of when the observation ends."""
     peak, end = v.analysis.measure("lag_peak"), v.analysis.measure("lag_at_end")
-    return peak is not None and end is not None and end >= max(peak / BEHIND_SHARE, BEHIND_EACH * len(v.analysis.lanes))
+    return (
+        peak is not None
+        and end is not None
+        and end >= max(peak / BEHIND_SHARE, BEHIND_EACH * len(v.analysis.lanes))
+    )
 
 
 def _text(name: str, value: float | None, variant: VariantReport) -> str:
@@ -91,18 +122,27 @@ def _text(name: str, value: float | None, variant: VariantReport) -> str:
     if value is None:
         return text
     if name in _OF_PAUSES and not variant.analysis.lanes:
-        return figures.UNKNOWN                # nobody ever had a partition that could have stood still
+        return figures.UNKNOWN  # nobody ever had a partition that could have stood still
     if name == "partitions_touched":
         text += f" of {len(variant.analysis.lanes):,}"
     elif name == "settle_time" and variant.analysis.measure("unsettled"):
-        return f"not within {say_duration(variant.analysis.horizon_us)}" if not value else f"over {text}"
+        return (
+            f"not within {say_duration(variant.analysis.horizon_us)}"
+            if not value
+            else f"over {text}"
+        )
     elif name == "time_to_catch_up" and _is_unfinished(name, variant):
         if not value:
-            return f"not within {say_duration(variant.analysis.horizon_us)}"     # nobody stood still, and yet there was a backlog all along
-        text = f"over {text}"                 # it had not, when the observation ended
+            # nobody stood still, and yet there was a backlog all along
+            return f"not within {say_duration(variant.analysis.horizon_us)}"
+        text = f"over {text}"  # it had not, when the observation ended
     elif name == "moved_partitions":
         least = variant.analysis.measure("least_moves")
-        text += f", at least {figures.say('least_moves', least)}" if least is not None and least < value else ""
+        text += (
+            f", at least {figures.say('least_moves', least)}"
+            if least is not None and least < value
+            else ""
+        )
     elif name == "rebalances_per_hour" and variant.analysis.rebalances_too_often:
         text += f" (alert: {ALERT_PER_HOUR})"
     spread = variant.spread.get(name)
@@ -112,31 +152,51 @@ def _text(name: str, value: float | None, variant: VariantReport) -> str:
 def say_measured(name: str, variant: VariantReport) -> str:
     """The metric in words, with its spread where it was measured over several seeds."""
     spread = variant.spread.get(name)
-    return figures.say(name, variant.analysis.measure(name)) if spread is None else _say_spread(name, spread)
+    return (
+        figures.say(name, variant.analysis.measure(name))
+        if spread is None
+        else _say_spread(name, spread)
+    )
 
 
 def _say_spread(name: str, spread: Spread) -> str:
-    median, p95, most = (figures.say(name, value) for value in (spread.median, spread.p95, spread.most))
+    median, p95, most = (
+        figures.say(name, value) for value in (spread.median, spread.p95, spread.most)
+    )
     return median if median == p95 == most else f"{median} (p95 {p95}, max {most})"
 
 
 def tell_seeds(report: Report) -> str:
-    """How figures with a spread are to be read, and what beside them is of one run alone; empty where there are none."""
+    """How figures with a spread are to be read, and what beside them is of one run alone; empty
+    where there are none.
+    """
     seeds = max((s.runs for v in report.variants for s in v.spread.values()), default=0)
     if not seeds:
         return ""
-    alone = f" Phases and partitions are those of seed {report.seed}." if report.is_comparison and report.seed is not None else ""
-    return f"Middle, p95 and highest value over {seeds} seeds, or one where they are the same.{alone}"
+    alone = (
+        f" Phases and partitions are those of seed {report.seed}."
+        if report.is_comparison and report.seed is not None
+        else ""
+    )
+    return (
+        f"Middle, p95 and highest value over {seeds} seeds, or one where they are the same.{alone}"
+    )
 
 
 def bests_of(name: str, values: Sequence[float | None]) -> tuple[int, ...]:
-    """Those that are clearly better than the worst and alike to the best; none where all are alike or unknown."""
+    """Those that are clearly better than the worst and alike to the best; none where all are
+    alike or unknown.
+    """
     better = METRICS[name].better
     known = [value for value in values if value is not None]
     if better == "neither" or len(known) < 2:
         return ()
     best, worst = (min(known), max(known)) if better == "less" else (max(known), min(known))
-    return () if alike(best, worst) else tuple(i for i, value in enumerate(values) if value is not None and alike(value, best))
+    return (
+        ()
+        if alike(best, worst)
+        else tuple(i for i, value in enumerate(values) if value is not None and alike(value, best))
+    )
 
 
 def best_of(name: str, values: Sequence[float | None]) -> int:
@@ -150,11 +210,13 @@ def alike(one: float, other: float) -> bool:
     return abs(one - other) <= ALIKE * max(abs(one), abs(other))
 
 
-# ------------------------------------------------------------------------------------------------ the trade
+# ---------------------------------------------------------------------------------------- the trade
 
 
 def tell_trade(report: Report) -> str:
-    """What one buys with the one and pays with the other; empty where there is only one, or nothing stood still."""
+    """What one buys with the one and pays with the other; empty where there is only one, or
+    nothing stood still.
+    """
     if len(report.variants) < 2 or report.is_comparison:
         return ""
     if len(report.variants) > 2:
@@ -166,8 +228,11 @@ def tell_trade(report: Report) -> str:
     by_length, by_sum = best_of("longest_pause", longest), best_of("partition_seconds", total)
     if by_length < 0 and by_sum < 0:
         sums = _both(*(_sum(value).removesuffix(" partition-seconds") for value in total))
-        return (f"{one.name} and {other.name} stand still alike: {_both(*map(_length, longest))} at the longest, "
-                f"{sums} partition-seconds in sum{_spread_over(report)}.")
+        return (
+            f"{one.name} and {other.name} stand still alike: {_both(*map(_length, longest))} at "
+            "the longest, "
+            f"{sums} partition-seconds in sum{_spread_over(report)}."
+        )
     if by_length >= 0 and by_sum >= 0 and by_length != by_sum:
         return _torn(report, by_sum, longest, total)
     better = by_sum if by_sum >= 0 else by_length
@@ -177,11 +242,17 @@ def tell_trade(report: Report) -> str:
 def tell_one(variant: VariantReport) -> str:
     """How much a single run stood still: how many partitions, the longest, the sum."""
     a = variant.analysis
-    touched, longest, total = (variant.measure(name) for name in ("partitions_touched", "longest_pause", "partition_seconds"))
+    touched, longest, total = (
+        variant.measure(name)
+        for name in ("partitions_touched", "longest_pause", "partition_seconds")
+    )
     if not touched or longest is None or total is None:
         return tell_none([a])
-    return (f"{touched:.0f} of {plural(len(a.lanes), 'partition')} stood still, {_length(longest)} at the longest and {_sum(total)} in all, "
-            f"over {plural(round(variant.measure('rebalances') or 0), 'rebalance')}.")
+    return (
+        f"{touched:.0f} of {plural(len(a.lanes), 'partition')} stood still, {_length(longest)} "
+        f"at the longest and {_sum(total)} in all, "
+        f"over {plural(round(variant.measure('rebalances') or 0), 'rebalance')}."
+    )
 
 
 def _pair(report: Report, name: str) -> tuple[float, float] | None:
@@ -196,25 +267,47 @@ def _spread_over(report: Report) -> str:
         return ""
     few = best_of("partitions_touched", touched)
     one, other = report.variants[few], report.variants[1 - few]
-    return f"; but it is {touched[few]:.0f} partitions that do so under {one.name}, and {touched[1 - few]:.0f} under {other.name}"
+    return (
+        f"; but it is {touched[few]:.0f} partitions that do so under {one.name}, and "
+        f"{touched[1 - few]:.0f} under {other.name}"
+    )
 
 
-def _torn(report: Report, by_sum: int, longest: tuple[float, float], total: tuple[float, float]) -> str:
+def _torn(
+    report: Report, by_sum: int, longest: tuple[float, float], total: tuple[float, float]
+) -> str:
     """One stops less in all, the other's worst partition waits less."""
     less, more = report.variants[by_sum], report.variants[1 - by_sum]
     touched = _pair(report, "partitions_touched")
-    on = f" on {touched[by_sum]:.0f} instead of {touched[1 - by_sum]:.0f} partitions" if touched and touched[0] != touched[1] else ""
-    sums = f"{_sum(total[by_sum])} instead of {_sum(total[1 - by_sum]).removesuffix(' partition-seconds')}"
-    told = (f"{less.name} stops less in all ({sums}{on}), but its worst partition waits longer "
-            f"than under {more.name}: {_length(longest[by_sum])} instead of {_length(longest[1 - by_sum])}")
+    on = (
+        f" on {touched[by_sum]:.0f} instead of {touched[1 - by_sum]:.0f} partitions"
+        if touched and touched[0] != touched[1]
+        else ""
+    )
+    sums = (
+        f"{_sum(total[by_sum])} instead of "
+        f"{_sum(total[1 - by_sum]).removesuffix(' partition-seconds')}"
+    )
+    told = (
+        f"{less.name} stops less in all ({sums}{on}), but its worst partition waits longer "
+        f"than under {more.name}: {_length(longest[by_sum])} instead of "
+        f"{_length(longest[1 - by_sum])}"
+    )
     return f"{told}{_reason(less)}."
 
 
-_FREED = {"busy": "its batch is done", "in-callback": "its callback is over", "stuck": "its handler returns", "frozen": "it thaws"}
+_FREED = {
+    "busy": "its batch is done",
+    "in-callback": "its callback is over",
+    "stuck": "its handler returns",
+    "frozen": "it thaws",
+}
 
 
 def _reason(variant: VariantReport) -> str:
-    """Why the longest pause is as long as it is, where a cooperative hand-over's second round makes it so."""
+    """Why the longest pause is as long as it is, where a cooperative hand-over's second round
+    makes it so.
+    """
     pause = max(variant.analysis.pauses, key=lambda p: p.length_us, default=None)
     if pause is None:
         return ""
@@ -224,38 +317,76 @@ def _reason(variant: VariantReport) -> str:
         return ""
     heard = max(waits, key=lambda phase: phase.length_us).facts
     if heard.doing == "torn":
-        return (f", because under {safe(variant.name)} a moved partition waits {say_duration(waited)} for a second rebalance that never comes: "
-                f"{safe(heard.consumer)} was restarted in between")
+        return (
+            f", because under {safe(variant.name)} a moved partition waits "
+            f"{say_duration(waited)} for a second rebalance that never comes: "
+            f"{safe(heard.consumer)} was restarted in between"
+        )
     if heard.doing == "no-coordinator":
-        return f", because under {safe(variant.name)} a moved partition waits {say_duration(waited)} for a second rebalance, without a coordinator"
+        return (
+            f", because under {safe(variant.name)} a moved partition waits "
+            f"{say_duration(waited)} for a second rebalance, without a coordinator"
+        )
     by_heartbeat = heard.timer or not heard.consumer
-    how = "the others hear at their next heartbeat" if by_heartbeat else f"{safe(heard.consumer)} hears only when {_FREED.get(heard.doing, 'it polls again')}"
-    return f", because under {safe(variant.name)} a moved partition waits {say_duration(waited)} for a second rebalance, of which {how}"
+    how = (
+        "the others hear at their next heartbeat"
+        if by_heartbeat
+        else f"{safe(heard.consumer)} hears only when {_FREED.get(heard.doing, 'it polls again')}"
+    )
+    return (
+        f", because under {safe(variant.name)} a moved partition waits {say_duration(waited)} "
+        f"for a second rebalance, of which {how}"
+    )
 
 
-def _clear(report: Report, better: int, longest: tuple[float, float], total: tuple[float, float], bests: tuple[int, int]) -> str:
+def _clear(
+    report: Report,
+    better: int,
+    longest: tuple[float, float],
+    total: tuple[float, float],
+    bests: tuple[int, int],
+) -> str:
     good, bad = report.variants[better], report.variants[1 - better]
     if not total[better]:
-        return f"Under {good.name} nothing stood still; under {bad.name} {_sum(total[1 - better])}, {_length(longest[1 - better])} at the longest."
+        return (
+            f"Under {good.name} nothing stood still; under {bad.name} {_sum(total[1 - better])}, "
+            f"{_length(longest[1 - better])} at the longest."
+        )
     parts = []
     if bests[1] >= 0:
-        parts.append(f"{_sum(total[better])} instead of {_sum(total[1 - better]).removesuffix(' partition-seconds')}")
+        parts.append(
+            f"{_sum(total[better])} instead of "
+            f"{_sum(total[1 - better]).removesuffix(' partition-seconds')}"
+        )
     if bests[0] >= 0:
-        parts.append(f"{_length(longest[better])} instead of {_length(longest[1 - better])} at the longest")
+        parts.append(
+            f"{_length(longest[better])} instead of {_length(longest[1 - better])} at the longest"
+        )
     else:
         parts.append(f"and alike at the longest, {_both(*map(_length, longest))}")
-    told = f"{good.name} stands still less than {bad.name}: {', '.join(parts)}{_reason(bad) if bests[0] >= 0 else ''}"
+    told = (
+        f"{good.name} stands still less than {bad.name}: "
+        f"{', '.join(parts)}{_reason(bad) if bests[0] >= 0 else ''}"
+    )
     touched = _pair(report, "partitions_touched")
     if touched and best_of("partitions_touched", touched) == 1 - better:
-        told += f"; yet {good.name} stops {touched[better]:.0f} partitions, and {bad.name} only {touched[1 - better]:.0f}"
+        told += (
+            f"; yet {good.name} stops {touched[better]:.0f} partitions, and {bad.name} only "
+            f"{touched[1 - better]:.0f}"
+        )
     rounds = _pair(report, "rebalances")
     if rounds and rounds[better] > rounds[1 - better]:
-        told += f"; it needs {plural(round(rounds[better]), 'rebalance')} instead of {rounds[1 - better]:.0f} for it"
+        told += (
+            f"; it needs {plural(round(rounds[better]), 'rebalance')} instead of "
+            f"{rounds[1 - better]:.0f} for it"
+        )
     return told + "."
 
 
 def _among_many(variants: Sequence[VariantReport]) -> str:
-    """Who does best, in sum and at the longest, and who does with the fewest rebalances what others do faster."""
+    """Who does best, in sum and at the longest, and who does with the fewest rebalances what
+    others do faster.
+    """
     bests, texts = {}, {}
     for name in ("partition_seconds", "longest_pause", "rebalances"):
         values = tuple(v.measure(name) for v in variants)
@@ -269,24 +400,38 @@ def _among_many(variants: Sequence[VariantReport]) -> str:
         sums = f"{texts['partition_seconds']} partition-seconds"
         stands = "stands" if len(in_sum or at_most) == 1 else "stand"
         if in_sum and in_sum == at_most:
-            told.append(f"{_names(variants, in_sum)} {stands} still least: {sums} in sum, {texts['longest_pause']} at the longest")
+            told.append(
+                f"{_names(variants, in_sum)} {stands} still least: {sums} in sum, "
+                f"{texts['longest_pause']} at the longest"
+            )
         elif in_sum:
             told.append(f"{_names(variants, in_sum)} {stands} still least in sum, {sums}")
             if at_most:
-                told.append(f"at the longest {_names(variants, at_most)} {'does' if len(at_most) == 1 else 'do'}, {texts['longest_pause']}")
+                told.append(
+                    f"at the longest {_names(variants, at_most)} "
+                    f"{'does' if len(at_most) == 1 else 'do'}, {texts['longest_pause']}"
+                )
         elif at_most:
-            told.append(f"{_names(variants, at_most)} {stands} still least at the longest, {texts['longest_pause']}")
+            told.append(
+                f"{_names(variants, at_most)} {stands} still least at the longest, "
+                f"{texts['longest_pause']}"
+            )
     quiet = bests["rebalances"]
     if quiet and told and not {*quiet} & {*in_sum, *at_most}:
         worst = max(variants[i].measure("longest_pause") or 0 for i in quiet)
         has = "has" if len(quiet) == 1 else "have"
-        told.append(f"{_names(variants, quiet)} {has} the fewest rebalances, {texts['rebalances']}, and a longest pause of {_length(worst)}")
+        told.append(
+            f"{_names(variants, quiet)} {has} the fewest rebalances, {texts['rebalances']}, and "
+            f"a longest pause of {_length(worst)}"
+        )
     told += _behind(variants, in_sum or at_most) if told else []
     return "; ".join(told) + "." if told else ""
 
 
 def _behind(variants: Sequence[VariantReport], best: Sequence[int]) -> list[str]:
-    """The other side of standing still the least: records that wait at the end, where another variant has far fewer."""
+    """The other side of standing still the least: records that wait at the end, where another
+    variant has far fewer.
+    """
     late = [variants[i] for i in best if is_behind(variants[i])]
     ends = {v.name: v.measure("lag_at_end") or 0 for v in variants}
     least = min(ends, key=lambda name: ends[name])
@@ -298,7 +443,10 @@ def _behind(variants: Sequence[VariantReport], best: Sequence[int]) -> list[str]
 
 def _texts(name: str, values: Sequence[float | None]) -> str:
     """What the best have; they may be as good as each other without being the same."""
-    said = [figures.say(name, value).removesuffix(" s" if name == "partition_seconds" else "") for value in values]
+    said = [
+        figures.say(name, value).removesuffix(" s" if name == "partition_seconds" else "")
+        for value in values
+    ]
     return listed(list(dict.fromkeys(said)), 9)
 
 
@@ -315,4 +463,8 @@ def _length(us: float) -> str:
 
 
 def _sum(us: float) -> str:
-    return f"{figures.say('partition_seconds', us).removesuffix(' s')} partition-seconds" if us else "nothing"
+    return (
+        f"{figures.say('partition_seconds', us).removesuffix(' s')} partition-seconds"
+        if us
+        else "nothing"
+    )

@@ -1,6 +1,8 @@
-"""What `kafka-consumer-groups --describe` would have shown at an instant, in its columns: offsets, --members, --state, each with --verbose.
+"""What `kafka-consumer-groups --describe` would have shown at an instant, in its columns: offsets,
+--members, --state, each with --verbose.
 
-Looked up in the trace and its analysis; what a trace does not tell is `-`, as it is there for what the group does not know.
+Looked up in the trace and its analysis; what a trace does not tell is `-`, as it is there for
+what the group does not know.
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ class Membership:
     member_id: str = ""
     epoch: int = -1
     partitions: dict[Partition, None] = field(default_factory=dict)
-    is_told: bool = False          # the trace told its assignment; a dead member keeps its own until it is removed
+    is_told: bool = (
+        False  # the trace told its assignment; a dead member keeps its own until it is removed
+    )
 
 
 @dataclass(slots=True)
@@ -49,16 +53,26 @@ class Moment:
 
 def moment_of(a: Analysis, group: str, at_us: int) -> Moment:
     """What the trace had told by then."""
-    state = next((s.state for s in a.group_states.get(group, ()) if s.started_us <= at_us < s.ended_us), "Empty")
+    state = next(
+        (s.state for s in a.group_states.get(group, ()) if s.started_us <= at_us < s.ended_us),
+        "Empty",
+    )
     moment = Moment(group, state, {})
     told = GroupTold(a.index, group).within(at_us, at_us + 1)
-    moment.is_new_protocol = told[0][1] if told else any(f.group == group and f.at(at_us).protocol == "consumer" for f in a.header.consumers.values())
+    moment.is_new_protocol = (
+        told[0][1]
+        if told
+        else any(
+            f.group == group and f.at(at_us).protocol == "consumer"
+            for f in a.header.consumers.values()
+        )
+    )
     for number in a.index.of_group(group):
         e = a.trace.events[number]
         if e.at_us > at_us:
             break
         _tell(moment, e)
-    if state in _COLLECTING:                       # the coordinator has no assignment to show until it is stable
+    if state in _COLLECTING:  # the coordinator has no assignment to show until it is stable
         for member in moment.members.values():
             member.partitions = {}
     elif not any(m.is_told for m in moment.members.values()):
@@ -81,10 +95,13 @@ def _tell(moment: Moment, e: ev.TraceEvent) -> None:
         member = members.setdefault(e.consumer, Membership(e.consumer))
         member.member_id, member.epoch = e.member_id or member.member_id, e.generation
         moment.epoch = max(moment.epoch, e.generation)
-        if not moment.is_new_protocol:                 # there the brokers assign, whatever a classic member offers
+        if not moment.is_new_protocol:  # there the brokers assign, whatever a classic member offers
             moment.assignor = e.assignor or moment.assignor
     elif kind is ev.AssignmentReceived and e.consumer in members:
-        members[e.consumer].partitions, members[e.consumer].is_told = dict.fromkeys(e.partitions), True
+        members[e.consumer].partitions, members[e.consumer].is_told = (
+            dict.fromkeys(e.partitions),
+            True,
+        )
     elif kind is ev.LeaveSent:
         members.pop(e.consumer, None)
     elif kind is ev.BarrierCompleted:
@@ -105,19 +122,31 @@ def render(a: Analysis, at_us: int, form: str, is_verbose: bool, groups: Sequenc
     for group in groups or a.groups:
         moment = moment_of(a, group, at_us)
         note = _note(moment)
-        table = {"offsets": _offsets, "members": _members, "state": _state}[form](a, moment, at_us, is_verbose)
+        table = {"offsets": _offsets, "members": _members, "state": _state}[form](
+            a, moment, at_us, is_verbose
+        )
         told.append(note + table + (_offsets_note(a, group) if form == "offsets" else ""))
     return "\n".join(told)
 
 
 def _offsets_note(a: Analysis, group: str) -> str:
     """What of it is reckoned; nothing where applications commit with each batch, or nobody does."""
-    every = sorted({interval_of(f) for f in a.header.consumers.values() if f.group == group and f.is_auto_commit})
+    every = sorted(
+        {
+            interval_of(f)
+            for f in a.header.consumers.values()
+            if f.group == group and f.is_auto_commit
+        }
+    )
     return _OFFSETS_NOTE.format(f" ({' or '.join(map(say_duration, every))} here)") if every else ""
 
 
-_OFFSETS_NOTE = ("\nNote: CURRENT-OFFSET is what had been committed. A trace does not tell each periodic commit: they are reckoned,\n"
-                 "one every auto.commit.interval.ms{} since a consumer's last assignment. It may be off by what is handled in that time.\n")
+_OFFSETS_NOTE = (
+    "\nNote: CURRENT-OFFSET is what had been committed. A trace does not tell each periodic "
+    "commit: they are reckoned,\n"
+    "one every auto.commit.interval.ms{} since a consumer's last assignment. It may be off by "
+    "what is handled in that time.\n"
+)
 
 
 def _note(moment: Moment) -> str:
@@ -131,7 +160,18 @@ def _note(moment: Moment) -> str:
 def _offsets(a: Analysis, moment: Moment, at_us: int, is_verbose: bool) -> str:
     owner = {p: m for m in moment.members.values() for p in m.partitions}
     more = ["LEADER-EPOCH"] if is_verbose else []
-    header = ["GROUP", "TOPIC", "PARTITION", *more, "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG", "CONSUMER-ID", "HOST", "CLIENT-ID"]
+    header = [
+        "GROUP",
+        "TOPIC",
+        "PARTITION",
+        *more,
+        "CURRENT-OFFSET",
+        "LOG-END-OFFSET",
+        "LAG",
+        "CONSUMER-ID",
+        "HOST",
+        "CLIENT-ID",
+    ]
     rows = []
     existing, handled = _existing(a, at_us), Handled(a, moment.group)
     committed = committed_at(a, moment.group, at_us, handled.by)
@@ -140,15 +180,27 @@ def _offsets(a: Analysis, moment: Moment, at_us: int, is_verbose: bool) -> str:
         if lane.group != moment.group or p.number >= existing.get(p.topic, p.number + 1):
             continue
         member, offset, end = owner.get(p), committed.get(p), handled.end(p, at_us)
-        rows.append([
-            moment.group, p.topic, str(p.number), *([MISSING] if is_verbose else []), _or_missing(offset), _or_missing(end),
-            _or_missing(None if offset is None or end is None else max(0, end - offset)), _id(member), _host(member), member.consumer if member else MISSING,
-        ])
+        rows.append(
+            [
+                moment.group,
+                p.topic,
+                str(p.number),
+                *([MISSING] if is_verbose else []),
+                _or_missing(offset),
+                _or_missing(end),
+                _or_missing(None if offset is None or end is None else max(0, end - offset)),
+                _id(member),
+                _host(member),
+                member.consumer if member else MISSING,
+            ]
+        )
     return _table(header, rows, (15, 15, 10, *([15] if is_verbose else []), 15, 15, 15, 15, 15, 0))
 
 
 class Handled:
-    """How far partitions had been handled, and where they ended: a simulation tells what arrives and what waits, a recording every delivery."""
+    """How far partitions had been handled, and where they ended: a simulation tells what arrives
+    and what waits, a recording every delivery.
+    """
 
     def __init__(self, a: Analysis, group: str) -> None:
         self.a, self.group = a, group
@@ -183,7 +235,9 @@ class Handled:
         if self.a.header.source != "simulated" or arrivals is None:
             handed = self.by(p, at_us)
             return None if handed is None else handed + round(lag)
-        before = max(0.0, corners[0][1] - arrivals.count(corners[0][0]))     # what was there before the start
+        before = max(
+            0.0, corners[0][1] - arrivals.count(corners[0][0])
+        )  # what was there before the start
         return round(arrivals.count(at_us) + before)
 
 
@@ -198,20 +252,43 @@ def _existing(a: Analysis, at_us: int) -> dict[str, int]:
 
 
 def _members(a: Analysis, moment: Moment, at_us: int, is_verbose: bool) -> str:
-    statics = {name: f.instance_id for name, f in a.header.consumers.items() if f.instance_id is not None and name in moment.members}
-    header = ["GROUP", "CONSUMER-ID", *(["GROUP-INSTANCE-ID"] if statics else []), "HOST", "CLIENT-ID", "#PARTITIONS"]
+    statics = {
+        name: f.instance_id
+        for name, f in a.header.consumers.items()
+        if f.instance_id is not None and name in moment.members
+    }
+    header = [
+        "GROUP",
+        "CONSUMER-ID",
+        *(["GROUP-INSTANCE-ID"] if statics else []),
+        "HOST",
+        "CLIENT-ID",
+        "#PARTITIONS",
+    ]
     widths = [15, 15, *([17] if statics else []), 15, 15, 15]
     if is_verbose:
         header += ["CURRENT-EPOCH", "CURRENT-ASSIGNMENT", "TARGET-EPOCH", "TARGET-ASSIGNMENT"]
         widths += [15, 20, 15, 20]
     rows = []
     for m in sorted(moment.members.values(), key=lambda m: (-len(m.partitions), m.consumer)):
-        row = [moment.group, _id(m), *([statics.get(m.consumer, "")] if statics else []), _host(m), m.consumer, str(len(m.partitions))]
+        row = [
+            moment.group,
+            _id(m),
+            *([statics.get(m.consumer, "")] if statics else []),
+            _host(m),
+            m.consumer,
+            str(len(m.partitions)),
+        ]
         if is_verbose:
             held = assignment_told(m.partitions)
             is_new = moment.is_new_protocol
             target = moment.target_epoch if is_new else -1
-            row += [_or_missing(m.epoch if is_new and m.epoch >= 0 else None), held, _or_missing(target if target >= 0 else None), MISSING if is_new else held]
+            row += [
+                _or_missing(m.epoch if is_new and m.epoch >= 0 else None),
+                held,
+                _or_missing(target if target >= 0 else None),
+                MISSING if is_new else held,
+            ]
         rows.append(row)
     return _table(header, rows, tuple(widths))
 
@@ -221,17 +298,38 @@ def assignment_told(partitions: Sequence[Partition] | dict[Partition, None]) -> 
     topics: dict[str, list[int]] = {}
     for p in sorted(partitions):
         topics.setdefault(p.topic, []).append(p.number)
-    return ";".join(f"{topic}:{','.join(map(str, numbers))}" for topic, numbers in topics.items()) or MISSING
+    return (
+        ";".join(f"{topic}:{','.join(map(str, numbers))}" for topic, numbers in topics.items())
+        or MISSING
+    )
 
 
 def _state(a: Analysis, moment: Moment, at_us: int, is_verbose: bool) -> str:
-    header = ["GROUP", "COORDINATOR (ID)", "ASSIGNMENT-STRATEGY", "STATE", *(["GROUP-EPOCH", "TARGET-ASSIGNMENT-EPOCH"] if is_verbose else []), "#MEMBERS"]
-    coordinator = f"broker-{moment.coordinator}:9092  ({moment.coordinator})" if moment.coordinator >= 0 else MISSING
+    header = [
+        "GROUP",
+        "COORDINATOR (ID)",
+        "ASSIGNMENT-STRATEGY",
+        "STATE",
+        *(["GROUP-EPOCH", "TARGET-ASSIGNMENT-EPOCH"] if is_verbose else []),
+        "#MEMBERS",
+    ]
+    coordinator = (
+        f"broker-{moment.coordinator}:9092  ({moment.coordinator})"
+        if moment.coordinator >= 0
+        else MISSING
+    )
     row = [moment.group, coordinator, _assignor_told(moment), moment.state]
     if is_verbose:
         epoch, target = (moment.epoch, moment.target_epoch) if moment.is_new_protocol else (-1, -1)
-        row += [_or_missing(epoch if epoch >= 0 else None), _or_missing(target if target >= 0 else None)]
-    return _table(header, [[*row, str(len(moment.members))]], (15, 25, 20, 20, *([15, 25] if is_verbose else []), 0))
+        row += [
+            _or_missing(epoch if epoch >= 0 else None),
+            _or_missing(target if target >= 0 else None),
+        ]
+    return _table(
+        header,
+        [[*row, str(len(moment.members))]],
+        (15, 25, 20, 20, *([15, 25] if is_verbose else []), 0),
+    )
 
 
 def _assignor_told(moment: Moment) -> str:
@@ -257,4 +355,10 @@ def _table(header: list[str], rows: list[list[str]], least: Sequence[int]) -> st
     """Columns of at least these widths, as wide as their longest value, a blank between."""
     shown = [[safe(cell) for cell in row] for row in [header, *rows]]
     widths = [max(least[i], max(len(row[i]) for row in shown)) for i in range(len(header))]
-    return "\n".join(" ".join(f"{cell:<{width}}" for cell, width in zip(row, widths)).rstrip() for row in shown) + "\n"
+    return (
+        "\n".join(
+            " ".join(f"{cell:<{width}}" for cell, width in zip(row, widths)).rstrip()
+            for row in shown
+        )
+        + "\n"
+    )

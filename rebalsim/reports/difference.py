@@ -1,4 +1,6 @@
-"""What changed from one run to another: per partition and in total, what got better or worse, and by which phase."""
+"""What changed from one run to another: per partition and in total, what got better or worse,
+and by which phase.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ class PhaseChange:
 
 @dataclass(frozen=True, slots=True)
 class PartitionChange:
-    """How long one partition stood still, before and after; `is_new` or `is_gone` where only one of the two has it."""
+    """How long one partition stood still, before and after; `is_new` or `is_gone` where only one
+    of the two has it.
+    """
 
     partition: str
     group: str
@@ -47,7 +51,9 @@ class PartitionChange:
 
 @dataclass(frozen=True, slots=True)
 class MetricChange:
-    """A metric before and after; `verdict` is better, worse, same, or empty where it cannot be said."""
+    """A metric before and after; `verdict` is better, worse, same, or empty where it cannot be
+    said.
+    """
 
     metric: str
     before: float | None
@@ -63,15 +69,20 @@ class Difference:
     after: VariantReport
     metrics: tuple[MetricChange, ...]
     phases: tuple[PhaseChange, ...]
-    partitions: tuple[PartitionChange, ...]      # those that changed, the largest change first
+    partitions: tuple[PartitionChange, ...]  # those that changed, the largest change first
     unchanged: int
 
 
 def difference(before: VariantReport, after: VariantReport) -> Difference:
-    """From the one to the other. Partitions are matched by name; groups too, unless each has only one."""
+    """From the one to the other. Partitions are matched by name; groups too, unless each has
+    only one.
+    """
     is_one_group = len(before.analysis.groups) == 1 and len(after.analysis.groups) == 1
     old, new = _by_name(before, is_one_group), _by_name(after, is_one_group)
-    changes = [_partition(old.get(key), new.get(key)) for key in sorted({**dict.fromkeys(old), **dict.fromkeys(new)})]
+    changes = [
+        _partition(old.get(key), new.get(key))
+        for key in sorted({**dict.fromkeys(old), **dict.fromkeys(new)})
+    ]
     changed = [c for c in changes if not alike(c.before_us, c.after_us) or c.is_new or c.is_gone]
     changed.sort(key=lambda c: (-abs(c.by_us), c.partition))
     phases = _phases(list(old.values()), list(new.values()))
@@ -80,14 +91,25 @@ def difference(before: VariantReport, after: VariantReport) -> Difference:
 
 
 def _by_name(v: VariantReport, is_one_group: bool) -> dict[tuple[str, str, int], Lane]:
-    return {("" if is_one_group else lane.group, lane.partition.topic, lane.partition.number): lane for lane in v.analysis.lanes}
+    return {
+        ("" if is_one_group else lane.group, lane.partition.topic, lane.partition.number): lane
+        for lane in v.analysis.lanes
+    }
 
 
 def _partition(old: Lane | None, new: Lane | None) -> PartitionChange:
     lane = new if new is not None else old
     assert lane is not None
     before, after = ([old] if old else []), ([new] if new else [])
-    return PartitionChange(str(lane.partition), lane.group, _paused(old), _paused(new), _phases(before, after), is_new=old is None, is_gone=new is None)
+    return PartitionChange(
+        str(lane.partition),
+        lane.group,
+        _paused(old),
+        _paused(new),
+        _phases(before, after),
+        is_new=old is None,
+        is_gone=new is None,
+    )
 
 
 def _paused(lane: Lane | None) -> int:
@@ -96,7 +118,11 @@ def _paused(lane: Lane | None) -> int:
 
 def _phases(old: list[Lane], new: list[Lane]) -> tuple[PhaseChange, ...]:
     before, after = _spent(old), _spent(new)
-    return tuple(PhaseChange(kind, before.get(kind, 0), after.get(kind, 0)) for kind in PhaseKind if kind in before or kind in after)
+    return tuple(
+        PhaseChange(kind, before.get(kind, 0), after.get(kind, 0))
+        for kind in PhaseKind
+        if kind in before or kind in after
+    )
 
 
 def _spent(lanes: list[Lane]) -> dict[PhaseKind, int]:

@@ -1,4 +1,6 @@
-"""Trace events in words: who, what, and to what effect. One teller a class; a class without one is told by its fields."""
+"""Trace events in words: who, what, and to what effect. One teller a class; a class without one
+is told by its fields.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ _CLASSIC_REQUESTS = frozenset(("JoinGroup", "SyncGroup", "Heartbeat", "LeaveGrou
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """An event as a row: `who` is a consumer, a group, or the script; `name` the event's class or request."""
+    """An event as a row: `who` is a consumer, a group, or the script; `name` the event's class
+    or request.
+    """
 
     number: int
     at_us: int
@@ -30,24 +34,35 @@ class Told:
 
 
 def tell_event(number: int, event: TraceEvent, consumers: Mapping[str, ConsumerFacts]) -> Told:
-    """The event in words. Who the consumers were decides whether a number is a generation or an epoch."""
+    """The event in words. Who the consumers were decides whether a number is a generation or an
+    epoch.
+    """
     kind = type(event)
     name = kind.__name__
     if kind in (ev.RequestSent, ev.ResponseReceived):
         name = event.api
     counted = _COUNTED.get(kind)
-    text = counted(event, _counter(event, consumers)) if counted is not None else _TELLERS.get(kind, _by_fields)(event)
+    text = (
+        counted(event, _counter(event, consumers))
+        if counted is not None
+        else _TELLERS.get(kind, _by_fields)(event)
+    )
     return Told(number, event.at_us, _who(event), safe(name), safe(text))
 
 
 def _counter(event: TraceEvent, consumers: Mapping[str, ConsumerFacts]) -> str:
-    """What this event's number counts: the classic protocol has generations, the consumer protocol epochs."""
+    """What this event's number counts: the classic protocol has generations, the consumer
+    protocol epochs.
+    """
     kind = type(event)
     if kind is ev.GroupStateChanged:
         states = {event.before, event.after}
-        is_new = bool(states & _CONSUMER_STATES) or states == {"Empty", "Stable"}       # a classic group has states between these
+        is_new = bool(states & _CONSUMER_STATES) or states == {
+            "Empty",
+            "Stable",
+        }  # a classic group has states between these
     elif kind is ev.AssignmentComputed:
-        is_new = not event.consumer                       # the broker did, and no leader
+        is_new = not event.consumer  # the broker did, and no leader
     elif getattr(event, "api", "") in _CLASSIC_REQUESTS:
         is_new = False
     elif getattr(event, "api", "") == "ConsumerGroupHeartbeat":
@@ -61,14 +76,18 @@ def _counter(event: TraceEvent, consumers: Mapping[str, ConsumerFacts]) -> str:
 def _who(event: TraceEvent) -> str:
     if type(event) is ev.ScriptActed:
         return "script"
-    if type(event) is ev.GroupStateChanged:               # its consumer is only who triggered it
+    if type(event) is ev.GroupStateChanged:  # its consumer is only who triggered it
         return safe(event.group)
     who = getattr(event, "consumer", "") or getattr(event, "group", "")
     return safe(who) or "brokers"
 
 
 def _by_fields(event: TraceEvent) -> str:
-    return ", ".join(f"{f.name} {getattr(event, f.name)}" for f in fields(event) if f.name not in ("at_us", "consumer", "group"))
+    return ", ".join(
+        f"{f.name} {getattr(event, f.name)}"
+        for f in fields(event)
+        if f.name not in ("at_us", "consumer", "group")
+    )
 
 
 def _partitions(partitions: Sequence[Partition] | None) -> str:
@@ -89,7 +108,9 @@ def _numbers(numbers: list[int]) -> str:
             spans[-1] = spans[-1][0], n
         else:
             spans.append((n, n))
-    return ", ".join(str(a) if a == b else f"{a}, {b}" if b == a + 1 else f"{a} … {b}" for a, b in spans)
+    return ", ".join(
+        str(a) if a == b else f"{a}, {b}" if b == a + 1 else f"{a} … {b}" for a, b in spans
+    )
 
 
 def _sent(e: ev.RequestSent, counter: str) -> str:
@@ -103,7 +124,9 @@ def _sent(e: ev.RequestSent, counter: str) -> str:
 
 def _received(e: ev.ResponseReceived, counter: str) -> str:
     took = f" after {say_duration(e.at_us - e.sent_at_us)}" if e.sent_at_us >= 0 else ""
-    return f"← {e.error or 'ok'}{took}" + (f", {counter} {e.generation}" if e.generation >= 0 else "")
+    return f"← {e.error or 'ok'}{took}" + (
+        f", {counter} {e.generation}" if e.generation >= 0 else ""
+    )
 
 
 def _state(e: ev.GroupStateChanged, counter: str) -> str:
@@ -117,7 +140,10 @@ def _barrier(e: ev.BarrierCompleted) -> str:
     last = f", last came {e.last}" if e.last else ""
     kicked = f", without {listed(e.kicked)}" if e.kicked else ""
     leader = f", leader {e.leader}" if e.leader else ""
-    return f"generation {e.generation} with {plural(e.members, 'member')} ({e.by}{last}{kicked}{leader}{f', {e.assignor}' if e.assignor else ''})"
+    return (
+        f"generation {e.generation} with {plural(e.members, 'member')} "
+        f"({e.by}{last}{kicked}{leader}{f', {e.assignor}' if e.assignor else ''})"
+    )
 
 
 def _removed(e: ev.MemberRemoved) -> str:
@@ -134,12 +160,20 @@ def _computed(e: ev.AssignmentComputed, counter: str) -> str:
 def _delivered(e: ev.RecordsDelivered) -> str:
     count = sum(last - first + 1 for first, last, _ in e.batch.values())
     oldest = max((age for _, _, age in e.batch.values()), default=-1)
-    return f"{plural(count, 'record')} of {_partitions(list(e.batch))}" + (f", the oldest {say_duration(oldest)} old" if oldest >= 0 else "")
+    return f"{plural(count, 'record')} of {_partitions(list(e.batch))}" + (
+        f", the oldest {say_duration(oldest)} old" if oldest >= 0 else ""
+    )
 
 
 def _position(e: ev.PositionFound) -> str:
     apart = e.handled - e.offset if e.handled >= 0 else 0
-    effect = f": {plural(apart, 'record')} again" if apart > 0 else f": {plural(-apart, 'record')} skipped" if apart < 0 else ""
+    effect = (
+        f": {plural(apart, 'record')} again"
+        if apart > 0
+        else f": {plural(-apart, 'record')} skipped"
+        if apart < 0
+        else ""
+    )
     return f"{e.partition} from {e.offset} ({e.how}){effect}"
 
 
@@ -148,53 +182,100 @@ _COUNTED: dict[type, Callable[[Any, str], str]] = {
     ev.ResponseReceived: _received,
     ev.GroupStateChanged: _state,
     ev.AssignmentComputed: _computed,
-    ev.AssignmentReceived: lambda e, counter: f"is assigned {_partitions(e.partitions)} in {counter} {e.generation}",
+    ev.AssignmentReceived: lambda e, counter: (
+        f"is assigned {_partitions(e.partitions)} in {counter} {e.generation}"
+    ),
 }
 _TELLERS: dict[type, Callable[[Any], str]] = {
     ev.ScriptActed: lambda e: f"{e.action}: {e.text}" if e.text else e.action,
-    ev.LinkCut: lambda e: "cut off from " + ("all brokers" if e.from_all_brokers else "its coordinator"),
+    ev.LinkCut: lambda e: (
+        "cut off from " + ("all brokers" if e.from_all_brokers else "its coordinator")
+    ),
     ev.LinkHealed: lambda e: "connected again",
-    ev.TopicChanged: lambda e: f"{e.topic} has {plural(e.partitions, 'partition')}" if e.partitions else f"{e.topic} is gone",
-    ev.BrokerChanged: lambda e: f"broker {e.broker} {'came back' if e.is_up else 'went down'}" + (f" with Kafka {e.kafka}" if e.kafka else ""),
-    ev.ConsumerStarted: lambda e: "process started" + (f", for the {_nth(e.life)} time" if e.life > 1 else ""),
+    ev.TopicChanged: lambda e: (
+        f"{e.topic} has {plural(e.partitions, 'partition')}"
+        if e.partitions
+        else f"{e.topic} is gone"
+    ),
+    ev.BrokerChanged: lambda e: (
+        f"broker {e.broker} {'came back' if e.is_up else 'went down'}"
+        + (f" with Kafka {e.kafka}" if e.kafka else "")
+    ),
+    ev.ConsumerStarted: lambda e: (
+        "process started" + (f", for the {_nth(e.life)} time" if e.life > 1 else "")
+    ),
     ev.PollingBegan: lambda e: "polls for the first time",
     ev.StopAsked: lambda e: "asked to stop",
     ev.CloseBegan: lambda e: "close() begins",
     ev.CloseEnded: lambda e: "close() returns",
-    ev.ConsumerExited: lambda e: {"closed": "process ended", "killed": "process was killed"}.get(e.how, f"process died of {e.error or 'an error'}"),
+    ev.ConsumerExited: lambda e: {"closed": "process ended", "killed": "process was killed"}.get(
+        e.how, f"process died of {e.error or 'an error'}"
+    ),
     ev.ConsumerFroze: lambda e: "process froze",
     ev.ConsumerThawed: lambda e: "process goes on",
-    ev.HandlerStuck: lambda e: f"handler stuck ({e.why})" + (f" on {_partitions(e.partitions)}" if e.partitions else ""),
+    ev.HandlerStuck: lambda e: (
+        f"handler stuck ({e.why})" + (f" on {_partitions(e.partitions)}" if e.partitions else "")
+    ),
     ev.HandlerReturned: lambda e: "handler returned",
-    ev.CoordinatorFound: lambda e: "found its coordinator" + (f": broker {e.broker}" if e.broker >= 0 else ""),
+    ev.CoordinatorFound: lambda e: (
+        "found its coordinator" + (f": broker {e.broker}" if e.broker >= 0 else "")
+    ),
     ev.CoordinatorLost: lambda e: f"lost its coordinator: {e.why}",
     ev.RejoinRequested: lambda e: f'will join again: "{e.reason}"',
     ev.RebalanceNoticed: lambda e: f"hears of the rebalance ({e.by})",
-    ev.GenerationJoined: lambda e: f"joined generation {e.generation}" + (" as leader" if e.is_leader else "") + (f" ({e.assignor})" if e.assignor else ""),
+    ev.GenerationJoined: lambda e: (
+        f"joined generation {e.generation}"
+        + (" as leader" if e.is_leader else "")
+        + (f" ({e.assignor})" if e.assignor else "")
+    ),
     ev.CallbackBegan: lambda e: f"{e.callback} {_partitions(e.partitions)}: callback begins",
-    ev.CallbackEnded: lambda e: f"{e.callback} {_partitions(e.partitions)}: callback ends" + (f" with {e.error}" if e.error else ""),
-    ev.PollExpired: lambda e: "max.poll.interval.ms ran out" + (f", last poll at {say_instant(e.last_poll_us)}" if e.last_poll_us >= 0 else ""),
+    ev.CallbackEnded: lambda e: (
+        f"{e.callback} {_partitions(e.partitions)}: callback ends"
+        + (f" with {e.error}" if e.error else "")
+    ),
+    ev.PollExpired: lambda e: (
+        "max.poll.interval.ms ran out"
+        + (f", last poll at {say_instant(e.last_poll_us)}" if e.last_poll_us >= 0 else "")
+    ),
     ev.LeaveSent: lambda e: f'leaves: "{e.reason}"' if e.reason else "leaves",
     ev.MemberReset: lambda e: f"forgets its membership: {e.reason}",
     ev.Fenced: lambda e: f"is refused by {e.api}: {e.error}",
-    ev.CommitRefused: lambda e: f"commit refused: {e.error}" + (f" ({_partitions(e.partitions)})" if e.partitions else ""),
+    ev.CommitRefused: lambda e: (
+        f"commit refused: {e.error}" + (f" ({_partitions(e.partitions)})" if e.partitions else "")
+    ),
     ev.PositionFound: _position,
-    ev.HandledBeside: lambda e: f"{plural(e.records, 'record')} of {e.partition} handled beside its new owner",
+    ev.HandledBeside: lambda e: (
+        f"{plural(e.records, 'record')} of {e.partition} handled beside its new owner"
+    ),
     ev.RecordsDelivered: _delivered,
     ev.BatchHandled: lambda e: "batch handled",
-    ev.BytesFetched: lambda e: f"{e.bytes:,} bytes of {e.partition} fetched from broker {e.broker}" + (", across racks" if e.crosses else ""),
+    ev.BytesFetched: lambda e: (
+        f"{e.bytes:,} bytes of {e.partition} fetched from broker {e.broker}"
+        + (", across racks" if e.crosses else "")
+    ),
     ev.LagMarked: lambda e: f"{e.partition} is {plural(e.records, 'record')} behind",
     ev.MemberAdded: lambda e: f"member of {e.group} ({e.how}): {e.member_id}",
     ev.MemberRejoined: lambda e: f"waits at the barrier of {e.group}",
     ev.MemberRemoved: _removed,
-    ev.InitialDelayExtended: lambda e: f"the first rebalance waits for members until {say_instant(e.until_us)}",
+    ev.InitialDelayExtended: lambda e: (
+        f"the first rebalance waits for members until {say_instant(e.until_us)}"
+    ),
     ev.BarrierCompleted: _barrier,
     ev.AssignmentStored: lambda e: f"assignment of generation {e.generation} stored: stable",
-    ev.CoordinatorMoved: lambda e: f"coordinator is broker {e.broker}" + ("" if e.is_loaded else ", which still reads the group"),
-    ev.EpochBumped: lambda e: f"group epoch {e.epoch}: {e.trigger}" + (f" ({e.consumer})" if e.consumer else ""),
-    ev.IntervalWaited: lambda e: f"epoch {e.epoch} is not computed before {say_instant(e.until_us)}",
+    ev.CoordinatorMoved: lambda e: (
+        f"coordinator is broker {e.broker}"
+        + ("" if e.is_loaded else ", which still reads the group")
+    ),
+    ev.EpochBumped: lambda e: (
+        f"group epoch {e.epoch}: {e.trigger}" + (f" ({e.consumer})" if e.consumer else "")
+    ),
+    ev.IntervalWaited: lambda e: (
+        f"epoch {e.epoch} is not computed before {say_instant(e.until_us)}"
+    ),
     ev.MemberStateChanged: lambda e: f"{e.before} → {e.after}, epoch {e.epoch} ({e.side})",
-    ev.ReleaseAwaited: lambda e: f"cannot have {_partitions(e.partitions)} yet: {listed(e.owners)} must let go",
+    ev.ReleaseAwaited: lambda e: (
+        f"cannot have {_partitions(e.partitions)} yet: {listed(e.owners)} must let go"
+    ),
     ev.PartitionsReleased: lambda e: f"let go of {_partitions(e.partitions)}",
 }
 

@@ -23,7 +23,9 @@ _QUIET = frozenset(BULK)
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What is shown: by kind of event (class or API, patterns), by numbers, and whether the many records' events are too."""
+    """What is shown: by kind of event (class or API, patterns), by numbers, and whether the many
+    records' events are too.
+    """
 
     events: tuple[str, ...] = ()
     numbers: tuple[int, ...] = ()
@@ -51,13 +53,22 @@ def _is_of(event: TraceEvent, patterns: tuple[str, ...]) -> bool:
     if not patterns:
         return True
     names = (type(event).__name__, getattr(event, "api", ""))
-    return any(fnmatchcase(name.lower(), pattern.lower()) for pattern in patterns for name in names if name)
+    return any(
+        fnmatchcase(name.lower(), pattern.lower()) for pattern in patterns for name in names if name
+    )
 
 
 def _concerns(event: TraceEvent, view: View) -> bool:
-    """The member is named by the event, or the partition is; events of the whole group pass a filter by member where they name it."""
+    """The member is named by the event, or the partition is; events of the whole group pass a
+    filter by member where they name it.
+    """
     if view.members:
-        named = [getattr(event, "consumer", ""), getattr(event, "last", ""), *getattr(event, "targets", ()), *getattr(event, "kicked", ())]
+        named = [
+            getattr(event, "consumer", ""),
+            getattr(event, "last", ""),
+            *getattr(event, "targets", ()),
+            *getattr(event, "kicked", ()),
+        ]
         if not any(view.shows_member(name) for name in named if name):
             return False
     if view.partitions:
@@ -70,7 +81,11 @@ def partitions_of(event: TraceEvent) -> tuple[Partition, ...]:
     one = getattr(event, "partition", None)
     if one is not None:
         return (one,)
-    return tuple(getattr(event, "partitions", None) or getattr(event, "batch", None) or ()) if not isinstance(getattr(event, "partitions", None), int) else ()
+    return (
+        tuple(getattr(event, "partitions", None) or getattr(event, "batch", None) or ())
+        if not isinstance(getattr(event, "partitions", None), int)
+        else ()
+    )
 
 
 def render(trace: Trace, view: View, wanted: Filter = Filter()) -> str:
@@ -80,14 +95,26 @@ def render(trace: Trace, view: View, wanted: Filter = Filter()) -> str:
         return "No event passes these filters.\n"
     precision = 1 if any(told.at_us % 1_000 for told in found) else 1_000
     times = [say_instant(told.at_us, precision) for told in found]
-    widths = (max(len(str(found[-1].number)), 1), max(map(len, times)), min(16, max(len(told.who) for told in found)),
-              min(NAME_WIDTH, max(len(told.name) for told in found)))
+    widths = (
+        max(len(str(found[-1].number)), 1),
+        max(map(len, times)),
+        min(16, max(len(told.who) for told in found)),
+        min(NAME_WIDTH, max(len(told.name) for told in found)),
+    )
     lines: list[str] = []
     left = sum(widths) + 2 * len(widths)
     for told, at in zip(found, times):
         text = ascii_of(told.text) if view.is_ascii else told.text
         first, *rest = textwrap.wrap(text, max(20, view.width - left)) or [""]
-        line = Line(f"{told.number:>{widths[0]}}", "dim").add(f"  {at:>{widths[1]}}").add(f"  {clip(told.who, widths[2], view.is_ascii):<{widths[2]}}", "bold")
-        lines.append(line.add(f"  {clip(told.name, widths[3], view.is_ascii):<{widths[3]}}  ").add(first).written(view.is_coloured))
+        line = (
+            Line(f"{told.number:>{widths[0]}}", "dim")
+            .add(f"  {at:>{widths[1]}}")
+            .add(f"  {clip(told.who, widths[2], view.is_ascii):<{widths[2]}}", "bold")
+        )
+        lines.append(
+            line.add(f"  {clip(told.name, widths[3], view.is_ascii):<{widths[3]}}  ")
+            .add(first)
+            .written(view.is_coloured)
+        )
         lines += [" " * left + more for more in rest]
     return "\n".join(lines) + "\n"

@@ -1,4 +1,6 @@
-"""Measured numbers as people read them: a unit of the registry and a value in, a few characters out. Unknown is `-`."""
+"""Measured numbers as people read them: a unit of the registry and a value in, a few characters
+out. Unknown is `-`.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,25 @@ UNKNOWN = "-"
 
 # What people call the headlines; other metrics go by their registered name.
 TITLES = {
-    "longest_pause": "longest pause", "p50_partition_pause": "p50 over partitions", "p95_partition_pause": "p95 over partitions",
-    "partition_seconds": "partition-seconds", "partitions_touched": "partitions touched", "rebalances": "rebalances", "generations": "generations",
-    "moved_partitions": "partitions moved", "least_moves": "had to move", "lag_peak": "lag at its peak", "lag_at_end": "lag at the end",
+    "longest_pause": "longest pause",
+    "p50_partition_pause": "p50 over partitions",
+    "p95_partition_pause": "p95 over partitions",
+    "partition_seconds": "partition-seconds",
+    "partitions_touched": "partitions touched",
+    "rebalances": "rebalances",
+    "generations": "generations",
+    "moved_partitions": "partitions moved",
+    "least_moves": "had to move",
+    "lag_peak": "lag at its peak",
+    "lag_at_end": "lag at the end",
     "time_to_catch_up": "time to catch up",
-    "duplicates": "duplicates", "skipped": "skipped, never read", "settle_time": "time to settle", "first_settle_time": "time to begin",
+    "duplicates": "duplicates",
+    "skipped": "skipped, never read",
+    "settle_time": "time to settle",
+    "first_settle_time": "time to begin",
     "open_pauses": "still open",
-    "rebalances_per_hour": "rebalances an hour", "rebalancing_share": "time spent rebalancing",
+    "rebalances_per_hour": "rebalances an hour",
+    "rebalancing_share": "time spent rebalancing",
 }
 
 
@@ -35,7 +49,15 @@ def say_as(metric: Metric, value: float) -> str:
         return say_duration(round(value)) if value else "0 s"
     if metric.unit == "partition-time":
         seconds = value / SECOND
-        return f"{seconds:,.0f} s" if seconds >= 100 else f"{seconds:.1f} s" if seconds >= 10 else f"{seconds:.2f} s" if seconds else "0 s"
+        return (
+            f"{seconds:,.0f} s"
+            if seconds >= 100
+            else f"{seconds:.1f} s"
+            if seconds >= 10
+            else f"{seconds:.2f} s"
+            if seconds
+            else "0 s"
+        )
     if metric.unit == "share":
         return f"{100 * value:.1f} %" if value < 0.1 else f"{100 * value:.0f} %"
     if metric.unit == "per-hour":

@@ -1,6 +1,8 @@
-"""A result of --json read back as the report that it told: for comparing with what was kept. Only what needs the events themselves is gone.
+"""A result of --json read back as the report that it told: for comparing with what was kept. Only
+what needs the events themselves is gone.
 
-An analysis keeps what it has worked out; here its parts are put in from the document instead, and nothing is worked out anew.
+An analysis keeps what it has worked out; here its parts are put in from the document instead,
+and nothing is worked out anew.
 """
 
 from __future__ import annotations
@@ -45,21 +47,35 @@ def report_from(document: Any, name: str) -> Report:
     """The report in a document; `name` is the file's, for messages."""
     version = document.get("schema_version") if isinstance(document, dict) else None
     if version != SCHEMA_VERSION:
-        raise InputError(f"{name}: is a result of schema version {version!r}; this rebalsim reads {SCHEMA_VERSION} — write it anew with this version")
+        raise InputError(
+            f"{name}: is a result of schema version {version!r}; this rebalsim reads "
+            f"{SCHEMA_VERSION} — write it anew with this version"
+        )
     try:
         variants = tuple(_variant(v, document, name) for v in document["variants"])
         return Report(
-            document["title"], variants, document["description"], name, digest=document["digest"], kafka=document["kafka"], seed=document["seed"],
-            version=document["rebalsim"], command=document["command"],
+            document["title"],
+            variants,
+            document["description"],
+            name,
+            digest=document["digest"],
+            kafka=document["kafka"],
+            seed=document["seed"],
+            version=document["rebalsim"],
+            command=document["command"],
         )
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as e:
         what = f"lacks {e}" if isinstance(e, KeyError) else str(e)
-        raise InputError(f"{name}: is not a result as `rebalsim schema --result` describes it ({what})") from None
+        raise InputError(
+            f"{name}: is not a result as `rebalsim schema --result` describes it ({what})"
+        ) from None
 
 
 def _variant(v: Doc, document: Doc, name: str) -> VariantReport:
     spread = {metric: Spread(**found) for metric, found in v["spread"].items()}
-    return VariantReport(v["name"], _analysis(v, document), v["heading"], name, spread, tuple(v["notes"]))
+    return VariantReport(
+        v["name"], _analysis(v, document), v["heading"], name, spread, tuple(v["notes"])
+    )
 
 
 def _analysis(v: Doc, document: Doc) -> Analysis:
@@ -70,31 +86,63 @@ def _analysis(v: Doc, document: Doc) -> Analysis:
         counts[p.topic] = max(counts.get(p.topic, 0), p.number + 1)
     members = [_member(m) for m in v["members"]]
     header = TraceHeader(
-        source=v["source"], title=document["title"], variant=v["name"], heading=v["heading"], kafka=v["kafka"], digest=document["digest"], seed=v["seed"],
+        source=v["source"],
+        title=document["title"],
+        variant=v["name"],
+        heading=v["heading"],
+        kafka=v["kafka"],
+        digest=document["digest"],
+        seed=v["seed"],
         horizon_us=v["horizon_us"],
         topics={topic: TopicFacts(count) for topic, count in sorted(counts.items())},
         consumers={m.consumer: ConsumerFacts(m.group, instance_id=m.instance_id) for m in members},
     )
     analysis = Analysis(Trace(header, []))
     pauses = [_pause(p) for p in v["pauses"]]
-    holdings = {(told["group"], partition_named(told["partition"])): [_holding(h) for h in told["owners"]] for told in v["partitions"]}
+    holdings = {
+        (told["group"], partition_named(told["partition"])): [_holding(h) for h in told["owners"]]
+        for told in v["partitions"]
+    }
     states: dict[str, list[StateSpan]] = {}
     for s in v["group_states"]:
-        states.setdefault(s["group"], []).append(StateSpan(s["group"], s["state"], s["started_us"], s["ended_us"], _or(s["generation"])))
-    lag = [LagCurve(partition_named(c["partition"]), c["group"], tuple((at, x) for at, x in c["corners"]), c["peak"], c["peak_us"], _or(c["caught_up_us"]))
-           for c in v["lag"]]
+        states.setdefault(s["group"], []).append(
+            StateSpan(s["group"], s["state"], s["started_us"], s["ended_us"], _or(s["generation"]))
+        )
+    lag = [
+        LagCurve(
+            partition_named(c["partition"]),
+            c["group"],
+            tuple((at, x) for at, x in c["corners"]),
+            c["peak"],
+            c["peak_us"],
+            _or(c["caught_up_us"]),
+        )
+        for c in v["lag"]
+    ]
     book = LagBook(analysis.trace, analysis.horizon_us, "")
     book.corners = {(c.group, c.partition): list(c.corners) for c in lag}
     parts: dict[str, Any] = {
-        "groups": tuple(dict.fromkeys((*states, *(group for group, _ in holdings)))), "pauses": pauses, "holdings": dict(sorted(holdings.items())),
-        "lanes": find_lanes(holdings, pauses, header.topics, analysis.horizon_us), "group_states": states, "state_shares": v["state_shares"],
-        "rebalances": [_rebalance(r) for r in v["rebalances"]], "disturbances": [_disturbance(d) for d in v["disturbances"]], "members": members,
-        "client_metrics": {c: {n: m["value"] for n, m in found.items()} for c, found in v["client_metrics"].items()}, "lag": lag, "lag_book": book,
-        "redeliveries": [_redelivery(r) for r in v["redeliveries"]], "answers": [_plain(Answer, a, tuples=("consumers", "evidence")) for a in v["answers"]],
-        "marks": [_mark(m) for m in v["marks"]], "alarms": [_alarm(x) for x in v.get("alarms", ())],
+        "groups": tuple(dict.fromkeys((*states, *(group for group, _ in holdings)))),
+        "pauses": pauses,
+        "holdings": dict(sorted(holdings.items())),
+        "lanes": find_lanes(holdings, pauses, header.topics, analysis.horizon_us),
+        "group_states": states,
+        "state_shares": v["state_shares"],
+        "rebalances": [_rebalance(r) for r in v["rebalances"]],
+        "disturbances": [_disturbance(d) for d in v["disturbances"]],
+        "members": members,
+        "client_metrics": {
+            c: {n: m["value"] for n, m in found.items()} for c, found in v["client_metrics"].items()
+        },
+        "lag": lag,
+        "lag_book": book,
+        "redeliveries": [_redelivery(r) for r in v["redeliveries"]],
+        "answers": [_plain(Answer, a, tuples=("consumers", "evidence")) for a in v["answers"]],
+        "marks": [_mark(m) for m in v["marks"]],
+        "alarms": [_alarm(x) for x in v.get("alarms", ())],
         "violations": [_plain(Violation, x, tuples=("evidence",)) for x in v["violations"]],
     }
-    analysis.__dict__.update(parts)                  # as if they had been asked for already
+    analysis.__dict__.update(parts)  # as if they had been asked for already
     analysis.measured.update((metric, v["metrics"][metric]["value"]) for metric in METRICS)
     return analysis
 
@@ -112,41 +160,100 @@ def _plain(kind: Callable[..., Any], told: Doc, tuples: tuple[str, ...] = ()) ->
 def _pause(p: Doc) -> Pause:
     cause = p["cause"]
     phases = tuple(
-        Phase(PhaseKind(x["kind"]), x["started_us"], x["ended_us"],
-              Facts(x["consumer"], x["doing"], _or(x["since_us"]), _or(x["until_us"]), x["timer"], x["trigger"], _or(x.get("heard_us"))), tuple(x["evidence"]))
+        Phase(
+            PhaseKind(x["kind"]),
+            x["started_us"],
+            x["ended_us"],
+            Facts(
+                x["consumer"],
+                x["doing"],
+                _or(x["since_us"]),
+                _or(x["until_us"]),
+                x["timer"],
+                x["trigger"],
+                _or(x.get("heard_us")),
+            ),
+            tuple(x["evidence"]),
+        )
         for x in p["phases"]
     )
-    story = Story(phases, Cause(cause["kind"], cause["consumer"], cause["action"], _or(cause["disturbance"]), tuple(cause["evidence"])))
+    story = Story(
+        phases,
+        Cause(
+            cause["kind"],
+            cause["consumer"],
+            cause["action"],
+            _or(cause["disturbance"]),
+            tuple(cause["evidence"]),
+        ),
+    )
     return Pause(
-        partition_named(p["partition"]), p["group"], p["started_us"], p["ended_us"], p["is_open"], p["why"], p["owner_before"], p["owner_after"], -1, -1,
+        partition_named(p["partition"]),
+        p["group"],
+        p["started_us"],
+        p["ended_us"],
+        p["is_open"],
+        p["why"],
+        p["owner_before"],
+        p["owner_after"],
+        -1,
+        -1,
         _story=story,
     )
 
 
 def _holding(h: Doc) -> Holding:
-    return Holding(h["consumer"], h["started_us"], h["ended_us"], _or(h["generation"]), how=h["how"])
+    return Holding(
+        h["consumer"], h["started_us"], h["ended_us"], _or(h["generation"]), how=h["how"]
+    )
 
 
 def _member(m: Doc) -> MemberLife:
-    told = {**m, "removed": tuple(m["removed"]), "spans": tuple(Span(s["what"], s["started_us"], s["ended_us"]) for s in m["spans"])}
+    told = {
+        **m,
+        "removed": tuple(m["removed"]),
+        "spans": tuple(Span(s["what"], s["started_us"], s["ended_us"]) for s in m["spans"]),
+    }
     return MemberLife(**told)
 
 
 def _rebalance(r: Doc) -> Rebalance:
     told = {**r, "kicked": tuple(r["kicked"]), "evidence": tuple(r["evidence"])}
     del told["felt_us"]
-    for key in ("generation", "prepared_us", "barrier_us", "stable_us", "settled_us", "moved", "least", "disturbance"):
+    for key in (
+        "generation",
+        "prepared_us",
+        "barrier_us",
+        "stable_us",
+        "settled_us",
+        "moved",
+        "least",
+        "disturbance",
+    ):
         told[key] = _or(told[key])
     return Rebalance(**told, joins={}, notices={}, is_complete=True)
 
 
 def _disturbance(d: Doc) -> Disturbance:
-    told = {**d, "rebalances": tuple(d["rebalances"]), "evidence": tuple(d["evidence"]), "moved": _or(d["moved"]), "least": _or(d["least"])}
+    told = {
+        **d,
+        "rebalances": tuple(d["rebalances"]),
+        "evidence": tuple(d["evidence"]),
+        "moved": _or(d["moved"]),
+        "least": _or(d["least"]),
+    }
     return Disturbance(**told)
 
 
 def _redelivery(r: Doc) -> Redelivery:
-    return Redelivery(**{**r, "partition": _partition(r), "disturbance": _or(r["disturbance"]), "event": _or(r["event"])})
+    return Redelivery(
+        **{
+            **r,
+            "partition": _partition(r),
+            "disturbance": _or(r["disturbance"]),
+            "event": _or(r["event"]),
+        }
+    )
 
 
 def _partition(told: Doc) -> Partition:

@@ -1,10 +1,25 @@
-"""Styled text for terminals in a few lines: pieces with a style, written with or without colour. (rich does more, and takes longer than a run.)"""
+"""Styled text for terminals in a few lines: pieces with a style, written with or without colour.
+(rich does more, and takes longer than a run.)
+"""
 
 from __future__ import annotations
 
 _CODES = {
-    "bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "magenta": "35", "cyan": "36",
-    "bright_black": "90", "bright_red": "91", "bright_green": "92", "bright_yellow": "93", "bright_blue": "94", "bright_magenta": "95", "bright_cyan": "96",
+    "bold": "1",
+    "dim": "2",
+    "red": "31",
+    "green": "32",
+    "yellow": "33",
+    "blue": "34",
+    "magenta": "35",
+    "cyan": "36",
+    "bright_black": "90",
+    "bright_red": "91",
+    "bright_green": "92",
+    "bright_yellow": "93",
+    "bright_blue": "94",
+    "bright_magenta": "95",
+    "bright_cyan": "96",
 }
 
 
@@ -40,7 +55,9 @@ class Line:
         pieces = list(self.pieces)
         while pieces and not pieces[-1][0].strip():
             pieces.pop()
-        return "".join(f"\x1b[{sgr(style)}m{text}\x1b[0m" if style else text for text, style in pieces).rstrip()
+        return "".join(
+            f"\x1b[{sgr(style)}m{text}\x1b[0m" if style else text for text, style in pieces
+        ).rstrip()
 
 
 def sgr(style: str) -> str:
@@ -50,7 +67,10 @@ def sgr(style: str) -> str:
 
 def table(rows: list[list[Line]], gap: int = 2) -> list[Line]:
     """Cells in columns as wide as their widest."""
-    widths = [max(len(row[i]) for row in rows if i < len(row)) for i in range(max(map(len, rows), default=0))]
+    widths = [
+        max(len(row[i]) for row in rows if i < len(row))
+        for i in range(max(map(len, rows), default=0))
+    ]
     lines = []
     for row in rows:
         line, at = Line(), 0

@@ -1,4 +1,5 @@
-"""Names in stories and logs are hostile text: what could move a cursor, hide or turn text around is shown, not done.
+"""Names in stories and logs are hostile text: what could move a cursor, hide or turn text around is
+shown, not done.
 
 Also how several partitions are named in few words.
 """
@@ -15,7 +16,9 @@ _UNSEEN = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
 
 
 def safe(text: str) -> str:
-    """The text with every control, format or bidi character written out, such as `\\x1b` or `\\u202e`."""
+    """The text with every control, format or bidi character written out, such as `\\x1b` or
+    `\\u202e`.
+    """
     if text.isascii() and text.isprintable():
         return text
     return "".join(_shown(c) if unicodedata.category(c) in _UNSEEN else c for c in text)
@@ -23,19 +26,51 @@ def safe(text: str) -> str:
 
 def _shown(character: str) -> str:
     code = ord(character)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    return (
+        f"\\x{code:02x}"
+        if code < 0x100
+        else f"\\u{code:04x}"
+        if code < 0x10000
+        else f"\\U{code:08x}"
+    )
 
 
 def ascii_of(text: str) -> str:
-    """The same in plain ASCII: the typographic signs that reports use have their twins, all else is written out."""
+    """The same in plain ASCII: the typographic signs that reports use have their twins, all else
+    is written out.
+    """
     if text.isascii():
         return text
     return "".join(_PLAIN.get(c, c) if c.isascii() or c in _PLAIN else _shown(c) for c in text)
 
 
 _PLAIN = {
-    "…": "...", "·": "|", "→": "->", "−": "-", "–": "-", "×": "x", "µ": "u", "✓": "ok", "✗": "BROKEN", "▼": "v", "≤": "<=", "≥": ">=",
-    "’": "'", "“": '"', "”": '"', "←": "<-", "—": "-", "█": "#", "▓": "%", "▒": "*", "░": ":", "━": "=", "╎": "!", "─": "-", "│": "|", "▸": ">",
+    "…": "...",
+    "·": "|",
+    "→": "->",
+    "−": "-",
+    "–": "-",
+    "×": "x",
+    "µ": "u",
+    "✓": "ok",
+    "✗": "BROKEN",
+    "▼": "v",
+    "≤": "<=",
+    "≥": ">=",
+    "’": "'",
+    "“": '"',
+    "”": '"',
+    "←": "<-",
+    "—": "-",
+    "█": "#",
+    "▓": "%",
+    "▒": "*",
+    "░": ":",
+    "━": "=",
+    "╎": "!",
+    "─": "-",
+    "│": "|",
+    "▸": ">",
 }
 
 
@@ -71,12 +106,24 @@ def listed(names: Sequence[str], most: int = 3) -> str:
     """`a`, `a and b`, `a, b and c`, `a, b and 7 more`."""
     if len(names) > most:
         names = [*names[: most - 1], f"{len(names) - most + 1} more"]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else "nobody"
+    return (
+        names[0]
+        if len(names) == 1
+        else f"{', '.join(names[:-1])} and {names[-1]}"
+        if names
+        else "nobody"
+    )
 
 
 def partitions_told(partitions: Iterable[Partition], most: int = 3) -> str:
-    """`orders-3`, `orders-3 and orders-5`, `orders-0 … orders-11`, `orders-0, orders-2 and 9 more`."""
+    """`orders-3`, `orders-3 and orders-5`, `orders-0 … orders-11`, `orders-0, orders-2 and 9
+    more`.
+    """
     found = sorted(partitions)
-    if len(found) > 2 and found[-1].topic == found[0].topic and found[-1].number - found[0].number == len(found) - 1:
+    if (
+        len(found) > 2
+        and found[-1].topic == found[0].topic
+        and found[-1].number - found[0].number == len(found) - 1
+    ):
         return f"{safe(str(found[0]))} … {safe(str(found[-1]))}"
     return listed([safe(str(p)) for p in found], most)

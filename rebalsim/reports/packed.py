@@ -1,6 +1,8 @@
-"""Rows of whole numbers as a short text: each number as its difference from the one above it, in digits of base 44 that need no separator.
+"""Rows of whole numbers as a short text: each number as its difference from the one above it, in
+digits of base 44 that need no separator.
 
-A page's data are tens of thousands of such numbers, and as JSON they would be most of it. page/1-words.js reads them back.
+A page's data are tens of thousands of such numbers, and as JSON they would be most of it.
+page/1-words.js reads them back.
 """
 
 from __future__ import annotations
@@ -8,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 BASE = 44
-DIGITS = "".join(c for c in map(chr, range(33, 127)) if c not in "\"'\\<>&")         # the first half ends a number, the second half goes on with it
+DIGITS = "".join(
+    c for c in map(chr, range(33, 127)) if c not in "\"'\\<>&"
+)  # the first half ends a number, the second half goes on with it
 
 
 def pack(rows: Iterable[Sequence[int]]) -> str:

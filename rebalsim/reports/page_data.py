@@ -1,6 +1,8 @@
-"""What the page's script is given: timelines, pauses, marks and lag as rows of whole numbers, every text once.
+"""What the page's script is given: timelines, pauses, marks and lag as rows of whole numbers, every
+text once.
 
-Times are µs, records tenths. The order within rows is documented at each function and read by page/*.js, which gets those of `PACKED` in short.
+Times are µs, records tenths. The order within rows is documented at each function and read by
+page/*.js, which gets those of `PACKED` in short.
 """
 
 from __future__ import annotations
@@ -21,11 +23,15 @@ from rebalsim.reports.sentences import tell_cause, tell_phase, tell_standstill
 from rebalsim.reports.terminal_bars import STATES_SAID, common_prefix
 from rebalsim.reports.timeline import Window, fold, lay_out
 
-FOLD_COLUMNS = 400              # partitions that look alike on so many columns share a row until they are unfolded
+FOLD_COLUMNS = (
+    400  # partitions that look alike on so many columns share a row until they are unfolded
+)
 LAG_POINTS, LANE_LAG_POINTS, LANE_LAGS = 600, 80, 40
-EVIDENCE = 24                   # event numbers a pause at most
-MOST_EVENTS = 600               # of a variant are told in words, those of the longest pauses first
-MOST_PAUSES = 30_000            # of a variant, so that a page stays a page; the partitions that stood still longest have all of theirs
+EVIDENCE = 24  # event numbers a pause at most
+MOST_EVENTS = 600  # of a variant are told in words, those of the longest pauses first
+# of a variant, so that a page stays a page; the partitions that stood still longest have all of
+# theirs
+MOST_PAUSES = 30_000
 KINDS = tuple(PhaseKind)
 PACKED = ("lanes", "pauses", "shapes", "rows", "events", "lag", "laneLag")
 Row = list[Any]
@@ -53,7 +59,10 @@ def data_of(report: Report) -> dict[str, Any]:
     lanes = [lane for v in report.variants for lane in v.analysis.lanes]
     return {
         "horizon": report.horizon_us,
-        "kinds": [{"name": k.value, "letter": LOOKS[k].letter, "title": PHASES_EXPLAINED[k.value].title} for k in KINDS],
+        "kinds": [
+            {"name": k.value, "letter": LOOKS[k].letter, "title": PHASES_EXPLAINED[k.value].title}
+            for k in KINDS
+        ],
         "states": {name: STATES_SAID.get(name, "stable") for name in STATE_LOOKS},
         "prefix": common_prefix([owner for lane in lanes for owner in lane.owners]),
         "variants": variants,
@@ -62,10 +71,14 @@ def data_of(report: Report) -> dict[str, Any]:
 
 
 def lanes_shown(a: Analysis) -> list[Lane]:
-    """All partitions, or, where their pauses are too many for a page, those that stood still longest."""
+    """All partitions, or, where their pauses are too many for a page, those that stood still
+    longest.
+    """
     if len(a.pauses) <= MOST_PAUSES:
         return a.lanes
-    worst = sorted(range(len(a.lanes)), key=lambda i: (-sum(p.length_us for p in a.lanes[i].pauses), i))
+    worst = sorted(
+        range(len(a.lanes)), key=lambda i: (-sum(p.length_us for p in a.lanes[i].pauses), i)
+    )
     kept: list[int] = []
     left = MOST_PAUSES
     for i in worst:
@@ -82,27 +95,57 @@ def _variant(v: VariantReport, texts: Once) -> dict[str, Any]:
     shown = lanes_shown(a)
     lanes = [_lane(lane, a, texts, pauses, shapes) for lane in shown]
     return {
-        "name": safe(v.name), "title": safe(v.title), "file": safe(v.file), "horizon": a.horizon_us,
-        "groups": [[texts.place(safe(g)), [[texts.place(s.state), s.started_us, s.ended_us] for s in a.group_states[g]]] for g in a.groups],
-        "lanes": lanes, "pauses": pauses.things, "shapes": shapes.things, "rows": _rows(a, shown),
-        "marks": [[m.at_us, m.kind, texts.place(safe(m.text or m.action)), rank] for m, rank in ranked(a.marks)],
-        "rounds": [[r.barrier_us, r.generation, a.groups.index(r.group)] for r in a.rebalances if r.barrier_us >= 0 and not r.is_formation],
-        "events": _events(a, shown, texts), "lag": thinned(a.lag_book.total(list(a.lag_book.corners)), LAG_POINTS),
+        "name": safe(v.name),
+        "title": safe(v.title),
+        "file": safe(v.file),
+        "horizon": a.horizon_us,
+        "groups": [
+            [
+                texts.place(safe(g)),
+                [[texts.place(s.state), s.started_us, s.ended_us] for s in a.group_states[g]],
+            ]
+            for g in a.groups
+        ],
+        "lanes": lanes,
+        "pauses": pauses.things,
+        "shapes": shapes.things,
+        "rows": _rows(a, shown),
+        "marks": [
+            [m.at_us, m.kind, texts.place(safe(m.text or m.action)), rank]
+            for m, rank in ranked(a.marks)
+        ],
+        "rounds": [
+            [r.barrier_us, r.generation, a.groups.index(r.group)]
+            for r in a.rebalances
+            if r.barrier_us >= 0 and not r.is_formation
+        ],
+        "events": _events(a, shown, texts),
+        "lag": thinned(a.lag_book.total(list(a.lag_book.corners)), LAG_POINTS),
         "laneLag": _lane_lags(a, shown),
     }
 
 
 def _lane(lane: Lane, a: Analysis, texts: Once, pauses: Once, shapes: Once) -> Row:
-    """[name, group's place, how many numbers of runs, pauses' places in runs, when it was first had, who consumed before each pause and after the
-    last]; −1 where nobody could.
+    """[name, group's place, how many numbers of runs, pauses' places in runs, when it was first
+    had, who consumed before each pause and after the last]; −1 where nobody could.
 
-    A partition is consumed wherever it does not stand still, so that beginnings and ends need no telling.
+    A partition is consumed wherever it does not stand still, so that beginnings and ends need no
+    telling.
     """
-    starts = {s.started_us: texts.place(safe(s.consumer)) for s in lane.segments if s.what == "consuming"}
+    starts = {
+        s.started_us: texts.place(safe(s.consumer)) for s in lane.segments if s.what == "consuming"
+    }
     first = next((s.started_us for s in lane.segments if s.what != "unowned"), a.horizon_us)
     owners = [starts.get(at, -1) for at in (first, *(p.ended_us for p in lane.pauses))]
     runs = in_runs([_pause(p, a, texts, pauses, shapes) for p in lane.pauses])
-    return [texts.place(safe(str(lane.partition))), a.groups.index(lane.group), len(runs), *runs, first, *owners]
+    return [
+        texts.place(safe(str(lane.partition))),
+        a.groups.index(lane.group),
+        len(runs),
+        *runs,
+        first,
+        *owners,
+    ]
 
 
 def in_runs(numbers: Sequence[int]) -> list[int]:
@@ -122,53 +165,109 @@ def in_steps(numbers: Sequence[int]) -> list[int]:
 
 
 def _pause(p: Pause, a: Analysis, texts: Once, pauses: Once, shapes: Once) -> int:
-    """[shape's place, started, is it open, last event, length of each phase …]. What pauses of one disturbance have in common is a shape:
-    [owner before, owner after, cause, hint, how many numbers of phases, kind, text, …, events in steps]."""
-    is_alone = p.why == "callback"                 # one phase, which is the cause as well: all of the sentence stands in it
-    told_phases = [tell_standstill(p)] if is_alone else [tell_phase(phase, p.owner_after) for phase in p.phases]
-    kinds = tuple(x for phase, told in zip(p.phases, told_phases) for x in (KINDS.index(phase.kind), texts.place(told)))
+    """[shape's place, started, is it open, last event, length of each phase …]. What pauses of
+    one disturbance have in common is a shape: [owner before, owner after, cause, hint, how many
+    numbers of phases, kind, text, …, events in steps].
+    """
+    is_alone = (
+        p.why == "callback"
+    )  # one phase, which is the cause as well: all of the sentence stands in it
+    told_phases = (
+        [tell_standstill(p)]
+        if is_alone
+        else [tell_phase(phase, p.owner_after) for phase in p.phases]
+    )
+    kinds = tuple(
+        x
+        for phase, told in zip(p.phases, told_phases)
+        for x in (KINDS.index(phase.kind), texts.place(told))
+    )
     proof = tuple(n for n in p.cause.evidence if n != p.end_event)[:EVIDENCE]
-    words = (safe(p.owner_before), safe(p.owner_after), "" if is_alone else tell_cause(p.cause), hint_on(p, a))
+    words = (
+        safe(p.owner_before),
+        safe(p.owner_after),
+        "" if is_alone else tell_cause(p.cause),
+        hint_on(p, a),
+    )
     shape = (*map(texts.place, words), kinds, proof)
     place = shapes.place(shape, [*shape[:4], len(kinds), *kinds, *in_steps(proof)])
-    told = (place, p.started_us, int(p.is_open), p.end_event, *(phase.length_us for phase in p.phases))
+    told = (
+        place,
+        p.started_us,
+        int(p.is_open),
+        p.end_event,
+        *(phase.length_us for phase in p.phases),
+    )
     return pauses.place(told, list(told))
 
 
 def _events(a: Analysis, lanes: Sequence[Lane], texts: Once) -> list[Row]:
-    """[number, at, who, what] of the events that the pauses rest on, by number; a result that was read back has none."""
-    longest = sorted((p for lane in lanes for p in lane.pauses), key=lambda p: (-p.length_us, p.started_us, p.partition))
+    """[number, at, who, what] of the events that the pauses rest on, by number; a result that
+    was read back has none.
+    """
+    longest = sorted(
+        (p for lane in lanes for p in lane.pauses),
+        key=lambda p: (-p.length_us, p.started_us, p.partition),
+    )
     wanted: dict[int, None] = {}
     for p in longest:
         if len(wanted) >= MOST_EVENTS:
             break
-        wanted.update((n, None) for n in (*p.cause.evidence[:EVIDENCE], p.end_event) if 0 <= n < len(a.trace.events))
+        wanted.update(
+            (n, None)
+            for n in (*p.cause.evidence[:EVIDENCE], p.end_event)
+            if 0 <= n < len(a.trace.events)
+        )
     told = [tell_event(n, a.trace.events[n], a.header.consumers) for n in sorted(wanted)]
-    return [[t.number, t.at_us, texts.place(t.who), texts.place(f"{t.name} {t.text}" if t.text.startswith(("→", "←")) else t.text)] for t in told]
+    return [
+        [
+            t.number,
+            t.at_us,
+            texts.place(t.who),
+            texts.place(f"{t.name} {t.text}" if t.text.startswith(("→", "←")) else t.text),
+        ]
+        for t in told
+    ]
 
 
 def _rows(a: Analysis, lanes: Sequence[Lane]) -> list[list[int]]:
     """Lanes by row: the first of those that look alike, then the others; in steps."""
     place = {(lane.group, lane.partition): i for i, lane in enumerate(lanes)}
     window = Window(0, max(a.horizon_us, 1), FOLD_COLUMNS)
-    return [in_steps([place[lane.group, lane.partition] for lane in (row.lane, *row.alike)]) for row in fold(lay_out(lanes, window))]
+    return [
+        in_steps([place[lane.group, lane.partition] for lane in (row.lane, *row.alike)])
+        for row in fold(lay_out(lanes, window))
+    ]
 
 
 def _lane_lags(a: Analysis, lanes: Sequence[Lane]) -> list[Row]:
     """[lane's place, step, records, step, records …] of the partitions that lagged most."""
     place = {(lane.group, lane.partition): i for i, lane in enumerate(lanes)}
-    worst = sorted((c for c in a.lag if c.peak > 0), key=lambda c: (-c.peak, c.partition))[:LANE_LAGS]
+    worst = sorted((c for c in a.lag if c.peak > 0), key=lambda c: (-c.peak, c.partition))[
+        :LANE_LAGS
+    ]
     found = []
     for c in worst:
         if (c.group, c.partition) in place:
             points = thinned(c.corners, LANE_LAG_POINTS)
             steps = in_steps([at for at, _ in points])
-            found.append([place[c.group, c.partition], *(number for step, (_, tenths) in zip(steps, points) for number in (step, tenths))])
+            found.append(
+                [
+                    place[c.group, c.partition],
+                    *(
+                        number
+                        for step, (_, tenths) in zip(steps, points)
+                        for number in (step, tenths)
+                    ),
+                ]
+            )
     return found
 
 
 def thinned(points: Sequence[tuple[int, float]], most: int) -> list[list[int]]:
-    """At most so many points as [at, tenths of a record]: of each stretch the lowest and the highest, so that no peak is lost."""
+    """At most so many points as [at, tenths of a record]: of each stretch the lowest and the
+    highest, so that no peak is lost.
+    """
     if len(points) > most:
         stretch = -(-2 * len(points) // most)
         kept: list[tuple[int, float]] = []

@@ -1,4 +1,6 @@
-"""The page's parts that need no script: the comparison, sentences, budgets, members, rebalances, questions, and how to repeat it. All text is escaped."""
+"""The page's parts that need no script: the comparison, sentences, budgets, members, rebalances,
+questions, and how to repeat it. All text is escaped.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +11,36 @@ from dataclasses import replace
 from rebalsim.domain.instants import say_duration
 from rebalsim.reports import figures
 from rebalsim.reports.alarms_told import alarms_of
-from rebalsim.reports.comparison import LOSSES, alike, lines_of, say_measured, tell_one, tell_seeds, tell_trade
+from rebalsim.reports.comparison import (
+    LOSSES,
+    alike,
+    lines_of,
+    say_measured,
+    tell_one,
+    tell_seeds,
+    tell_trade,
+)
 from rebalsim.reports.difference import Difference, difference
 from rebalsim.reports.hints import hint_on
 from rebalsim.reports.names import listed, natural, plural, safe
 from rebalsim.reports.questions import tell_answer
 from rebalsim.reports.report import Report, VariantReport, notes_of
 from rebalsim.reports.ruler import say_instant
-from rebalsim.reports.sentences import recurring, tell_none, tell_recurring, tell_trigger, together, worth_telling
+from rebalsim.reports.sentences import (
+    recurring,
+    tell_none,
+    tell_recurring,
+    tell_trigger,
+    together,
+    worth_telling,
+)
 
 MOST_SENTENCES, MOST_MEMBERS, MOST_REBALANCES = 6, 100, 100
-_SIGNS = {"pass": ("good", "✓ kept"), "fail": ("bad", "✗ broken"), "inconclusive": ("warn", "? undecided")}
+_SIGNS = {
+    "pass": ("good", "✓ kept"),
+    "fail": ("bad", "✗ broken"),
+    "inconclusive": ("warn", "? undecided"),
+}
 
 
 def text(value: object) -> str:
@@ -27,28 +48,63 @@ def text(value: object) -> str:
     return html.escape(safe(str(value)))
 
 
-def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], numeric: Sequence[int] = (), long: Sequence[int] = ()) -> str:
+def table(
+    caption: str,
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    numeric: Sequence[int] = (),
+    long: Sequence[int] = (),
+) -> str:
     """A table of cells that are HTML already; the first cell of a row is its header."""
+
     def kind(i: int) -> str:
         return ' class="num"' if i in numeric else ' class="long"' if i in long else ""
-    heads = "".join(f'<th scope="col"{kind(i) if i in numeric else ""}>{h}</th>' for i, h in enumerate(head))
-    body = "".join(
-        "<tr>" + "".join(f'<th scope="row">{cell}</th>' if i == 0 else f"<td{kind(i)}>{cell}</td>" for i, cell in enumerate(row)) + "</tr>" for row in rows
+
+    heads = "".join(
+        f'<th scope="col"{kind(i) if i in numeric else ""}>{h}</th>' for i, h in enumerate(head)
     )
-    return f'<div class="scroll"><table><caption>{caption}</caption><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
+    body = "".join(
+        "<tr>"
+        + "".join(
+            f'<th scope="row">{cell}</th>' if i == 0 else f"<td{kind(i)}>{cell}</td>"
+            for i, cell in enumerate(row)
+        )
+        + "</tr>"
+        for row in rows
+    )
+    return (
+        "<div "
+        f'class="scroll"><table><caption>{caption}</caption><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
+    )
 
 
 def lead(report: Report) -> str:
     """The trade, one sentence for each comparison."""
-    pairs = [replace(report, variants=(report.variants[one], report.variants[other]), pairs=()) for one, other in report.pairs]
-    told = [tell_trade(each) for each in pairs] if pairs else [tell_trade(report) if len(report.variants) > 1 else tell_one(report.variants[0])]
+    pairs = [
+        replace(report, variants=(report.variants[one], report.variants[other]), pairs=())
+        for one, other in report.pairs
+    ]
+    told = (
+        [tell_trade(each) for each in pairs]
+        if pairs
+        else [tell_trade(report) if len(report.variants) > 1 else tell_one(report.variants[0])]
+    )
     return "".join(f'<p class="lead">{text(said)}</p>' for said in told if said)
 
 
 def alarms(report: Report) -> str:
     """What figures hide: the dead, groups that are not stable, records that nobody will read."""
-    told = alarms_of(report.variants, lambda names: f"{listed([safe(name) for name in names], 9)}{' alike' if len(names) > 1 else ''}")
-    items = [f'<li class="{"bad" if alarm.is_bad else "warn"}">{text(f"{whose}: " if whose else "")}{text(alarm.text)}</li>' for whose, alarm in told]
+    told = alarms_of(
+        report.variants,
+        lambda names: (
+            f"{listed([safe(name) for name in names], 9)}{' alike' if len(names) > 1 else ''}"
+        ),
+    )
+    items = [
+        "<li "
+        f'class="{"bad" if alarm.is_bad else "warn"}">{text(f"{whose}: " if whose else "")}{text(alarm.text)}</li>'
+        for whose, alarm in told
+    ]
     return f'<ul id="alarms" class="plain">{"".join(items)}</ul>' if items else ""
 
 
@@ -56,38 +112,94 @@ def summary(report: Report) -> str:
     """The figures beside each other, or what changed."""
     over = tell_seeds(report)
     if report.is_comparison:
-        changes = "".join(_changes(difference(report.variants[one], report.variants[other])) for one, other in report.pairs)
+        changes = "".join(
+            _changes(difference(report.variants[one], report.variants[other]))
+            for one, other in report.pairs
+        )
         return changes + (f'<p class="dim">{over}</p>' if over else "")
     rows = []
     for line in lines_of(report):
         cells = [
-            f'<span class="good">{text(value)} ✓</span>' if i in line.best
-            else f'<span class="warn">{text(value)}</span>' if line.metric in LOSSES and line.values[i] else text(value)
+            f'<span class="good">{text(value)} ✓</span>'
+            if i in line.best
+            else f'<span class="warn">{text(value)}</span>'
+            if line.metric in LOSSES and line.values[i]
+            else text(value)
             for i, value in enumerate(line.texts)
         ]
         rows.append([text(line.title), *cells])
     better = "✓ marks the better one. " if len(report.variants) > 1 else ""
-    return "<h2>Measured</h2>" + table(f"{better}{over}".strip(), ["", *(text(v.title) for v in report.variants)], rows)
+    return "<h2>Measured</h2>" + table(
+        f"{better}{over}".strip(), ["", *(text(v.title) for v in report.variants)], rows
+    )
 
 
 def _changes(d: Difference) -> str:
-    verdicts = {"better": '<span class="good">better</span>', "worse": '<span class="bad">worse</span>', "same": '<span class="dim">the same</span>', "": ""}
-    metrics = [[text(figures.title_of(c.metric)), text(say_measured(c.metric, d.before)), text(say_measured(c.metric, d.after)), verdicts[c.verdict]]
-               for c in d.metrics if (c.before or c.after) and c.metric != "least_moves"]
-    phases = [[text(c.phase.value), *_from_to(c.before_us, c.after_us)] for c in d.phases if not alike(c.before_us, c.after_us)]
+    verdicts = {
+        "better": '<span class="good">better</span>',
+        "worse": '<span class="bad">worse</span>',
+        "same": '<span class="dim">the same</span>',
+        "": "",
+    }
+    metrics = [
+        [
+            text(figures.title_of(c.metric)),
+            text(say_measured(c.metric, d.before)),
+            text(say_measured(c.metric, d.after)),
+            verdicts[c.verdict],
+        ]
+        for c in d.metrics
+        if (c.before or c.after) and c.metric != "least_moves"
+    ]
+    phases = [
+        [text(c.phase.value), *_from_to(c.before_us, c.after_us)]
+        for c in d.phases
+        if not alike(c.before_us, c.after_us)
+    ]
     partitions = []
     for c in d.partitions[:50]:
-        why = "only before" if c.is_gone else "only after" if c.is_new else f"mostly {c.main.phase.value}" if c.main else ""
+        why = (
+            "only before"
+            if c.is_gone
+            else "only after"
+            if c.is_new
+            else f"mostly {c.main.phase.value}"
+            if c.main
+            else ""
+        )
         partitions.append([text(c.partition), *_from_to(c.before_us, c.after_us), why])
     before, after = text(d.before.name), text(d.after.name)
     rest = len(d.partitions) - len(partitions)
-    note = f'<p class="dim">{plural(rest, "more partition")} changed; {plural(d.unchanged, "partition")} did not.</p>' if rest or d.unchanged else ""
+    note = (
+        f'<p class="dim">{plural(rest, "more partition")} changed; '
+        f"{plural(d.unchanged, 'partition')} did not.</p>"
+        if rest or d.unchanged
+        else ""
+    )
     return (
         f'<h2>From {before} to {after}</h2><div class="two"><div>'
         + table("In total", ["", before, after, ""], metrics)
-        + "</div><div>" + table("By phase, summed over partitions", ["phase", before, after, "change"], phases, (1, 2, 3)) + "</div></div>"
-        + (f"<details><summary>By partition ({len(d.partitions)})</summary>"
-           + table("How long each stood still", ["partition", before, after, "change", ""], partitions, (1, 2, 3)) + note + "</details>" if partitions else "")
+        + "</div><div>"
+        + table(
+            "By phase, summed over partitions",
+            ["phase", before, after, "change"],
+            phases,
+            (1, 2, 3),
+        )
+        + "</div></div>"
+        + (
+            f"<details><summary>By partition ({len(d.partitions)})</summary>"
+            + table(
+                "How long each stood still",
+                ["partition", before, after, "change", ""],
+                partitions,
+                (1, 2, 3),
+            )
+            + note
+            + "</details>"
+            if partitions
+            else ""
+        )
     )
 
 
@@ -107,17 +219,30 @@ def longest(report: Report) -> str:
         total += len(groups)
         for group, others in worth_telling(groups, MOST_SENTENCES):
             hint = hint_on(group.first, v.analysis)
-            found.setdefault(tell_recurring(group, others), (group.length_us, hint, []))[2].append(safe(v.name))
+            found.setdefault(tell_recurring(group, others), (group.length_us, hint, []))[2].append(
+                safe(v.name)
+            )
     if not found:
         return f"<p>{tell_none(v.analysis for v in report.variants)}</p>"
     items, hinted = [], dict[str, None]()
-    for said, (_, hint, names) in sorted(found.items(), key=lambda item: -item[1][0])[: MOST_SENTENCES * 2]:
-        whose = f"<strong>{text(' and '.join(names))}{' alike' if len(names) > 1 else ''}:</strong> " if len(report.variants) > 1 else ""
+    for said, (_, hint, names) in sorted(found.items(), key=lambda item: -item[1][0])[
+        : MOST_SENTENCES * 2
+    ]:
+        whose = (
+            f"<strong>{text(' and '.join(names))}{' alike' if len(names) > 1 else ''}:</strong> "
+            if len(report.variants) > 1
+            else ""
+        )
         tip = f'<span class="hint">→ {text(hint)}</span>' if hint and hint not in hinted else ""
         hinted[hint] = None
         items.append(f"<li>{whose}{text(said)}{tip}</li>")
     told = sum(len(names) for _, _, names in found.values())
-    rest = f'<p class="dim">and {plural(total - told, "shorter one", "other, shorter ones")}, in the timelines above.</p>' if total > told else ""
+    rest = (
+        f'<p class="dim">and {plural(total - told, "shorter one", "other, shorter ones")}, in '
+        "the timelines above.</p>"
+        if total > told
+        else ""
+    )
     return f'<ul class="plain">{"".join(items)}</ul>{rest}'
 
 
@@ -130,10 +255,25 @@ def budgets(report: Report) -> str:
         css, said = _SIGNS[b.outcome]
         if b.outcome == "fail" and b.level == "warn":
             css, said = "warn", "! exceeded (warning)"
-        where, because = f"line {b.line}" if b.line else "", b.because if b.outcome != "pass" else ""
-        rows.append([f"<code>{text(b.text)}</code>", text(b.variant), f'<span class="{css}">{said}</span>', text(b.observed), where, text(because)])
+        where, because = (
+            f"line {b.line}" if b.line else "",
+            b.because if b.outcome != "pass" else "",
+        )
+        rows.append(
+            [
+                f"<code>{text(b.text)}</code>",
+                text(b.variant),
+                f'<span class="{css}">{said}</span>',
+                text(b.observed),
+                where,
+                text(because),
+            ]
+        )
     head = ["budget", "variant", "", "observed", "in the file", ""]
-    return f'<section id="budgets"><h2>Budgets</h2>{table("As the scenario sets them.", head, rows, long=(5,))}</section>'
+    return (
+        "<section "
+        f'id="budgets"><h2>Budgets</h2>{table("As the scenario sets them.", head, rows, long=(5,))}</section>'
+    )
 
 
 def members(v: VariantReport) -> str:
@@ -149,10 +289,33 @@ def members(v: VariantReport) -> str:
         troubles += [f"fenced {m.fenced} ×"] if m.fenced else []
         counts = (m.lives, m.rebalances, m.assigned, m.revoked, m.lost, m.held_most, m.held_last)
         stood = say_duration(m.paused_us) if m.paused_us else "-"
-        rows.append([text(m.consumer), text(m.instance_id or "-"), *map(str, counts), stood, text("; ".join(troubles))])
-    head = ["member", "instance id", "lives", "rebalances", "assigned", "revoked", "lost", "held at most", "at the end", "its partitions stood still",
-            "trouble"]
-    more = f'<p class="dim">and {len(found) - MOST_MEMBERS:,} more members, in --json.</p>' if len(found) > MOST_MEMBERS else ""
+        rows.append(
+            [
+                text(m.consumer),
+                text(m.instance_id or "-"),
+                *map(str, counts),
+                stood,
+                text("; ".join(troubles)),
+            ]
+        )
+    head = [
+        "member",
+        "instance id",
+        "lives",
+        "rebalances",
+        "assigned",
+        "revoked",
+        "lost",
+        "held at most",
+        "at the end",
+        "its partitions stood still",
+        "trouble",
+    ]
+    more = (
+        f'<p class="dim">and {len(found) - MOST_MEMBERS:,} more members, in --json.</p>'
+        if len(found) > MOST_MEMBERS
+        else ""
+    )
     return table(f"Members: {text(v.title)}", head, rows, (2, 3, 4, 5, 6, 7, 8, 9), (10,)) + more
 
 
@@ -161,17 +324,57 @@ def rebalances(v: VariantReport) -> str:
     rows = []
     found = v.analysis.rebalances
     for r in found[:MOST_REBALANCES]:
-        moved = "-" if r.moved < 0 else f"{r.moved}" if r.least < 0 else f"{r.moved} (at least {r.least})"
+        moved = (
+            "-"
+            if r.moved < 0
+            else f"{r.moved}"
+            if r.least < 0
+            else f"{r.moved} (at least {r.least})"
+        )
         took = "-" if r.felt_us < 0 else say_duration(r.felt_us)
-        why = tell_trigger(r.trigger, r.trigger_consumer) + (" (the group forms)" if r.is_formation else "")
+        why = tell_trigger(r.trigger, r.trigger_consumer) + (
+            " (the group forms)" if r.is_formation else ""
+        )
         began = say_instant(max(r.prepared_us, 0))
-        rows.append([began, str(r.generation), text(why), took, text(r.completed_by), text(r.last or "-"), moved, text(r.assignor)])
+        rows.append(
+            [
+                began,
+                str(r.generation),
+                text(why),
+                took,
+                text(r.completed_by),
+                text(r.last or "-"),
+                moved,
+                text(r.assignor),
+            ]
+        )
     counters = {"epoch" if r.completed_by == "computed" else "generation" for r in found}
     counted = " or ".join(sorted(counters, reverse=True)) or "generation"
-    head = ["began", counted, "because", "until all had their callbacks", "barrier ended by", "last to join", "partitions moved", "assignor"]
-    more = f'<p class="dim">and {len(found) - MOST_REBALANCES:,} more, in --json.</p>' if len(found) > MOST_REBALANCES else ""
-    shares = ", ".join(f"{state} {100 * share:.1f} %" for of in v.analysis.state_shares.values() for state, share in of.items())
-    return table(f"Rebalances: {text(v.title)}", head, rows, (1, 3), (2,)) + more + f'<p class="dim">Time by state of the group: {text(shares)}.</p>'
+    head = [
+        "began",
+        counted,
+        "because",
+        "until all had their callbacks",
+        "barrier ended by",
+        "last to join",
+        "partitions moved",
+        "assignor",
+    ]
+    more = (
+        f'<p class="dim">and {len(found) - MOST_REBALANCES:,} more, in --json.</p>'
+        if len(found) > MOST_REBALANCES
+        else ""
+    )
+    shares = ", ".join(
+        f"{state} {100 * share:.1f} %"
+        for of in v.analysis.state_shares.values()
+        for state, share in of.items()
+    )
+    return (
+        table(f"Rebalances: {text(v.title)}", head, rows, (1, 3), (2,))
+        + more
+        + f'<p class="dim">Time by state of the group: {text(shares)}.</p>'
+    )
 
 
 def questions(report: Report) -> str:
@@ -184,7 +387,12 @@ def questions(report: Report) -> str:
             said = f'<span class="{css}">{a.answer}</span>' if css else a.answer
             rows.setdefault(a.question, []).append(f"{said}{'. ' + text(a.text) if a.text else ''}")
     head = ["", *(text(v.name) for v in report.variants)]
-    return table("Of a group that rebalances too often.", head, [[text(q), *cells] for q, cells in rows.items()], long=range(1, len(head)))
+    return table(
+        "Of a group that rebalances too often.",
+        head,
+        [[text(q), *cells] for q, cells in rows.items()],
+        long=range(1, len(head)),
+    )
 
 
 def again(report: Report) -> str:
@@ -193,9 +401,19 @@ def again(report: Report) -> str:
     facts += [f"seed {report.seed}"] if report.seed is not None else []
     facts += [f"Kafka {text(report.kafka)}"] if report.kafka else []
     facts += [f"scenario {text(report.digest)}"] if report.digest else []
-    command = f'<p><code id="command" data-file="{text(report.file)}">{text(report.command)}</code></p>'
+    command = (
+        f'<p><code id="command" data-file="{text(report.file)}">{text(report.command)}</code></p>'
+    )
     notes = "".join(f"<p>{text(note)}</p>" for note in (*report.notes, *notes_of(report)))
     shown = "".join(c if c in "\n\t" else safe(c) for c in report.scenario)
-    scenario = f"<details><summary>The scenario</summary><pre>{html.escape(shown)}</pre></details>" if report.scenario else ""
-    same = " The same scenario, seed and version give the same run, byte by byte." if report.seed is not None else ""
+    scenario = (
+        f"<details><summary>The scenario</summary><pre>{html.escape(shown)}</pre></details>"
+        if report.scenario
+        else ""
+    )
+    same = (
+        " The same scenario, seed and version give the same run, byte by byte."
+        if report.seed is not None
+        else ""
+    )
     return f'{command}<p class="dim">{" · ".join(facts)}.{same}</p>{notes}{scenario}'

@@ -1,4 +1,5 @@
-"""How each phase looks: a letter and a filling (right without colour), and a colour for terminals and for light and dark pages.
+"""How each phase looks: a letter and a filling (right without colour), and a colour for terminals
+and for light and dark pages.
 
 Capital letters stand for the waits that get long, small ones for the steps that are usually short.
 """
@@ -17,13 +18,14 @@ class Look:
     """One phase as it is drawn."""
 
     letter: str
-    fill: str             # the rest of its run in a terminal
-    style: str            # rich's
-    light: str            # on a light page
-    dark: str             # on a dark page
+    fill: str  # the rest of its run in a terminal
+    style: str  # rich's
+    light: str  # on a light page
+    dark: str  # on a dark page
 
 
-# Nobody knows: full blocks. Waiting for the group: half shades. Work that has to be done: light shades.
+# Nobody knows: full blocks. Waiting for the group: half shades. Work that has to be done: light
+# shades.
 LOOKS: dict[PhaseKind, Look] = {
     PhaseKind.STUCK: Look("S", "█", "magenta", "#a3229b", "#e06ad8"),
     PhaseKind.DETECTION: Look("D", "█", "red", "#c62828", "#ef6a62"),

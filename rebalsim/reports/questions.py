@@ -15,7 +15,7 @@ class Answered:
     """A question with its answer. `is_bad`: this is worth doing something about."""
 
     question: str
-    answer: str               # yes | no | unknown | n/a, where the question does not arise
+    answer: str  # yes | no | unknown | n/a, where the question does not arise
     text: str
     is_bad: bool
 
@@ -33,7 +33,13 @@ _WITHOUT_ANSWER = ("unknown", "n/a")
 
 def tell_answer(answer: Answer) -> Answered:
     """One question and its answer."""
-    said = _WITHOUT_ANSWER[bool(answer.figures.get("consumer_protocol"))] if answer.is_yes is None else "yes" if answer.is_yes else "no"
+    said = (
+        _WITHOUT_ANSWER[bool(answer.figures.get("consumer_protocol"))]
+        if answer.is_yes is None
+        else "yes"
+        if answer.is_yes
+        else "no"
+    )
     is_bad = bool(answer.is_yes) and answer.question != "cooperative-in-use"
     text = _TELLERS[answer.question](answer)
     if answer.question == "cooperative-in-use" and answer.is_yes is False and answer.consumers:
@@ -46,17 +52,29 @@ def _crash_loop(a: Answer) -> str:
         return "This trace does not tell when processes died."
     if not a.is_yes:
         return ""
-    away, session = say_duration(a.figures["away_us"]), say_duration(a.figures["session_timeout_us"])
+    away, session = (
+        say_duration(a.figures["away_us"]),
+        say_duration(a.figures["session_timeout_us"]),
+    )
     times = plural(a.figures["times"], "time")
-    return f"{listed([safe(c) for c in a.consumers])}: {times}, back after {away} with a session of {session}."
+    return (
+        f"{listed([safe(c) for c in a.consumers])}: {times}, back after {away} with a session of "
+        f"{session}."
+    )
 
 
 def _outlasts(a: Answer) -> str:
     longest, limit = a.figures["longest_stuck_us"], a.figures["max_poll_interval_us"]
     if a.is_yes:
-        return f"{listed([safe(c) for c in a.consumers])}: {plural(a.figures['times'], 'time')}, against a limit of {say_duration(limit)}."
+        return (
+            f"{listed([safe(c) for c in a.consumers])}: {plural(a.figures['times'], 'time')}, "
+            f"against a limit of {say_duration(limit)}."
+        )
     if longest >= 0 and limit >= 0:
-        return f"The longest that a handler was stuck was {say_duration(longest)}; the limit is {say_duration(limit)}."
+        return (
+            f"The longest that a handler was stuck was {say_duration(longest)}; the limit is "
+            f"{say_duration(limit)}."
+        )
     return ""
 
 
@@ -72,13 +90,33 @@ def _cooperative(a: Answer) -> str:
     if a.is_yes is None:
         if not a.figures.get("consumer_protocol"):
             return "This trace does not tell."
-        return f"Under the consumer protocol{f', since {say_instant(since)},' if since >= 0 else ''} the brokers assign, and only what moves is given up."
+        return (
+            "Under the consumer "
+            f"protocol{f', since {say_instant(since)},' if since >= 0 else ''} the brokers "
+            "assign, and only what moves is given up."
+        )
     if a.is_yes:
-        return f"It has been the group's assignor since {say_instant(since)}, and another before." if since >= 0 else ""
+        return (
+            f"It has been the group's assignor since {say_instant(since)}, and another before."
+            if since >= 0
+            else ""
+        )
     offered = a.figures["offered"]
     if not offered:
-        return f"No member offers it any more; it was the group's assignor until {say_instant(since)}." if since >= 0 else "No member offers it."
-    return f"{plural(offered, 'member')} offer{'s' if offered == 1 else ''} it, and another assignor of the list was chosen."
+        return (
+            f"No member offers it any more; it was the group's assignor until {say_instant(since)}."
+            if since >= 0
+            else "No member offers it."
+        )
+    return (
+        f"{plural(offered, 'member')} offer{'s' if offered == 1 else ''} it, and another "
+        "assignor of the list was chosen."
+    )
 
 
-_TELLERS = {"crash-loop": _crash_loop, "outlasts-poll-interval": _outlasts, "shared-instance-id": _shared, "cooperative-in-use": _cooperative}
+_TELLERS = {
+    "crash-loop": _crash_loop,
+    "outlasts-poll-interval": _outlasts,
+    "shared-instance-id": _shared,
+    "cooperative-in-use": _cooperative,
+}

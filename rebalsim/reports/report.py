@@ -1,4 +1,5 @@
-"""What every renderer is fed with: one value for a run of several variants, a comparison of files, or a single trace.
+"""What every renderer is fed with: one value for a run of several variants, a comparison of files,
+or a single trace.
 
 Whoever plays or opens something builds a `Report`; nothing here opens, measures or judges.
 """
@@ -30,13 +31,13 @@ class Spread:
 class BudgetResult:
     """A budget or expectation that was judged, as it is told."""
 
-    text: str                             # as the file says it: `longest_pause <= 25s`
+    text: str  # as the file says it: `longest_pause <= 25s`
     variant: str
     outcome: Outcome
-    observed: str = ""                    # in words: `35.0 s`
+    observed: str = ""  # in words: `35.0 s`
     limit: str = ""
-    because: str = ""                     # the pause that spent it, as a sentence
-    level: str = "error"                  # error | warn
+    because: str = ""  # the pause that spent it, as a sentence
+    level: str = "error"  # error | warn
     file: str = ""
     line: int = 0
 
@@ -45,12 +46,14 @@ class BudgetResult:
 class VariantReport:
     """One column of a report: a run (or a recording, or logs) with what it means."""
 
-    name: str                             # eager, cooperative, as-written, recorded, or a file's name in a comparison
+    name: str  # eager, cooperative, as-written, recorded, or a file's name in a comparison
     analysis: Analysis
-    heading: str = ""                     # the name with its assignor: `eager (range)`
-    file: str = ""                        # where it comes from
-    spread: Mapping[str, Spread] = field(default_factory=dict)      # metric → over seeds; empty: one run only
-    notes: tuple[str, ...] = ()           # what the variant changed or dropped, in sentences
+    heading: str = ""  # the name with its assignor: `eager (range)`
+    file: str = ""  # where it comes from
+    spread: Mapping[str, Spread] = field(
+        default_factory=dict
+    )  # metric → over seeds; empty: one run only
+    notes: tuple[str, ...] = ()  # what the variant changed or dropped, in sentences
 
     @property
     def title(self) -> str:
@@ -58,7 +61,9 @@ class VariantReport:
         return self.heading or self.name
 
     def measure(self, metric: str) -> float | None:
-        """What the metric comes to: in the middle of the seeds where there are several, else in the one run."""
+        """What the metric comes to: in the middle of the seeds where there are several, else in
+        the one run.
+        """
         spread = self.spread.get(metric)
         return self.analysis.measure(metric) if spread is None else spread.median
 
@@ -70,14 +75,16 @@ class Report:
     title: str
     variants: tuple[VariantReport, ...]
     description: str = ""
-    file: str = ""                        # the scenario's or trace's file, as the user named it
-    scenario: str = ""                    # the scenario's text, embedded in pages
+    file: str = ""  # the scenario's or trace's file, as the user named it
+    scenario: str = ""  # the scenario's text, embedded in pages
     digest: str = ""
     kafka: str = ""
     seed: int | None = None
-    version: str = ""                     # of rebalsim
-    command: str = ""                     # what repeats it
-    pairs: tuple[tuple[int, int], ...] = ()      # a comparison: which variant is held against which, before and after
+    version: str = ""  # of rebalsim
+    command: str = ""  # what repeats it
+    pairs: tuple[
+        tuple[int, int], ...
+    ] = ()  # a comparison: which variant is held against which, before and after
     budgets: tuple[BudgetResult, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -93,9 +100,14 @@ class Report:
 
 
 def notes_of(report: Report) -> list[str]:
-    """The variants' notes, each with its variants' names where there are several; a note that several share stands once."""
+    """The variants' notes, each with its variants' names where there are several; a note that
+    several share stands once.
+    """
     shared: dict[str, list[str]] = {}
     for v in report.variants:
         for note in v.notes:
             shared.setdefault(note if note.endswith(".") else f"{note}.", []).append(v.name)
-    return [note if len(report.variants) == 1 else f"{', '.join(names)}: {note}" for note, names in shared.items()]
+    return [
+        note if len(report.variants) == 1 else f"{', '.join(names)}: {note}"
+        for note, names in shared.items()
+    ]

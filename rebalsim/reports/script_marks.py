@@ -1,4 +1,6 @@
-"""What of the script is written above a timeline, and what comes first where there is no room for all."""
+"""What of the script is written above a timeline, and what comes first where there is no room
+for all.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,10 @@ from rebalsim.analysis.values import Mark
 
 
 def ranked(marks: Iterable[Mark]) -> list[tuple[Mark, int]]:
-    """The script's actions, topics and brokers with their ranks, 0 first: a deploy's second restart says less than whatever else was done, and brokers
-    say least. A topic or broker that changed at the very instant of an action is told by that."""
+    """The script's actions, topics and brokers with their ranks, 0 first: a deploy's second
+    restart says less than whatever else was done, and brokers say least. A topic or broker that
+    changed at the very instant of an action is told by that.
+    """
     found = list(marks)
     acted = {m.at_us for m in found if m.kind == "action"}
     seen: dict[str, int] = {}

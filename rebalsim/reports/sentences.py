@@ -1,4 +1,6 @@
-"""Pauses as sentences: who stood still for how long, waiting for what, and for whom. Data in, words out; nothing is worked out here."""
+"""Pauses as sentences: who stood still for how long, waiting for what, and for whom. Data in,
+words out; nothing is worked out here.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,10 @@ from rebalsim.domain.instants import say_duration
 from rebalsim.reports.names import listed, partitions_told, plural, safe
 from rebalsim.reports.ruler import say_instant
 
-SMALL_SHARE, SMALL_US = 50, 100_000        # a phase shorter than a 50th of the pause, or than this, is told with the rest
+SMALL_SHARE, SMALL_US = (
+    50,
+    100_000,
+)  # a phase shorter than a 50th of the pause, or than this, is told with the rest
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,22 +39,39 @@ def together(pauses: Iterable[Pause]) -> list[Together]:
     """Pauses of partitions that stood still at the same time for the same reason, longest first."""
     found: dict[tuple[object, ...], list[Pause]] = {}
     for p in pauses:
-        key = (p.group, p.is_open, p.cause.kind, p.cause.consumer, p.cause.action, p.cause.disturbance, _shape(p))
+        key = (
+            p.group,
+            p.is_open,
+            p.cause.kind,
+            p.cause.consumer,
+            p.cause.action,
+            p.cause.disturbance,
+            _shape(p),
+        )
         found.setdefault(key, []).append(p)
-    parts = [part for each in found.values() for once in _at_once(each) for part in _about_as_long(once)]
-    return sorted(map(Together, parts), key=lambda t: (-t.length_us, t.first.started_us, t.first.partition))
+    parts = [
+        part for each in found.values() for once in _at_once(each) for part in _about_as_long(once)
+    ]
+    return sorted(
+        map(Together, parts), key=lambda t: (-t.length_us, t.first.started_us, t.first.partition)
+    )
 
 
 def _shape(p: Pause) -> tuple[tuple[PhaseKind, str, str], ...]:
-    """What the time went to, and for whom; who the partition's own owners were makes no other story of it."""
+    """What the time went to, and for whom; who the partition's own owners were makes no other
+    story of it.
+    """
     return tuple(
-        (phase.kind, "" if _is_own(phase, p) else phase.facts.consumer, phase.facts.doing) for phase in _large(p.phases, p.length_us)
+        (phase.kind, "" if _is_own(phase, p) else phase.facts.consumer, phase.facts.doing)
+        for phase in _large(p.phases, p.length_us)
     )
 
 
 def _is_own(phase: Phase, p: Pause) -> bool:
     who = phase.facts.consumer
-    return (phase.kind in _OF_NEXT_OWNER and who == p.owner_after) or (phase.kind is PhaseKind.REVOKE and who == p.owner_before)
+    return (phase.kind in _OF_NEXT_OWNER and who == p.owner_after) or (
+        phase.kind is PhaseKind.REVOKE and who == p.owner_before
+    )
 
 
 def _about_as_long(pauses: list[Pause]) -> list[tuple[Pause, ...]]:
@@ -75,33 +97,57 @@ def _at_once(pauses: list[Pause]) -> list[list[Pause]]:
 
 
 def recurring(groups: Iterable[Together]) -> list[tuple[Together, tuple[Together, ...]]]:
-    """What happened again and again in the same way, to whomever, is told once by its longest time: that one, and the others."""
+    """What happened again and again in the same way, to whomever, is told once by its longest
+    time: that one, and the others.
+    """
     found: dict[tuple[object, ...], list[Together]] = {}
-    times: dict[tuple[object, ...], list[tuple[int, int]]] = {}      # when those of a kind were: none of them meet
+    times: dict[
+        tuple[object, ...], list[tuple[int, int]]
+    ] = {}  # when those of a kind were: none of them meet
     for group in groups:
         p = group.first
         key: tuple[object, ...] = (p.group, p.is_open, p.cause.kind, _course(p))
         taken = times.setdefault(key, [])
         place = bisect_left(taken, (p.started_us, p.ended_us))
-        if (place and taken[place - 1][1] > p.started_us) or (place < len(taken) and taken[place][0] < p.ended_us):
-            key = (*key, p.started_us, p.partition)              # at the same time, and shorter: that is not "again"
+        if (place and taken[place - 1][1] > p.started_us) or (
+            place < len(taken) and taken[place][0] < p.ended_us
+        ):
+            key = (
+                *key,
+                p.started_us,
+                p.partition,
+            )  # at the same time, and shorter: that is not "again"
         else:
             taken.insert(place, (p.started_us, p.ended_us))
         found.setdefault(key, []).append(group)
     return [(each[0], tuple(each[1:])) for each in found.values()]
 
 
-def worth_telling(groups: Sequence[tuple[Together, tuple[Together, ...]]], most: int) -> list[tuple[Together, tuple[Together, ...]]]:
+def worth_telling(
+    groups: Sequence[tuple[Together, tuple[Together, ...]]], most: int
+) -> list[tuple[Together, tuple[Together, ...]]]:
     """The longest of them, without those that are nothing beside the first."""
-    return [each for each in groups[:most] if each[0].length_us * SMALL_SHARE >= groups[0][0].length_us]
+    return [
+        each for each in groups[:most] if each[0].length_us * SMALL_SHARE >= groups[0][0].length_us
+    ]
 
 
 def _course(p: Pause) -> tuple[tuple[tuple[PhaseKind, str, str], ...], tuple[str, ...]]:
-    """Its shape whoever it was about, and which timers ended what: whose trouble it was has no name here, nor has one whose heartbeat merely came last."""
+    """Its shape whoever it was about, and which timers ended what: whose trouble it was has no
+    name here, nor has one whose heartbeat merely came last.
+    """
+
     def name(consumer: str, doing: str) -> str:
         return "" if doing in _NO_FAULT else "*" if consumer == p.cause.consumer else consumer
-    timers = tuple(phase.facts.timer for phase in _large(p.phases, p.length_us) if phase.kind in (PhaseKind.STUCK, PhaseKind.DETECTION))
-    return tuple((kind, name(consumer, doing), doing) for kind, consumer, doing in _shape(p)), timers
+
+    timers = tuple(
+        phase.facts.timer
+        for phase in _large(p.phases, p.length_us)
+        if phase.kind in (PhaseKind.STUCK, PhaseKind.DETECTION)
+    )
+    return tuple(
+        (kind, name(consumer, doing), doing) for kind, consumer, doing in _shape(p)
+    ), timers
 
 
 _NO_FAULT = ("unaware", "joining", "unknown", "assigning", "fetching")
@@ -111,9 +157,17 @@ def tell_recurring(group: Together, others: Sequence[Together]) -> str:
     """The sentence, and how often that happened besides, and with whom."""
     if not others:
         return tell(group)
-    again = "once more, for no longer" if len(others) == 1 else f"{len(others):,} more times, never for longer"
+    again = (
+        "once more, for no longer"
+        if len(others) == 1
+        else f"{len(others):,} more times, never for longer"
+    )
     whom = sorted(dict.fromkeys(safe(other.first.cause.consumer) for other in others))
-    told = "" if whom == [safe(group.first.cause.consumer)] or whom == [""] else f", with {listed(whom)}"
+    told = (
+        ""
+        if whom == [safe(group.first.cause.consumer)] or whom == [""]
+        else f", with {listed(whom)}"
+    )
     return f"{tell(group)} That happened {again}{told}."
 
 
@@ -127,24 +181,44 @@ def tell(group: Together) -> str:
     if shortest != p.length_us and say_duration(shortest) != length:
         length = f"up to {length}"
     is_one = len(group.pauses) == 1
-    open_ = f"{'has' if is_one else 'have'} stood still for {length} when the observation ends, and still {'does' if is_one else 'do'},"
+    open_ = (
+        f"{'has' if is_one else 'have'} stood still for {length} when the observation ends, and "
+        f"still {'does' if is_one else 'do'},"
+    )
     stood = f"{who}{count} {open_ if p.is_open else f'stood still for {length}'}"
     if p.why == "callback":
         return f"{stood} {tell_standstill(p)}."
     owners = len({x.owner_after for x in group.pauses}), len({x.owner_before for x in group.pauses})
-    return f"{stood} {tell_cause(p.cause)}: {tell_phases(p.phases, p.length_us, p.owner_after, p.owner_before, owners)}."
+    return (
+        f"{stood} {tell_cause(p.cause)}: "
+        f"{tell_phases(p.phases, p.length_us, p.owner_after, p.owner_before, owners)}."
+    )
 
 
 def tell_standstill(p: Pause) -> str:
     """Why a partition stood still that its owner kept: the callback ran for others."""
-    return f"{tell_phase(p.phases[0])} for other partitions{f' ({safe(p.cause.action)})' if p.cause.action else ''}"
+    return (
+        f"{tell_phase(p.phases[0])} for other "
+        f"partitions{f' ({safe(p.cause.action)})' if p.cause.action else ''}"
+    )
 
 
-def tell_phases(phases: Sequence[Phase], length_us: int, owner_after: str = "", owner_before: str = "", owners: tuple[int, int] = (1, 1)) -> str:
-    """What the time went to, in order; what is small stands together at the end, so that all of it adds up. `owners`: how many took such partitions
-    over, and how many gave them up, for what each of them did with its own."""
+def tell_phases(
+    phases: Sequence[Phase],
+    length_us: int,
+    owner_after: str = "",
+    owner_before: str = "",
+    owners: tuple[int, int] = (1, 1),
+) -> str:
+    """What the time went to, in order; what is small stands together at the end, so that all of
+    it adds up. `owners`: how many took such partitions over, and how many gave them up, for what
+    each of them did with its own.
+    """
     large = _large(phases, length_us)
-    told = [f"{say_duration(phase.length_us)} {_tell_of(phase, owner_after, owner_before, owners)}" for phase in large]
+    told = [
+        f"{say_duration(phase.length_us)} {_tell_of(phase, owner_after, owner_before, owners)}"
+        for phase in large
+    ]
     small = [phase for phase in phases if not any(phase is other for other in large)]
     if small:
         names = list(dict.fromkeys(phase.kind.value for phase in small))
@@ -161,55 +235,86 @@ def _tell_of(phase: Phase, owner_after: str, owner_before: str, owners: tuple[in
     return tell_phase(phase, owner_after)
 
 
-_OF_NEXT_OWNER = {               # of several partitions that went to several members
+_OF_NEXT_OWNER = {  # of several partitions that went to several members
     PhaseKind.FETCH: "until their owners had found the positions and the first records",
     PhaseKind.RESTORE: "while their owners prepared them (callback, state)",
     PhaseKind.PICKUP: "until their owners were told at their heartbeats",
 }
 _OF_LAST_OWNER = {
-    "closing": "while their owners closed", "in-callback": "while their owners ran their revocation callbacks", "committing": "while their owners committed",
+    "closing": "while their owners closed",
+    "in-callback": "while their owners ran their revocation callbacks",
+    "committing": "while their owners committed",
 }
 
 
 def _large(phases: Sequence[Phase], length_us: int) -> list[Phase]:
     least = max(length_us // SMALL_SHARE, min(SMALL_US, length_us // 4))
-    return [phase for phase in phases if phase.length_us >= least] or [max(phases, key=lambda phase: phase.length_us)]
+    return [phase for phase in phases if phase.length_us >= least] or [
+        max(phases, key=lambda phase: phase.length_us)
+    ]
 
 
 def tell_none(variants: Iterable[Analysis]) -> str:
     """What to say where there is no pause: a partition that nobody ever had cannot stand still."""
-    return "No partition stood still." if any(a.lanes for a in variants) else "No partition stood still, for nobody ever had one."
+    return (
+        "No partition stood still."
+        if any(a.lanes for a in variants)
+        else "No partition stood still, for nobody ever had one."
+    )
 
 
 def _and(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-# ------------------------------------------------------------------------------------------------ phases
+# ------------------------------------------------------------------------------------------- phases
 
 _DOING = {
-    "dead": "was dead", "frozen": "was frozen", "cut-off": "was cut off", "stuck": "was stuck in its handler", "busy": "was busy with its batch",
-    "in-callback": "was in its callback", "starting": "was starting", "joining": "was joining", "away": "was away", "closing": "was closing",
-    "committing": "was committing", "restoring": "was restoring its state", "no-coordinator": "had no coordinator", "waiting": "waited for an answer",
-    "ghost": "had left before the coordinator moved, but was loaded as a member again and stayed one",
+    "dead": "was dead",
+    "frozen": "was frozen",
+    "cut-off": "was cut off",
+    "stuck": "was stuck in its handler",
+    "busy": "was busy with its batch",
+    "in-callback": "was in its callback",
+    "starting": "was starting",
+    "joining": "was joining",
+    "away": "was away",
+    "closing": "was closing",
+    "committing": "was committing",
+    "restoring": "was restoring its state",
+    "no-coordinator": "had no coordinator",
+    "waiting": "waited for an answer",
+    "ghost": "had left before the coordinator moved, but was loaded as a member again and stayed "
+    "one",
 }
-_DONE = {                    # what a consumer was waited for, once it had come to that
-    "busy": "had done with its batch", "in-callback": "had come out of its callback", "stuck": "had come out of its handler", "frozen": "had thawed",
+_DONE = {  # what a consumer was waited for, once it had come to that
+    "busy": "had done with its batch",
+    "in-callback": "had come out of its callback",
+    "stuck": "had come out of its handler",
+    "frozen": "had thawed",
     "cut-off": "could be reached again",
 }
 _TIMERS = {
-    "session.timeout.ms": "its session ran out", "max.poll.interval.ms": "max.poll.interval.ms ran out", "heartbeat.interval.ms": "its heartbeat",
+    "session.timeout.ms": "its session ran out",
+    "max.poll.interval.ms": "max.poll.interval.ms ran out",
+    "heartbeat.interval.ms": "its heartbeat",
     "rebalance_timeout_ms": "the rebalance timeout was over",
 }
 
 
 def tell_phase(phase: Phase, owner_after: str = "") -> str:
-    """What the partition was waiting for, to stand behind its length: `waiting at the barrier for c1, which was busy …`. `owner_after` is who
-    had it in the end: where no timer ended a detection, it did."""
+    """What the partition was waiting for, to stand behind its length: `waiting at the barrier
+    for c1, which was busy …`. `owner_after` is who had it in the end: where no timer ended a
+    detection, it did.
+    """
     f = phase.facts
     if phase.kind is PhaseKind.DETECTION and f.consumer and not f.timer and owner_after:
         who = safe(f.consumer)
-        ended = f"{safe(owner_after)} took its place" if f.trigger == "replaced" and owner_after != f.consumer else "it was back"
+        ended = (
+            f"{safe(owner_after)} took its place"
+            if f.trigger == "replaced" and owner_after != f.consumer
+            else "it was back"
+        )
         return f"while {_silent(f, who)} and nobody knew{_until(f, ended)}"
     return _TELLERS[phase.kind](f, safe(f.consumer) or "a member")
 
@@ -219,29 +324,52 @@ def _until(f: Facts, ending: str = "") -> str:
     if f.until_us < 0:
         return ""
     said = ending or _TIMERS.get(f.timer, "")
-    return f" until {said} at {say_instant(f.until_us)}" if said else f" until {say_instant(f.until_us)}"
+    return (
+        f" until {said} at {say_instant(f.until_us)}"
+        if said
+        else f" until {say_instant(f.until_us)}"
+    )
 
 
 def _stuck(f: Facts, who: str) -> str:
-    doing = {"committing": "commit waited for the coordinator", "in-callback": "callback went on"}.get(f.doing, "handler was stuck")
+    doing = {
+        "committing": "commit waited for the coordinator",
+        "in-callback": "callback went on",
+    }.get(f.doing, "handler was stuck")
     return f"while {who}'s {doing}" + (_until(f) if f.timer else "")
 
 
 def _detection(f: Facts, who: str) -> str:
     if f.doing == "unled":
-        return "while nobody minded the topics, for their leader had come back without being told that it leads"
+        return (
+            "while nobody minded the topics, for their leader had come back without being told "
+            "that it leads"
+        )
     if not f.consumer:
-        return "until a metadata refresh told that it exists" if f.timer == "metadata.max.age.ms" else "until anybody knew of it"
+        return (
+            "until a metadata refresh told that it exists"
+            if f.timer == "metadata.max.age.ms"
+            else "until anybody knew of it"
+        )
     return f"while {_silent(f, who)} and nobody knew" + (_until(f) + _renewed(f) if f.timer else "")
 
 
 def _renewed(f: Facts) -> str:
-    """A session of somebody who is not there may still begin anew: its last requests are answered, and a round that completes counts as heard of."""
+    """A session of somebody who is not there may still begin anew: its last requests are
+    answered, and a round that completes counts as heard of.
+    """
     return f" (it had begun anew at {say_instant(f.heard_us)})" if f.heard_us >= 0 else ""
 
 
 def _silent(f: Facts, who: str) -> str:
-    states = {"dead": "was dead", "frozen": "was frozen", "cut-off": "was cut off", "stuck": "was stuck", "away": "was away", "closing": "was away"}
+    states = {
+        "dead": "was dead",
+        "frozen": "was frozen",
+        "cut-off": "was cut off",
+        "stuck": "was stuck",
+        "away": "was away",
+        "closing": "was away",
+    }
     return f"{who} {states.get(f.doing, 'was silent')}"
 
 
@@ -251,7 +379,11 @@ def _away(f: Facts, who: str) -> str:
     if f.doing in ("new", "starting"):
         return f"until {who} {'came' if f.doing == 'new' else 'had started'}"
     joined = " and joined again" if f.trigger == "rejoined" else ""
-    return f"until {who} {_DONE[f.doing]}{joined}{_at(f)}" if f.doing in _DONE else f"until {who} was back"
+    return (
+        f"until {who} {_DONE[f.doing]}{joined}{_at(f)}"
+        if f.doing in _DONE
+        else f"until {who} was back"
+    )
 
 
 def _at(f: Facts) -> str:
@@ -265,7 +397,7 @@ def _barrier(f: Facts, who: str) -> str:
         return "waiting at the barrier for the last member to join"
     if f.doing == "unaware":
         return f"waiting at the barrier for {who}, which did not hear of the rebalance{_until(f)}"
-    if f.doing == "dead" and f.timer:                # a new process of that name may be there and well
+    if f.doing == "dead" and f.timer:  # a new process of that name may be there and well
         return f"waiting at the barrier for {who}'s dead process{_until(f)}"
     said = _DOING.get(f.doing)
     if said is None:
@@ -284,7 +416,9 @@ def _notice(f: Facts, who: str) -> str:
 
 
 def _heard(f: Facts) -> str:
-    """How and when: at its heartbeat, which comes whatever the application does, or in an answer to what only its poll could send."""
+    """How and when: at its heartbeat, which comes whatever the application does, or in an answer
+    to what only its poll could send.
+    """
     at = f" at {say_instant(f.until_us)}" if f.consumer and f.until_us >= 0 else ""
     if f.timer or not f.consumer:
         return f" at its heartbeat{at}"
@@ -295,15 +429,21 @@ def _revoke(f: Facts, who: str) -> str:
     if f.doing == "no-coordinator":
         return f"while {who} had no coordinator to commit to or to leave{_until(f)}"
     committed = f"while {who} committed{', again and again' if f.trigger == 'refused' else ''}"
-    return {"closing": f"while {who} closed", "in-callback": f"while {who} ran its revocation callback", "committing": committed}.get(
-        f.doing, f"while {who} gave it up")
+    return {
+        "closing": f"while {who} closed",
+        "in-callback": f"while {who} ran its revocation callback",
+        "committing": committed,
+    }.get(f.doing, f"while {who} gave it up")
 
 
 def _follow_up(f: Facts, who: str) -> str:
     if not f.consumer:
         return "waiting for the second rebalance"
     if f.doing == "torn":
-        return f"without a second rebalance: {who} had restarted under its static id before it could set that off"
+        return (
+            f"without a second rebalance: {who} had restarted under its static id before it "
+            "could set that off"
+        )
     if f.doing == "no-coordinator":
         return f"waiting for the second rebalance, without a coordinator{_until(f)}"
     if f.until_us < 0:
@@ -314,7 +454,11 @@ def _follow_up(f: Facts, who: str) -> str:
 def _pickup(f: Facts, who: str) -> str:
     if f.doing == "no-coordinator":
         return f"without a coordinator that could have told {who}{_until(f)}"
-    return f"until the broker computed at {who}'s heartbeat" if f.doing == "computing" else f"until {who} was told at its heartbeat"
+    return (
+        f"until the broker computed at {who}'s heartbeat"
+        if f.doing == "computing"
+        else f"until {who} was told at its heartbeat"
+    )
 
 
 def _assignment(f: Facts, who: str) -> str:
@@ -332,7 +476,10 @@ def _assignment(f: Facts, who: str) -> str:
 
 def _fetch(f: Facts, who: str) -> str:
     if f.doing == "reconnecting":
-        return f"until {who}'s connections were through again, which TCP and the client try at growing intervals"
+        return (
+            f"until {who}'s connections were through again, which TCP and the client try at "
+            "growing intervals"
+        )
     if f.doing in ("stuck", "in-callback"):
         return f"while {who} {_DOING[f.doing]}{_until(f)}"
     if f.doing == "busy":
@@ -347,8 +494,10 @@ _TELLERS: dict[PhaseKind, Callable[[Facts, str], str]] = {
     PhaseKind.NOTICE: _notice,
     PhaseKind.REVOKE: _revoke,
     PhaseKind.RELEASE: lambda f, who: (
-        f"without a coordinator to which {who} could have confirmed that it had let go{_until(f)}" if f.doing == "no-coordinator"
-        else f"until {who} confirmed that it had let go"),
+        f"without a coordinator to which {who} could have confirmed that it had let go{_until(f)}"
+        if f.doing == "no-coordinator"
+        else f"until {who} confirmed that it had let go"
+    ),
     PhaseKind.INTERVAL: lambda f, who: "because the broker waits between two assignments",
     PhaseKind.BARRIER: _barrier,
     PhaseKind.FOLLOW_UP: _follow_up,
@@ -359,18 +508,29 @@ _TELLERS: dict[PhaseKind, Callable[[Facts, str], str]] = {
 }
 
 
-# ------------------------------------------------------------------------------------------------ causes
+# ------------------------------------------------------------------------------------------- causes
 
 _CAUSES = {
-    "scale-out": "when {c} joined", "restart": "when {c} came back after a restart", "rejoined": "when {c} joined again", "left": "when {c} left",
-    "stopped": "when {c} stopped", "enforced": "when {c} asked for a rebalance",
-    "crashed": "after {c} crashed", "fatal": "after {c} died of an error", "froze": "after {c} froze", "stuck": "when {c}'s handler got stuck",
+    "scale-out": "when {c} joined",
+    "restart": "when {c} came back after a restart",
+    "rejoined": "when {c} joined again",
+    "left": "when {c} left",
+    "stopped": "when {c} stopped",
+    "enforced": "when {c} asked for a rebalance",
+    "crashed": "after {c} crashed",
+    "fatal": "after {c} died of an error",
+    "froze": "after {c} froze",
+    "stuck": "when {c}'s handler got stuck",
     "commit-unanswered": "when {c}'s commit was not answered",
     "poll-interval-exceeded": "when {c} outlasted max.poll.interval.ms",
-    "session-expired": "when {c}'s session ran out", "cut-off": "after {c} was cut off",
-    "static-restart": "when {c} restarted under its static id", "topic-changed": "when the topic changed",
+    "session-expired": "when {c}'s session ran out",
+    "cut-off": "after {c} was cut off",
+    "static-restart": "when {c} restarted under its static id",
+    "topic-changed": "when the topic changed",
     "subscription-changed": "when {c} changed its subscription",
-    "coordinator-moved": "when the coordinator moved", "callback": "while {c} was in a callback", "rebalance": "in a rebalance",
+    "coordinator-moved": "when the coordinator moved",
+    "callback": "while {c} was in a callback",
+    "rebalance": "in a rebalance",
     "start": "while the group formed",
 }
 
@@ -382,12 +542,21 @@ def tell_cause(cause: Cause) -> str:
 
 
 _TRIGGERS = {
-    "joined": "{c} joined", "left": "{c} left", "session-expired": "{c}'s session ran out", "poll-expired": "{c} outlasted max.poll.interval.ms",
-    "metadata-changed": "topics changed", "leader-rejoined": "the leader {c} joined again", "rejoined": "{c} joined again",
+    "joined": "{c} joined",
+    "left": "{c} left",
+    "session-expired": "{c}'s session ran out",
+    "poll-expired": "{c} outlasted max.poll.interval.ms",
+    "metadata-changed": "topics changed",
+    "leader-rejoined": "the leader {c} joined again",
+    "rejoined": "{c} joined again",
     "enforced": "{c} asked for a rebalance (enforceRebalance)",
     "static-protocol-changed": "{c} came back with another assignor list",
-    "sync-expired": "{c} did not send SyncGroup in time", "write-failed": "the assignment could not be written", "barrier-unmet": "the barrier's time ran out",
-    "coordinator-moved": "the coordinator moved", "regrouped": "members joined again", "subscription-changed": "{c} changed its subscription",
+    "sync-expired": "{c} did not send SyncGroup in time",
+    "write-failed": "the assignment could not be written",
+    "barrier-unmet": "the barrier's time ran out",
+    "coordinator-moved": "the coordinator moved",
+    "regrouped": "members joined again",
+    "subscription-changed": "{c} changed its subscription",
 }
 
 

@@ -1,7 +1,9 @@
-"""A sweep's answer as one page that needs nothing but itself: heat map, percentile curves, Pareto front, tornado; a click shows a point.
+"""A sweep's answer as one page that needs nothing but itself: heat map, percentile curves, Pareto
+front, tornado; a click shows a point.
 
-Names in plans are hostile text: they reach the page as JSON with every `<` spelt out, and the script writes text nodes only. Script and
-style are allowed by their hashes, everything else by nobody.
+Names in plans are hostile text: they reach the page as JSON with every `<` spelt out, and the
+script writes text nodes only. Script and style are allowed by their hashes, everything else by
+nobody.
 """
 
 from __future__ import annotations
@@ -18,21 +20,37 @@ from rebalsim.domain.budget import Budget
 from rebalsim.domain.metrics import METRICS
 from rebalsim.reports.sweep_words import verdict_sentence
 
-_ALSO = ("rebalances", "partition_seconds", "lag_peak", "settle_time", "unsettled", "duplicates", "members_removed")
+_ALSO = (
+    "rebalances",
+    "partition_seconds",
+    "lag_peak",
+    "settle_time",
+    "unsettled",
+    "duplicates",
+    "members_removed",
+)
 
 
 def render_html(answer: Answer) -> str:
     """The page."""
     style, script = _part("sweep_page.css"), _part("sweep_page.js")
-    policy = (f"default-src 'none'; style-src 'sha256-{_hash(style)}'; script-src 'sha256-{_hash(script)}'; "
-              "base-uri 'none'; form-action 'none'")
-    data = json.dumps(_data(answer), ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    policy = (
+        f"default-src 'none'; style-src 'sha256-{_hash(style)}'; script-src "
+        f"'sha256-{_hash(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    data = json.dumps(_data(answer), ensure_ascii=False, separators=(",", ":")).replace(
+        "<", "\\u003c"
+    )
     title = html.escape(answer.title)
     about = f"<p>{html.escape(answer.description)}</p>" if answer.description else ""
     pictures = "".join(
-        f'<section><h2>{heading}</h2>{before}<div id="{name}"></div><details><summary>as a table</summary>'
+        f'<section><h2>{heading}</h2>{before}<div id="{name}"></div><details><summary>as a '
+        "table</summary>"
         f'<div class="scroll" id="{name}-table"></div></details></section>'
-        for name, heading, before in (("heat", "Over two axes", '<div class="controls" id="heat-controls"></div>'),)
+        for name, heading, before in (
+            ("heat", "Over two axes", '<div class="controls" id="heat-controls"></div>'),
+        )
     )
     pair = "".join(
         f'<section><h2>{heading}</h2><div id="{name}"></div><details><summary>as a table</summary>'
@@ -40,18 +58,27 @@ def render_html(answer: Answer) -> str:
         for name, heading in (("pareto", "What can be had for what"), ("curves", "Over the seeds"))
     )
     return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        f'<meta name="viewport" content="width=device-width,initial-scale=1"><title>{title} – rebalsim sweep</title><style>{style}</style></head><body>\n'
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta '
+        f'http-equiv="Content-Security-Policy" content="{policy}">\n'
+        f'<meta name="viewport" content="width=device-width,initial-scale=1"><title>{title} – '
+        f"rebalsim sweep</title><style>{style}</style></head><body>\n"
         f"<header><h1>{title}</h1>{about}<p><strong>{html.escape(verdict_sentence(answer))}</strong></p>"
-        f'<p class="dim">{answer.runs:,} runs · plan {html.escape(answer.plan_file)} · rebalsim {html.escape(answer.version)}'
+        f'<p class="dim">{answer.runs:,} runs · plan {html.escape(answer.plan_file)} · rebalsim '
+        f"{html.escape(answer.version)}"
         f"{'' if answer.is_all_shown else ' · of so many points this page shows the best, the front, and the plane through the best one'}</p></header>\n"
-        f'<main><section><h2>Meeting all budgets, by {html.escape(", then ".join(answer.objectives))}</h2><div id="best"></div></section>\n'
-        f'<section><h2>The point you chose</h2><div id="chosen"></div></section>\n{pictures}\n<div class="two">{pair}</div>\n'
-        f'<section><h2>What moves {html.escape(answer.main_metric.replace("_", " "))}</h2><p class="dim">The mean over all points that have the value '
-        f'where it is lowest, and highest.</p><div id="tornado"></div><details><summary>as a table</summary><div class="scroll" id="tornado-table"></div>'
+        "<main><section><h2>Meeting all budgets, by "
+        f'{html.escape(", then ".join(answer.objectives))}</h2><div id="best"></div></section>\n'
+        "<section><h2>The point you chose</h2><div "
+        f'id="chosen"></div></section>\n{pictures}\n<div class="two">{pair}</div>\n'
+        f"<section><h2>What moves {html.escape(answer.main_metric.replace('_', ' '))}</h2><p "
+        'class="dim">The mean over all points that have the value '
+        'where it is lowest, and highest.</p><div id="tornado"></div><details><summary>as a '
+        'table</summary><div class="scroll" id="tornado-table"></div>'
         f"</details></section></main>\n"
-        f'<noscript><p>This page draws with a script of its own. Without it, see the tables in {html.escape(answer.out)}.</p></noscript>\n'
-        f'<script type="application/json" id="data">{data}</script>\n<script>{script}</script>\n</body></html>\n'
+        "<noscript><p>This page draws with a script of its own. Without it, see the tables in "
+        f"{html.escape(answer.out)}.</p></noscript>\n"
+        '<script type="application/json" '
+        f'id="data">{data}</script>\n<script>{script}</script>\n</body></html>\n'
     )
 
 
@@ -65,37 +92,94 @@ def _hash(text: str) -> str:
 
 def _data(answer: Answer) -> dict[str, Any]:
     objective_metrics = [text.split()[-1].replace("-", "_") for text in answer.objectives]
-    wanted = (answer.main_metric, *objective_metrics, *(_metric_of(b) for b in answer.budgets), answer.show, *_ALSO)
+    wanted = (
+        answer.main_metric,
+        *objective_metrics,
+        *(_metric_of(b) for b in answer.budgets),
+        answer.show,
+        *_ALSO,
+    )
     metrics = list(dict.fromkeys(m for m in wanted if m in METRICS))
     known = [m for m in metrics if all(m in p.metrics for p in answer.shown[:1])]
     units: dict[str, str] = {m: METRICS[m].unit for m in known}
     for name in objective_metrics:
         axis = next((a for a in answer.axes if a.name == name), None)
-        units.setdefault(name, "money" if name == "cost" else axis.kind if axis else METRICS[name].unit if name in METRICS else "count")
+        units.setdefault(
+            name,
+            "money"
+            if name == "cost"
+            else axis.kind
+            if axis
+            else METRICS[name].unit
+            if name in METRICS
+            else "count",
+        )
     names = [a.name for a in answer.axes]
     heat = [names.index(h) for h in answer.heat if h in names]
-    limits = [{"metric": _metric_of(b.budget), "limit": b.limit} for b in answer.next_cheaper_budgets]
+    limits = [
+        {"metric": _metric_of(b.budget), "limit": b.limit} for b in answer.next_cheaper_budgets
+    ]
     return {
-        "axes": [{"name": a.name, "path": a.path, "labels": list(a.labels)} for a in answer.axes], "variants": list(answer.variants),
-        "objectives": list(answer.objectives), "objectiveMetrics": objective_metrics, "budgets": list(answer.budgets), "limits": limits,
-        "metrics": known, "units": units, "main": answer.main_metric, "percentile": answer.main_percentile, "currency": answer.currency,
-        "heat": heat or [0], "out": answer.out, "firstSeed": answer.first_seed, "seeds": answer.seeds,
-        "show": answer.show if answer.show in ("verdict", "settles", *known) else answer.main_metric,
-        "best": [f"{p.number}-{p.variant}" for p in answer.best], "curves": answer.curves,
+        "axes": [{"name": a.name, "path": a.path, "labels": list(a.labels)} for a in answer.axes],
+        "variants": list(answer.variants),
+        "objectives": list(answer.objectives),
+        "objectiveMetrics": objective_metrics,
+        "budgets": list(answer.budgets),
+        "limits": limits,
+        "metrics": known,
+        "units": units,
+        "main": answer.main_metric,
+        "percentile": answer.main_percentile,
+        "currency": answer.currency,
+        "heat": heat or [0],
+        "out": answer.out,
+        "firstSeed": answer.first_seed,
+        "seeds": answer.seeds,
+        "show": answer.show
+        if answer.show in ("verdict", "settles", *known)
+        else answer.main_metric,
+        "best": [f"{p.number}-{p.variant}" for p in answer.best],
+        "curves": answer.curves,
         "points": [_point(answer, p, known) for p in answer.shown],
-        "tornado": [{"axis": b.axis, "low": b.low, "lowValue": b.low_value, "high": b.high, "highValue": b.high_value,
-                     "values": [{"value": v.value, "points": v.points, "share": v.pass_share, "mean": v.mean, "least": v.least, "most": v.most}
-                                for v in b.values]} for b in answer.tornado],
+        "tornado": [
+            {
+                "axis": b.axis,
+                "low": b.low,
+                "lowValue": b.low_value,
+                "high": b.high,
+                "highValue": b.high_value,
+                "values": [
+                    {
+                        "value": v.value,
+                        "points": v.points,
+                        "share": v.pass_share,
+                        "mean": v.mean,
+                        "least": v.least,
+                        "most": v.most,
+                    }
+                    for v in b.values
+                ],
+            }
+            for b in answer.tornado
+        ],
     }
 
 
 def _point(answer: Answer, point: PointSaid, metrics: list[str]) -> dict[str, Any]:
     budgets = list(answer.budgets)
     said: dict[str, Any] = {
-        "n": point.number, "s": answer.scenarios.index(point.scenario), "v": answer.variants.index(point.variant),
+        "n": point.number,
+        "s": answer.scenarios.index(point.scenario),
+        "v": answer.variants.index(point.variant),
         "d": [point.digits[a.name] for a in answer.axes],
-        "w": point.verdict, "b": [budgets.index(b) for b in point.broken if b in budgets], "o": list(point.objectives), "f": point.is_on_front,
-        "m": [list(point.metrics[m]) for m in metrics], "g": point.settles, "r": point.pass_share, "k": point.seeds,
+        "w": point.verdict,
+        "b": [budgets.index(b) for b in point.broken if b in budgets],
+        "o": list(point.objectives),
+        "f": point.is_on_front,
+        "m": [list(point.metrics[m]) for m in metrics],
+        "g": point.settles,
+        "r": point.pass_share,
+        "k": point.seeds,
     }
     if point.fullest:
         said["u"] = round(point.fullest, 3)

@@ -16,7 +16,10 @@ def sweep_document(answer: Answer) -> dict[str, Any]:
     document = asdict(answer)
     for name in ("shown", "curves", "heat", "show"):
         del document[name]
-    units = {m: METRICS[m].unit for m in sorted({name: None for p in answer.best[:1] for name in p.metrics})}
+    units = {
+        m: METRICS[m].unit
+        for m in sorted({name: None for p in answer.best[:1] for name in p.metrics})
+    }
     return {"schema_version": SCHEMA_VERSION, "kind": "sweep", **document, "units": units}
 
 

@@ -1,4 +1,6 @@
-"""A sweep's answer on a terminal: what meets the budgets, cheapest first; what the next cheaper one breaks; what moves the result."""
+"""A sweep's answer on a terminal: what meets the budgets, cheapest first; what the next cheaper
+one breaks; what moves the result.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,23 @@ from rebalsim.reports.sweep_words import (
 )
 
 ROWS = 10
-_ASCII = str.maketrans({"━": "=", "▏": "|", "▕": "|", "…": "~", "·": "-", "×": "x", "✓": "+", "✗": "x", "–": "-", "→": ">", "≤": "<", "≥": ">", "µ": "u"})
+_ASCII = str.maketrans(
+    {
+        "━": "=",
+        "▏": "|",
+        "▕": "|",
+        "…": "~",
+        "·": "-",
+        "×": "x",
+        "✓": "+",
+        "✗": "x",
+        "–": "-",
+        "→": ">",
+        "≤": "<",
+        "≥": ">",
+        "µ": "u",
+    }
+)
 
 
 def render_answer(answer: Answer, console: Console, is_ascii: bool = False) -> None:
@@ -35,26 +53,48 @@ def render_answer(answer: Answer, console: Console, is_ascii: bool = False) -> N
             line = Text(line.plain.translate(_ASCII), spans=line.spans)
         line.rstrip()
         # A command is to be copied: it is never broken into lines.
-        console.print(line, overflow="fold", no_wrap=len(line) <= width, highlight=False, soft_wrap=is_command)
+        console.print(
+            line, overflow="fold", no_wrap=len(line) <= width, highlight=False, soft_wrap=is_command
+        )
 
     say(Text(answer.title, style="bold"))
     points = answer.points
-    say(f"{answer.runs:,} runs over {points:,} points{' (each variant counts)' if len(answer.variants) > 1 else ''} → {answer.out}", is_command=True)
+    say(
+        f"{answer.runs:,} runs over {points:,} "
+        f"points{' (each variant counts)' if len(answer.variants) > 1 else ''} → {answer.out}",
+        is_command=True,
+    )
     say()
     say(Text(verdict_sentence(answer), style="bold"))
     for error, count in answer.errors[:3]:
         say(Text(f"  {count:,} × {error}", style="dim"))
     if answer.cut:
-        say(Text(f"  {answer.cut:,} points took longer than the plan's run_limit and were cut", style="yellow"))
+        say(
+            Text(
+                f"  {answer.cut:,} points took longer than the plan's run_limit and were cut",
+                style="yellow",
+            )
+        )
     shown = answer.best or answer.front
     if shown:
         say()
-        say(Text(f"{'Meeting all budgets' if answer.best else 'Nothing meets all budgets. What nothing else beats'}, by {', then '.join(answer.objectives)}",
-                 style="bold"))
+        say(
+            Text(
+                f"{'Meeting all budgets' if answer.best else 'Nothing meets all budgets. What nothing else beats'}, "
+                f"by {', then '.join(answer.objectives)}",
+                style="bold",
+            )
+        )
         for line in _table(answer, shown[:ROWS], width):
             say(line)
         if len(shown) > ROWS or (answer.best and answer.passing > ROWS):
-            say(Text(f"  and {max(len(shown), answer.passing if answer.best else 0) - ROWS:,} more (see the table `points`)", style="dim"))
+            say(
+                Text(
+                    f"  and {max(len(shown), answer.passing if answer.best else 0) - ROWS:,} "
+                    "more (see the table `points`)",
+                    style="dim",
+                )
+            )
     if answer.best:
         say()
         say(Text("The first of them", style="bold"))
@@ -67,7 +107,13 @@ def render_answer(answer: Answer, console: Console, is_ascii: bool = False) -> N
         say(f"  {replay_command(answer, answer.best[0], answer.first_seed)}", is_command=True)
     if answer.tornado:
         say()
-        say(Text(f"What moves {main_title(answer)}: its mean over all points with the value where that is lowest, and highest", style="bold"))
+        say(
+            Text(
+                f"What moves {main_title(answer)}: its mean over all points with the value where "
+                "that is lowest, and highest",
+                style="bold",
+            )
+        )
         for line in _tornado(answer, answer.tornado, width):
             say(line)
 
@@ -79,24 +125,38 @@ def _next_cheaper(answer: Answer, say: object) -> None:
     if point is None:
         say(f"Nothing that breaks a budget would be better in {answer.objectives[0]}.")
         return
-    say(Text(f"The next cheaper one ({say_objective(answer, 0, point.objectives[0])}) breaks", style="bold"))
+    say(
+        Text(
+            f"The next cheaper one ({say_objective(answer, 0, point.objectives[0])}) breaks",
+            style="bold",
+        )
+    )
     say(f"  {say_settings(point)}")
     for budget in answer.next_cheaper_budgets:
         if budget.verdict != "fail":
             continue
         over = ""
         if budget.observed is not None and budget.limit is not None:
-            over = f": {say_metric(budget.metric, budget.observed)}, {say_metric(budget.metric, abs(budget.observed - budget.limit))} beyond it"
-        seeds = f"; {budget.pass_share * 100:.0f} % of the seeds are within" if point.seeds > 1 else ""
+            over = (
+                f": {say_metric(budget.metric, budget.observed)}, "
+                f"{say_metric(budget.metric, abs(budget.observed - budget.limit))} beyond it"
+            )
+        seeds = (
+            f"; {budget.pass_share * 100:.0f} % of the seeds are within" if point.seeds > 1 else ""
+        )
         say(Text(f"  ✗ {budget.budget}{over}{seeds}", style="red"))
     if (point.fullest or 0) > 1:
         say(Text(f"  {falls_behind(point)}", style="red"))
 
 
 def _table(answer: Answer, points: tuple[PointSaid, ...], width: int) -> list[Text]:
-    """Points as rows: what varies, then what it comes to. Columns that do not fit are left out from the least important on."""
+    """Points as rows: what varies, then what it comes to. Columns that do not fit are left out
+    from the least important on.
+    """
     varying = [a for a in answer.axes if a.is_sampled or len(a.labels) > 1]
-    columns: list[tuple[str, list[str], str]] = [("point", [str(p.number) for p in points], "right")]
+    columns: list[tuple[str, list[str], str]] = [
+        ("point", [str(p.number) for p in points], "right")
+    ]
     if len(answer.scenarios) > 1:
         columns.append(("scenario", [p.scenario for p in points], "left"))
     columns += [(a.name, [p.at[a.name] for p in points], "right") for a in varying]
@@ -107,7 +167,13 @@ def _table(answer: Answer, points: tuple[PointSaid, ...], width: int) -> list[Te
     for place, text in enumerate(answer.objectives):
         if names[place] not in [a.name for a in answer.axes]:
             title = "a month" if names[place] == "cost" else text
-            columns.append((title, [say_objective(answer, place, p.objectives[place]) for p in points], "right"))
+            columns.append(
+                (
+                    title,
+                    [say_objective(answer, place, p.objectives[place]) for p in points],
+                    "right",
+                )
+            )
     keep = min(len(columns), keep + 2)
     if "cost" not in names and answer.has_costs:
         columns.append(("a month", [say_money(answer, p.cost_per_hour) for p in points], "right"))
@@ -115,16 +181,32 @@ def _table(answer: Answer, points: tuple[PointSaid, ...], width: int) -> list[Te
         columns.append(("fullest", [say_busy(p.fullest) for p in points], "right"))
     for metric in ("rebalances", "lag_peak", "partition_seconds"):
         if metric not in names:
-            columns.append((metric, [say_metric(metric, p.metrics[metric][1]) for p in points], "right"))
+            columns.append(
+                (metric, [say_metric(metric, p.metrics[metric][1]) for p in points], "right")
+            )
     while len(columns) > keep and _width(columns) > width:
         columns.pop()
     while _width(columns) > width and any(len(title) > 8 for title, _, _ in columns):
         place = max(range(len(columns)), key=lambda i: len(columns[i][0]))
         title, cells, side = columns[place]
         columns[place] = (title[: max(7, len(title) - 4)].rstrip("_…") + "…", cells, side)
-    lines = [Text("  ") + Text("  ".join(_pad(title, _wide(title, cells), side) for title, cells, side in columns), style="dim")]
+    lines = [
+        Text("  ")
+        + Text(
+            "  ".join(_pad(title, _wide(title, cells), side) for title, cells, side in columns),
+            style="dim",
+        )
+    ]
     for row in range(len(points)):
-        lines.append(Text("  " + "  ".join(_pad(cells[row], _wide(title, cells), side) for title, cells, side in columns), style="green" if row == 0 else ""))
+        lines.append(
+            Text(
+                "  "
+                + "  ".join(
+                    _pad(cells[row], _wide(title, cells), side) for title, cells, side in columns
+                ),
+                style="green" if row == 0 else "",
+            )
+        )
     return lines
 
 
@@ -153,7 +235,10 @@ def _tornado(answer: Answer, bars: tuple[Bar, ...], width: int) -> list[Text]:
     for bar in bars:
         start = round((bar.low - least) / span * (room - 1))
         end = max(start + 1, round((bar.high - least) / span * (room - 1)) + 1)
-        line = Text(f"  {bar.axis.ljust(names)}  {f'{bar.low_value} {say_metric(answer.main_metric, bar.low)}'.rjust(lows)} ")
+        line = Text(
+            f"  {bar.axis.ljust(names)}  "
+            f"{f'{bar.low_value} {say_metric(answer.main_metric, bar.low)}'.rjust(lows)} "
+        )
         line.append(" " * start + "━" * (end - start) + " " * (room - end), style="cyan")
         line.append(f" {say_metric(answer.main_metric, bar.high)} {bar.high_value}")
         lines.append(line)

@@ -52,23 +52,38 @@ def say_busy(share: float | None) -> str:
 
 
 def say_kafka_settings(point: PointSaid) -> str:
-    """`members 80 · session.timeout.ms 10s · cooperative`: by the keys that one writes, where `say_settings` has the plan's short names."""
-    keys = [(path.removeprefix("group.config.").removeprefix("group."), value) for path, value in point.settings]
+    """`members 80 · session.timeout.ms 10s · cooperative`: by the keys that one writes, where
+    `say_settings` has the plan's short names.
+    """
+    keys = [
+        (path.removeprefix("group.config.").removeprefix("group."), value)
+        for path, value in point.settings
+    ]
     return " · ".join([*(f"{key} {value}" for key, value in keys), point.variant])
 
 
 def fullest_said(point: PointSaid) -> str:
-    return f"its member with the most partitions is busy {say_busy(point.fullest)} of the time, before anything happens"
+    return (
+        f"its member with the most partitions is busy {say_busy(point.fullest)} of the time, "
+        "before anything happens"
+    )
 
 
 def falls_behind(point: PointSaid) -> str:
     """Why no timeout helps where members have too much to do."""
-    return f"its fullest member would have to be busy {say_busy(point.fullest)} of the time: its lag grows for ever"
+    return (
+        f"its fullest member would have to be busy {say_busy(point.fullest)} of the time: its "
+        "lag grows for ever"
+    )
 
 
 def main_title(answer: Answer) -> str:
     """The metric that pictures are about, with its percentile over the seeds."""
-    over = f"p{answer.main_percentile:g} of seeds" if answer.main_percentile is not None else "worst seed"
+    over = (
+        f"p{answer.main_percentile:g} of seeds"
+        if answer.main_percentile is not None
+        else "worst seed"
+    )
     return f"{answer.main_metric} ({over})"
 
 
@@ -99,8 +114,12 @@ def verdict_sentence(answer: Answer) -> str:
     if answer.failing:
         parts.append(f"{answer.failing:,} break a budget")
     if answer.inconclusive:
-        parts.append(f"{answer.inconclusive:,} cannot be judged (something was still open at the horizon)")
+        parts.append(
+            f"{answer.inconclusive:,} cannot be judged (something was still open at the horizon)"
+        )
     if answer.erring:
         parts.append(f"{answer.erring:,} cannot be played")
-    said = f"{answer.passing:,} of {answer.points:,} " + ("meet all budgets" if answer.budgets else "were played (there are no budgets)")
+    said = f"{answer.passing:,} of {answer.points:,} " + (
+        "meet all budgets" if answer.budgets else "were played (there are no budgets)"
+    )
     return said + (f"; {', '.join(parts)}" if parts else "")

@@ -1,4 +1,6 @@
-"""The bars of a variant as styled lines: a ruler, the script, the group's lane, a line a partition. Colour helps, and nothing hangs on it."""
+"""The bars of a variant as styled lines: a ruler, the script, the group's lane, a line a
+partition. Colour helps, and nothing hangs on it.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,15 @@ from rebalsim.reports.script_marks import ranked
 from rebalsim.reports.timeline import Row, Window, choose, codes_of_states, fold, lay_out, runs
 from rebalsim.reports.view import View
 
-REMARK = 20            # columns at the right for what the longest pause was
+REMARK = 20  # columns at the right for what the longest pause was
 STATES = {look[0]: (state, look) for state, look in STATE_LOOKS.items()}
 STATES_SAID = {
-    "Empty": "empty", "PreparingRebalance": "members join", "CompletingRebalance": "assignment is awaited", "Assigning": "broker computes",
-    "Reconciling": "members reconcile", "Dead": "dead",
+    "Empty": "empty",
+    "PreparingRebalance": "members join",
+    "CompletingRebalance": "assignment is awaited",
+    "Assigning": "broker computes",
+    "Reconciling": "members reconcile",
+    "Dead": "dead",
 }
 
 
@@ -31,31 +37,50 @@ class Canvas:
         longest = max((len(safe(str(lane.partition))) for lane in lanes), default=9)
         self.label = max(9, min(longest, view.width // 4))
         from_us, until_us = view.window(horizon_us)
-        self.window = Window(from_us, until_us, max(16, view.width - 2 - self.label - 1 - 1 - REMARK))
+        self.window = Window(
+            from_us, until_us, max(16, view.width - 2 - self.label - 1 - 1 - REMARK)
+        )
         self.prefix = common_prefix([owner for lane in lanes for owner in lane.owners])
-        self.kinds: dict[PhaseKind, None] = {}           # what was drawn, for the legend
+        self.kinds: dict[PhaseKind, None] = {}  # what was drawn, for the legend
         self.states: dict[str, None] = {}
         self.has_brief = False
 
-    # ------------------------------------------------------------------------------------------------ lines
+    # ---------------------------------------------------------------------------------------- lines
 
     def ruler(self) -> list[Line]:
         """Round instants above the bars."""
-        return [self._line("", Line(row, "dim"), "") for row in place(ticks(self.window, 10), self.view.width - 3 - self.label, 1)]
+        return [
+            self._line("", Line(row, "dim"), "")
+            for row in place(ticks(self.window, 10), self.view.width - 3 - self.label, 1)
+        ]
 
     def script(self, marks: Sequence[Mark]) -> list[Line]:
         """What was done to the world, at its instants."""
         told = ranked(m for m in marks if self.window.holds(m.at_us))
         labels = [(self.window.column(m.at_us), "▼" + safe(m.text or m.action)) for m, _ in told]
-        rows = place_clipped(labels, self.view.width - 3 - self.label, [rank for _, rank in told], (40, 24, 16), self.view.is_ascii)
-        return [self._line("script" if i == 0 else "", Line(row, "bold"), "") for i, row in enumerate(rows)]
+        rows = place_clipped(
+            labels,
+            self.view.width - 3 - self.label,
+            [rank for _, rank in told],
+            (40, 24, 16),
+            self.view.is_ascii,
+        )
+        return [
+            self._line("script" if i == 0 else "", Line(row, "bold"), "")
+            for i, row in enumerate(rows)
+        ]
 
     def group(self, variant: VariantReport, group: str, is_named: bool) -> Line:
         """The group's states, and how many rebalances that were."""
         codes = codes_of_states(variant.analysis.group_states[group], self.window)
         count = sum(
-            1 for r in variant.analysis.rebalances
-            if r.group == group and not r.is_formation and self.window.overlaps(r.prepared_us, max(r.barrier_us, r.stable_us, r.settled_us) + 1)
+            1
+            for r in variant.analysis.rebalances
+            if r.group == group
+            and not r.is_formation
+            and self.window.overlaps(
+                r.prepared_us, max(r.barrier_us, r.stable_us, r.settled_us) + 1
+            )
         )
         bar = Line()
         for _, length, code in runs(codes):
@@ -72,14 +97,19 @@ class Canvas:
         return self._line(safe(group) if is_named else "group", bar, plural(count, "rebalance"))
 
     def partitions(self, lanes: Sequence[Lane]) -> list[Line]:
-        """A line for each group of equal partitions, those that stood still longest if there are too many."""
+        """A line for each group of equal partitions, those that stood still longest if there are
+        too many.
+        """
         folded = fold(lay_out(lanes, self.window))
         shown = choose(folded, self.view.most_rows)
         lines = []
         for row in shown:
             lines.append(self._line(safe(str(row.lane.partition)), self._bar(row), remark(row)))
             if row.alike:
-                told = f"+{len(row.alike):,} like this: {partitions_told(lane.partition for lane in row.alike)}"
+                told = (
+                    f"+{len(row.alike):,} like this: "
+                    f"{partitions_told(lane.partition for lane in row.alike)}"
+                )
                 lines.append(Line("    " + self._plain(clip(told, self.view.width - 4)), "dim"))
         left = sum(1 + len(row.alike) for row in folded) - sum(1 + len(row.alike) for row in shown)
         if left:
@@ -106,33 +136,59 @@ class Canvas:
         return lines
 
     def _sign(self, sign: str, style: str, meaning: str) -> Line:
-        return Line(sign.translate(_TWINS) if self.view.is_ascii else sign, style).add(f" {meaning}")
+        return Line(sign.translate(_TWINS) if self.view.is_ascii else sign, style).add(
+            f" {meaning}"
+        )
 
-    # ------------------------------------------------------------------------------------------------ one line
+    # ------------------------------------------------------------------------------------- one line
 
     def _line(self, label: str, bar: Line, remark_text: str) -> Line:
-        line = Line("  " + clip_middle(self._plain(label), self.label, self.view.is_ascii).ljust(self.label) + " ")
+        line = Line(
+            "  "
+            + clip_middle(self._plain(label), self.label, self.view.is_ascii).ljust(self.label)
+            + " "
+        )
         for text, style in bar.pieces:
             line.add(text.translate(_TWINS) if self.view.is_ascii else text, style)
         if remark_text:
             line.pad_to(2 + self.label + 1 + self.window.columns + 1)
             told = self._plain(remark_text)
-            line.add(clip(told if len(told) <= REMARK else told.replace(" ×", "×").replace(" x", "x"), REMARK, self.view.is_ascii))
+            line.add(
+                clip(
+                    told if len(told) <= REMARK else told.replace(" ×", "×").replace(" x", "x"),
+                    REMARK,
+                    self.view.is_ascii,
+                )
+            )
         return line
 
     def _bar(self, row: Row) -> Line:
-        """The bar's signs by runs, with owners' names written into the stretch where they begin to consume, if there is room for them."""
+        """The bar's signs by runs, with owners' names written into the stretch where they begin
+        to consume, if there is room for them.
+        """
         names: dict[int, str] = {}
         for column, owner in row.owners:
             start = row.codes.find(CONSUMING, column)
-            end = next((i for i in range(start, len(row.codes)) if row.codes[i] != CONSUMING), len(row.codes))
+            end = next(
+                (i for i in range(start, len(row.codes)) if row.codes[i] != CONSUMING),
+                len(row.codes),
+            )
             whole = self._plain(safe(owner))
-            for name in (whole, "…" + whole[len(self.prefix) :] if self.prefix and whole.startswith(self.prefix) else ""):
+            for name in (
+                whole,
+                "…" + whole[len(self.prefix) :]
+                if self.prefix and whole.startswith(self.prefix)
+                else "",
+            ):
                 if name and start >= 0 and end - start >= len(name) + 2:
                     names[start] = name
                     break
         bar = Line()
-        begins = {self.window.column(p.started_us) for p in row.pauses if p.started_us >= self.window.from_us}
+        begins = {
+            self.window.column(p.started_us)
+            for p in row.pauses
+            if p.started_us >= self.window.from_us
+        }
         for column, length, code in runs(row.codes):
             if code == CONSUMING:
                 self._consuming(bar, column, length, names)
@@ -144,7 +200,10 @@ class Canvas:
             else:
                 kind = BY_LETTER[code]
                 self.kinds[kind] = None
-                rest = "".join(code if at in begins else LOOKS[kind].fill for at in range(column + 1, column + length))     # the next pause's letter
+                rest = "".join(
+                    code if at in begins else LOOKS[kind].fill
+                    for at in range(column + 1, column + length)
+                )  # the next pause's letter
                 bar.add(code + rest, LOOKS[kind].style)
         return bar
 
@@ -170,13 +229,32 @@ def remark(row: Row) -> str:
 
 
 def common_prefix(names: Sequence[str]) -> str:
-    """What all names begin with, up to a dash: what is left out where there is no room for whole names."""
+    """What all names begin with, up to a dash: what is left out where there is no room for whole
+    names.
+    """
     distinct = sorted(dict.fromkeys(names))
     if len(distinct) < 2:
         return ""
     first, last = distinct[0], distinct[-1]
-    shared = next((i for i, (a, b) in enumerate(zip(first, last)) if a != b), min(len(first), len(last)))
+    shared = next(
+        (i for i, (a, b) in enumerate(zip(first, last)) if a != b), min(len(first), len(last))
+    )
     return first[: first[:shared].rfind("-") + 1]
 
 
-_TWINS = str.maketrans({"━": "=", "─": "-", "╎": "!", "█": "#", "▓": "%", "▒": "*", "░": ":", "▼": "v", "…": "~", "→": ">", "−": "-", "×": "x"})
+_TWINS = str.maketrans(
+    {
+        "━": "=",
+        "─": "-",
+        "╎": "!",
+        "█": "#",
+        "▓": "%",
+        "▒": "*",
+        "░": ":",
+        "▼": "v",
+        "…": "~",
+        "→": ">",
+        "−": "-",
+        "×": "x",
+    }
+)

@@ -35,8 +35,14 @@ class Page:
         self.line(text, "bold")
 
     def wrapped(self, text: str, indent: int = 2, style: str = "", hanging: int = 0) -> None:
-        glued = glue(self.plain(text))           # a number and its unit stay on one line
-        for line in textwrap.wrap(glued, self.view.width, initial_indent=" " * indent, subsequent_indent=" " * (indent + hanging), break_on_hyphens=False):
+        glued = glue(self.plain(text))  # a number and its unit stay on one line
+        for line in textwrap.wrap(
+            glued,
+            self.view.width,
+            initial_indent=" " * indent,
+            subsequent_indent=" " * (indent + hanging),
+            break_on_hyphens=False,
+        ):
             self.line(Line(line.replace("\u00a0", " "), style))
 
     def plain(self, text: str) -> str:

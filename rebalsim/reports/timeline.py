@@ -1,6 +1,8 @@
-"""Lays intervals onto columns, once, for the terminal and the page alike, and folds partitions whose rows came out equal.
+"""Lays intervals onto columns, once, for the terminal and the page alike, and folds partitions
+whose rows came out equal.
 
-A column shows what filled most of it, but a pause never vanishes: one that fills less than half of its column still leaves a nick there.
+A column shows what filled most of it, but a pause never vanishes: one that fills less than half
+of its column still leaves a nick there.
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ from rebalsim.analysis.values import Lane, Pause, StateSpan
 from rebalsim.reports.palette import BRIEF, CONSUMING, LOOKS, STATE_LOOKS, UNOWNED
 
 STABLE = "─"
-DISTINCT_OWNERS = 12          # up to so many rows partitions are told apart by their owners too; beyond, by their pauses alone
+# up to so many rows partitions are told apart by their owners too; beyond, by their pauses alone
+DISTINCT_OWNERS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,9 @@ class Window:
 
     def column(self, at_us: int) -> int:
         """The column in which that instant lies, held within the window."""
-        return min(self.columns - 1, max(0, (at_us - self.from_us) * self.columns // self.length_us))
+        return min(
+            self.columns - 1, max(0, (at_us - self.from_us) * self.columns // self.length_us)
+        )
 
     def start_us(self, column: int) -> int:
         """The first instant of a column."""
@@ -44,7 +49,9 @@ class Window:
 
 @dataclass(slots=True)
 class Row:
-    """A partition's bar: a code a column, who consumed from which column on, its pauses within the window, and who looks the same."""
+    """A partition's bar: a code a column, who consumed from which column on, its pauses within
+    the window, and who looks the same.
+    """
 
     lane: Lane
     codes: str
@@ -66,18 +73,27 @@ def lay_out(lanes: Iterable[Lane], window: Window) -> list[Row]:
     known: dict[int, tuple[str, tuple[tuple[int, str], ...]]] = {}
     rows = []
     for lane in lanes:
-        if lane.like in known:                       # an equal bar was laid out already
+        if lane.like in known:  # an equal bar was laid out already
             codes, owners = known[lane.like]
         else:
             codes, owners = _codes_of(lane, window), _owners_of(lane, window)
             if lane.like >= 0:
                 known[lane.like] = codes, owners
-        rows.append(Row(lane, codes, owners, tuple(p for p in lane.pauses if window.overlaps(p.started_us, p.ended_us))))
+        rows.append(
+            Row(
+                lane,
+                codes,
+                owners,
+                tuple(p for p in lane.pauses if window.overlaps(p.started_us, p.ended_us)),
+            )
+        )
     return rows
 
 
 def fold(rows: Sequence[Row]) -> list[Row]:
-    """The first of all equal rows, with the others in `alike`; by bar and owners, or by bar alone where owners tell too many apart."""
+    """The first of all equal rows, with the others in `alike`; by bar and owners, or by bar
+    alone where owners tell too many apart.
+    """
     folded = _fold(rows, by_owners=True)
     return folded if len(folded) <= DISTINCT_OWNERS else _fold(rows, by_owners=False)
 
@@ -106,7 +122,15 @@ def _codes_of(lane: Lane, window: Window) -> str:
     for s in lane.segments:
         if not window.overlaps(s.started_us, s.ended_us):
             continue
-        code = CONSUMING if s.what == "consuming" else UNOWNED if s.what == "unowned" else LOOKS[s.phase].letter if s.phase is not None else "?"
+        code = (
+            CONSUMING
+            if s.what == "consuming"
+            else UNOWNED
+            if s.what == "unowned"
+            else LOOKS[s.phase].letter
+            if s.phase is not None
+            else "?"
+        )
         pieces.append((s.started_us, s.ended_us, code))
     return fill(pieces, window, quiet=(UNOWNED, CONSUMING), brief=BRIEF)
 
@@ -114,12 +138,19 @@ def _codes_of(lane: Lane, window: Window) -> str:
 def codes_of_states(spans: Iterable[StateSpan], window: Window) -> str:
     """The group's lane: a letter a column, stable where nothing happened."""
     known = [s for s in spans if window.overlaps(s.started_us, s.ended_us)]
-    pieces = [(s.started_us, s.ended_us, STATE_LOOKS[s.state][0] if s.state in STATE_LOOKS else "?") for s in known]
+    pieces = [
+        (s.started_us, s.ended_us, STATE_LOOKS[s.state][0] if s.state in STATE_LOOKS else "?")
+        for s in known
+    ]
     return fill(pieces, window, quiet=(UNOWNED, "E", "X", STABLE), brief=BRIEF)
 
 
-def fill(pieces: Sequence[tuple[int, int, str]], window: Window, quiet: Sequence[str], brief: str) -> str:
-    """A code a column out of consecutive (start, end, code). What is not quiet wins a column from half of it on, and leaves a nick below that."""
+def fill(
+    pieces: Sequence[tuple[int, int, str]], window: Window, quiet: Sequence[str], brief: str
+) -> str:
+    """A code a column out of consecutive (start, end, code). What is not quiet wins a column
+    from half of it on, and leaves a nick below that.
+    """
     cells: list[str] = [UNOWNED] * window.columns
     shared: dict[int, dict[str, int]] = {}
     for started_us, ended_us, code in pieces:
@@ -133,14 +164,18 @@ def fill(pieces: Sequence[tuple[int, int, str]], window: Window, quiet: Sequence
             times[code] = times.get(code, 0) + overlap
         cells[first + 1 : last] = [code] * max(0, last - first - 1)
     for column, times in shared.items():
-        cells[column] = _winner(times, window.start_us(column + 1) - window.start_us(column), quiet, brief)
+        cells[column] = _winner(
+            times, window.start_us(column + 1) - window.start_us(column), quiet, brief
+        )
     return "".join(cells)
 
 
 def _winner(times: dict[str, int], width_us: int, quiet: Sequence[str], brief: str) -> str:
     loud = {code: t for code, t in times.items() if code not in quiet and t > 0}
     if loud:
-        return max(loud, key=lambda code: loud[code]) if 2 * sum(loud.values()) >= width_us else brief
+        return (
+            max(loud, key=lambda code: loud[code]) if 2 * sum(loud.values()) >= width_us else brief
+        )
     return max(times, key=lambda code: times[code])
 
 
@@ -148,7 +183,11 @@ def _owners_of(lane: Lane, window: Window) -> tuple[tuple[int, str], ...]:
     """Where in the window somebody (else) begins to consume."""
     found: list[tuple[int, str]] = []
     for s in lane.segments:
-        if s.what == "consuming" and window.overlaps(s.started_us, s.ended_us) and (not found or found[-1][1] != s.consumer):
+        if (
+            s.what == "consuming"
+            and window.overlaps(s.started_us, s.ended_us)
+            and (not found or found[-1][1] != s.consumer)
+        ):
             found.append((window.column(s.started_us), s.consumer))
     return tuple(found)
 

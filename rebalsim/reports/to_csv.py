@@ -1,4 +1,6 @@
-"""Pauses as CSV, a row each, for spreadsheets. A name that a spreadsheet would take for a formula is quoted with an apostrophe."""
+"""Pauses as CSV, a row each, for spreadsheets. A name that a spreadsheet would take for a
+formula is quoted with an apostrophe.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,20 @@ from rebalsim.reports.names import safe
 from rebalsim.reports.report import Report
 
 COLUMNS = (
-    "variant", "group", "partition", "started_us", "ended_us", "length_us", "is_open", "kind", "owner_before", "owner_after", "cause", "cause_consumer",
-    "cause_action", *(f"{phase.replace('-', '_')}_us" for phase in PHASES),
+    "variant",
+    "group",
+    "partition",
+    "started_us",
+    "ended_us",
+    "length_us",
+    "is_open",
+    "kind",
+    "owner_before",
+    "owner_after",
+    "cause",
+    "cause_consumer",
+    "cause_action",
+    *(f"{phase.replace('-', '_')}_us" for phase in PHASES),
 )
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -26,10 +40,24 @@ def render(report: Report) -> str:
             spent = dict.fromkeys(PHASES, 0)
             for phase in p.phases:
                 spent[phase.kind.value] += phase.length_us
-            writer.writerow([
-                _cell(v.name), _cell(p.group), _cell(str(p.partition)), p.started_us, p.ended_us, p.length_us, str(p.is_open).lower(), p.kind.value,
-                _cell(p.owner_before), _cell(p.owner_after), p.cause.kind, _cell(p.cause.consumer), _cell(p.cause.action), *spent.values(),
-            ])
+            writer.writerow(
+                [
+                    _cell(v.name),
+                    _cell(p.group),
+                    _cell(str(p.partition)),
+                    p.started_us,
+                    p.ended_us,
+                    p.length_us,
+                    str(p.is_open).lower(),
+                    p.kind.value,
+                    _cell(p.owner_before),
+                    _cell(p.owner_after),
+                    p.cause.kind,
+                    _cell(p.cause.consumer),
+                    _cell(p.cause.action),
+                    *spent.values(),
+                ]
+            )
     return out.getvalue()
 
 

@@ -1,7 +1,8 @@
 """A check as GitHub's workflow commands: an annotation on the line of each broken budget.
 
-GitHub shows ten errors and ten warnings of a step and drops the rest in silence; so the tenth says how many more there are. Names are hostile
-text: whatever could end a command, or begin one, is escaped.
+GitHub shows ten errors and ten warnings of a step and drops the rest in silence; so the tenth
+says how many more there are. Names are hostile text: whatever could end a command, or begin one,
+is escaped.
 """
 
 from __future__ import annotations
@@ -21,40 +22,95 @@ def render(report: CheckReport) -> str:
     for story in report.stories:
         for p in story.problems:
             (warnings if p.is_warning else errors).append(
-                command("warning" if p.is_warning else "error", p.message, file=p.file, line=p.line, column=p.column, title="scenario") if p.file != "--set"
-                else command("error", f"--set: {p.message}", file=story.file, line=1, title="--set"))
+                command(
+                    "warning" if p.is_warning else "error",
+                    p.message,
+                    file=p.file,
+                    line=p.line,
+                    column=p.column,
+                    title="scenario",
+                )
+                if p.file != "--set"
+                else command("error", f"--set: {p.message}", file=story.file, line=1, title="--set")
+            )
         if story.bug:
-            errors.append(command("error", f"rebalsim contradicts itself: {story.bug}", file=story.file, title="bug in rebalsim"))
+            errors.append(
+                command(
+                    "error",
+                    f"rebalsim contradicts itself: {story.bug}",
+                    file=story.file,
+                    title="bug in rebalsim",
+                )
+            )
         for c in story.checked:
             if c.is_broken or c.is_open:
                 errors.append(_annotation("error", c))
             elif c.outcome != "pass":
                 warnings.append(_annotation("warning", c))
         if not story.has_budgets and not story.problems:
-            warnings.append(command("warning", "This scenario has no budgets, so nothing in it can fail", file=story.file, line=1, title="no budgets"))
+            warnings.append(
+                command(
+                    "warning",
+                    "This scenario has no budgets, so nothing in it can fail",
+                    file=story.file,
+                    line=1,
+                    title="no budgets",
+                )
+            )
     errors += [command("error", problem) for problem in report.problems]
     if report.comparison is not None:
         for change in filter(report.comparison.is_too_much, report.comparison.changes):
-            errors.append(command("error", f"{change.metric} of {change.variant} is {100 * change.share:.3g} % worse than in {report.comparison.file}",
-                                  file=change.file, line=1, title="regression"))
-    return "".join(f"{line}\n" for line in (*_bounded("error", errors), *_bounded("warning", warnings)))
+            errors.append(
+                command(
+                    "error",
+                    f"{change.metric} of {change.variant} is {100 * change.share:.3g} % worse "
+                    f"than in {report.comparison.file}",
+                    file=change.file,
+                    line=1,
+                    title="regression",
+                )
+            )
+    return "".join(
+        f"{line}\n" for line in (*_bounded("error", errors), *_bounded("warning", warnings))
+    )
 
 
 def _annotation(level: str, c: Checked) -> str:
     state = "is undecided" if c.outcome == "inconclusive" else "is broken"
     parts = (f"{say_against(c)}.", c.because, c.hint, f"Again: {c.again}")
-    return command(level, " ".join(p for p in parts if p), file=c.file, line=c.line, column=c.column, title=f"{c.variant}: {c.name} {state}")
+    return command(
+        level,
+        " ".join(p for p in parts if p),
+        file=c.file,
+        line=c.line,
+        column=c.column,
+        title=f"{c.variant}: {c.name} {state}",
+    )
 
 
 def _bounded(level: str, lines: list[str]) -> list[str]:
     if len(lines) <= MOST:
         return lines
-    return [*lines[: MOST - 1], command(level, f"and {len(lines) - MOST + 1} more of rebalsim's {level}s: the job's log and its summary have all of them")]
+    return [
+        *lines[: MOST - 1],
+        command(
+            level,
+            f"and {len(lines) - MOST + 1} more of rebalsim's {level}s: the job's log and its "
+            "summary have all of them",
+        ),
+    ]
 
 
-def command(level: str, message: str, file: str = "", line: int = 0, column: int = 0, title: str = "") -> str:
+def command(
+    level: str, message: str, file: str = "", line: int = 0, column: int = 0, title: str = ""
+) -> str:
     """One workflow command."""
-    properties = [("file", file), ("line", str(line) if line else ""), ("col", str(column) if column else ""), ("title", title)]
+    properties = [
+        ("file", file),
+        ("line", str(line) if line else ""),
+        ("col", str(column) if column else ""),
+        ("title", title),
+    ]
     told = ",".join(f"{name}={_property(value)}" for name, value in properties if value)
     return f"::{level}{' ' + told if told else ''}::{_data(message)}"
 
@@ -72,5 +128,10 @@ def _shown(text: str) -> str:
 
 
 def harmless(text: str) -> str:
-    """A text for the log of a step in which no line can be taken for a command: names in it are anybody's."""
-    return "".join(f"| {line}" if line.lstrip().startswith("::") or "##[" in line else line for line in text.splitlines(keepends=True))
+    """A text for the log of a step in which no line can be taken for a command: names in it are
+    anybody's.
+    """
+    return "".join(
+        f"| {line}" if line.lstrip().startswith("::") or "##[" in line else line
+        for line in text.splitlines(keepends=True)
+    )

@@ -1,4 +1,6 @@
-"""A check as GitLab's code quality report: an issue on the line of each budget that is not kept, under a fingerprint that stays the same."""
+"""A check as GitLab's code quality report: an issue on the line of each budget that is not kept,
+under a fingerprint that stays the same.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +17,27 @@ def render(report: CheckReport) -> str:
     """The document: a list, empty where all is well."""
     issues: list[dict[str, Any]] = []
     for story in report.stories:
-        issues += [_issue("invalid-scenario", p.message, p.file, p.line, "minor" if p.is_warning else "critical") for p in story.problems]
+        issues += [
+            _issue(
+                "invalid-scenario",
+                p.message,
+                p.file,
+                p.line,
+                "minor" if p.is_warning else "critical",
+            )
+            for p in story.problems
+        ]
         if story.bug:
-            issues.append(_issue("bug", f"rebalsim contradicts itself: {story.bug}", story.file, 1, "blocker"))
+            issues.append(
+                _issue("bug", f"rebalsim contradicts itself: {story.bug}", story.file, 1, "blocker")
+            )
         issues += [_budget(c) for c in story.checked if c.outcome != "pass"]
     if report.comparison is not None:
         for change in filter(report.comparison.is_too_much, report.comparison.changes):
-            said = f"{change.variant}: {change.metric} is {100 * change.share:.3g} % worse than the baseline"
+            said = (
+                f"{change.variant}: {change.metric} is {100 * change.share:.3g} % worse than the "
+                "baseline"
+            )
             issues.append(_issue("regression", said, change.file, 1, "major"))
     return json.dumps(_apart(issues), ensure_ascii=False, indent=1) + "\n"
 
@@ -31,14 +47,22 @@ def _budget(c: Checked) -> dict[str, Any]:
     severity = "info" if c.level == "warn" else "minor" if c.outcome == "inconclusive" else "major"
     said = f"{c.variant}: {c.name} is {state}: {say_against(c)}. {c.because}".strip()
     issue = _issue(f"budget-{state}", said, c.file, c.line, severity)
-    issue["fingerprint"] = _print(c.file, c.variant, c.name, state)       # figures change with every setting, what is broken does not
+    issue["fingerprint"] = _print(
+        c.file, c.variant, c.name, state
+    )  # figures change with every setting, what is broken does not
     return issue
 
 
 def _issue(name: str, said: str, file: str, line: int, severity: str) -> dict[str, Any]:
     return {
-        "description": safe(said), "check_name": f"rebalsim/{name}", "fingerprint": _print(file, name, said), "severity": severity,
-        "location": {"path": safe(file.replace("\\", "/").removeprefix("./")), "lines": {"begin": max(line, 1)}},
+        "description": safe(said),
+        "check_name": f"rebalsim/{name}",
+        "fingerprint": _print(file, name, said),
+        "severity": severity,
+        "location": {
+            "path": safe(file.replace("\\", "/").removeprefix("./")),
+            "lines": {"begin": max(line, 1)},
+        },
     }
 
 

@@ -1,6 +1,8 @@
-"""A check as JUnit XML: a suite a scenario, a case a budget. Broken is a failure, undecided and unjudgeable an error, a warning passes and says so.
+"""A check as JUnit XML: a suite a scenario, a case a budget. Broken is a failure, undecided and
+unjudgeable an error, a warning passes and says so.
 
-What was simulated stands in properties; `time` is the clock's, as every reader of such files expects.
+What was simulated stands in properties; `time` is the clock's, as every reader of such files
+expects.
 """
 
 from __future__ import annotations
@@ -31,9 +33,21 @@ def _suite(story: StoryChecked) -> ET.Element:
     suite = ET.Element("testsuite", name=_text(story.file))
     for problem in (p for p in story.problems if not p.is_warning):
         case = _case(suite, story, "scenario", problem.line)
-        _ill(case, "error", "invalid", f"{problem.file}:{problem.line}:{problem.column}: {problem.message}", str(problem))
+        _ill(
+            case,
+            "error",
+            "invalid",
+            f"{problem.file}:{problem.line}:{problem.column}: {problem.message}",
+            str(problem),
+        )
     if story.bug:
-        _ill(_case(suite, story, "scenario", 0), "error", "bug", f"rebalsim contradicts itself: {story.bug}", story.bug)
+        _ill(
+            _case(suite, story, "scenario", 0),
+            "error",
+            "bug",
+            f"rebalsim contradicts itself: {story.bug}",
+            story.bug,
+        )
     for c in story.checked:
         _budget(suite, story, c, story.seconds / len(story.checked))
     cases = suite.findall("testcase")
@@ -47,7 +61,9 @@ def _suite(story: StoryChecked) -> ET.Element:
 
 def _case(suite: ET.Element, story: StoryChecked, name: str, line: int) -> ET.Element:
     classname = re.sub(r"\.ya?ml$", "", story.file).replace("\\", "/").strip("./").replace("/", ".")
-    case = ET.SubElement(suite, "testcase", classname=_text(classname), name=_text(name), file=_text(story.file))
+    case = ET.SubElement(
+        suite, "testcase", classname=_text(classname), name=_text(name), file=_text(story.file)
+    )
     if line:
         case.set("line", str(line))
     return case
@@ -56,7 +72,14 @@ def _case(suite: ET.Element, story: StoryChecked, name: str, line: int) -> ET.El
 def _budget(suite: ET.Element, story: StoryChecked, c: Checked, seconds: float) -> None:
     case = _case(suite, story, f"{c.variant}: {c.name}", c.line)
     case.set("time", f"{seconds:.3f}")
-    found = {"variant": c.variant, "observed": c.said, "limit": c.limit_said, "headroom": say_headroom(c), "seed": str(c.seed), "level": c.level}
+    found = {
+        "variant": c.variant,
+        "observed": c.said,
+        "limit": c.limit_said,
+        "headroom": say_headroom(c),
+        "seed": str(c.seed),
+        "level": c.level,
+    }
     properties = ET.SubElement(case, "properties")
     for name, value in found.items():
         if value:
@@ -64,13 +87,29 @@ def _budget(suite: ET.Element, story: StoryChecked, c: Checked, seconds: float) 
     if c.outcome == "pass":
         return
     message = f"{c.name}: {say_against(c)}" if c.metric else c.said
-    body = "\n".join(part for part in (c.because, f"→ {c.hint}" if c.hint else "", say_runs(c), f"at {c.place}", f"again: {c.again}") if part)
+    body = "\n".join(
+        part
+        for part in (
+            c.because,
+            f"→ {c.hint}" if c.hint else "",
+            say_runs(c),
+            f"at {c.place}",
+            f"again: {c.again}",
+        )
+        if part
+    )
     if c.level == "warn":
         ET.SubElement(case, "system-out").text = _text(f"warning: {message}\n{body}")
     elif c.outcome == "fail":
         _ill(case, "failure", "broken", message, body)
     else:
-        _ill(case, "error", "undecided", f"{message}: undecided, something was still open at the horizon", body)
+        _ill(
+            case,
+            "error",
+            "undecided",
+            f"{message}: undecided, something was still open at the horizon",
+            body,
+        )
 
 
 def _ill(case: ET.Element, tag: str, kind: str, message: str, body: str) -> None:

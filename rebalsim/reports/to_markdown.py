@@ -1,4 +1,6 @@
-"""A report for a pull request: the verdict first, the comparison, what stood still longest, a small timeline in a code block."""
+"""A report for a pull request: the verdict first, the comparison, what stood still longest, a
+small timeline in a code block.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,14 @@ from dataclasses import replace
 from rebalsim.domain.instants import say_duration
 from rebalsim.reports import figures
 from rebalsim.reports.alarms_told import alarms_of
-from rebalsim.reports.comparison import LOSSES, alike, lines_of, say_measured, tell_seeds, tell_trade
+from rebalsim.reports.comparison import (
+    LOSSES,
+    alike,
+    lines_of,
+    say_measured,
+    tell_seeds,
+    tell_trade,
+)
 from rebalsim.reports.difference import difference
 from rebalsim.reports.names import listed, safe
 from rebalsim.reports.questions import tell_answer
@@ -34,11 +43,27 @@ def render(report: Report, view: View = View()) -> str:  # noqa: B008 (frozen)
     small = replace(view, width=WIDTH, is_ascii=False, is_coloured=False, most_rows=ROWS)
     picture = picture_of(report, small)
     fence = "`" * max(3, max((len(run) for run in re.findall(r"`+", picture)), default=0) + 1)
-    lines += ["<details><summary>Timeline</summary>", "", f"{fence}text", picture.strip("\n"), fence, "", "</details>", ""]
-    bad = [f"- {escape(v.name)}: {a.question} **{a.answer}.** {escape(a.text)}".rstrip() for v in report.variants for x in v.analysis.answers
-           if (a := tell_answer(x)).is_bad]
+    lines += [
+        "<details><summary>Timeline</summary>",
+        "",
+        f"{fence}text",
+        picture.strip("\n"),
+        fence,
+        "",
+        "</details>",
+        "",
+    ]
+    bad = [
+        f"- {escape(v.name)}: {a.question} **{a.answer}.** {escape(a.text)}".rstrip()
+        for v in report.variants
+        for x in v.analysis.answers
+        if (a := tell_answer(x)).is_bad
+    ]
     lines += [*bad, ""] if bad else []
-    notes = [f"- {escape(note)}" for note in filter(None, (*report.notes, *notes_of(report), tell_seeds(report)))]
+    notes = [
+        f"- {escape(note)}"
+        for note in filter(None, (*report.notes, *notes_of(report), tell_seeds(report)))
+    ]
     lines += [*notes, ""] if notes else []
     facts = [f"Kafka {escape(report.kafka)}"] if report.kafka else []
     facts += [f"seed {report.seed}"] if report.seed is not None else []
@@ -50,7 +75,12 @@ def render(report: Report, view: View = View()) -> str:  # noqa: B008 (frozen)
 def escape(text: str) -> str:
     """Text that Markdown, HTML within it, and mentions leave alone."""
     shown = _SPECIAL.sub(r"\\\1", safe(text).replace("&", "&amp;"))
-    return shown.replace("\\<", "&lt;").replace("\\>", "&gt;").replace("\\@", "&#64;").replace("://", "&#58;//")
+    return (
+        shown.replace("\\<", "&lt;")
+        .replace("\\>", "&gt;")
+        .replace("\\@", "&#64;")
+        .replace("://", "&#58;//")
+    )
 
 
 def code(text: str) -> str:
@@ -66,16 +96,32 @@ def _verdict(report: Report) -> str:
         unsure = sum(b.outcome == "inconclusive" for b in report.budgets)
         if failed:
             return f"❌ **{failed} of {len(report.budgets)} budgets broken**"
-        return f"❔ **{unsure} of {len(report.budgets)} budgets undecided**" if unsure else f"✅ **all {len(report.budgets)} budgets kept**"
+        return (
+            f"❔ **{unsure} of {len(report.budgets)} budgets undecided**"
+            if unsure
+            else f"✅ **all {len(report.budgets)} budgets kept**"
+        )
     longest = [line.texts for line in lines_of(report) if line.metric == "longest_pause"]
-    told = ", ".join(f"{escape(v.name)} {text}" for v, text in zip(report.variants, longest[0])) if longest else "nothing measured"
+    told = (
+        ", ".join(f"{escape(v.name)} {text}" for v, text in zip(report.variants, longest[0]))
+        if longest
+        else "nothing measured"
+    )
     return f"**Longest pause:** {told}"
 
 
 def _alarms(report: Report) -> list[str]:
     """What figures hide: the dead, groups that are not stable, records that nobody will read."""
-    told = alarms_of(report.variants, lambda names: f"{listed([escape(name) for name in names], 9)}{' alike' if len(names) > 1 else ''}")
-    lines = [f"- {'🔴' if alarm.is_bad else '⚠️'} {f'**{whose}:** ' if whose else ''}{escape(alarm.text)}" for whose, alarm in told]
+    told = alarms_of(
+        report.variants,
+        lambda names: (
+            f"{listed([escape(name) for name in names], 9)}{' alike' if len(names) > 1 else ''}"
+        ),
+    )
+    lines = [
+        f"- {'🔴' if alarm.is_bad else '⚠️'} {f'**{whose}:** ' if whose else ''}{escape(alarm.text)}"
+        for whose, alarm in told
+    ]
     return [*lines, ""] if lines else []
 
 
@@ -97,9 +143,15 @@ def code_cell(text: str) -> str:
 
 
 def _comparison(report: Report) -> list[str]:
-    lines = ["| | " + " | ".join(escape(v.title) for v in report.variants) + " |", "|---|" + "---|" * len(report.variants)]
+    lines = [
+        "| | " + " | ".join(escape(v.title) for v in report.variants) + " |",
+        "|---|" + "---|" * len(report.variants),
+    ]
     for line in lines_of(report):
-        cells = [f"**{escape(text)}** ✓" if i in line.best else escape(text) for i, text in enumerate(line.texts)]
+        cells = [
+            f"**{escape(text)}** ✓" if i in line.best else escape(text)
+            for i, text in enumerate(line.texts)
+        ]
         warned = "⚠️ " if line.metric in LOSSES else ""
         lines.append(f"| {warned}{line.title} | {' | '.join(cells)} |")
     return [*lines, ""]
@@ -115,7 +167,11 @@ def _changes(report: Report) -> list[str]:
                 verdict = {"better": "✅ better", "worse": "🔺 worse"}.get(c.verdict, "")
                 before, after = (escape(say_measured(c.metric, v)) for v in (d.before, d.after))
                 lines.append(f"| {figures.title_of(c.metric)} | {before} | {after} | {verdict} |")
-        told = [f"{c.phase.value} {'+' if c.by_us > 0 else '−'}{say_duration(abs(c.by_us))}" for c in d.phases if not alike(c.before_us, c.after_us)]
+        told = [
+            f"{c.phase.value} {'+' if c.by_us > 0 else '−'}{say_duration(abs(c.by_us))}"
+            for c in d.phases
+            if not alike(c.before_us, c.after_us)
+        ]
         lines += ["", f"By phase: {', '.join(told)}." if told else "No phase changed.", ""]
     return lines
 
@@ -125,5 +181,8 @@ def _longest(report: Report, view: View) -> list[str]:
     for v in report.variants:
         whose = f"**{escape(v.name)}:** " if len(report.variants) > 1 else ""
         groups = recurring(together(p for p in v.analysis.pauses if view.shows_pause(p)))
-        found += [f"- {whose}{escape(tell_recurring(group, others))}" for group, others in worth_telling(groups, 3)]
+        found += [
+            f"- {whose}{escape(tell_recurring(group, others))}"
+            for group, others in worth_telling(groups, 3)
+        ]
     return [*found, ""] if found else [tell_none(v.analysis for v in report.variants), ""]

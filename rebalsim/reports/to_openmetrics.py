@@ -1,5 +1,6 @@
-"""A report as OpenMetrics text: rebalsim's own metrics in seconds, and each consumer's client metrics under the names that a JMX exporter gives to
-Kafka's (in Kafka's units, ms for latencies), so that one dashboard shows what was predicted beside what was observed.
+"""A report as OpenMetrics text: rebalsim's own metrics in seconds, and each consumer's client
+metrics under the names that a JMX exporter gives to Kafka's (in Kafka's units, ms for
+latencies), so that one dashboard shows what was predicted beside what was observed.
 """
 
 from __future__ import annotations
@@ -22,10 +23,12 @@ class Family:
     """A metric with all its samples."""
 
     name: str
-    kind: str                                        # gauge | counter | histogram
+    kind: str  # gauge | counter | histogram
     meaning: str
     unit: str = ""
-    samples: list[tuple[str, dict[str, str], float]] = field(default_factory=list)      # (suffix, labels, value)
+    samples: list[tuple[str, dict[str, str], float]] = field(
+        default_factory=list
+    )  # (suffix, labels, value)
 
 
 def render(report: Report) -> str:
@@ -38,7 +41,10 @@ def render(report: Report) -> str:
         if family.unit:
             lines.append(f"# UNIT {family.name} {family.unit}")
         lines.append(f"# HELP {family.name} {_help(family.meaning)}")
-        lines += [f"{family.name}{suffix}{_labels(labels)} {_value(value)}" for suffix, labels, value in family.samples]
+        lines += [
+            f"{family.name}{suffix}{_labels(labels)} {_value(value)}"
+            for suffix, labels, value in family.samples
+        ]
     return "\n".join([*lines, "# EOF"]) + "\n"
 
 
@@ -55,7 +61,12 @@ def _own(report: Report) -> Iterable[Family]:
             continue
         unit, factor = _unit(metric)
         name = f"rebalsim_{metric.name}"
-        family = Family(f"{name}_{unit}" if unit and not name.endswith(f"_{unit}") else name, "gauge", metric.meaning, unit)
+        family = Family(
+            f"{name}_{unit}" if unit and not name.endswith(f"_{unit}") else name,
+            "gauge",
+            metric.meaning,
+            unit,
+        )
         for v in report.variants:
             value = v.analysis.measure(metric.name)
             if value is not None:
@@ -71,14 +82,20 @@ def _unit(metric: Metric) -> tuple[str, float]:
 
 def _pauses(report: Report) -> Family:
     """Every pause, in buckets, by topic."""
-    family = Family("rebalsim_pause_seconds", "histogram", "how long partitions stood still", "seconds")
+    family = Family(
+        "rebalsim_pause_seconds", "histogram", "how long partitions stood still", "seconds"
+    )
     for v in report.variants:
         topics = dict.fromkeys(sorted(lane.partition.topic for lane in v.analysis.lanes))
         for topic in topics:
-            lengths = [p.length_us / SECOND for p in v.analysis.pauses if p.partition.topic == topic]
+            lengths = [
+                p.length_us / SECOND for p in v.analysis.pauses if p.partition.topic == topic
+            ]
             labels = {**_identity(report, v), "topic": topic}
             for bound in BUCKETS_S:
-                family.samples.append(("_bucket", {**labels, "le": _value(bound)}, sum(x <= bound for x in lengths)))
+                family.samples.append(
+                    ("_bucket", {**labels, "le": _value(bound)}, sum(x <= bound for x in lengths))
+                )
             family.samples.append(("_bucket", {**labels, "le": "+Inf"}, len(lengths)))
             family.samples.append(("_count", labels, len(lengths)))
             family.samples.append(("_sum", labels, sum(lengths)))
@@ -91,22 +108,41 @@ def _clients(report: Report) -> Iterable[Family]:
         kafka = metric.kafka_name
         if not kafka:
             continue
-        bean = "consumer_fetch_manager_metrics" if kafka in _FETCHER else "consumer_metrics" if kafka in _CONSUMER else "consumer_coordinator_metrics"
-        name, is_total = f"kafka_consumer_{bean}_{kafka.replace('-', '_')}", kafka.endswith("-total")
+        bean = (
+            "consumer_fetch_manager_metrics"
+            if kafka in _FETCHER
+            else "consumer_metrics"
+            if kafka in _CONSUMER
+            else "consumer_coordinator_metrics"
+        )
+        name, is_total = (
+            f"kafka_consumer_{bean}_{kafka.replace('-', '_')}",
+            kafka.endswith("-total"),
+        )
         factor = 1.0 if metric.unit != "duration" else 1 / SECOND if "seconds" in kafka else 1 / MS
-        family = Family(name.removesuffix("_total") if is_total else name, "counter" if is_total else "gauge", metric.meaning.split(";")[0])
+        family = Family(
+            name.removesuffix("_total") if is_total else name,
+            "counter" if is_total else "gauge",
+            metric.meaning.split(";")[0],
+        )
         for v in report.variants:
             for consumer, found in v.analysis.client_metrics.items():
                 value = found.get(kafka)
                 if value is not None:
                     facts = v.analysis.header.consumers.get(consumer)
-                    labels = {"client_id": consumer, "group": facts.group if facts else "", **_identity(report, v)}
+                    labels = {
+                        "client_id": consumer,
+                        "group": facts.group if facts else "",
+                        **_identity(report, v),
+                    }
                     family.samples.append(("_total" if is_total else "", labels, value * factor))
         yield family
 
 
 def _labels(labels: dict[str, str]) -> str:
-    return "{" + ",".join(f'{name}="{_escape(safe(value))}"' for name, value in labels.items()) + "}"
+    return (
+        "{" + ",".join(f'{name}="{_escape(safe(value))}"' for name, value in labels.items()) + "}"
+    )
 
 
 def _escape(text: str) -> str:

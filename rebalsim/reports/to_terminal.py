@@ -1,4 +1,6 @@
-"""A report for the terminal: the picture first, then the sentences, then the variants beside each other. Value → text, of a given width."""
+"""A report for the terminal: the picture first, then the sentences, then the variants beside
+each other. Value → text, of a given width.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,14 @@ from rebalsim.reports.names import clip, listed, plural, safe
 from rebalsim.reports.questions import Answered, tell_answer
 from rebalsim.reports.report import BudgetResult, Report, VariantReport, notes_of
 from rebalsim.reports.ruler import say_instant
-from rebalsim.reports.sentences import Together, recurring, tell_none, tell_recurring, together, worth_telling
+from rebalsim.reports.sentences import (
+    Together,
+    recurring,
+    tell_none,
+    tell_recurring,
+    together,
+    worth_telling,
+)
 from rebalsim.reports.terminal_bars import Canvas
 from rebalsim.reports.terminal_changes import tell_changes
 from rebalsim.reports.terminal_page import Page
@@ -46,7 +55,7 @@ def picture_of(report: Report, view: View) -> str:
     return page.text()
 
 
-# ------------------------------------------------------------------------------------------------ the head
+# ----------------------------------------------------------------------------------------- the head
 
 
 def _head(page: Page, report: Report) -> None:
@@ -64,9 +73,14 @@ def _head(page: Page, report: Report) -> None:
 
 def _pictures(page: Page, report: Report) -> None:
     view = page.view
-    lanes = {v.name: [lane for lane in v.analysis.lanes if view.shows(lane)] for v in report.variants}
+    lanes = {
+        v.name: [lane for lane in v.analysis.lanes if view.shows(lane)] for v in report.variants
+    }
     canvas = Canvas(view, [lane for found in lanes.values() for lane in found], report.horizon_us)
-    scripts = [[(m.at_us, m.text) for m in v.analysis.marks if m.kind != "rebalance"] for v in report.variants]
+    scripts = [
+        [(m.at_us, m.text) for m in v.analysis.marks if m.kind != "rebalance"]
+        for v in report.variants
+    ]
     is_shared = all(script == scripts[0] for script in scripts)
     page.line()
     for line in canvas.ruler():
@@ -84,7 +98,9 @@ def _pictures(page: Page, report: Report) -> None:
             groups = list(variant.analysis.groups)
         for group in groups:
             page.line(canvas.group(variant, group, len(groups) > 1))
-            for line in canvas.partitions([lane for lane in lanes[variant.name] if lane.group == group]):
+            for line in canvas.partitions(
+                [lane for lane in lanes[variant.name] if lane.group == group]
+            ):
                 page.line(line)
         if not lanes[variant.name]:
             why = "nothing matches" if variant.analysis.lanes else "nobody ever held one"
@@ -93,11 +109,13 @@ def _pictures(page: Page, report: Report) -> None:
         page.line(line)
 
 
-# ------------------------------------------------------------------------------------------------ the sentences
+# ------------------------------------------------------------------------------------ the sentences
 
 
 def _alarms(page: Page, report: Report) -> None:
-    """What figures hide, before them: the dead, groups that are not stable, records that nobody will read."""
+    """What figures hide, before them: the dead, groups that are not stable, records that nobody
+    will read.
+    """
     for i, (whose, alarm) in enumerate(alarms_of(report.variants, _alike)):
         if i == 0:
             page.line()
@@ -120,7 +138,9 @@ def _sentences(page: Page, report: Report) -> None:
         return
     page.heading("What stood still longest")
     hinted: dict[str, None] = {}
-    ordered = sorted(found.items(), key=lambda item: -item[1][0].length_us)[: view.most_pauses * max(1, len(report.variants) - 1)]
+    ordered = sorted(found.items(), key=lambda item: -item[1][0].length_us)[
+        : view.most_pauses * max(1, len(report.variants) - 1)
+    ]
     for sentence, (group, variant, names) in ordered:
         whose = "" if len(report.variants) == 1 else f"{_alike(names)}: "
         page.wrapped(whose + sentence, hanging=2)
@@ -135,14 +155,21 @@ def _sentences(page: Page, report: Report) -> None:
 
 def _alike(names: Sequence[str]) -> str:
     safe_names = [safe(name) for name in names]
-    return safe_names[0] if len(names) == 1 else f"{', '.join(safe_names[:-1])} and {safe_names[-1]} alike"
+    return (
+        safe_names[0]
+        if len(names) == 1
+        else f"{', '.join(safe_names[:-1])} and {safe_names[-1]} alike"
+    )
 
 
-# ------------------------------------------------------------------------------------------------ beside each other
+# -------------------------------------------------------------------------------- beside each other
 
 
 def _beside(page: Page, report: Report) -> None:
-    heads = [Line(clip(page.plain(safe(v.name)), 28, page.view.is_ascii), "bold") for v in report.variants]
+    heads = [
+        Line(clip(page.plain(safe(v.name)), 28, page.view.is_ascii), "bold")
+        for v in report.variants
+    ]
     rows = [[Line(), *heads]] if len(report.variants) > 1 else []
     for row in lines_of(report):
         rows.append([Line(row.title), *(_cell(page, row, i) for i in range(len(row.texts)))])
@@ -180,7 +207,7 @@ def _cell(page: Page, line: Figures, place: int) -> Line:
     return Line(text, "bold yellow" if line.metric in LOSSES and line.values[place] else "")
 
 
-# ------------------------------------------------------------------------------------------------ budgets, questions, the end
+# ---------------------------------------------------------------------- budgets, questions, the end
 
 
 _SIGNS = {"pass": ("✓", "green"), "fail": ("✗", "bold red"), "inconclusive": ("?", "yellow")}
@@ -196,7 +223,11 @@ def _budgets(page: Page, budgets: Sequence[BudgetResult]) -> None:
         name = f"{safe(b.variant)}: " if b.variant else ""
         observed = f"{safe(b.observed)} against " if b.observed else ""
         where = f"  (line {b.line})" if b.line else ""
-        page.line(Line("  ").add(page.plain(sign), style).add(page.plain(f" {name}{observed}{safe(b.text)}{where}")))
+        page.line(
+            Line("  ")
+            .add(page.plain(sign), style)
+            .add(page.plain(f" {name}{observed}{safe(b.text)}{where}"))
+        )
         if b.because and b.outcome != "pass":
             page.wrapped(b.because, 4, "dim")
 
@@ -211,14 +242,26 @@ def _questions(page: Page, report: Report) -> None:
         return
     page.heading("Four questions")
     for question in dict.fromkeys(key[0] for key in told):
-        found = [(said, text, told[key]) for key in told for asked, said, text in [key] if asked == question]
+        found = [
+            (said, text, told[key])
+            for key in told
+            for asked, said, text in [key]
+            if asked == question
+        ]
         if len(found) == 1:
             _answer(page, found[0][0], question, found[0][1], found[0][2][0][1].is_bad)
             continue
-        _answer(page, "differs", question, "", any(answered[0][1].is_bad for _, _, answered in found))
+        _answer(
+            page, "differs", question, "", any(answered[0][1].is_bad for _, _, answered in found)
+        )
         for said, text, answered in found:
             names = listed([safe(name) for name, _ in answered], 9)
-            page.wrapped(f"{names}: {said}. {text}".rstrip(), 11, "yellow" if answered[0][1].is_bad else "dim", 2)
+            page.wrapped(
+                f"{names}: {said}. {text}".rstrip(),
+                11,
+                "yellow" if answered[0][1].is_bad else "dim",
+                2,
+            )
 
 
 def _answer(page: Page, said: str, whom: str, text: str, is_bad: bool) -> None:
@@ -235,7 +278,9 @@ def _foot(page: Page, report: Report) -> None:
     for variant in report.variants:
         broken = variant.analysis.violations
         for v in broken[:3]:
-            page.wrapped(f"Broken rule {v.rule} at {say_instant(v.at_us)}: {safe(v.text)}", 0, "bold red")
+            page.wrapped(
+                f"Broken rule {v.rule} at {say_instant(v.at_us)}: {safe(v.text)}", 0, "bold red"
+            )
     if report.command:
         page.line()
         page.line(f"Again: {safe(report.command)}", "dim")

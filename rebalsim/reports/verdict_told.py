@@ -1,4 +1,6 @@
-"""A budget's verdict in words: the amounts, the head-room, over how many seeds. Why it came to that is told by `evidence_told`."""
+"""A budget's verdict in words: the amounts, the head-room, over how many seeds. Why it came to
+that is told by `evidence_told`.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from rebalsim.reports.check_report import Checked
 
 
 def say_amount(metric: str, value: float | None, beside: float | None = None) -> str:
-    """A value in words; with all its digits where it would read the same as the one beside it, and is not."""
+    """A value in words; with all its digits where it would read the same as the one beside it,
+    and is not.
+    """
     said = figures.say(metric, value)
     if value is None or beside is None or value == beside or figures.say(metric, beside) != said:
         return said
@@ -30,7 +34,9 @@ def say_headroom(checked: Checked) -> str:
 
 
 def say_against(checked: Checked) -> str:
-    """What was observed, and what the limit came to where the file gives it relative to something."""
+    """What was observed, and what the limit came to where the file gives it relative to
+    something.
+    """
     return f"{checked.said} against {checked.limit_said}" if checked.limit_said else checked.said
 
 
@@ -40,18 +46,36 @@ def say_runs(checked: Checked) -> str:
         return ""
     if checked.outcome == "fail":
         return f"broken with {checked.broken} of {checked.runs} seeds; shown is seed {checked.seed}"
-    return f"over {checked.runs} seeds" + (f", {checked.broken} of them beyond it" if checked.broken else "")
+    return f"over {checked.runs} seeds" + (
+        f", {checked.broken} of them beyond it" if checked.broken else ""
+    )
 
 
 def tell_failure(checked: Checked) -> str:
     """Everything there is to say of a budget that is not kept, over several lines."""
-    state = "is undecided" if checked.outcome == "inconclusive" else "is broken" if checked.metric else "does not hold"
+    state = (
+        "is undecided"
+        if checked.outcome == "inconclusive"
+        else "is broken"
+        if checked.metric
+        else "does not hold"
+    )
     head = f"{checked.place}: {checked.name} {state} ({checked.variant})"
     if checked.metric:
         left = say_headroom(checked)
-        head += f": observed {say_against(checked)}" + (f", {left}" if left and checked.outcome == "fail" else "")
+        head += f": observed {say_against(checked)}" + (
+            f", {left}" if left and checked.outcome == "fail" else ""
+        )
     lines = [head, "" if checked.metric else checked.said, checked.because]
     if checked.outcome == "inconclusive":
-        lines.append("Something was still open when the observation ended, and could still break it: a longer horizon decides.")
-    lines += [f"→ {checked.hint}" if checked.hint else "", say_runs(checked), f"{checked.spread}." if checked.spread else "", f"again: {checked.again}"]
+        lines.append(
+            "Something was still open when the observation ended, and could still break it: a "
+            "longer horizon decides."
+        )
+    lines += [
+        f"→ {checked.hint}" if checked.hint else "",
+        say_runs(checked),
+        f"{checked.spread}." if checked.spread else "",
+        f"again: {checked.again}",
+    ]
     return "\n  ".join(line for line in lines if line)

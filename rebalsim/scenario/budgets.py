@@ -1,4 +1,6 @@
-"""Budgets and expectations as written → as values. What a metric is called and how it is measured is not known here."""
+"""Budgets and expectations as written → as values. What a metric is called and how it is
+measured is not known here.
+"""
 
 from __future__ import annotations
 
@@ -21,21 +23,44 @@ _PERCENTILE = re.compile(r"p([0-9]{1,2}(?:\.[0-9]{1,3})?)|(worst|median)")
 
 _TIME = Duration()
 _NAMES = ListOf(Text("a name", r"[^\s]{1,249}"), is_lenient=True, least=1)
-OPTIONS = Section("budget", (
-    Field("limit", Text('a limit in quotes such as "<= 2s"'), "The limit.", is_required=True, example='limit: "<= 2s"'),
-    Field("variant", Text("a variant's name"), "For this variant only."),
-    Field("topics", _NAMES, "Only their partitions.", aliases=("topic",)),
-    Field("members", _NAMES, "Only these members.", aliases=("member",)),
-    Field("from", _TIME, "Only from then on."), Field("until", _TIME, "Only until then."),
-    Field("action", Text("an action's id"), "Only what this action of the script set off.", aliases=("actions",)),
-    Field("seeds", Text("worst, median or a percentile such as p95", r"p[0-9]{1,2}(?:\.[0-9]{1,3})?|worst|median"),
-          "Over several seeds: the worst, or a percentile."),
-    Field("level", Choice("error", "warn"), "warn only tells."),
-))
+OPTIONS = Section(
+    "budget",
+    (
+        Field(
+            "limit",
+            Text('a limit in quotes such as "<= 2s"'),
+            "The limit.",
+            is_required=True,
+            example='limit: "<= 2s"',
+        ),
+        Field("variant", Text("a variant's name"), "For this variant only."),
+        Field("topics", _NAMES, "Only their partitions.", aliases=("topic",)),
+        Field("members", _NAMES, "Only these members.", aliases=("member",)),
+        Field("from", _TIME, "Only from then on."),
+        Field("until", _TIME, "Only until then."),
+        Field(
+            "action",
+            Text("an action's id"),
+            "Only what this action of the script set off.",
+            aliases=("actions",),
+        ),
+        Field(
+            "seeds",
+            Text(
+                "worst, median or a percentile such as p95",
+                r"p[0-9]{1,2}(?:\.[0-9]{1,3})?|worst|median",
+            ),
+            "Over several seeds: the worst, or a percentile.",
+        ),
+        Field("level", Choice("error", "warn"), "warn only tells."),
+    ),
+)
 
 
 def read_budgets(node: Node | None, variants: tuple[str, ...], out: Problems) -> tuple[Budget, ...]:
-    """`{metric: limit}`, `{variant: {metric: limit}}`, or a list of blocks with a metric and its options."""
+    """`{metric: limit}`, `{variant: {metric: limit}}`, or a list of blocks with a metric and its
+    options.
+    """
     if node is None:
         return ()
     budgets: list[Budget] = []
@@ -45,44 +70,84 @@ def read_budgets(node: Node | None, variants: tuple[str, ...], out: Problems) ->
     elif isinstance(node, Mapping):
         _block(node, "", variants, budgets, out)
     else:
-        out.add(node, f"{shown(node).capitalize()} is no budget — write metrics with limits, as in longest_pause: \"<= 2s\"")
+        out.add(
+            node,
+            f"{shown(node).capitalize()} is no budget — write metrics with limits, as in "
+            'longest_pause: "<= 2s"',
+        )
     return tuple(budgets)
 
 
-def _block(node: Mapping, variant: str, variants: tuple[str, ...], budgets: list[Budget], out: Problems) -> None:
+def _block(
+    node: Mapping, variant: str, variants: tuple[str, ...], budgets: list[Budget], out: Problems
+) -> None:
     for key, value in node.entries.items():
         at = node.keys[key]
         if not variant and key in variants:
             if isinstance(value, Mapping):
                 _block(value, key, variants, budgets, out)
             else:
-                out.add(value, f"{shown(value)} stands where {key} has its budgets — write metrics with limits below it")
+                out.add(
+                    value,
+                    f"{shown(value)} stands where {key} has its budgets — write metrics with "
+                    "limits below it",
+                )
         elif isinstance(value, Mapping) and not any(k in OPTIONS.by_key for k in value.entries):
             near = nearest(key, variants)
-            out.add(at, f"'{shorten(key)}' is no variant of this story, and as a metric it lacks a limit — "
-                        + (f"did you mean '{near}'?" if near else f"the variants are {', '.join(variants)}"))
+            out.add(
+                at,
+                f"'{shorten(key)}' is no variant of this story, and as a metric it lacks a limit — "
+                + (
+                    f"did you mean '{near}'?" if near else f"the variants are {', '.join(variants)}"
+                ),
+            )
         else:
             _metric(at, value, variant, variants, budgets, out)
 
 
 def _listed(node: Node, variants: tuple[str, ...], budgets: list[Budget], out: Problems) -> None:
     if not isinstance(node, Mapping):
-        out.add(node, f"{shown(node).capitalize()} is no budget — write a metric with a limit, as in - longest_pause: \"<= 2s\"")
+        out.add(
+            node,
+            f"{shown(node).capitalize()} is no budget — write a metric with a limit, as in - "
+            'longest_pause: "<= 2s"',
+        )
         return
     metrics = [key for key in node.entries if key not in OPTIONS.by_key]
     if len(metrics) != 1:
-        out.add(node, "A budget in a list names one metric — write - longest_pause: \"<= 2s\" with its options below")
+        out.add(
+            node,
+            'A budget in a list names one metric — write - longest_pause: "<= 2s" with its '
+            "options below",
+        )
         return
     block = Mapping(node.source, node.line, node.column, node.width)
     for key, value in node.entries.items():
         if key == metrics[0]:
-            block.put(Scalar(node.source, node.keys[key].line, node.keys[key].column, node.keys[key].width, "limit", True), value)
+            block.put(
+                Scalar(
+                    node.source,
+                    node.keys[key].line,
+                    node.keys[key].column,
+                    node.keys[key].width,
+                    "limit",
+                    True,
+                ),
+                value,
+            )
         else:
             block.put(node.keys[key], value)
     _metric(node.keys[metrics[0]], block, "", variants, budgets, out)
 
 
-def _metric(at: Scalar, value: Node, variant: str, variants: tuple[str, ...], budgets: list[Budget], out: Problems) -> None:
+def _metric(
+    at: Scalar,
+    value: Node,
+    variant: str,
+    variants: tuple[str, ...],
+    budgets: list[Budget],
+    out: Problems,
+) -> None:
     if not _METRIC.fullmatch(at.text):
         out.add(at, f"'{shorten(at.text)}' is no metric's name — write one such as longest_pause")
         return
@@ -105,42 +170,77 @@ def _metric(at: Scalar, value: Node, variant: str, variants: tuple[str, ...], bu
                 options[f"{name}_us"] = written.get(name)
         if "variant" in written:
             if variant and written.get("variant") != variant:
-                out.add(written.at["variant"], f"This stands under {variant} already — leave the variant out")
+                out.add(
+                    written.at["variant"],
+                    f"This stands under {variant} already — leave the variant out",
+                )
             elif written.get("variant") not in variants:
-                out.add(written.at["variant"], f"'{shorten(written.get('variant'))}' is no variant of this story —"
-                        f" {or_nearest(written.get('variant'), variants)}")
+                out.add(
+                    written.at["variant"],
+                    f"'{shorten(written.get('variant'))}' is no variant of this story —"
+                    f" {or_nearest(written.get('variant'), variants)}",
+                )
             variant = written.get("variant")
         if "seeds" in written:
             found = _PERCENTILE.fullmatch(written.get("seeds"))
             word = found.group(2) if found else "worst"
-            options["percentile"] = 50.0 if word == "median" else None if word == "worst" else float(found.group(1)) if found else None
+            options["percentile"] = (
+                50.0
+                if word == "median"
+                else None
+                if word == "worst"
+                else float(found.group(1))
+                if found
+                else None
+            )
     made = limit_of(limit, variants, out)
     if made is not None:
         op, amount, unit, relative_to = made
         assert isinstance(limit, Scalar)
         text = f"{at.text} {_normal(limit.text)}"
-        budgets.append(Budget(at.text, op, amount, text, relative_to=relative_to, variant=variant, unit=unit, line=at.line, column=at.column, **options))
+        budgets.append(
+            Budget(
+                at.text,
+                op,
+                amount,
+                text,
+                relative_to=relative_to,
+                variant=variant,
+                unit=unit,
+                line=at.line,
+                column=at.column,
+                **options,
+            )
+        )
 
 
 def _normal(text: str) -> str:
     text = text.strip()
     for sign, plain in _SIGNS.items():
         if text.startswith(sign):
-            return plain + text[len(sign):]
+            return plain + text[len(sign) :]
     return text
 
 
-def limit_of(node: Node, variants: tuple[str, ...], out: Problems) -> tuple[str, float, str, str] | None:
+def limit_of(
+    node: Node, variants: tuple[str, ...], out: Problems
+) -> tuple[str, float, str, str] | None:
     """`<= 2s`, `<= 0.5 × eager`, `<= baseline + 5%`: (op, amount, unit, relative to)."""
     if not isinstance(node, Scalar) or node.value is None or isinstance(node.value, bool):
-        out.add(node, f"{shown(node).capitalize()} is no limit — write one in quotes, as in \"<= 2s\"")
+        out.add(
+            node, f'{shown(node).capitalize()} is no limit — write one in quotes, as in "<= 2s"'
+        )
         return None
     if node.trap:
         out.add(node, node.trap)
         return None
     found = _OP.fullmatch(_normal(node.text))
     if not found:
-        out.add(node, f"{shown(node)} does not say on which side of it is well — write \"<= {shorten(node.text, 30)}\"")
+        out.add(
+            node,
+            f'{shown(node)} does not say on which side of it is well — write "<= '
+            f'{shorten(node.text, 30)}"',
+        )
         return None
     op, said = found.group(1), found.group(2).strip()
     absolute = amount_of(said)
@@ -150,13 +250,25 @@ def limit_of(node: Node, variants: tuple[str, ...], out: Problems) -> tuple[str,
         amount, other = float(factor.group(1)), factor.group(2)
     elif plus := _PLUS.fullmatch(said):
         other = plus.group(1)
-        amount = 1 + (float(plus.group(3)) / 100 * (1 if plus.group(2) == "+" else -1) if plus.group(3) else 0.0)
+        amount = 1 + (
+            float(plus.group(3)) / 100 * (1 if plus.group(2) == "+" else -1)
+            if plus.group(3)
+            else 0.0
+        )
     else:
-        why = _time_like(said) or f"'{shorten(said)}' is no amount — write one such as 2s, 5, 25%, 10MB or 0.5 × eager"
+        why = (
+            _time_like(said)
+            or f"'{shorten(said)}' is no amount — write one such as 2s, 5, 25%, 10MB or 0.5 × eager"
+        )
         out.add(node, why)
         return None
     if other != "baseline" and other not in variants:
-        out.add(node, _time_like(said) or f"'{shorten(other)}' is neither an amount nor a variant of this story — {or_nearest(other, (*variants, 'baseline'))}")
+        out.add(
+            node,
+            _time_like(said)
+            or f"'{shorten(other)}' is neither an amount nor a variant of this story — "
+            f"{or_nearest(other, (*variants, 'baseline'))}",
+        )
         return None
     return op, amount, "factor", other
 
@@ -174,20 +286,34 @@ def amount_of(text: str) -> tuple[float, str] | None:
     text = text.replace(",", "") if re.fullmatch(r"[0-9]{1,3}(,[0-9]{3})+", text) else text
     if _NUMBER.fullmatch(text):
         return float(text), "count"
-    for read, unit in ((q.duration, "duration"), (q.share, "share"), (q.size, "bytes"), (q.rate, "rate"), (q.byte_rate, "byte_rate")):
+    for read, unit in (
+        (q.duration, "duration"),
+        (q.share, "share"),
+        (q.size, "bytes"),
+        (q.rate, "rate"),
+        (q.byte_rate, "byte_rate"),
+    ):
         found = read(text)
         if found is not None:
             return float(found), unit
     return None
 
 
-# ------------------------------------------------------------------------------------------------------------------ expectations
+# ------------------------------------------------------------------------------------- expectations
 
 _WHERE = r"(?P<subject>[A-Za-z0-9._\-]+)"
 _FACTS: tuple[tuple[str, re.Pattern[str], str], ...] = (
-    ("owned-by", re.compile(rf"{_WHERE} (?:is )?owned by (?P<object>[A-Za-z0-9._\-]+)"), "orders-3 owned by c2"),
+    (
+        "owned-by",
+        re.compile(rf"{_WHERE} (?:is )?owned by (?P<object>[A-Za-z0-9._\-]+)"),
+        "orders-3 owned by c2",
+    ),
     ("unowned", re.compile(rf"{_WHERE} is (?:unowned|owned by nobody)"), "orders-3 is unowned"),
-    ("no-rebalance", re.compile(r"no rebalance(?: (?:in|of) (?P<subject>[A-Za-z0-9._\-]+))?"), "no rebalance"),
+    (
+        "no-rebalance",
+        re.compile(r"no rebalance(?: (?:in|of) (?P<subject>[A-Za-z0-9._\-]+))?"),
+        "no rebalance",
+    ),
     ("fenced", re.compile(rf"{_WHERE} is fenced"), "c1 is fenced"),
     ("not-fenced", re.compile(rf"{_WHERE} is (?:never|not) fenced"), "c1 is never fenced"),
     ("removed", re.compile(rf"{_WHERE} is removed"), "c1 is removed"),
@@ -200,15 +326,31 @@ EXAMPLES = ", ".join(f"'{example}'" for _, _, example in _FACTS[:5]) + " …"
 _AT = re.compile(r"at (\S+?):? (.+)")
 _BETWEEN = re.compile(r"(.+) between (\S+) and (\S+)")
 _AFTER = re.compile(r"(.+) (after|before|at) (\S+)")
-EXPECTATION = Section("expectation", (
-    Field("fact", Text("a fact such as 'orders-3 owned by c2'"), "What must hold.", is_required=True, example="fact: orders-3 owned by c2"),
-    Field("at", _TIME, "At this moment."), Field("from", _TIME, "From then on."), Field("until", _TIME, "Until then."),
-    Field("variant", Text("a variant's name"), "In this variant only."), Field("level", Choice("error", "warn"), "warn only tells."),
-))
+EXPECTATION = Section(
+    "expectation",
+    (
+        Field(
+            "fact",
+            Text("a fact such as 'orders-3 owned by c2'"),
+            "What must hold.",
+            is_required=True,
+            example="fact: orders-3 owned by c2",
+        ),
+        Field("at", _TIME, "At this moment."),
+        Field("from", _TIME, "From then on."),
+        Field("until", _TIME, "Until then."),
+        Field("variant", Text("a variant's name"), "In this variant only."),
+        Field("level", Choice("error", "warn"), "warn only tells."),
+    ),
+)
 
 
-def read_expectations(node: Node | None, variants: tuple[str, ...], out: Problems) -> tuple[Expectation, ...]:
-    """A list of facts; `at 41s: orders-3 owned by c2` is a key and a value to YAML, and read as the sentence that it is."""
+def read_expectations(
+    node: Node | None, variants: tuple[str, ...], out: Problems
+) -> tuple[Expectation, ...]:
+    """A list of facts; `at 41s: orders-3 owned by c2` is a key and a value to YAML, and read as
+    the sentence that it is.
+    """
     if node is None:
         return ()
     made: list[Expectation] = []
@@ -220,10 +362,23 @@ def read_expectations(node: Node | None, variants: tuple[str, ...], out: Problem
                 continue
             variant = written.get("variant", "")
             if variant and variant not in variants:
-                out.add(written.at["variant"], f"'{shorten(variant)}' is no variant of this story — {or_nearest(variant, variants)}")
+                out.add(
+                    written.at["variant"],
+                    f"'{shorten(variant)}' is no variant of this story — "
+                    f"{or_nearest(variant, variants)}",
+                )
                 continue
             at = written.get("at")
-            _fact(written.at["fact"], written.get("fact"), variant, written.get("from", at), written.get("until", at), written.get("level", "error"), made, out)
+            _fact(
+                written.at["fact"],
+                written.get("fact"),
+                variant,
+                written.get("from", at),
+                written.get("until", at),
+                written.get("level", "error"),
+                made,
+                out,
+            )
         elif isinstance(item, Mapping) and len(item.entries) == 1:
             key, value = next(iter(item.entries.items()))
             if isinstance(value, Scalar) and value.text:
@@ -232,11 +387,27 @@ def read_expectations(node: Node | None, variants: tuple[str, ...], out: Problem
                 for fact in value.items:
                     if isinstance(fact, Scalar):
                         _fact(fact, fact.text, key, None, None, "error", made, out)
-                    elif isinstance(fact, Mapping) and len(fact.entries) == 1 and isinstance(inner := next(iter(fact.entries.values())), Scalar):
+                    elif (
+                        isinstance(fact, Mapping)
+                        and len(fact.entries) == 1
+                        and isinstance(inner := next(iter(fact.entries.values())), Scalar)
+                    ):
                         name = next(iter(fact.entries))
-                        _fact(fact.keys[name], f"{name}: {inner.text}", key, None, None, "error", made, out)
+                        _fact(
+                            fact.keys[name],
+                            f"{name}: {inner.text}",
+                            key,
+                            None,
+                            None,
+                            "error",
+                            made,
+                            out,
+                        )
                     else:
-                        out.add(fact, f"{shown(fact).capitalize()} is no fact — write one such as {EXAMPLES}")
+                        out.add(
+                            fact,
+                            f"{shown(fact).capitalize()} is no fact — write one such as {EXAMPLES}",
+                        )
             else:
                 out.add(item, f"This is no fact — write one such as {EXAMPLES}")
         elif isinstance(item, Scalar) and isinstance(item.value, str):
@@ -246,7 +417,16 @@ def read_expectations(node: Node | None, variants: tuple[str, ...], out: Problem
     return tuple(made)
 
 
-def _fact(node: Node, text: str, variant: str, from_us: int | None, until_us: int | None, level: str, made: list[Expectation], out: Problems) -> None:
+def _fact(
+    node: Node,
+    text: str,
+    variant: str,
+    from_us: int | None,
+    until_us: int | None,
+    level: str,
+    made: list[Expectation],
+    out: Problems,
+) -> None:
     said = " ".join(text.split())
     rest = said
     moments: list[int | None] = []
@@ -254,7 +434,11 @@ def _fact(node: Node, text: str, variant: str, from_us: int | None, until_us: in
     def moment(word: str) -> int | None:
         us = q.duration(word)
         if us is None:
-            out.add(node, q.why_no_duration(word) or f"'{shorten(word, 30)}' is no moment — write one such as 41s")
+            out.add(
+                node,
+                q.why_no_duration(word)
+                or f"'{shorten(word, 30)}' is no moment — write one such as 41s",
+            )
         moments.append(None if us is None else int(us))
         return moments[-1]
 
@@ -275,7 +459,19 @@ def _fact(node: Node, text: str, variant: str, from_us: int | None, until_us: in
     for fact, pattern, _ in _FACTS:
         if match := pattern.fullmatch(rest):
             parts = match.groupdict()
-            made.append(Expectation(fact, parts.get("subject") or "", parts.get("object") or "", variant, from_us, until_us, said, level, node.line,
-                                    node.column))
+            made.append(
+                Expectation(
+                    fact,
+                    parts.get("subject") or "",
+                    parts.get("object") or "",
+                    variant,
+                    from_us,
+                    until_us,
+                    said,
+                    level,
+                    node.line,
+                    node.column,
+                )
+            )
             return
     out.add(node, f"'{shorten(said)}' is no fact that can be held — write one such as {EXAMPLES}")

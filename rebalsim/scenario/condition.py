@@ -1,6 +1,8 @@
-"""Conditions of a plan: `session >= 3 * heartbeat and members <= partitions`. A small language over axis names, read once, asked per point.
+"""Conditions of a plan: `session >= 3 * heartbeat and members <= partitions`. A small language over
+axis names, read once, asked per point.
 
-Numbers, durations (`45s`: µs), words in quotes; + - * /, comparisons that may be chained, `and`, `or`, `not`, parentheses. Not Python's
+Numbers, durations (`45s`: µs), words in quotes; + - * /, comparisons that may be chained, `and`,
+`or`, `not`, parentheses. Not Python's
 `eval`: a plan may come from anybody, and every name must be an axis.
 """
 
@@ -22,10 +24,18 @@ _TOKEN = re.compile(
 )
 _UNITS = {"": 1, "us": US, "µs": US, "ms": MS, "s": SECOND, "m": MINUTE, "h": HOUR, "d": DAY}
 _COMPARE: dict[str, Callable[[Value, Value], bool]] = {
-    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
 }
 _ADD: dict[str, Callable[[float, float], float]] = {"+": operator.add, "-": operator.sub}
-_TIMES: dict[str, Callable[[float, float], float]] = {"*": operator.mul, "/": lambda a, b: a / b if b else float("inf")}
+_TIMES: dict[str, Callable[[float, float], float]] = {
+    "*": operator.mul,
+    "/": lambda a, b: a / b if b else float("inf"),
+}
 DEEPEST = 40
 
 
@@ -41,7 +51,7 @@ class ConditionError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    kind: str            # number | word | text | sign | end
+    kind: str  # number | word | text | sign | end
     text: str
     value: float = 0.0
     column: int = 0
@@ -65,9 +75,18 @@ def parse_condition(text: str, kinds: Mapping[str, str]) -> Condition:
     ask, kind = reader.either()
     left = reader.peek()
     if left.kind != "end":
-        raise ConditionError(f"'{left.text}' is not expected here — write one condition, e.g. session >= 3 * heartbeat", left.column, len(left.text))
+        raise ConditionError(
+            f"'{left.text}' is not expected here — write one condition, e.g. session >= 3 * "
+            "heartbeat",
+            left.column,
+            len(left.text),
+        )
     if kind != "flag":
-        raise ConditionError("this is a value, not a condition — compare it with something, e.g. members <= 12", 0, len(text))
+        raise ConditionError(
+            "this is a value, not a condition — compare it with something, e.g. members <= 12",
+            0,
+            len(text),
+        )
     return Condition(text, tuple(dict.fromkeys(reader.names)), ask)
 
 
@@ -78,12 +97,32 @@ def _tokens(text: str) -> list[_Token]:
         found = _TOKEN.match(text, at)
         if found is None:
             skip = len(text) - len(text[at:].lstrip())
-            raise ConditionError(f"'{text[skip]}' means nothing in a condition — use names of axes, numbers, and < <= > >= == != + - * / and or not", skip)
-        column = found.start(found.lastgroup or 0) if found.lastgroup != "unit" else found.start("number")
+            raise ConditionError(
+                f"'{text[skip]}' means nothing in a condition — use names of axes, numbers, and "
+                "< <= > >= == != + - * / and or not",
+                skip,
+            )
+        column = (
+            found.start(found.lastgroup or 0)
+            if found.lastgroup != "unit"
+            else found.start("number")
+        )
         if (number := found["number"]) is not None:
             if found["unit"] not in _UNITS:
-                raise ConditionError(f"'{number}{found['unit']}' has a unit that conditions do not know — write ms, s, m or h", column, len(found[0].strip()))
-            tokens.append(_Token("duration" if found["unit"] else "number", found[0].strip(), float(number) * _UNITS[found["unit"]], column))
+                raise ConditionError(
+                    f"'{number}{found['unit']}' has a unit that conditions do not know — write "
+                    "ms, s, m or h",
+                    column,
+                    len(found[0].strip()),
+                )
+            tokens.append(
+                _Token(
+                    "duration" if found["unit"] else "number",
+                    found[0].strip(),
+                    float(number) * _UNITS[found["unit"]],
+                    column,
+                )
+            )
         elif found["text"] is not None:
             tokens.append(_Token("text", found["text"][1:-1], column=column))
         elif found["word"] is not None:
@@ -96,7 +135,9 @@ def _tokens(text: str) -> list[_Token]:
 
 
 class _Reader:
-    """Recursive descent, one method a level of precedence; each gives the question and what kind of answer it has."""
+    """Recursive descent, one method a level of precedence; each gives the question and what kind
+    of answer it has.
+    """
 
     def __init__(self, tokens: list[_Token], kinds: Mapping[str, str]) -> None:
         self._tokens = tokens
@@ -152,11 +193,21 @@ class _Reader:
         while self.is_next(*_COMPARE):
             token = self.take()
             other, other_kind = self.sum()
-            if "flag" in (kind, other_kind) or ("text" in (kind, other_kind) and kind != other_kind):
-                raise ConditionError(f"'{token.text}' cannot compare {_a(kind)} with {_a(other_kind)}", token.column, len(token.text))
+            if "flag" in (kind, other_kind) or (
+                "text" in (kind, other_kind) and kind != other_kind
+            ):
+                raise ConditionError(
+                    f"'{token.text}' cannot compare {_a(kind)} with {_a(other_kind)}",
+                    token.column,
+                    len(token.text),
+                )
             if {kind, other_kind} == {"number", "duration"}:
-                raise ConditionError(f"'{token.text}' compares a duration with a plain number — write the number with its unit, e.g. 10s",
-                                     token.column, len(token.text))
+                raise ConditionError(
+                    f"'{token.text}' compares a duration with a plain number — write the number "
+                    "with its unit, e.g. 10s",
+                    token.column,
+                    len(token.text),
+                )
             links.append(_link(_COMPARE[token.text], ask, other))
             ask, kind = other, other_kind
         if not links:
@@ -170,7 +221,11 @@ class _Reader:
             other, other_kind = self.product()
             self._numbers(kind, other_kind, token)
             if kind != other_kind:
-                raise ConditionError(f"'{token.text}' mixes a duration with a plain number — write the number with its unit, e.g. 10s", token.column)
+                raise ConditionError(
+                    f"'{token.text}' mixes a duration with a plain number — write the number "
+                    "with its unit, e.g. 10s",
+                    token.column,
+                )
             ask = _arithmetic(_ADD[token.text], ask, other)
         return ask, kind
 
@@ -183,7 +238,10 @@ class _Reader:
             if token.text == "*" and kind == other_kind == "duration":
                 raise ConditionError("a duration times a duration is no duration", token.column)
             if token.text == "/" and kind == "number" and other_kind == "duration":
-                raise ConditionError("a number divided by a duration is a rate, and conditions know none", token.column)
+                raise ConditionError(
+                    "a number divided by a duration is a rate, and conditions know none",
+                    token.column,
+                )
             ask = _arithmetic(_TIMES[token.text], ask, other)
             if token.text == "*":
                 kind = "duration" if "duration" in (kind, other_kind) else "number"
@@ -204,7 +262,11 @@ class _Reader:
             if name not in self._kinds:
                 from rebalsim.scenario.problems import or_nearest
 
-                raise ConditionError(f"'{name}' is no axis of this plan — {or_nearest(name, self._kinds)}", token.column, len(name))
+                raise ConditionError(
+                    f"'{name}' is no axis of this plan — {or_nearest(name, self._kinds)}",
+                    token.column,
+                    len(name),
+                )
             self.names.append(name)
             return (lambda v: v[name]), self._kinds[name]
         if token.text == "(":
@@ -219,27 +281,51 @@ class _Reader:
             ask, kind = self.factor()
             self._numbers(kind, kind, token)
             return _arithmetic(operator.sub, lambda v: 0.0, ask), kind
-        what = "the condition ends here" if token.kind == "end" else f"'{token.text}' is not expected here"
-        raise ConditionError(f"{what} — a name, a number or a duration must follow", token.column, max(1, len(token.text)))
+        what = (
+            "the condition ends here"
+            if token.kind == "end"
+            else f"'{token.text}' is not expected here"
+        )
+        raise ConditionError(
+            f"{what} — a name, a number or a duration must follow",
+            token.column,
+            max(1, len(token.text)),
+        )
 
     def _deeper(self, token: _Token) -> None:
         self._depth += 1
         if self._depth > DEEPEST:
-            raise ConditionError("this is nested too deeply — write several conditions", token.column)
+            raise ConditionError(
+                "this is nested too deeply — write several conditions", token.column
+            )
 
     @staticmethod
     def _must_be(kind: str, wanted: str, token: _Token) -> None:
         if kind != wanted:
-            raise ConditionError(f"'{token.text}' joins conditions, and {_a(kind)} is none — compare it with something", token.column, len(token.text))
+            raise ConditionError(
+                f"'{token.text}' joins conditions, and {_a(kind)} is none — compare it with "
+                "something",
+                token.column,
+                len(token.text),
+            )
 
     @staticmethod
     def _numbers(kind: str, other: str, token: _Token) -> None:
         if not {kind, other} <= {"number", "duration"}:
-            raise ConditionError(f"'{token.text}' needs numbers or durations on both sides", token.column, len(token.text))
+            raise ConditionError(
+                f"'{token.text}' needs numbers or durations on both sides",
+                token.column,
+                len(token.text),
+            )
 
 
 def _a(kind: str) -> str:
-    return {"flag": "a condition", "text": "a word", "number": "a number", "duration": "a duration"}[kind]
+    return {
+        "flag": "a condition",
+        "text": "a word",
+        "number": "a number",
+        "duration": "a duration",
+    }[kind]
 
 
 def _link(compare: Callable[[Value, Value], bool], one: Ask, other: Ask) -> Ask:

@@ -1,8 +1,10 @@
-"""Text → a tree of values that know their place. Strict: what two YAML readers could read differently is a problem, not a guess.
+"""Text → a tree of values that know their place. Strict: what two YAML readers could read
+differently is a problem, not a guess.
 
-The tree is built from PyYAML's *events* (libyaml's parser where it is compiled in, the same marks without it), not from its nodes:
-events do not recurse, so depth, aliases and size are bounded before anything is expanded, and scalars are resolved by our own rules
-(YAML 1.2's core, minus every spelling that YAML 1.1 reads otherwise). Keys are always text.
+The tree is built from PyYAML's *events* (libyaml's parser where it is compiled in, the same
+marks without it), not from its nodes: events do not recurse, so depth, aliases and size are
+bounded before anything is expanded, and scalars are resolved by our own rules (YAML 1.2's core,
+minus every spelling that YAML 1.1 reads otherwise). Keys are always text.
 """
 
 from __future__ import annotations
@@ -15,9 +17,9 @@ import yaml
 
 from rebalsim.domain.errors import Problem
 
-MAX_BYTES = 1_048_576     # a story of a megabyte is a mistake
-MAX_DEPTH = 32            # the deepest sensible story has nine levels
-MAX_NODES = 100_000       # after aliases are expanded
+MAX_BYTES = 1_048_576  # a story of a megabyte is a mistake
+MAX_DEPTH = 32  # the deepest sensible story has nine levels
+MAX_NODES = 100_000  # after aliases are expanded
 MAX_ALIASES = 1_000
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -28,7 +30,9 @@ Plain = bool | int | float | str | None
 
 
 class Source:
-    """Where values come from: a file, a stock overlay, or a `--set` option. `is_override` beats overlays."""
+    """Where values come from: a file, a stock overlay, or a `--set` option. `is_override` beats
+    overlays.
+    """
 
     __slots__ = ("is_override", "label", "lines", "name", "text")
 
@@ -36,20 +40,49 @@ class Source:
         self.name = name
         self.text = text
         self.lines = _LINE_BREAK.split(text)
-        self.label = label               # how provenance names it, where a line number would not help
+        self.label = label  # how provenance names it, where a line number would not help
         self.is_override = is_override
 
-    def problem(self, line: int, column: int, message: str, width: int = 1, is_warning: bool = False, rule: str = "") -> Problem:
+    def problem(
+        self,
+        line: int,
+        column: int,
+        message: str,
+        width: int = 1,
+        is_warning: bool = False,
+        rule: str = "",
+    ) -> Problem:
         source = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
         if not message.isprintable():
             message = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in message)
-        return Problem(self.name, line, column, message, source, max(1, min(width, len(source) - column + 1)), rule, is_warning)
+        return Problem(
+            self.name,
+            line,
+            column,
+            message,
+            source,
+            max(1, min(width, len(source) - column + 1)),
+            rule,
+            is_warning,
+        )
 
 
 class Node:
-    """A value with its place. `kind`, `value_read` and `found` remember how it was last read, so unchanged parts are read once."""
+    """A value with its place. `kind`, `value_read` and `found` remember how it was last read, so
+    unchanged parts are read once.
+    """
 
-    __slots__ = ("column", "found", "kind", "line", "print_", "size", "source", "value_read", "width")
+    __slots__ = (
+        "column",
+        "found",
+        "kind",
+        "line",
+        "print_",
+        "size",
+        "source",
+        "value_read",
+        "width",
+    )
 
     def __init__(self, source: Source, line: int, column: int, width: int) -> None:
         self.source = source
@@ -71,7 +104,9 @@ class Scalar(Node):
 
     __slots__ = ("is_quoted", "text", "trap", "value")
 
-    def __init__(self, source: Source, line: int, column: int, width: int, text: str, is_quoted: bool) -> None:
+    def __init__(
+        self, source: Source, line: int, column: int, width: int, text: str, is_quoted: bool
+    ) -> None:
         super().__init__(source, line, column, width)
         self.text = text
         self.is_quoted = is_quoted
@@ -86,7 +121,14 @@ class Scalar(Node):
 class Sequence(Node):
     __slots__ = ("items",)
 
-    def __init__(self, source: Source, line: int, column: int, width: int = 1, items: list[Node] | None = None) -> None:
+    def __init__(
+        self,
+        source: Source,
+        line: int,
+        column: int,
+        width: int = 1,
+        items: list[Node] | None = None,
+    ) -> None:
         super().__init__(source, line, column, width)
         self.items: list[Node] = [] if items is None else items
 
@@ -104,11 +146,11 @@ class Mapping(Node):
         self.keys[key.text] = key
 
 
-# ------------------------------------------------------------------------------------------------------------------ plain scalars
+# ------------------------------------------------------------------------------------ plain scalars
 
 _NULLS = {"": None, "~": None, "null": None, "Null": None, "NULL": None}
 _FLAGS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
-_NORWAY = {"yes": "true", "no": "false", "on": "true", "off": "false"}      # y and n: nobody does
+_NORWAY = {"yes": "true", "no": "false", "on": "true", "off": "false"}  # y and n: nobody does
 _INT = re.compile(r"-?(0|[1-9][0-9]{0,17})")
 _FLOAT = re.compile(r"-?(0|[1-9][0-9]{0,17})\.[0-9]{1,17}")
 _LONGEST_NUMBER = 64
@@ -127,17 +169,21 @@ _TRAPS: tuple[tuple[re.Pattern[str], str], ...] = (
 
 
 def plain(text: str) -> tuple[Plain, str]:
-    """An unquoted scalar's value, and what is wrong with its spelling if readers of YAML disagree about it."""
+    """An unquoted scalar's value, and what is wrong with its spelling if readers of YAML
+    disagree about it.
+    """
     if text in _NULLS:
         return None, ""
     if text in _FLAGS:
         return _FLAGS[text], ""
-    if len(text) > _LONGEST_NUMBER:       # no number, and its pattern need not be tried
+    if len(text) > _LONGEST_NUMBER:  # no number, and its pattern need not be tried
         return text, _trap("long", text) if text.isdigit() else ""
     first = text[0]
     if first in "yYnNoO" and len(text) < 4 and text.lower() in _NORWAY:
-        return text, (f"{text} is {_NORWAY[text.lower()]} for some readers of YAML and text for others"
-                      f" — write {_NORWAY[text.lower()]}, or \"{text}\" for the word")
+        return text, (
+            f"{text} is {_NORWAY[text.lower()]} for some readers of YAML and text for others"
+            f' — write {_NORWAY[text.lower()]}, or "{text}" for the word'
+        )
     if first in "0123456789-+.":
         if _INT.fullmatch(text):
             return int(text), ""
@@ -157,33 +203,54 @@ def _trap(name: str, text: str) -> str:
     bare = text.replace("_", "")
     if name == "sexagesimal":
         parts = text.lstrip("+-").split(":")
-        units = ("h", "m", "s")[-len(parts):]
-        clock = "".join(f"{p.lstrip('0')}{u}" for p, u in zip(parts, units) if p.strip("0.")) if len(parts) <= 3 else "1h30m"
-        return f"{short} is a number in base 60 for some readers of YAML (1:30 is 90) — write {clock or '0s'}, or \"{short}\" for text"
+        units = ("h", "m", "s")[-len(parts) :]
+        clock = (
+            "".join(f"{p.lstrip('0')}{u}" for p, u in zip(parts, units) if p.strip("0."))
+            if len(parts) <= 3
+            else "1h30m"
+        )
+        return (
+            f"{short} is a number in base 60 for some readers of YAML (1:30 is 90) — write "
+            f'{clock or "0s"}, or "{short}" for text'
+        )
     if name == "octal":
-        return (f"{short} is octal for some readers of YAML (010 is 8) — write {shorten(bare.lstrip('+').lstrip('0') or '0')},"
-                f" or \"{short}\" for text")
+        return (
+            f"{short} is octal for some readers of YAML (010 is 8) — write "
+            f"{shorten(bare.lstrip('+').lstrip('0') or '0')},"
+            f' or "{short}" for text'
+        )
     if name == "base":
         try:
-            return f"{short} is a number for some readers of YAML only — write {shorten(str(int(bare, 0)))}, or \"{short}\" for text"
+            return (
+                f"{short} is a number for some readers of YAML only — write "
+                f'{shorten(str(int(bare, 0)))}, or "{short}" for text'
+            )
         except ValueError:
-            return f"{short} is a number for some readers of YAML only — write it in decimal, or \"{short}\" for text"
+            return (
+                f"{short} is a number for some readers of YAML only — write it in decimal, or "
+                f'"{short}" for text'
+            )
     if name == "exponent":
         try:
             value = float(bare)
-            said = f"{value:.0f}" if value == int(value) and abs(value) < 1e15 else f"{value:f}"[:20]
+            said = (
+                f"{value:.0f}" if value == int(value) and abs(value) < 1e15 else f"{value:f}"[:20]
+            )
         except (OverflowError, ValueError):
             said = "it out"
         return f"{short} is text for some readers of YAML and a number for others — write {said}"
     if name == "underscore":
-        return f"{short} is a number for some readers of YAML only — write {shorten(bare)}, or \"{short}\" for text"
+        return (
+            f"{short} is a number for some readers of YAML only — write {shorten(bare)}, or "
+            f'"{short}" for text'
+        )
     if name == "plus":
         return f"{short} has a sign it does not need — write {shorten(text[1:])}"
     if name == "dot":
         filled = f"0{bare}" if bare.startswith(".") else f"{bare}0" if bare.endswith(".") else bare
         return f"{short} is text for some readers of YAML — write {shorten(filled)}"
     if name == "date":
-        return f"{short} is a date for some readers of YAML — write \"{short}\" for text"
+        return f'{short} is a date for some readers of YAML — write "{short}" for text'
     return f"{short} has more digits than any setting needs — write a smaller number"
 
 
@@ -193,13 +260,21 @@ def shorten(text: str, room: int = 60) -> str:
     return text if len(text) <= room else text[: room - 1] + "…"
 
 
-# ------------------------------------------------------------------------------------------------------------------ the text
+# ----------------------------------------------------------------------------------------- the text
 
 
 def decode(raw: bytes, name: str) -> tuple[str, list[Problem]]:
     """The file's bytes as text, or why they are not text that YAML allows."""
     if len(raw) > MAX_BYTES:
-        return "", [Problem(name, 1, 1, f"The file has more than the {MAX_BYTES:,} bytes that a scenario may have — is this the right file?")]
+        return "", [
+            Problem(
+                name,
+                1,
+                1,
+                f"The file has more than the {MAX_BYTES:,} bytes that a scenario may have — is "
+                "this the right file?",
+            )
+        ]
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "", [Problem(name, 1, 1, "The file is UTF-16 — save it as UTF-8")]
     raw = raw.removeprefix(b"\xef\xbb\xbf")
@@ -209,7 +284,13 @@ def decode(raw: bytes, name: str) -> tuple[str, list[Problem]]:
         before = raw[: e.start].decode("utf-8", "replace")
         lines = _LINE_BREAK.split(before)
         where = Source(name, raw.decode("utf-8", "replace"))
-        return "", [where.problem(len(lines), len(lines[-1]) + 1, f"Byte 0x{raw[e.start]:02x} is not UTF-8 — save the file as UTF-8")]
+        return "", [
+            where.problem(
+                len(lines),
+                len(lines[-1]) + 1,
+                f"Byte 0x{raw[e.start]:02x} is not UTF-8 — save the file as UTF-8",
+            )
+        ]
     bad = _FORBIDDEN.search(text)
     if bad:
         lines = _LINE_BREAK.split(text[: bad.start()])
@@ -232,11 +313,13 @@ class _Open:
         self.anchor = anchor
         self.key: Scalar | None = None
         self.wants_key = isinstance(node, Mapping)
-        self.is_shadowed = False         # the value to come belongs to a key that cannot be kept
+        self.is_shadowed = False  # the value to come belongs to a key that cannot be kept
 
 
 def parse(text: str, source: Source) -> tuple[Node | None, list[Problem]]:
-    """The one document in the text as a tree, and the problems of its form. No tree, if it cannot be read to the end."""
+    """The one document in the text as a tree, and the problems of its form. No tree, if it
+    cannot be read to the end.
+    """
     builder = _Builder(source)
     try:
         for event in _events(text):
@@ -245,12 +328,20 @@ def parse(text: str, source: Source) -> tuple[Node | None, list[Problem]]:
         builder.problems.append(_syntax(e, source))
         return None, builder.problems
     except yaml.YAMLError as e:
-        builder.problems.append(source.problem(1, 1, f"This is not YAML: {shorten(str(e))} — save the file as plain UTF-8 text"))
+        builder.problems.append(
+            source.problem(
+                1, 1, f"This is not YAML: {shorten(str(e))} — save the file as plain UTF-8 text"
+            )
+        )
         return None, builder.problems
     except _Stop:
         return None, builder.problems
     if builder.root is None and not builder.problems:
-        builder.problems.append(source.problem(1, 1, "The file is empty — `rebalsim init` writes a scenario to start from"))
+        builder.problems.append(
+            source.problem(
+                1, 1, "The file is empty — `rebalsim init` writes a scenario to start from"
+            )
+        )
     return builder.root, builder.problems
 
 
@@ -284,15 +375,31 @@ class _Builder:
             self._tag(event)
             mark, end = event.start_mark, event.end_mark
             width = end.column - mark.column if end.line == mark.line else 1
-            is_quoted = bool(event.style)      # libyaml says '' for plain, the Python scanner None
-            self._place(Scalar(self.source, mark.line + 1, mark.column + 1, max(1, width), event.value, is_quoted), event.anchor, event)
+            is_quoted = bool(event.style)  # libyaml says '' for plain, the Python scanner None
+            self._place(
+                Scalar(
+                    self.source,
+                    mark.line + 1,
+                    mark.column + 1,
+                    max(1, width),
+                    event.value,
+                    is_quoted,
+                ),
+                event.anchor,
+                event,
+            )
         elif kind is yaml.MappingStartEvent or kind is yaml.SequenceStartEvent:
             self._tag(event)
             if len(self.open) >= MAX_DEPTH:
-                self._say(event, f"This is nested more than {MAX_DEPTH} levels deep — no scenario needs that")
+                self._say(
+                    event,
+                    f"This is nested more than {MAX_DEPTH} levels deep — no scenario needs that",
+                )
                 raise _Stop
             mark = event.start_mark
-            made = (Mapping if kind is yaml.MappingStartEvent else Sequence)(self.source, mark.line + 1, mark.column + 1)
+            made = (Mapping if kind is yaml.MappingStartEvent else Sequence)(
+                self.source, mark.line + 1, mark.column + 1
+            )
             self.open.append(_Open(made, event.anchor))
         elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
             done = self.open.pop()
@@ -302,24 +409,40 @@ class _Builder:
         elif kind is yaml.DocumentStartEvent:
             self.documents += 1
             if self.documents > 1:
-                self._say(event, "A second document begins here — one file holds one scenario; move this to a file of its own", 3)
+                self._say(
+                    event,
+                    "A second document begins here — one file holds one scenario; move this to a "
+                    "file of its own",
+                    3,
+                )
                 raise _Stop
 
     def _tag(self, event: Any) -> None:
         if event.tag is not None:
             mark = event.start_mark
             line = self.source.lines[mark.line] if mark.line < len(self.source.lines) else ""
-            written = re.match(r"\S+", line[mark.column:])
+            written = re.match(r"\S+", line[mark.column :])
             tag = written.group() if written and "!" in written.group() else event.tag
-            self._say(event, f"The tag {shorten(tag)} means nothing in a scenario — leave it out", len(tag))
+            self._say(
+                event,
+                f"The tag {shorten(tag)} means nothing in a scenario — leave it out",
+                len(tag),
+            )
 
     def _alias(self, event: Any) -> None:
         self.aliases += 1
         found = self.anchors.get(event.anchor)
         if found is None:
-            self._say(event, f"*{shorten(event.anchor)} stands for nothing so far (an anchor comes before its aliases and never holds itself)"
-                             f" — write &{shorten(event.anchor)} at the value it means", len(event.anchor) + 1)
-            found = Scalar(self.source, event.start_mark.line + 1, event.start_mark.column + 1, 1, "", False)
+            self._say(
+                event,
+                f"*{shorten(event.anchor)} stands for nothing so far (an anchor comes before its "
+                "aliases and never holds itself)"
+                f" — write &{shorten(event.anchor)} at the value it means",
+                len(event.anchor) + 1,
+            )
+            found = Scalar(
+                self.source, event.start_mark.line + 1, event.start_mark.column + 1, 1, "", False
+            )
             if self.open and self.open[-1].wants_key:
                 raise _Stop
         if self.aliases > MAX_ALIASES:
@@ -330,7 +453,11 @@ class _Builder:
     def _place(self, node: Node, anchor: str | None, event: Any, is_alias: bool = False) -> None:
         self.nodes += node.size if is_alias else 1
         if self.nodes > MAX_NODES:
-            self._say(event, f"With its aliases written out this file has more than {MAX_NODES:,} values — use fewer, or templates:")
+            self._say(
+                event,
+                f"With its aliases written out this file has more than {MAX_NODES:,} values — "
+                "use fewer, or templates:",
+            )
             raise _Stop
         if anchor is not None:
             self.anchors[anchor] = node
@@ -353,16 +480,27 @@ class _Builder:
     def _key(self, top: _Open, node: Node) -> None:
         assert isinstance(top.node, Mapping)
         if not isinstance(node, Scalar):
-            self.problems.append(node.problem("A list or a block cannot be a key — write a name before the colon"))
+            self.problems.append(
+                node.problem("A list or a block cannot be a key — write a name before the colon")
+            )
             top.is_shadowed = True
             return
         top.key = node
         if node.text == "<<" and not node.is_quoted:
-            self.problems.append(node.problem("Merge keys (<<) are not YAML any more — put the common part under templates:"))
+            self.problems.append(
+                node.problem(
+                    "Merge keys (<<) are not YAML any more — put the common part under templates:"
+                )
+            )
             top.is_shadowed = True
         elif node.text in top.node.entries:
             first = top.node.keys[node.text].line
-            self.problems.append(node.problem(f"'{shorten(node.text)}' stands here a second time (first on line {first}) — keep one of the two"))
+            self.problems.append(
+                node.problem(
+                    f"'{shorten(node.text)}' stands here a second time (first on line {first}) — "
+                    "keep one of the two"
+                )
+            )
             top.is_shadowed = True
 
 
@@ -372,36 +510,98 @@ def _syntax(error: yaml.MarkedYAMLError, source: Source) -> Problem:
     line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
     shown = source.lines[line - 1] if line <= len(source.lines) else ""
     what = (error.problem or "").strip()
-    for number in dict.fromkeys((line, line - 1)):      # the parser may stop at the start of the next line
+    for number in dict.fromkeys(
+        (line, line - 1)
+    ):  # the parser may stop at the start of the next line
         near = source.lines[number - 1] if 0 < number <= len(source.lines) else ""
         tab = re.match(r"[ ]*(?=\t)", near)
         if tab and near.strip():
-            return source.problem(number, tab.end() + 1, "A tab indents this line, which YAML does not allow — use spaces")
+            return source.problem(
+                number,
+                tab.end() + 1,
+                "A tab indents this line, which YAML does not allow — use spaces",
+            )
         compare = re.search(r"[:\-,{\[]\s+(>=?|<=?|==?)\s*[0-9]", near)
-        if compare and ("block scalar" in (error.context or "") or "chomping" in what or "scanning" in (error.context or "")):
-            return source.problem(number, compare.start(1) + 1, "YAML takes the sign for the start of a text block — write the limit in quotes: "
-                                  f"\"{shorten(near[compare.start(1):].rstrip(' }]'), 30)}\"", len(compare.group(1)))
+        if compare and (
+            "block scalar" in (error.context or "")
+            or "chomping" in what
+            or "scanning" in (error.context or "")
+        ):
+            return source.problem(
+                number,
+                compare.start(1) + 1,
+                "YAML takes the sign for the start of a text block — write the limit in quotes: "
+                f'"{shorten(near[compare.start(1) :].rstrip(" }]"), 30)}"',
+                len(compare.group(1)),
+            )
     if "mapping values are not allowed" in what:
-        above = next((n for n in range(line - 1, 0, -1) if source.lines[n - 1].split("#")[0].strip()), 0)
+        above = next(
+            (n for n in range(line - 1, 0, -1) if source.lines[n - 1].split("#")[0].strip()), 0
+        )
         if above and ":" not in shown[: column - 1] and ":" not in source.lines[above - 1]:
-            return source.problem(above, len(source.lines[above - 1].rstrip()) + 1, "A colon is missing at the end of this name — write `key: value`")
-        return source.problem(line, column, "A second colon makes no sense to YAML here — put the text in quotes, or indent the line as its neighbours")
+            return source.problem(
+                above,
+                len(source.lines[above - 1].rstrip()) + 1,
+                "A colon is missing at the end of this name — write `key: value`",
+            )
+        return source.problem(
+            line,
+            column,
+            "A second colon makes no sense to YAML here — put the text in quotes, or indent the "
+            "line as its neighbours",
+        )
     if "cannot start any token" in what:
-        character = shown[column - 1: column] or "?"
+        character = shown[column - 1 : column] or "?"
         if character == "\t":
-            return source.problem(line, column, "A tab stands here, which YAML does not allow at the start of anything — use spaces")
-        return source.problem(line, column, f"A value cannot begin with {character} — put it in quotes")
-    if "block end" in what or "block collection" in (error.context or "") or "block mapping" in (error.context or ""):
-        return source.problem(line, column, "This line is indented like none of the lines before it — line it up with the block it belongs to")
+            return source.problem(
+                line,
+                column,
+                "A tab stands here, which YAML does not allow at the start of anything — use "
+                "spaces",
+            )
+        return source.problem(
+            line, column, f"A value cannot begin with {character} — put it in quotes"
+        )
+    if (
+        "block end" in what
+        or "block collection" in (error.context or "")
+        or "block mapping" in (error.context or "")
+    ):
+        return source.problem(
+            line,
+            column,
+            "This line is indented like none of the lines before it — line it up with the block "
+            "it belongs to",
+        )
     if "could not find expected ':'" in what:
-        return source.problem(line, column, "A colon with a space after it is missing on this line or the one before — write `key: value`")
+        return source.problem(
+            line,
+            column,
+            "A colon with a space after it is missing on this line or the one before — write "
+            "`key: value`",
+        )
     if "flow" in (error.context or "") or "','" in what:
-        opened = error.context_mark if error.context_mark and error.context_mark.line + 1 != line else mark
+        opened = (
+            error.context_mark
+            if error.context_mark and error.context_mark.line + 1 != line
+            else mark
+        )
         line, column = (opened.line + 1, opened.column + 1) if opened else (line, column)
-        return source.problem(line, column, "A list [ ] or block { } is not closed, or a comma is missing — close it, or separate its parts by commas")
+        return source.problem(
+            line,
+            column,
+            "A list [ ] or block { } is not closed, or a comma is missing — close it, or "
+            "separate its parts by commas",
+        )
     if "quoted scalar" in (error.context or ""):
         where = error.context_mark or mark
-        return source.problem(where.line + 1 if where else line, where.column + 1 if where else column,
-                              "The quotes opened here are not closed, or an escape in them is unknown — close them, or use single quotes")
+        return source.problem(
+            where.line + 1 if where else line,
+            where.column + 1 if where else column,
+            "The quotes opened here are not closed, or an escape in them is unknown — close "
+            "them, or use single quotes",
+        )
     said = f"{error.context}, {what}" if error.context else what
-    return source.problem(line, column, f"This is not YAML: {shorten(said, 120)} — see the line shown")
+    return source.problem(
+        line, column, f"This is not YAML: {shorten(said, 120)} — see the line shown"
+    )

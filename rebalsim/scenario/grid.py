@@ -1,8 +1,11 @@
-"""Grid arithmetic: a point's number ↔ its digits, the order in which points are played, and where that order is cut. Never a list of points.
+"""Grid arithmetic: a point's number ↔ its digits, the order in which points are played, and where
+that order is cut. Never a list of points.
 
-Points are numbered in the plan's order, last axis fastest. They are played in another one: the axis whose values differ most in
-cost is the slowest digit and starts at its most expensive value, so that the long runs begin first and the short ones fill what is
-left (a longest-first schedule in constant memory). A place in that order is called rank here; seeds are its last digit.
+Points are numbered in the plan's order, last axis fastest. They are played in another one: the
+axis whose values differ most in cost is the slowest digit and starts at its most expensive
+value, so that the long runs begin first and the short ones fill what is left (a longest-first
+schedule in constant memory). A place in that order is called rank here; seeds are its last
+digit.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
-FINE_SHARE, FINER = 0.1, 4          # the last tenth of the work in quarter slices
+FINE_SHARE, FINER = 0.1, 4  # the last tenth of the work in quarter slices
 
 
 def digits_of(number: int, radices: Sequence[int]) -> list[int]:
@@ -42,41 +45,56 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The order of play over all point × seed. `costs[axis][digit]` is how many times as long a run takes with that digit as with the cheapest."""
+    """The order of play over all point × seed. `costs[axis][digit]` is how many times as long a
+    run takes with that digit as with the cheapest.
+    """
 
-    radices: tuple[int, ...]                  # of the point
+    radices: tuple[int, ...]  # of the point
     seeds: int
-    costs: tuple[tuple[float, ...], ...]      # per axis, in the plan's order
-    unit: float = 1.0                         # seconds a run takes where every factor is 1
+    costs: tuple[tuple[float, ...], ...]  # per axis, in the plan's order
+    unit: float = 1.0  # seconds a run takes where every factor is 1
 
     @property
     def size(self) -> int:
         return prod(self.radices) * self.seeds
 
     def places(self) -> list[int]:
-        """The plan's axes from slowest to fastest: by how far their values' costs lie apart; the plan's order decides ties."""
+        """The plan's axes from slowest to fastest: by how far their values' costs lie apart; the
+        plan's order decides ties.
+        """
         spread = [max(costs) / min(costs) for costs in self.costs]
         return sorted(range(len(self.radices)), key=lambda axis: (-spread[axis], axis))
 
     def turns(self) -> list[list[int]]:
-        """Per place (as in `places`) the digits in order of play: the most expensive first; equal ones in the plan's order."""
-        return [sorted(range(self.radices[axis]), key=lambda digit: (-self.costs[axis][digit], digit)) for axis in self.places()]
+        """Per place (as in `places`) the digits in order of play: the most expensive first;
+        equal ones in the plan's order.
+        """
+        return [
+            sorted(range(self.radices[axis]), key=lambda digit: (-self.costs[axis][digit], digit))
+            for axis in self.places()
+        ]
 
     def total(self) -> float:
-        """What the whole grid should cost in seconds: the costs are products, so their sum is a product of sums."""
+        """What the whole grid should cost in seconds: the costs are products, so their sum is a
+        product of sums.
+        """
         return self.unit * self.seeds * prod(sum(costs) for costs in self.costs)
 
     def walker(self) -> Walker:
         return Walker(self)
 
     def slices(self, target: float, most: int = 10_000) -> Iterator[Slice]:
-        """Cut the ranks into pieces of about `target` seconds (never under one run), of at most `most` runs: lazily, from the tree of digits.
+        """Cut the ranks into pieces of about `target` seconds (never under one run), of at most
+        `most` runs: lazily, from the tree of digits.
 
         The last tenth is cut finer, so that the cores come to the end together.
         """
         coarse_until = self.total() * (1 - FINE_SHARE) * (1 - 1e-9)
         done = 0.0
-        levels = [[self.costs[axis][digit] for digit in turn] for axis, turn in zip(self.places(), self.turns(), strict=True)]
+        levels = [
+            [self.costs[axis][digit] for digit in turn]
+            for axis, turn in zip(self.places(), self.turns(), strict=True)
+        ]
         levels.append([1.0] * self.seeds)
         below_cost = [1.0] * (len(levels) + 1)
         below_size = [1] * (len(levels) + 1)
@@ -86,7 +104,8 @@ class Order:
         start = stop = 0
         cost = 0.0
 
-        # An explicit stack of (level, next digit, factor so far): recursion would be shorter, but generators in generators are slow here.
+        # An explicit stack of (level, next digit, factor so far): recursion would be shorter, but
+        # generators in generators are slow here.
         stack: list[list[float]] = [[0, 0, self.unit]]
         if below_cost[0] * self.unit <= target / FINER and below_size[0] <= most:
             yield Slice(0, below_size[0], below_cost[0] * self.unit)
@@ -119,7 +138,9 @@ class Order:
 
 
 class Walker:
-    """Goes along the ranks; keeps the digits, so that the next rank costs an increment and not a division per axis."""
+    """Goes along the ranks; keeps the digits, so that the next rank costs an increment and not a
+    division per axis.
+    """
 
     def __init__(self, order: Order) -> None:
         self._order = order
@@ -157,7 +178,10 @@ class Walker:
         return number_of([*digits, seed], self._radices)
 
     def _point(self, digits: Sequence[int]) -> int:
-        return sum(self._weights[axis] * turn[digit] for axis, turn, digit in zip(self._places, self._turns, digits))
+        return sum(
+            self._weights[axis] * turn[digit]
+            for axis, turn, digit in zip(self._places, self._turns, digits)
+        )
 
 
 def even_order(radices: Sequence[int], seeds: int, unit: float = 0.01) -> Order:
@@ -166,7 +190,9 @@ def even_order(radices: Sequence[int], seeds: int, unit: float = 0.01) -> Order:
 
 
 def groups(slices: Iterator[Slice], cost: float, most: int) -> Iterator[list[Slice]]:
-    """Slices in batches of about `cost` seconds and at most `most` slices: what is computed between two marks of progress."""
+    """Slices in batches of about `cost` seconds and at most `most` slices: what is computed
+    between two marks of progress.
+    """
     batch: list[Slice] = []
     spent = 0.0
     for piece in slices:

@@ -1,12 +1,14 @@
-"""Kinds of values: what may stand at a place in a scenario. Each reads a node, says what is wrong with it, and describes itself to
-JSON Schema; so loader, schema and `show` cannot disagree. The table of places is in language.py; this file knows no Kafka.
+"""Kinds of values: what may stand at a place in a scenario. Each reads a node, says what is wrong
+with it, and describes itself to JSON Schema; so loader, schema and `show` cannot disagree. The
+table of places is in language.py; this file knows no Kafka.
 
-pydantic was measured and left out: importing it and building one model of one field takes 81 ms, three times `python -c "import click"`
-(27 ms), where importing this table whole and loading a story takes 66 ms, PyYAML included (`lint` on a small file: 100 ms, 3.8 ×). And
-it would have wanted the marks, the resolution of scalars and every message rewritten around it.
+pydantic was measured and left out: importing it and building one model of one field takes 81 ms,
+three times `python -c "import click"` (27 ms), where importing this table whole and loading a story
+takes 66 ms, PyYAML included (`lint` on a small file: 100 ms, 3.8 ×). And it would have wanted the
+marks, the resolution of scalars and every message rewritten around it.
 
-Reading is pure and remembers its result on the node, so a tree that shares most of its nodes with one already read (overrides,
-sweeps) costs only what is new.
+Reading is pure and remembers its result on the node, so a tree that shares most of its nodes
+with one already read (overrides, sweeps) costs only what is new.
 """
 
 from __future__ import annotations
@@ -44,7 +46,13 @@ def named_schema(defs: dict[str, Schema], name: str, make: Callable[[], Schema])
 def shown(node: Node) -> str:
     """The value as a message shows it."""
     if isinstance(node, Scalar):
-        return "nothing" if node.value is None and not node.text else f"'{shorten(node.text, 40)}'" if isinstance(node.value, str) else shorten(node.text, 40)
+        return (
+            "nothing"
+            if node.value is None and not node.text
+            else f"'{shorten(node.text, 40)}'"
+            if isinstance(node.value, str)
+            else shorten(node.text, 40)
+        )
     return "a list" if isinstance(node, Sequence) else "a block"
 
 
@@ -86,14 +94,21 @@ class Kind:
 
     def wrong(self, node: Node, out: Problems, why: str = "") -> Any:
         said = why or f"{shown(node)} does not fit here — write {self.says}"
-        out.add(node, said[0].upper() + said[1:] if said.startswith(("a list", "a block", "nothing")) else said)
+        out.add(
+            node,
+            said[0].upper() + said[1:]
+            if said.startswith(("a list", "a block", "nothing"))
+            else said,
+        )
         return BAD
 
 
 class Text(Kind):
     """Any text; numbers and flags are taken as the text they are, where that is harmless."""
 
-    def __init__(self, says: str = "a text", pattern: str = "", max_length: int = 10_000, hint: str = "") -> None:
+    def __init__(
+        self, says: str = "a text", pattern: str = "", max_length: int = 10_000, hint: str = ""
+    ) -> None:
         self.says = says
         self.pattern = re.compile(pattern) if pattern else None
         self.max_length = max_length
@@ -103,9 +118,16 @@ class Text(Kind):
         if not isinstance(node, Scalar) or node.value is None or isinstance(node.value, bool):
             return self.wrong(node, out)
         if len(node.text) > self.max_length:
-            return self.wrong(node, out, f"'{shorten(node.text, 30)}' has {len(node.text):,} characters — write at most {self.max_length}")
+            return self.wrong(
+                node,
+                out,
+                f"'{shorten(node.text, 30)}' has {len(node.text):,} characters — write at most "
+                f"{self.max_length}",
+            )
         if self.pattern and not self.pattern.fullmatch(node.text):
-            return self.wrong(node, out, f"{shown(node)} does not fit here — write {self.hint or self.says}")
+            return self.wrong(
+                node, out, f"{shown(node)} does not fit here — write {self.hint or self.says}"
+            )
         return node.text
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
@@ -121,7 +143,9 @@ class Choice(Kind):
         self.options = options
         self.lower = lower
         self.words = tuple(option for option in options if option)
-        self.says = one_of(self.words if len(self.words) == len(options) else (*self.words, "nothing"))
+        self.says = one_of(
+            self.words if len(self.words) == len(options) else (*self.words, "nothing")
+        )
 
     def _read(self, node: Node, out: Problems) -> Any:
         if isinstance(node, Scalar) and node.value is None and not node.text and "" in self.options:
@@ -130,7 +154,12 @@ class Choice(Kind):
             return self.wrong(node, out)
         text = node.text.lower() if self.lower else node.text
         if text not in self.options:
-            return self.wrong(node, out, f"{shown(node)} is not known here — {or_nearest(node.text, self.words, 'write ' + self.says)}")
+            return self.wrong(
+                node,
+                out,
+                f"{shown(node)} is not known here — "
+                f"{or_nearest(node.text, self.words, 'write ' + self.says)}",
+            )
         return text
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
@@ -154,10 +183,16 @@ class Whole(Kind):
 
     def __init__(self, least: int = 0, most: int = 2_147_483_647, says: str = "") -> None:
         self.least, self.most = least, most
-        self.says = says or f"a whole number from {least}" + (f" to {most}" if most < 2_147_483_647 else "")
+        self.says = says or f"a whole number from {least}" + (
+            f" to {most}" if most < 2_147_483_647 else ""
+        )
 
     def _read(self, node: Node, out: Problems) -> Any:
-        if not isinstance(node, Scalar) or isinstance(node.value, bool) or not isinstance(node.value, int):
+        if (
+            not isinstance(node, Scalar)
+            or isinstance(node.value, bool)
+            or not isinstance(node.value, int)
+        ):
             return self.wrong(node, out)
         if not self.least <= node.value <= self.most:
             return self.wrong(node, out, f"{node.value} is out of bounds — write {self.says}")
@@ -170,7 +205,9 @@ class Whole(Kind):
 class Number(Kind):
     """A number within bounds."""
 
-    def __init__(self, least: float = 0.0, most: float = 1e12, says: str = "", suffix: str = "") -> None:
+    def __init__(
+        self, least: float = 0.0, most: float = 1e12, says: str = "", suffix: str = ""
+    ) -> None:
         self.least, self.most, self.suffix = least, most, suffix
         self.says = says or "a number"
         self.text = re.compile(rf"({q._AMOUNT})[{suffix}]") if suffix else None
@@ -187,7 +224,11 @@ class Number(Kind):
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
         number: Schema = {"type": "number", "minimum": self.least, "maximum": self.most}
-        return {"anyOf": [number, {"type": "string", "pattern": f"^(?:{self.text.pattern})$"}]} if self.text else number
+        return (
+            {"anyOf": [number, {"type": "string", "pattern": f"^(?:{self.text.pattern})$"}]}
+            if self.text
+            else number
+        )
 
     def say(self, value: Any) -> str:
         return q.say_number(value)
@@ -204,8 +245,14 @@ class Share(Kind):
             if found is not None and found <= 1:
                 return found
             if found is not None:
-                return self.wrong(node, out, f"{shown(node)} is more than everything — write at most 100%")
-        if isinstance(node, Scalar) and isinstance(node.value, (int, float)) and not isinstance(node.value, bool):
+                return self.wrong(
+                    node, out, f"{shown(node)} is more than everything — write at most 100%"
+                )
+        if (
+            isinstance(node, Scalar)
+            and isinstance(node.value, (int, float))
+            and not isinstance(node.value, bool)
+        ):
             return self.wrong(node, out, f"{shown(node)} has no unit — write it as {self.says}")
         return self.wrong(node, out)
 
@@ -223,25 +270,50 @@ class ShareOrWhole(Kind):
 
     def _read(self, node: Node, out: Problems) -> Any:
         if isinstance(node, Scalar):
-            if isinstance(node.value, int) and not isinstance(node.value, bool) and 0 <= node.value <= 1_000_000:
+            if (
+                isinstance(node.value, int)
+                and not isinstance(node.value, bool)
+                and 0 <= node.value <= 1_000_000
+            ):
                 return (node.value, None)
-            if isinstance(node.value, str) and (found := q.share(node.value)) is not None and found <= 1:
+            if (
+                isinstance(node.value, str)
+                and (found := q.share(node.value)) is not None
+                and found <= 1
+            ):
                 return (None, found)
         return self.wrong(node, out)
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
-        return {"anyOf": [{"type": "integer", "minimum": 0, "maximum": 1_000_000}, {"type": "string", "pattern": f"^(?:{q.SHARE})$"}]}
+        return {
+            "anyOf": [
+                {"type": "integer", "minimum": 0, "maximum": 1_000_000},
+                {"type": "string", "pattern": f"^(?:{q.SHARE})$"},
+            ]
+        }
 
     def say(self, value: Any) -> str:
         return str(value[0]) if value[1] is None else q.say_share(value[1])
 
 
 class Duration(Kind):
-    """A length of time in µs. Under Kafka's `*.ms` keys (`kafka`) a plain integer means milliseconds, as in Kafka itself."""
+    """A length of time in µs. Under Kafka's `*.ms` keys (`kafka`) a plain integer means
+    milliseconds, as in Kafka itself.
+    """
 
-    def __init__(self, least: int = 0, kafka: bool = False, most: int = q.LONGEST_US, also: tuple[int, ...] = ()) -> None:
+    def __init__(
+        self,
+        least: int = 0,
+        kafka: bool = False,
+        most: int = q.LONGEST_US,
+        also: tuple[int, ...] = (),
+    ) -> None:
         self.least, self.most, self.kafka, self.also = least, most, kafka, also
-        self.says = "a duration such as 45s, 1m30s or 300ms" if not kafka else "a duration such as 45s, or milliseconds such as 45000"
+        self.says = (
+            "a duration such as 45s, 1m30s or 300ms"
+            if not kafka
+            else "a duration such as 45s, or milliseconds such as 45000"
+        )
 
     def _read(self, node: Node, out: Problems) -> Any:
         if not isinstance(node, Scalar) or isinstance(node.value, bool) or node.value is None:
@@ -255,20 +327,45 @@ class Duration(Kind):
             us = q.duration(node.text)
         if us is None:
             why = q.why_no_duration(node.text)
-            return self.wrong(node, out, why or f"{shown(node)} is no duration — write one such as 45s, 1m30s or 300ms")
+            return self.wrong(
+                node,
+                out,
+                why or f"{shown(node)} is no duration — write one such as 45s, 1m30s or 300ms",
+            )
         if us != int(us):
-            return self.wrong(node, out, f"{shown(node)} is finer than a microsecond — write a whole number of us")
+            return self.wrong(
+                node, out, f"{shown(node)} is finer than a microsecond — write a whole number of us"
+            )
         if us < self.least:
-            return self.wrong(node, out, f"{shown(node)} is too short here — write {q.say_us(self.least)} or more")
+            return self.wrong(
+                node, out, f"{shown(node)} is too short here — write {q.say_us(self.least)} or more"
+            )
         if us > self.most:
-            return self.wrong(node, out, f"{shown(node)} is too long here — write {q.say_us(self.most)} or less")
+            return self.wrong(
+                node, out, f"{shown(node)} is too long here — write {q.say_us(self.most)} or less"
+            )
         return int(us)
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
-        text = named_schema(defs, "duration text", lambda: {"type": "string", "pattern": f"^(?:{q.DURATION})$"})
+        text = named_schema(
+            defs, "duration text", lambda: {"type": "string", "pattern": f"^(?:{q.DURATION})$"}
+        )
         if self.kafka:
-            return {"anyOf": [text, {"type": "integer", "minimum": min((self.least // 1000, *self.also)), "maximum": 2_147_483_647}]}
-        return named_schema(defs, "duration", lambda: {"anyOf": [text, {"const": 0}]}) if self.least == 0 else text
+            return {
+                "anyOf": [
+                    text,
+                    {
+                        "type": "integer",
+                        "minimum": min((self.least // 1000, *self.also)),
+                        "maximum": 2_147_483_647,
+                    },
+                ]
+            }
+        return (
+            named_schema(defs, "duration", lambda: {"anyOf": [text, {"const": 0}]})
+            if self.least == 0
+            else text
+        )
 
     def say(self, value: Any) -> str:
         return str(value) if value in self.also else q.say_us(value)
@@ -279,27 +376,40 @@ class Size(Kind):
 
     def __init__(self, kafka: bool = False, least: int = 0, most: int = 1 << 50) -> None:
         self.kafka, self.least, self.most = kafka, least, most
-        self.says = "a size such as 4GiB, 50MB or 1KB" if not kafka else "a number of bytes such as 1048576, or 1MiB"
+        self.says = (
+            "a size such as 4GiB, 50MB or 1KB"
+            if not kafka
+            else "a number of bytes such as 1048576, or 1MiB"
+        )
 
     def _read(self, node: Node, out: Problems) -> Any:
         found: int | None = None
         if isinstance(node, Scalar) and not isinstance(node.value, bool):
             if isinstance(node.value, int):
                 if not self.kafka and node.value:
-                    return self.wrong(node, out, f"{node.value} has no unit — write {node.value}B, or {self.says}")
+                    return self.wrong(
+                        node, out, f"{node.value} has no unit — write {node.value}B, or {self.says}"
+                    )
                 found = node.value
             elif isinstance(node.value, str):
                 found = q.size(node.value)
         if found is None:
             return self.wrong(node, out)
         if not self.least <= found <= self.most:
-            return self.wrong(node, out, f"{shown(node)} is out of bounds — write from {q.say_bytes(self.least)} to {q.say_bytes(self.most)}")
+            return self.wrong(
+                node,
+                out,
+                f"{shown(node)} is out of bounds — write from {q.say_bytes(self.least)} to "
+                f"{q.say_bytes(self.most)}",
+            )
         return found
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
         text: Schema = {"type": "string", "pattern": f"^(?:{q.SIZE})$"}
         if self.kafka:
-            return {"anyOf": [text, {"type": "integer", "minimum": self.least, "maximum": self.most}]}
+            return {
+                "anyOf": [text, {"type": "integer", "minimum": self.least, "maximum": self.most}]
+            }
         return {"anyOf": [text, {"const": 0}]} if self.least == 0 else text
 
     def say(self, value: Any) -> str:
@@ -335,14 +445,20 @@ DRAW_TEXT = (
     rf"(?:, ?{q._AMOUNT} ?% up to {q.DURATION})?"
 )
 _DRAW_KEYS: dict[str, tuple[str, ...]] = {
-    "median": ("median", "p99"), "mean": ("mean", "deviation"), "exponential": ("exponential", "max"), "uniform": ("uniform",), "choice": ("choice",),
+    "median": ("median", "p99"),
+    "mean": ("mean", "deviation"),
+    "exponential": ("exponential", "max"),
+    "uniform": ("uniform",),
+    "choice": ("choice",),
 }
 _FINE = Duration()
 
 
 class DrawOf(Kind):
-    """A duration that is constant or drawn: text such as `18s ± 6s` (anything between 12 s and 24 s), `1s..5s`, `2ms, 1% up to 40ms`,
-    or a block: {median, p99}, {mean, deviation}, {exponential, max}, {uniform: [a, b]}, {choice: […]}, each with a tail if wanted."""
+    """A duration that is constant or drawn: text such as `18s ± 6s` (anything between 12 s and
+    24 s), `1s..5s`, `2ms, 1% up to 40ms`, or a block: {median, p99}, {mean, deviation},
+    {exponential, max}, {uniform: [a, b]}, {choice: […]}, each with a tail if wanted.
+    """
 
     says = "a duration such as 45s, 18s ± 6s, 1s..5s or {median: 2ms, p99: 40ms}"
 
@@ -355,21 +471,32 @@ class DrawOf(Kind):
             return Draw()
         draw = draw_of(node.text)
         if isinstance(draw, str):
-            return self.wrong(node, out, draw or f"{shown(node)} is no duration — write {self.says}")
+            return self.wrong(
+                node, out, draw or f"{shown(node)} is no duration — write {self.says}"
+            )
         return draw
 
     def _block(self, node: Mapping, out: Problems) -> Any:
         shapes = [key for key in _DRAW_KEYS if key in node.entries]
         if len(shapes) != 1:
-            return self.wrong(node, out, "A distribution is written as one of {median, p99}, {mean, deviation}, {exponential, max}, "
-                              f"{{uniform: [a, b]}} or {{choice: [a, b, …]}} — {'name one' if not shapes else 'keep one of ' + one_of(shapes)}")
+            return self.wrong(
+                node,
+                out,
+                "A distribution is written as one of {median, p99}, {mean, deviation}, "
+                "{exponential, max}, "
+                f"{{uniform: [a, b]}} or {{choice: [a, b, …]}} — "
+                f"{'name one' if not shapes else 'keep one of ' + one_of(shapes)}",
+            )
         shape = shapes[0]
         known = (*_DRAW_KEYS[shape], "tail")
         values: dict[str, Any] = {}
         is_bad = False
         for key, value in node.entries.items():
             if key not in known:
-                out.add(node.keys[key], f"'{shorten(key)}' does not go with {shape} — {or_nearest(key, known)}")
+                out.add(
+                    node.keys[key],
+                    f"'{shorten(key)}' does not go with {shape} — {or_nearest(key, known)}",
+                )
                 is_bad = True
                 continue
             if key == "tail":
@@ -384,25 +511,44 @@ class DrawOf(Kind):
         share, tail_us = values.get("tail", (0.0, 0.0))
         if shape == "uniform":
             if len(values["uniform"]) != 2 or values["uniform"][0] > values["uniform"][1]:
-                return self.wrong(node.entries["uniform"], out, "uniform takes the least and the most — write uniform: [1s, 5s]")
+                return self.wrong(
+                    node.entries["uniform"],
+                    out,
+                    "uniform takes the least and the most — write uniform: [1s, 5s]",
+                )
             low, high = values["uniform"]
             return Draw("uniform", float(low), float(high), (), share, tail_us)
         if shape == "choice":
             if not values["choice"]:
-                return self.wrong(node.entries["choice"], out, "choice has nothing to choose from — write choice: [1s, 5s]")
+                return self.wrong(
+                    node.entries["choice"],
+                    out,
+                    "choice has nothing to choose from — write choice: [1s, 5s]",
+                )
             return Draw("choice", 0.0, 0.0, tuple(map(float, values["choice"])), share, tail_us)
         first, second = _DRAW_KEYS[shape]
         if second not in values and shape != "exponential":
-            return self.wrong(node, out, f"{first} needs {second} beside it — write {{{first}: 2ms, {second}: 40ms}}")
+            return self.wrong(
+                node,
+                out,
+                f"{first} needs {second} beside it — write {{{first}: 2ms, {second}: 40ms}}",
+            )
         a, b = float(values[first]), float(values.get(second, 0))
         if shape == "median":
             if b < a or a <= 0:
-                return self.wrong(node, out, "median must be above 0 and p99 no less than median — write {median: 2ms, p99: 40ms}")
+                return self.wrong(
+                    node,
+                    out,
+                    "median must be above 0 and p99 no less than median — write {median: 2ms, "
+                    "p99: 40ms}",
+                )
             return Draw("lognormal", a, b, (), share, tail_us)
         if shape == "mean":
             return Draw("normal", a, b, (), share, tail_us)
         if b and b < a:
-            return self.wrong(node, out, "max is less than the mean — write {exponential: 2s, max: 1m}")
+            return self.wrong(
+                node, out, "max is less than the mean — write {exponential: 2s, max: 1m}"
+            )
         return Draw("exponential", a, b, (), share, tail_us)
 
     def _tail(self, node: Node, out: Problems) -> Any:
@@ -412,9 +558,15 @@ class DrawOf(Kind):
             up_to: Any = _FINE.read(node.entries["up_to"], out) if "up_to" in node.entries else BAD
             extra = [k for k in node.entries if k not in ("share", "up_to")]
             if len(node.entries) != 2 or extra:
-                return self.wrong(node, out, "A tail says how many and how long — write tail: {share: 1%, up_to: 40ms}")
+                return self.wrong(
+                    node,
+                    out,
+                    "A tail says how many and how long — write tail: {share: 1%, up_to: 40ms}",
+                )
             return BAD if share is BAD or up_to is BAD else (share, float(up_to))
-        if isinstance(node, Scalar) and (found := re.fullmatch(rf"({q._AMOUNT}) ?% up to ({q.DURATION})", node.text)):
+        if isinstance(node, Scalar) and (
+            found := re.fullmatch(rf"({q._AMOUNT}) ?% up to ({q.DURATION})", node.text)
+        ):
             up_to_us = q.duration(found.group(2))
             if up_to_us is not None and float(found.group(1)) <= 100:
                 return (float(found.group(1)) / 100, up_to_us)
@@ -423,22 +575,38 @@ class DrawOf(Kind):
     def schema(self, defs: dict[str, Schema]) -> Schema:
         if "draw" not in defs:
             span: Schema = {"type": "array", "items": _FINE.schema(defs), "minItems": 1}
-            tail: Schema = {"anyOf": [
-                {"type": "string", "pattern": rf"^{q._AMOUNT} ?% up to {q.DURATION}$"},
-                {"type": "object", "properties": {"share": _SHARE.schema(defs), "up_to": _FINE.schema(defs)},
-                 "required": ["share", "up_to"], "additionalProperties": False},
-            ]}
+            tail: Schema = {
+                "anyOf": [
+                    {"type": "string", "pattern": rf"^{q._AMOUNT} ?% up to {q.DURATION}$"},
+                    {
+                        "type": "object",
+                        "properties": {"share": _SHARE.schema(defs), "up_to": _FINE.schema(defs)},
+                        "required": ["share", "up_to"],
+                        "additionalProperties": False,
+                    },
+                ]
+            }
 
             def block(required: list[str], **properties: Schema) -> Schema:
-                return {"type": "object", "properties": {**properties, "tail": tail}, "required": required, "additionalProperties": False}
+                return {
+                    "type": "object",
+                    "properties": {**properties, "tail": tail},
+                    "required": required,
+                    "additionalProperties": False,
+                }
 
             one = _FINE.schema(defs)
             defs["draw"] = {
-                "description": "A duration, constant or drawn: 45s · 18s ± 6s · 1s..5s · 2ms, 1% up to 40ms · {median: 2ms, p99: 40ms} · …",
+                "description": "A duration, constant or drawn: 45s · 18s ± 6s · 1s..5s · 2ms, 1% "
+                "up to 40ms "
+                "· {median: 2ms, p99: 40ms} · …",
                 "anyOf": [
-                    {"type": "string", "pattern": f"^(?:{DRAW_TEXT})$"}, {"const": 0},
-                    block(["median", "p99"], median=one, p99=one), block(["mean", "deviation"], mean=one, deviation=one),
-                    block(["exponential"], exponential=one, max=one), block(["uniform"], uniform={**span, "minItems": 2, "maxItems": 2}),
+                    {"type": "string", "pattern": f"^(?:{DRAW_TEXT})$"},
+                    {"const": 0},
+                    block(["median", "p99"], median=one, p99=one),
+                    block(["mean", "deviation"], mean=one, deviation=one),
+                    block(["exponential"], exponential=one, max=one),
+                    block(["uniform"], uniform={**span, "minItems": 2, "maxItems": 2}),
                     block(["choice"], choice=span),
                 ],
             }
@@ -483,7 +651,10 @@ def draw_of(text: str) -> Draw | str:
 def say_draw(draw: Draw) -> str:
     a, b = q.say_us(draw.a), q.say_us(draw.b)
     text = {
-        "constant": a, "uniform": f"{a}..{b}", "normal": f"{{mean: {a}, deviation: {b}}}", "lognormal": f"{{median: {a}, p99: {b}}}",
+        "constant": a,
+        "uniform": f"{a}..{b}",
+        "normal": f"{{mean: {a}, deviation: {b}}}",
+        "lognormal": f"{{median: {a}, p99: {b}}}",
         "exponential": f"{{exponential: {a}" + (f", max: {b}}}" if draw.b else "}"),
         "choice": "{choice: [" + ", ".join(q.say_us(v) for v in draw.values) + "]}",
     }[draw.shape]
@@ -503,12 +674,17 @@ class Nullable(Kind):
     def _read(self, node: Node, out: Problems) -> Any:
         if isinstance(node, Scalar) and node.text == self.word:
             return None
-        if isinstance(self.inner, Whole) and isinstance(node, Scalar) and isinstance(node.value, str) and not node.trap:
+        if (
+            isinstance(self.inner, Whole)
+            and isinstance(node, Scalar)
+            and isinstance(node.value, str)
+            and not node.trap
+        ):
             return self.wrong(node, out)  # no word but this one
         return self.inner.read(node, out)
 
     def read(self, node: Node, out: Problems) -> Any:
-        return self._read(node, out)      # the inner kind remembers
+        return self._read(node, out)  # the inner kind remembers
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
         return {"anyOf": [{"const": self.word}, self.inner.schema(defs)]}
@@ -518,12 +694,28 @@ class Nullable(Kind):
 
 
 class ListOf(Kind):
-    """Several of a kind; one may stand without its brackets (`is_lenient`), or text be split at commas as Kafka's lists are."""
+    """Several of a kind; one may stand without its brackets (`is_lenient`), or text be split at
+    commas as Kafka's lists are.
+    """
 
-    def __init__(self, item: Kind, is_lenient: bool = False, splits: bool = False, least: int = 0, says: str = "", most: int = 20_000,
-                 goes_on: bool = False) -> None:
-        self.goes_on = goes_on            # blocks that cannot be read stay, marked as bad
-        self.item, self.is_lenient, self.splits, self.least, self.most = item, is_lenient or splits, splits, least, most
+    def __init__(
+        self,
+        item: Kind,
+        is_lenient: bool = False,
+        splits: bool = False,
+        least: int = 0,
+        says: str = "",
+        most: int = 20_000,
+        goes_on: bool = False,
+    ) -> None:
+        self.goes_on = goes_on  # blocks that cannot be read stay, marked as bad
+        self.item, self.is_lenient, self.splits, self.least, self.most = (
+            item,
+            is_lenient or splits,
+            splits,
+            least,
+            most,
+        )
         self.says = says or f"a list such as [{item.says}]"
 
     def _read(self, node: Node, out: Problems) -> Any:
@@ -531,13 +723,29 @@ class ListOf(Kind):
             if len(node.items) < self.least:
                 return self.wrong(node, out, f"The list is empty — write at least {self.least}")
             if len(node.items) > self.most:
-                return self.wrong(node, out, f"The list has {len(node.items):,} entries — write at most {self.most:,}")
+                return self.wrong(
+                    node,
+                    out,
+                    f"The list has {len(node.items):,} entries — write at most {self.most:,}",
+                )
             values = [self.item.read(item, out) for item in node.items]
             if self.goes_on and isinstance(self.item, Section):
-                return tuple(Written(at, self.item, is_bad=True) if v is BAD else v for v, at in zip(values, node.items))
+                return tuple(
+                    Written(at, self.item, is_bad=True) if v is BAD else v
+                    for v, at in zip(values, node.items)
+                )
             return BAD if any(v is BAD for v in values) else tuple(values)
-        if self.splits and isinstance(node, Scalar) and isinstance(node.value, str) and "," in node.value:
-            parts = [Scalar(node.source, node.line, node.column, node.width, part.strip(), True) for part in node.value.split(",") if part.strip()]
+        if (
+            self.splits
+            and isinstance(node, Scalar)
+            and isinstance(node.value, str)
+            and "," in node.value
+        ):
+            parts = [
+                Scalar(node.source, node.line, node.column, node.width, part.strip(), True)
+                for part in node.value.split(",")
+                if part.strip()
+            ]
             values = [self.item.read(part, out) for part in parts]
             return BAD if any(v is BAD for v in values) else tuple(values)
         if self.is_lenient and isinstance(node, Scalar) and node.value is not None:
@@ -562,7 +770,7 @@ _DURATIONS = ListOf(_FINE)
 _SHARE = Share()
 
 
-# ------------------------------------------------------------------------------------------------------------------ blocks
+# ------------------------------------------------------------------------------------------- blocks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -572,11 +780,11 @@ class Field:
     name: str
     kind: Kind
     doc: str
-    target: str = ""                  # the attribute it sets; empty: resolve knows
+    target: str = ""  # the attribute it sets; empty: resolve knows
     is_required: bool = False
     aliases: tuple[str, ...] = ()
-    kafka: bool = False               # Kafka's own key
-    default: str = ""                 # for people, where no attribute's default says it
+    kafka: bool = False  # Kafka's own key
+    default: str = ""  # for people, where no attribute's default says it
     example: str = ""
 
 
@@ -597,20 +805,34 @@ class Written:
         return name in self.values
 
 
-_MOST_UNKNOWN = 100          # in one block; whoever has more has the wrong file
+_MOST_UNKNOWN = 100  # in one block; whoever has more has the wrong file
 
 
 class Section(Kind):
     """A block of known keys. `shorthand` names the key that a bare value (no block) stands for."""
 
-    def __init__(self, name: str, fields: Iterable[Field], doc: str = "", shorthand: str | Callable[[Node], str] = "", allows_nothing: bool = False,
-                 exactly_one: tuple[str, ...] = (), ignored: dict[str, str] | None = None, elsewhere: Callable[[str], str] | None = None,
-                 refused: dict[str, str] | None = None, after: Callable[[Written, Problems], None] | None = None, title: str = "") -> None:
+    def __init__(
+        self,
+        name: str,
+        fields: Iterable[Field],
+        doc: str = "",
+        shorthand: str | Callable[[Node], str] = "",
+        allows_nothing: bool = False,
+        exactly_one: tuple[str, ...] = (),
+        ignored: dict[str, str] | None = None,
+        elsewhere: Callable[[str], str] | None = None,
+        refused: dict[str, str] | None = None,
+        after: Callable[[Written, Problems], None] | None = None,
+        title: str = "",
+    ) -> None:
         self.name = name
         self.title = title or name
         self.after = after
         self.fields: dict[str, Field] = {f.name: f for f in fields}
-        self.by_key: dict[str, Field] = {**self.fields, **{a: f for f in self.fields.values() for a in f.aliases}}
+        self.by_key: dict[str, Field] = {
+            **self.fields,
+            **{a: f for f in self.fields.values() for a in f.aliases},
+        }
         self.doc = doc
         self.shorthand = shorthand
         self.allows_nothing = allows_nothing
@@ -639,15 +861,24 @@ class Section(Kind):
     def _read(self, node: Node, out: Problems) -> Any:
         block = self.expand(node)
         if block is None:
-            return self.wrong(node, out, f"{shown(node)} stands where {self.title} is a block of settings — "
-                              f"write its keys below it, indented: {', '.join(list(self.fields)[:4])}{' …' if len(self.fields) > 4 else ''}")
+            return self.wrong(
+                node,
+                out,
+                f"{shown(node)} stands where {self.title} is a block of settings — "
+                "write its keys below it, indented: "
+                f"{', '.join(list(self.fields)[:4])}{' …' if len(self.fields) > 4 else ''}",
+            )
         written = Written(block, self)
-        meant: list[str] = []             # known keys that unknown ones were probably meant to be
+        meant: list[str] = []  # known keys that unknown ones were probably meant to be
         spelt: dict[str, str] = {}
         for key, value in block.entries.items():
             f = self.by_key.get(key)
             if f is None and len(meant) >= _MOST_UNKNOWN:
-                out.add(block.keys[key], f"There are more unknown keys in the {self.title} than these {_MOST_UNKNOWN} — mend them first")
+                out.add(
+                    block.keys[key],
+                    f"There are more unknown keys in the {self.title} than these {_MOST_UNKNOWN} "
+                    "— mend them first",
+                )
                 written.is_bad = True
                 break
             if f is None:
@@ -655,7 +886,10 @@ class Section(Kind):
                 written.is_bad = written.is_bad or key not in self.ignored
                 continue
             if f.name in written.at:
-                out.add(block.keys[key], f"'{key}' says the same as '{spelt[f.name]}' — keep one of the two")
+                out.add(
+                    block.keys[key],
+                    f"'{key}' says the same as '{spelt[f.name]}' — keep one of the two",
+                )
                 continue
             spelt[f.name] = key
             written.at[f.name] = value
@@ -671,17 +905,28 @@ class Section(Kind):
                 written.is_bad = True
             elif name not in written.at:
                 example = self.fields[name].example
-                out.add(block, f"The {self.title} lacks '{name}' — write {example or name + ': ' + self.fields[name].kind.says}")
+                out.add(
+                    block,
+                    f"The {self.title} lacks '{name}' — write "
+                    f"{example or name + ': ' + self.fields[name].kind.says}",
+                )
                 written.is_bad = True
         if self.exactly_one:
             present = [n for n in self.exactly_one if n in written.at]
             if not present:
                 if not any(name in self.exactly_one for name in meant):
-                    out.add(block, f"The {self.title} does not say what happens — add one of {', '.join(self.exactly_one[:6])} …")
+                    out.add(
+                        block,
+                        f"The {self.title} does not say what happens — add one of "
+                        f"{', '.join(self.exactly_one[:6])} …",
+                    )
                 written.is_bad = True
             elif len(present) > 1:
-                out.add(block.keys[spelt[present[1]]],
-                        f"'{present[1]}' stands beside '{present[0]}' — one entry does one thing; put this into an entry of its own")
+                out.add(
+                    block.keys[spelt[present[1]]],
+                    f"'{present[1]}' stands beside '{present[0]}' — one entry does one thing; "
+                    "put this into an entry of its own",
+                )
                 written.is_bad = True
         if self.after:
             self.after(written, out)
@@ -696,13 +941,17 @@ class Section(Kind):
             out.add(at, f"'{key}' {self.refused[key]}")
         else:
             hint = self.elsewhere(key) if self.elsewhere else ""
-            out.add(at, f"'{shorten(key)}' is not a key of the {self.title} — {hint or or_nearest(key, self.by_key)}")
+            out.add(
+                at,
+                f"'{shorten(key)}' is not a key of the {self.title} — "
+                f"{hint or or_nearest(key, self.by_key)}",
+            )
             return "" if hint else nearest(key, self.by_key)
         return ""
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
         if self.name not in defs:
-            defs[self.name] = {}      # against endless recursion
+            defs[self.name] = {}  # against endless recursion
             properties: dict[str, Schema] = {}
             for key, f in self.by_key.items():
                 described: Schema = dict(f.kind.schema(defs))
@@ -715,12 +964,20 @@ class Section(Kind):
                 properties[key] = described
             for key, why in self.ignored.items():
                 properties[key] = {"description": f"Kafka's, but {why}.", "deprecated": True}
-            block: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
+            block: Schema = {
+                "type": "object",
+                "properties": properties,
+                "additionalProperties": False,
+            }
             if self.doc:
                 block["description"] = self.doc
             if self.required:
                 block["required"] = [n for n in self.required if not self.fields[n].aliases]
-                spelt = [{"anyOf": [{"required": [k]} for k in (n, *self.fields[n].aliases)]} for n in self.required if self.fields[n].aliases]
+                spelt = [
+                    {"anyOf": [{"required": [k]} for k in (n, *self.fields[n].aliases)]}
+                    for n in self.required
+                    if self.fields[n].aliases
+                ]
                 if spelt:
                     block["allOf"] = spelt
             if self.exactly_one:
@@ -731,7 +988,11 @@ class Section(Kind):
     def shorthand_keys(self) -> tuple[str, ...]:
         if not self.shorthand:
             return ()
-        return (self.shorthand,) if isinstance(self.shorthand, str) else tuple(getattr(self.shorthand, "keys", ()))
+        return (
+            (self.shorthand,)
+            if isinstance(self.shorthand, str)
+            else tuple(getattr(self.shorthand, "keys", ()))
+        )
 
     def _with_shorthand(self, block: Schema, defs: dict[str, Schema]) -> Schema:
         forms = [block] + [self.fields[k].kind.schema(defs) for k in self.shorthand_keys()]
@@ -741,9 +1002,13 @@ class Section(Kind):
 
 
 class MapOf(Kind):
-    """A block of free names, each with a value of one kind, in the file's order: {name: (value, key node)}."""
+    """A block of free names, each with a value of one kind, in the file's order: {name: (value,
+    key node)}.
+    """
 
-    def __init__(self, value: Kind, key: Text, what: str, least: int = 0, most: int = 10_000) -> None:
+    def __init__(
+        self, value: Kind, key: Text, what: str, least: int = 0, most: int = 10_000
+    ) -> None:
         self.value, self.key, self.what, self.least, self.most = value, key, what, least, most
         self.says = f"a block of {what}: a name, a colon and its settings"
 
@@ -753,12 +1018,16 @@ class MapOf(Kind):
         if len(node.entries) < self.least:
             return self.wrong(node, out, f"There are no {self.what} here — name at least one")
         if len(node.entries) > self.most:
-            return self.wrong(node, out, f"There are {len(node.entries)} {self.what} — write at most {self.most}")
+            return self.wrong(
+                node, out, f"There are {len(node.entries)} {self.what} — write at most {self.most}"
+            )
         values: dict[str, Any] = {}
         is_bad = False
         for key, at in node.keys.items():
             name = Scalar(at.source, at.line, at.column, at.width, at.text, True)
-            value = BAD if self.key.read(name, out) is BAD else self.value.read(node.entries[key], out)
+            value = (
+                BAD if self.key.read(name, out) is BAD else self.value.read(node.entries[key], out)
+            )
             if value is BAD:
                 is_bad = True
             else:
@@ -784,7 +1053,9 @@ class Named:
 
 
 def build(cls: type[T], written: Written | None, **more: Any) -> T:
-    """The domain object that a block describes: each field that has a target sets it, the rest keeps the domain's default."""
+    """The domain object that a block describes: each field that has a target sets it, the rest
+    keeps the domain's default.
+    """
     values: dict[str, Any] = {}
     if written is not None:
         fields = written.section.fields

@@ -15,21 +15,30 @@ from rebalsim.scenario.story import Story
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
-def load_scenario(path_or_name: str | Path, overrides: Iterable[Override] = (), allow_code: bool = False) -> Story:
+def load_scenario(
+    path_or_name: str | Path, overrides: Iterable[Override] = (), allow_code: bool = False
+) -> Story:
     """The story in this file, or the stock story of this name; `-` reads standard input.
 
-    Raises ProblemsError with everything that is wrong in any variant, InputError where there is no such file.
+    Raises ProblemsError with everything that is wrong in any variant, InputError where there is
+    no such file.
     """
     return read_story(path_or_name, overrides, allow_code).check()
 
 
-def read_story(path_or_name: str | Path, overrides: Iterable[Override] = (), allow_code: bool = False) -> Story:
-    """The same, but a story whose text can be read is returned with its problems: `lint` shows them beside its own."""
+def read_story(
+    path_or_name: str | Path, overrides: Iterable[Override] = (), allow_code: bool = False
+) -> Story:
+    """The same, but a story whose text can be read is returned with its problems: `lint` shows
+    them beside its own.
+    """
     name, raw = read_bytes(path_or_name)
     return story_of(raw, name, overrides, allow_code)
 
 
-def story_of(raw: bytes, name: str, overrides: Iterable[Override] = (), allow_code: bool = False) -> Story:
+def story_of(
+    raw: bytes, name: str, overrides: Iterable[Override] = (), allow_code: bool = False
+) -> Story:
     """The story in these bytes. Raises ProblemsError where they are no YAML block at all."""
     text, found = decode(raw, name)
     if found:
@@ -37,7 +46,12 @@ def story_of(raw: bytes, name: str, overrides: Iterable[Override] = (), allow_co
     source = Source(name, text)
     root, found = parse(text, source)
     if root is not None and not isinstance(root, Mapping):
-        found.append(root.problem("A scenario is a block of settings — begin with topics: and group:, or with `rebalsim init`"))
+        found.append(
+            root.problem(
+                "A scenario is a block of settings — begin with topics: and group:, or with "
+                "`rebalsim init`"
+            )
+        )
     if not isinstance(root, Mapping):
         raise ProblemsError(in_order(found))
     return Story(root, source, tuple(overrides), allow_code, tuple(found))
@@ -50,9 +64,13 @@ def read_bytes(path_or_name: str | Path) -> tuple[str, bytes]:
     path = find_story(path_or_name)
     try:
         with path.open("rb") as file:
-            return str(path_or_name) if path == Path(path_or_name) else path.name, file.read(MAX_BYTES + 1)
+            return str(path_or_name) if path == Path(path_or_name) else path.name, file.read(
+                MAX_BYTES + 1
+            )
     except OSError as e:
-        raise InputError(f"{path} cannot be read: {e.strerror or e} — check its name and permissions") from None
+        raise InputError(
+            f"{path} cannot be read: {e.strerror or e} — check its name and permissions"
+        ) from None
 
 
 def find_story(path_or_name: str | Path) -> Path:
@@ -64,8 +82,10 @@ def find_story(path_or_name: str | Path) -> Path:
         if path.is_file() or (path.exists() and not path.is_dir()):
             return path
         is_folder = path.is_dir()
-    except (OSError, ValueError):        # a name too long, or with a nought in it
-        raise InputError(f"'{shorten(str(path_or_name))}' is no file name — write the path of a scenario") from None
+    except (OSError, ValueError):  # a name too long, or with a nought in it
+        raise InputError(
+            f"'{shorten(str(path_or_name))}' is no file name — write the path of a scenario"
+        ) from None
     stock = stock_stories()
     name = str(path_or_name)
     if name in stock:
@@ -77,7 +97,9 @@ def find_story(path_or_name: str | Path) -> Path:
 
 
 def stock_stories() -> dict[str, Path]:
-    """The stories that ship with rebalsim, by name: in a wheel beside the package's rooms, in a clone under scenarios/."""
+    """The stories that ship with rebalsim, by name: in a wheel beside the package's rooms, in a
+    clone under scenarios/.
+    """
     for folder in (_PACKAGE / "stock", _PACKAGE.parent / "scenarios"):
         if folder.is_dir():
             return {p.stem: p for p in sorted(folder.glob("*.yaml"))}

@@ -1,7 +1,9 @@
-"""`--set PATH=VALUE`: any setting by its path, without touching the file. The result shares every untouched part with the original.
+"""`--set PATH=VALUE`: any setting by its path, without touching the file. The result shares every
+untouched part with the original.
 
-Kafka's keys contain dots, so a path is walked with the table at hand: at each block the longest known key wins. Free names (topics,
-members, groups) are looked up in the file. Lists are entered by number or, in the script, by an action's id.
+Kafka's keys contain dots, so a path is walked with the table at hand: at each block the longest
+known key wins. Free names (topics, members, groups) are looked up in the file. Lists are entered
+by number or, in the script, by an action's id.
 """
 
 from __future__ import annotations
@@ -10,7 +12,18 @@ from typing import Any
 
 from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence, Source, parse, shorten
 from rebalsim.scenario.kinds import Kind, ListOf, MapOf, Section
-from rebalsim.scenario.language import ACTION, LISTED_MEMBER, MEMBER, OVERLAY, SCENARIO, Members, RateKind, Replay, is_unnamed, name_of
+from rebalsim.scenario.language import (
+    ACTION,
+    LISTED_MEMBER,
+    MEMBER,
+    OVERLAY,
+    SCENARIO,
+    Members,
+    RateKind,
+    Replay,
+    is_unnamed,
+    name_of,
+)
 from rebalsim.scenario.problems import Problems, nearest, or_nearest
 
 Value = str | int | float | bool | None | list[Any] | tuple[Any, ...] | dict[str, Any]
@@ -18,12 +31,22 @@ Override = str | tuple[str, Value]
 
 
 def override(root: Mapping, one: Override, out: Problems) -> Mapping:
-    """The tree with one setting replaced or added; unchanged, with a problem, where the path leads nowhere."""
+    """The tree with one setting replaced or added; unchanged, with a problem, where the path
+    leads nowhere.
+    """
     if isinstance(one, str):
         path, equals, text = one.partition("=")
         source = Source("--set", one, label="--set", is_override=True)
         if not equals or not path.strip():
-            out.items.append(source.problem(1, 1, f"'{shorten(one)}' sets nothing — write --set PATH=VALUE, as in --set group.members=5", len(one)))
+            out.items.append(
+                source.problem(
+                    1,
+                    1,
+                    f"'{shorten(one)}' sets nothing — write --set PATH=VALUE, as in --set "
+                    "group.members=5",
+                    len(one),
+                )
+            )
             return root
         value, found = _parsed(text, source, len(path) + 2)
         if found or value is None:
@@ -55,7 +78,9 @@ def _with_own(written: Node | None, wanted: Node) -> Node:
                 own[name] = one = Mapping(block.source, key.line, key.column, key.width)
                 one.put(key, block.entries[name])
     items = wanted.items if isinstance(wanted, Sequence) else [wanted]
-    if isinstance(wanted, Mapping) or not any(isinstance(item, Scalar) and item.text in own for item in items):
+    if isinstance(wanted, Mapping) or not any(
+        isinstance(item, Scalar) and item.text in own for item in items
+    ):
         return wanted
     found = [own.get(item.text, item) if isinstance(item, Scalar) else item for item in items]
     return Sequence(wanted.source, wanted.line, wanted.column, wanted.width, found)
@@ -63,7 +88,12 @@ def _with_own(written: Node | None, wanted: Node) -> Node:
 
 def _parsed(text: str, source: Source, column: int) -> tuple[Node | None, list[Any]]:
     """The value behind the equals sign: YAML on one line."""
-    if not any(c in text for c in "[]{}\"'#&*!|>%@`\n\t") and ": " not in text and not text.endswith(":") and not text.startswith("- "):
+    if (
+        not any(c in text for c in "[]{}\"'#&*!|>%@`\n\t")
+        and ": " not in text
+        and not text.endswith(":")
+        and not text.startswith("- ")
+    ):
         return Scalar(source, 1, column, max(1, len(text)), text.strip(), False), []
     node, found = parse(text, source)
     moved = [source.problem(1, column + p.column - 1, p.message, p.width) for p in found]
@@ -96,7 +126,11 @@ def _node_of(value: Value, source: Source) -> Node:
     if isinstance(value, bool) or value is None:
         return Scalar(source, 1, 1, 1, {True: "true", False: "false", None: "null"}[value], False)
     if isinstance(value, float):
-        text = str(int(value)) if value == int(value) and abs(value) < 1e15 else f"{value:.9f}".rstrip("0")
+        text = (
+            str(int(value))
+            if value == int(value) and abs(value) < 1e15
+            else f"{value:.9f}".rstrip("0")
+        )
         return Scalar(source, 1, 1, 1, text, False)
     return Scalar(source, 1, 1, 1, str(value), False)
 
@@ -132,11 +166,17 @@ class _Walker:
                     if isinstance(item, Mapping) and is_unnamed(item):
                         if _longest(rest, {name_of(item): None}):
                             changed = self._named(_as_named(item), OVERLAY, rest, "variants")
-                            return None if changed is None else self._with_item(node, place, changed)
+                            return (
+                                None if changed is None else self._with_item(node, place, changed)
+                            )
                         continue
                     if isinstance(item, Mapping) and (name := _longest(rest, item.entries)):
                         changed = self._named(item, OVERLAY, rest, "variants")
-                        return None if changed is None or not name else self._with_item(node, place, changed)
+                        return (
+                            None
+                            if changed is None or not name
+                            else self._with_item(node, place, changed)
+                        )
             return self._named(node, OVERLAY, rest, "variants of one's own")
         if isinstance(kind, RateKind) and isinstance(node, Sequence):
             from rebalsim.scenario.language import RATE_STEP
@@ -147,10 +187,20 @@ class _Walker:
             return self.into(node, inner, rest)
         if isinstance(node, Mapping):
             key = _longest(rest, node.entries) or rest
-            return self._put(node, key, self.value if key == rest else self.into(node.entries.get(key), _ANYTHING, rest[len(key) + 1:]))
+            return self._put(
+                node,
+                key,
+                self.value
+                if key == rest
+                else self.into(node.entries.get(key), _ANYTHING, rest[len(key) + 1 :]),
+            )
         if isinstance(node, Sequence):
             return self._listed(node, _ANYTHING, rest)
-        self.fail(rest, f"The path '{shorten(self.path)}' goes on where there is a single value — write it without .{shorten(rest)}")
+        self.fail(
+            rest,
+            f"The path '{shorten(self.path)}' goes on where there is a single value — write it "
+            f"without .{shorten(rest)}",
+        )
         return None
 
     def _block(self, node: Node | None, section: Section, rest: str) -> Node | None:
@@ -159,15 +209,20 @@ class _Walker:
             first = rest.split(".")[0]
             near = nearest(first, section.by_key) or nearest(rest, section.by_key)
             hint = f"did you mean '{near}'?" if near else or_nearest(first, section.by_key)
-            if section.elsewhere and (better := section.elsewhere(rest) or section.elsewhere(first)):
+            if section.elsewhere and (
+                better := section.elsewhere(rest) or section.elsewhere(first)
+            ):
                 hint = better
             self.fail(rest, f"'{shorten(rest)}' is not a key of the {section.title} — {hint}")
             return None
         block = self._opened(node, section)
         field = section.by_key[key]
-        spelt = next((k for k in (field.name, *field.aliases) if block is not None and k in block.entries), field.name)
+        spelt = next(
+            (k for k in (field.name, *field.aliases) if block is not None and k in block.entries),
+            field.name,
+        )
         below = block.entries.get(spelt) if block is not None else None
-        changed = self.into(below, field.kind, rest[len(key) + 1:])
+        changed = self.into(below, field.kind, rest[len(key) + 1 :])
         return None if changed is None else self._put(block, spelt, changed)
 
     def _opened(self, node: Node | None, section: Section) -> Mapping | None:
@@ -175,16 +230,24 @@ class _Walker:
 
     def _named(self, node: Node | None, kind: Kind, rest: str, what: str) -> Node | None:
         if node is not None and not isinstance(node, Mapping):
-            self.fail(rest, f"'{shorten(rest)}' names one of the {what}, but the file does not list them by name — give them settings by overrides:")
+            self.fail(
+                rest,
+                f"'{shorten(rest)}' names one of the {what}, but the file does not list them by "
+                "name — give them settings by overrides:",
+            )
             return None
         known = node.entries if node is not None else {}
         key = _longest(rest, known)
         if not key:
             if "." in rest and known:
-                self.fail(rest, f"'{shorten(rest.split('.')[0])}' is none of the {what} — {or_nearest(rest.split('.')[0], known)}")
+                self.fail(
+                    rest,
+                    f"'{shorten(rest.split('.')[0])}' is none of the {what} — "
+                    f"{or_nearest(rest.split('.')[0], known)}",
+                )
                 return None
             key = rest.split(".")[0] if not known else rest
-        changed = self.into(known.get(key), kind, rest[len(key) + 1:])
+        changed = self.into(known.get(key), kind, rest[len(key) + 1 :])
         return None if changed is None else self._put(node, key, changed)
 
     def _listed(self, node: Node | None, kind: Kind, rest: str) -> Node | None:
@@ -194,18 +257,28 @@ class _Walker:
         if place is None:
             ids: dict[str, int] = {}
             for i, item in enumerate(items):
-                name = item.entries.get("id" if kind is ACTION else "name") if isinstance(item, Mapping) else None
+                name = (
+                    item.entries.get("id" if kind is ACTION else "name")
+                    if isinstance(item, Mapping)
+                    else None
+                )
                 if isinstance(name, Scalar):
                     ids[name.text] = i
             first = _longest(rest, ids)
             place = ids.get(first) if first else None
-            below = rest[len(first) + 1:]
+            below = rest[len(first) + 1 :]
             if place is None:
-                self.fail(rest, f"'{shorten(rest.split('.')[0])}' is no entry of this list —"
-                          f" {or_nearest(rest.split('.')[0], ids, 'write its number, counted from 0')}")
+                self.fail(
+                    rest,
+                    f"'{shorten(rest.split('.')[0])}' is no entry of this list —"
+                    f" {or_nearest(rest.split('.')[0], ids, 'write its number, counted from 0')}",
+                )
                 return None
         if place >= len(items):
-            self.fail(rest, f"The list has {len(items)} entries, counted from 0 — there is no number {place}")
+            self.fail(
+                rest,
+                f"The list has {len(items)} entries, counted from 0 — there is no number {place}",
+            )
             return None
         changed = self.into(items[place], kind, below)
         if changed is None:
@@ -215,12 +288,22 @@ class _Walker:
         return self._with_item(node, place, changed)
 
     def _with_item(self, node: Sequence, place: int, changed: Node) -> Sequence:
-        return Sequence(node.source, node.line, node.column, node.width, [*node.items[:place], changed, *node.items[place + 1:]])
+        return Sequence(
+            node.source,
+            node.line,
+            node.column,
+            node.width,
+            [*node.items[:place], changed, *node.items[place + 1 :]],
+        )
 
     def _put(self, block: Mapping | None, key: str, value: Node | None) -> Mapping | None:
         if value is None:
             return None
-        made = Mapping(block.source, block.line, block.column, block.width) if block is not None else Mapping(self.source, 1, 1)
+        made = (
+            Mapping(block.source, block.line, block.column, block.width)
+            if block is not None
+            else Mapping(self.source, 1, 1)
+        )
         if block is not None:
             made.entries.update(block.entries)
             made.keys.update(block.keys)

@@ -1,4 +1,6 @@
-"""Collects everything that is wrong with a file, and tells it in the order in which it stands there."""
+"""Collects everything that is wrong with a file, and tells it in the order in which it stands
+there.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from rebalsim.domain.errors import Problem, ProblemsError
 from rebalsim.scenario.document import Node, shorten
 
-MOST = 500        # whoever has more has the wrong file, and hints for all of them would take minutes
+MOST = 500  # whoever has more has the wrong file, and hints for all of them would take minutes
 
 
 class TooMany(ProblemsError):
@@ -15,7 +17,9 @@ class TooMany(ProblemsError):
 
 
 class Problems:
-    """What was found so far. Reading goes on after a problem; whoever needs a clean result asks `raise_if_any` at the end."""
+    """What was found so far. Reading goes on after a problem; whoever needs a clean result asks
+    `raise_if_any` at the end.
+    """
 
     __slots__ = ("items",)
 
@@ -48,8 +52,12 @@ class Problems:
 
 
 def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """As they stand in the file, each once (variants repeat what is wrong with their common part)."""
-    return tuple(sorted(dict.fromkeys(problems), key=lambda p: (p.file, p.line, p.column, p.message)))
+    """As they stand in the file, each once (variants repeat what is wrong with their common
+    part).
+    """
+    return tuple(
+        sorted(dict.fromkeys(problems), key=lambda p: (p.file, p.line, p.column, p.message))
+    )
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -58,7 +66,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
     word = word[:80]
     candidates = list(known)
-    if len(candidates) > _MANY:           # thousands of members: look only at those that begin alike
+    if len(candidates) > _MANY:  # thousands of members: look only at those that begin alike
         start, size = word[:2], len(word)
         candidates = [c for c in candidates if c[:2] == start and abs(len(c) - size) <= 3][:_MANY]
     lowered = {c.lower(): c for c in candidates}
@@ -92,7 +100,10 @@ def enough(found: Sequence[Problem]) -> tuple[Problem, ...]:
     """The first of too many problems, and a last one that says so."""
     told = in_order(found)[:MOST]
     last = told[-1]
-    more = f"There are more problems than these {MOST:,} — mend them first, or see whether this is the right file"
+    more = (
+        f"There are more problems than these {MOST:,} — mend them first, or see whether this is "
+        "the right file"
+    )
     return (*told, Problem(last.file, last.line, last.column, more))
 
 

@@ -1,7 +1,8 @@
-"""How people write amounts: durations, sizes, rates, shares. Text → number in base units (µs, bytes, records a second), and back.
+"""How people write amounts: durations, sizes, rates, shares. Text → number in base units (µs,
+bytes, records a second), and back.
 
-A duration without a unit is a mistake that YAML readers make worse (`1:30` is 90 for some), so units are demanded wherever
-Kafka's own `*.ms` keys do not define them. Nought needs none.
+A duration without a unit is a mistake that YAML readers make worse (`1:30` is 90 for some), so
+units are demanded wherever Kafka's own `*.ms` keys do not define them. Nought needs none.
 """
 
 from __future__ import annotations
@@ -19,12 +20,46 @@ DURATION = rf"{_AMOUNT} ?{_UNIT}(?: ?{_AMOUNT} ?{_UNIT}){{0,5}}"
 _DURATION = re.compile(DURATION)
 _PART = re.compile(rf"({_AMOUNT}) ?({_UNIT})")
 _WORDS = {
-    "sec": "s", "secs": "s", "second": "s", "seconds": "s", "min": "m", "mins": "m", "minute": "m", "minutes": "m", "hr": "h", "hrs": "h",
-    "hour": "h", "hours": "h", "day": "d", "days": "d", "msec": "ms", "millis": "ms", "milliseconds": "ms", "usec": "us", "micros": "us",
-    "microseconds": "us", "S": "s", "M": "m", "H": "h", "MS": "ms", "Ms": "ms", "D": "d",
+    "sec": "s",
+    "secs": "s",
+    "second": "s",
+    "seconds": "s",
+    "min": "m",
+    "mins": "m",
+    "minute": "m",
+    "minutes": "m",
+    "hr": "h",
+    "hrs": "h",
+    "hour": "h",
+    "hours": "h",
+    "day": "d",
+    "days": "d",
+    "msec": "ms",
+    "millis": "ms",
+    "milliseconds": "ms",
+    "usec": "us",
+    "micros": "us",
+    "microseconds": "us",
+    "S": "s",
+    "M": "m",
+    "H": "h",
+    "MS": "ms",
+    "Ms": "ms",
+    "D": "d",
 }
 
-SIZES = {"B": 1, "kB": 1_000, "KB": 1_000, "MB": 1_000_000, "GB": 10**9, "TB": 10**12, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+SIZES = {
+    "B": 1,
+    "kB": 1_000,
+    "KB": 1_000,
+    "MB": 1_000_000,
+    "GB": 10**9,
+    "TB": 10**12,
+    "KiB": 1 << 10,
+    "MiB": 1 << 20,
+    "GiB": 1 << 30,
+    "TiB": 1 << 40,
+}
 SIZE = rf"{_AMOUNT} ?(?:B|[kK]B|MB|GB|TB|KiB|MiB|GiB|TiB)"
 _SIZE = re.compile(rf"({_AMOUNT}) ?([kKMGT]?i?B)")
 BYTE_RATE = rf"{SIZE}/s"
@@ -59,11 +94,17 @@ def why_no_duration(text: str) -> str:
         return f"{text} is negative, and time does not go back — write {text[1:] or '1s'}"
     worded = re.fullmatch(rf"({_AMOUNT}) ?([A-Za-z]+)", text)
     if worded and worded.group(2) in _WORDS:
-        return f"'{text}' has a unit spelt differently here — write {worded.group(1)}{_WORDS[worded.group(2)]}"
+        return (
+            f"'{text}' has a unit spelt differently here — write "
+            f"{worded.group(1)}{_WORDS[worded.group(2)]}"
+        )
     if _DURATION.fullmatch(text):
         parts = [UNITS[unit] for _, unit in _PART.findall(text)]
         if sorted(set(parts), reverse=True) != parts:
-            return f"'{text}' has its units out of order or twice — write them from large to small, as in 1m30s"
+            return (
+                f"'{text}' has its units out of order or twice — write them from large to small, "
+                "as in 1m30s"
+            )
         return f"'{text}' is longer than a year — write a shorter time"
     if worded:
         return f"'{text}' has an unknown unit — write d, h, m, s, ms or us"
@@ -74,7 +115,11 @@ def why_no_duration(text: str) -> str:
 
 def size(text: str) -> int | None:
     found = _SIZE.fullmatch(text)
-    return round(float(found.group(1)) * SIZES[found.group(2)]) if found and found.group(2) in SIZES else None
+    return (
+        round(float(found.group(1)) * SIZES[found.group(2)])
+        if found and found.group(2) in SIZES
+        else None
+    )
 
 
 def byte_rate(text: str) -> float | None:
@@ -96,7 +141,7 @@ def share(text: str) -> float | None:
     return float(found.group(1)) / 100 if found else None
 
 
-# ------------------------------------------------------------------------------------------------------------------ and back
+# ----------------------------------------------------------------------------------------- and back
 
 
 def say_us(us: float) -> str:
@@ -110,7 +155,9 @@ def say_us(us: float) -> str:
         amount, left = divmod(left, of)
         if amount:
             parts.append(f"{amount}{unit}")
-    if len(parts) == 2 and parts[0].endswith("s") and parts[1].endswith("ms"):     # 1.5s rather than 1s500ms
+    if (
+        len(parts) == 2 and parts[0].endswith("s") and parts[1].endswith("ms")
+    ):  # 1.5s rather than 1s500ms
         return f"{us / SECOND:.3f}".rstrip("0") + "s"
     return "".join(parts)
 

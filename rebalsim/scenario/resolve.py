@@ -1,7 +1,9 @@
-"""As written → as meant: one variant of a story as a `Scenario`, with every default filled in, and everything that cannot be.
+"""As written → as meant: one variant of a story as a `Scenario`, with every default filled in, and
+everything that cannot be.
 
-For each consumer the layers are laid upon each other: the group's template, the group, the member's template, the member, its
-override, the variant, and what the script has deployed by then. Equal stacks of layers are resolved once.
+For each consumer the layers are laid upon each other: the group's template, the group, the
+member's template, the member, its override, the variant, and what the script has deployed by
+then. Equal stacks of layers are resolved once.
 """
 
 from __future__ import annotations
@@ -37,7 +39,14 @@ from rebalsim.domain.scenario import (
 from rebalsim.scenario.actions import ScriptReader
 from rebalsim.scenario.document import Node, shorten
 from rebalsim.scenario.kinds import Written, build, merge
-from rebalsim.scenario.language import CLASSIC_ONLY, CONFIG, CONSUMER_ONLY, MAX_CONSUMERS, MAX_PARTITIONS, OWN_CODE
+from rebalsim.scenario.language import (
+    CLASSIC_ONLY,
+    CONFIG,
+    CONSUMER_ONLY,
+    MAX_CONSUMERS,
+    MAX_PARTITIONS,
+    OWN_CODE,
+)
 from rebalsim.scenario.own_code import common_protocol, protocols_of
 from rebalsim.scenario.problems import Problems, one_of, or_nearest
 from rebalsim.scenario.profiles import (
@@ -56,15 +65,38 @@ from rebalsim.scenario.variants import Variant, variant_named
 
 STRATEGY = "partition.assignment.strategy"
 POLL_LIMIT = "max.poll.interval.ms"
-_TEMPLATE_KEYS = ("client", "client_version", "config", "rack", "topics", "pattern", "handler", "listener", "state", "life", "assignor_cost", "starts_at")
+_TEMPLATE_KEYS = (
+    "client",
+    "client_version",
+    "config",
+    "rack",
+    "topics",
+    "pattern",
+    "handler",
+    "listener",
+    "state",
+    "life",
+    "assignor_cost",
+    "starts_at",
+)
 
 
 class Parts:
     """What consumers with equal layers have in common."""
 
-    __slots__ = ("client_id", "client_rack", "config", "instance_id", "rest", "starts_at", "written")
+    __slots__ = (
+        "client_id",
+        "client_rack",
+        "config",
+        "instance_id",
+        "rest",
+        "starts_at",
+        "written",
+    )
 
-    def __init__(self, config: dict[str, Any], rest: dict[str, Any], starts_at: Draw | None, written: Written) -> None:
+    def __init__(
+        self, config: dict[str, Any], rest: dict[str, Any], starts_at: Draw | None, written: Written
+    ) -> None:
         self.instance_id: str | None = config.get("group_instance_id")
         self.client_id: str = config.get("client_id", "")
         self.client_rack: str = config.get("client_rack", "")
@@ -75,7 +107,9 @@ class Parts:
 
 
 class Resolver:
-    """Resolves one variant of a story. Problems are collected; the scenario is only good where there are none."""
+    """Resolves one variant of a story. Problems are collected; the scenario is only good where
+    there are none.
+    """
 
     def __init__(self, story: Written, variant: Variant, allow_code: bool, out: Problems) -> None:
         self.story = story
@@ -83,18 +117,31 @@ class Resolver:
         self.allow_code = allow_code
         self.out = out
         self.notes: dict[str, None] = {}
-        self.parts: dict[tuple[Written | None, ...], Parts] = {}      # by stack of layers; a block equals only itself
+        self.parts: dict[
+            tuple[Written | None, ...], Parts
+        ] = {}  # by stack of layers; a block equals only itself
         self.rosters: dict[str, Roster] = {}
         self.seats: dict[str, Seat] = {}
         self.topics: dict[str, Topic] = {}
-        self.templates: dict[str, Written] = story.get("templates").values if "templates" in story else {}
-        self.is_at_goal = False          # the overlay plays a story of upgrades with what they lead to, from the beginning
-        self.broker_profile = self.brokers_now = self._kafka()      # the latter follows the script's upgrades
+        self.templates: dict[str, Written] = (
+            story.get("templates").values if "templates" in story else {}
+        )
+        # the overlay plays a story of upgrades with what they lead to, from the beginning
+        self.is_at_goal = False
+        self.broker_profile = self.brokers_now = (
+            self._kafka()
+        )  # the latter follows the script's upgrades
         self.cluster = Cluster()
 
-    # -------------------------------------------------------------------------------------------------------------- the whole
+    # ------------------------------------------------------------------------------------ the whole
 
-    def scenario(self, budgets: tuple[Budget, ...], expectations: tuple[Expectation, ...], digest: str, file: str) -> Scenario:
+    def scenario(
+        self,
+        budgets: tuple[Budget, ...],
+        expectations: tuple[Expectation, ...],
+        digest: str,
+        file: str,
+    ) -> Scenario:
         self.cluster = self._cluster()
         self.topics = self._topics()
         groups = self._groups()
@@ -104,9 +151,21 @@ class Resolver:
         faults = script.read_faults(self.story.get("random_faults", ()))
         self._check_links()
         made = build(
-            Scenario, self.story, variant=self.variant.name, heading=self._heading(groups), cluster=self.cluster, topics=tuple(self.topics.values()),
-            groups=groups, script=actions, random_faults=faults, budgets=budgets, expectations=expectations, digest=digest, file=file,
-            notes=tuple(self.notes), description=str(self.story.get("description", "")).strip(),
+            Scenario,
+            self.story,
+            variant=self.variant.name,
+            heading=self._heading(groups),
+            cluster=self.cluster,
+            topics=tuple(self.topics.values()),
+            groups=groups,
+            script=actions,
+            random_faults=faults,
+            budgets=budgets,
+            expectations=expectations,
+            digest=digest,
+            file=file,
+            notes=tuple(self.notes),
+            description=str(self.story.get("description", "")).strip(),
         )
         if self.story.get("heartbeat_phase") == "as-written":
             return made
@@ -118,7 +177,10 @@ class Resolver:
             for consumer in group.consumers:
                 config = consumer.config
                 if config.group_protocol == "consumer":
-                    said[config.group_remote_assignor or self.cluster.config.group_consumer_assignors[0]] = None
+                    said[
+                        config.group_remote_assignor
+                        or self.cluster.config.group_consumer_assignors[0]
+                    ] = None
                 elif self.variant.base in ("eager", "cooperative"):
                     said[config.partition_assignment_strategy[0]] = None
                 else:
@@ -127,33 +189,60 @@ class Resolver:
         listed = ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
         return f"{self.variant.name} ({listed})" if listed else self.variant.name
 
-    # -------------------------------------------------------------------------------------------------------------- the cluster
+    # ---------------------------------------------------------------------------------- the cluster
 
     def _kafka(self) -> BrokerProfile:
         found = broker_profile(self.variant.kafka or self.story.get("kafka", DEFAULT_KAFKA))
         if isinstance(found, str):
             self.out.add(self._kafka_at() or self.story.node, found)
             return BrokerProfile(DEFAULT_KAFKA)
-        if self.variant.base == "consumer" and not self.variant.kafka and not found.has_consumer_protocol and (goal := self._goal()) is not None:
+        if (
+            self.variant.base == "consumer"
+            and not self.variant.kafka
+            and not found.has_consumer_protocol
+            and (goal := self._goal()) is not None
+        ):
             self.is_at_goal = True
-            self.notes[f"kafka: \"{found.version}\" is played as {goal.version}, to which the script upgrades: brokers have the consumer protocol since "
-                       "4.0."] = None
+            self.notes[
+                f'kafka: "{found.version}" is played as {goal.version}, to which the script '
+                "upgrades: brokers have the consumer protocol since "
+                "4.0."
+            ] = None
             return goal
         return found
 
     def _goal(self) -> BrokerProfile | None:
-        """Of a story that upgrades its brokers so far that they have the consumer protocol: what they come to first."""
-        upgrades = (broker_profile(action.get("broker_upgrade").get("to")) for action in self.story.get("script", ()) if "broker_upgrade" in action)
-        return next((found for found in upgrades if not isinstance(found, str) and found.has_consumer_protocol), None)
+        """Of a story that upgrades its brokers so far that they have the consumer protocol: what
+        they come to first.
+        """
+        upgrades = (
+            broker_profile(action.get("broker_upgrade").get("to"))
+            for action in self.story.get("script", ())
+            if "broker_upgrade" in action
+        )
+        return next(
+            (
+                found
+                for found in upgrades
+                if not isinstance(found, str) and found.has_consumer_protocol
+            ),
+            None,
+        )
 
     def _kafka_at(self) -> Node | None:
         """Where the brokers' version is written."""
         layer = self.variant.layer
-        return layer.at.get("kafka") if layer is not None and self.variant.kafka else self.story.at.get("kafka")
+        return (
+            layer.at.get("kafka")
+            if layer is not None and self.variant.kafka
+            else self.story.at.get("kafka")
+        )
 
     def _cluster(self) -> Cluster:
         written: Written | None = self.story.get("cluster")
-        over: Written | None = self.variant.layer.get("cluster") if self.variant.layer is not None else None
+        over: Written | None = (
+            self.variant.layer.get("cluster") if self.variant.layer is not None else None
+        )
         if written is None:
             written = over
         elif over is not None:
@@ -162,7 +251,9 @@ class Resolver:
             return Cluster(kafka=self.broker_profile.version, config=self.broker_profile.config)
         brokers = tuple(Broker(number, rack) for number, rack in written.get("brokers", ((0, ""),)))
         if racks := written.get("racks"):
-            brokers = tuple(Broker(b.id, b.rack or racks[i % len(racks)]) for i, b in enumerate(brokers))
+            brokers = tuple(
+                Broker(b.id, b.rack or racks[i % len(racks)]) for i, b in enumerate(brokers)
+            )
         config = self.broker_profile.config
         if "config" in written:
             settings = written.get("config")
@@ -173,60 +264,130 @@ class Resolver:
             config = _with(BrokerConfig, config, values)
             self._check_brokers(config, settings)
             self._check_known_to_brokers(settings)
-        links = tuple(Link(link.get("between")[0], link.get("between")[1], link.get("latency")) for link in written.get("links", ()) if not link.is_bad)
+        links = tuple(
+            Link(link.get("between")[0], link.get("between")[1], link.get("latency"))
+            for link in written.get("links", ())
+            if not link.is_bad
+        )
         latency = written.get("latency")
-        network = Network(latency=latency, cross_rack=written.get("cross_rack"), links=links) if latency is not None else \
-            Network(cross_rack=written.get("cross_rack"), links=links)
+        network = (
+            Network(latency=latency, cross_rack=written.get("cross_rack"), links=links)
+            if latency is not None
+            else Network(cross_rack=written.get("cross_rack"), links=links)
+        )
         return Cluster(
-            kafka=self.broker_profile.version, brokers=brokers, config=config, network=network,
-            log_append=written.get("log_append", _CLUSTER_DEFAULT.log_append), replication=written.get("replication", _CLUSTER_DEFAULT.replication),
+            kafka=self.broker_profile.version,
+            brokers=brokers,
+            config=config,
+            network=network,
+            log_append=written.get("log_append", _CLUSTER_DEFAULT.log_append),
+            replication=written.get("replication", _CLUSTER_DEFAULT.replication),
         )
 
     def _check_brokers(self, config: BrokerConfig, written: Written) -> None:
         """The brokers' own checks at their start."""
         bounds = (
-            ("group.session.timeout.ms", config.group_min_session_timeout_us, None, config.group_max_session_timeout_us,
-             "group.min.session.timeout.ms", "group.max.session.timeout.ms"),
-            ("group.consumer.session.timeout.ms", config.group_consumer_min_session_timeout_us, config.group_consumer_session_timeout_us,
-             config.group_consumer_max_session_timeout_us, "group.consumer.min.session.timeout.ms", "group.consumer.max.session.timeout.ms"),
-            ("group.consumer.heartbeat.interval.ms", config.group_consumer_min_heartbeat_interval_us, config.group_consumer_heartbeat_interval_us,
-             config.group_consumer_max_heartbeat_interval_us, "group.consumer.min.heartbeat.interval.ms", "group.consumer.max.heartbeat.interval.ms"),
-            ("group.consumer.assignment.interval.ms", config.group_consumer_min_assignment_interval_us, config.group_consumer_assignment_interval_us,
-             config.group_consumer_max_assignment_interval_us, "group.consumer.min.assignment.interval.ms", "group.consumer.max.assignment.interval.ms"),
+            (
+                "group.session.timeout.ms",
+                config.group_min_session_timeout_us,
+                None,
+                config.group_max_session_timeout_us,
+                "group.min.session.timeout.ms",
+                "group.max.session.timeout.ms",
+            ),
+            (
+                "group.consumer.session.timeout.ms",
+                config.group_consumer_min_session_timeout_us,
+                config.group_consumer_session_timeout_us,
+                config.group_consumer_max_session_timeout_us,
+                "group.consumer.min.session.timeout.ms",
+                "group.consumer.max.session.timeout.ms",
+            ),
+            (
+                "group.consumer.heartbeat.interval.ms",
+                config.group_consumer_min_heartbeat_interval_us,
+                config.group_consumer_heartbeat_interval_us,
+                config.group_consumer_max_heartbeat_interval_us,
+                "group.consumer.min.heartbeat.interval.ms",
+                "group.consumer.max.heartbeat.interval.ms",
+            ),
+            (
+                "group.consumer.assignment.interval.ms",
+                config.group_consumer_min_assignment_interval_us,
+                config.group_consumer_assignment_interval_us,
+                config.group_consumer_max_assignment_interval_us,
+                "group.consumer.min.assignment.interval.ms",
+                "group.consumer.max.assignment.interval.ms",
+            ),
         )
         for key, least, value, most, least_key, most_key in bounds:
             if least > most:
-                self.out.add(_place(written, least_key, most_key), f"{least_key} {say_us(least)} is above {most_key} {say_us(most)} — a broker"
-                             " would not start; swap them")
+                self.out.add(
+                    _place(written, least_key, most_key),
+                    f"{least_key} {say_us(least)} is above {most_key} {say_us(most)} — a broker"
+                    " would not start; swap them",
+                )
             elif value is not None and not least <= value <= most:
-                self.out.add(_place(written, key, least_key, most_key), f"{key} {say_us(value)} is outside {least_key} {say_us(least)} and"
-                             f" {most_key} {say_us(most)}"
-                             " — a broker would not start; move it inside or widen the bounds")
+                self.out.add(
+                    _place(written, key, least_key, most_key),
+                    f"{key} {say_us(value)} is outside {least_key} {say_us(least)} and"
+                    f" {most_key} {say_us(most)}"
+                    " — a broker would not start; move it inside or widen the bounds",
+                )
         if config.group_consumer_heartbeat_interval_us >= config.group_consumer_session_timeout_us:
-            self.out.add(_place(written, "group.consumer.heartbeat.interval.ms", "group.consumer.session.timeout.ms"),
-                         f"group.consumer.heartbeat.interval.ms {say_us(config.group_consumer_heartbeat_interval_us)} is not below "
-                         f"group.consumer.session.timeout.ms {say_us(config.group_consumer_session_timeout_us)} — make it a third of it")
+            self.out.add(
+                _place(
+                    written,
+                    "group.consumer.heartbeat.interval.ms",
+                    "group.consumer.session.timeout.ms",
+                ),
+                "group.consumer.heartbeat.interval.ms "
+                f"{say_us(config.group_consumer_heartbeat_interval_us)} is not below "
+                "group.consumer.session.timeout.ms "
+                f"{say_us(config.group_consumer_session_timeout_us)} — make it a third of it",
+            )
 
     def _check_known_to_brokers(self, settings: Written) -> None:
-        """Settings that these brokers do not have; a story that upgrades them may write them for later."""
-        version, upgrades = self.broker_profile.version, any("broker_upgrade" in action for action in self.story.get("script", ()))
+        """Settings that these brokers do not have; a story that upgrades them may write them for
+        later.
+        """
+        version, upgrades = (
+            self.broker_profile.version,
+            any("broker_upgrade" in action for action in self.story.get("script", ())),
+        )
         for key, node in settings.at.items():
-            since = "4.3" if key.endswith("assignment.interval.ms") else "4.0" if key.startswith("group.consumer.") else ""
+            since = (
+                "4.3"
+                if key.endswith("assignment.interval.ms")
+                else "4.0"
+                if key.startswith("group.consumer.")
+                else ""
+            )
             if since and number_of(version) < number_of(since) and not upgrades:
-                self.out.warn(node, f"Kafka {version} has no {key}, which brokers have since {since}: it has no bearing here — leave it out, or write kafka: "
-                                    f"\"{DEFAULT_KAFKA}\"")
+                self.out.warn(
+                    node,
+                    f"Kafka {version} has no {key}, which brokers have since {since}: it has no "
+                    "bearing here — leave it out, or write kafka: "
+                    f'"{DEFAULT_KAFKA}"',
+                )
 
     def _check_links(self) -> None:
-        racks = dict.fromkeys([b.rack for b in self.cluster.brokers if b.rack] + [s.rack for s in self.seats.values() if s.rack])
+        racks = dict.fromkeys(
+            [b.rack for b in self.cluster.brokers if b.rack]
+            + [s.rack for s in self.seats.values() if s.rack]
+        )
         brokers = [f"broker-{b.id}" for b in self.cluster.brokers]
         written = self.story.get("cluster")
         for link in written.get("links", ()) if written is not None else ():
             for end in link.get("between", ()):
                 if end not in self.seats and end not in racks and end not in brokers:
-                    self.out.add(link.at["between"], f"'{shorten(end)}' is no consumer, broker or rack of this story —"
-                                 f" {or_nearest(end, [*self.seats, *brokers, *racks])}")
+                    self.out.add(
+                        link.at["between"],
+                        f"'{shorten(end)}' is no consumer, broker or rack of this story —"
+                        f" {or_nearest(end, [*self.seats, *brokers, *racks])}",
+                    )
 
-    # -------------------------------------------------------------------------------------------------------------- topics
+    # --------------------------------------------------------------------------------------- topics
 
     def _topics(self) -> dict[str, Topic]:
         made: dict[str, Topic] = {}
@@ -237,57 +398,92 @@ class Resolver:
         for name in named.node.keys:
             written = named.values.get(name)
             if written is None or "partitions" not in written:
-                made[name] = Topic(name, MAX_PARTITIONS)      # what is wrong with it is said already; whoever names it means it
+                made[name] = Topic(
+                    name, MAX_PARTITIONS
+                )  # what is wrong with it is said already; whoever names it means it
                 continue
             total += written.get("partitions")
             made[name] = self._topic(name, written)
         if total > MAX_PARTITIONS:
-            self.out.add(named.node, f"The topics have {total:,} partitions together — write at most {MAX_PARTITIONS:,}")
+            self.out.add(
+                named.node,
+                f"The topics have {total:,} partitions together — write at most {MAX_PARTITIONS:,}",
+            )
         return made
 
     def _topic(self, name: str, written: Written) -> Topic:
         partitions = written.get("partitions")
         more: dict[str, Any] = {"name": name}
         if "rate" in written:
-            more["rate"] = rate_steps(written.get("rate"), partitions, self.story.get("horizon", DAY))
+            more["rate"] = rate_steps(
+                written.get("rate"), partitions, self.story.get("horizon", DAY)
+            )
         skew = written.get("skew")
         if isinstance(skew, float):
             more["weights"] = _zipf(skew, partitions)
         elif skew is not None:
             if len(skew) != partitions:
-                self.out.add(written.at["skew"], f"There are {len(skew)} weights for {partitions} partitions — write one for each")
+                self.out.add(
+                    written.at["skew"],
+                    f"There are {len(skew)} weights for {partitions} partitions — write one for "
+                    "each",
+                )
             more["weights"] = skew
         replicas = written.get("replicas")
         ids = [b.id for b in self.cluster.brokers]
         if isinstance(replicas, int):
             if replicas > len(ids):
-                self.out.add(written.at["replicas"], f"{replicas} replicas do not fit on {len(ids)} broker{'s' if len(ids) > 1 else ''} — write"
-                             f" at most {len(ids)}, or more brokers under cluster:")
-            more["replicas"] = tuple(tuple(ids[(p + i) % len(ids)] for i in range(min(replicas, len(ids)))) for p in range(partitions))
+                self.out.add(
+                    written.at["replicas"],
+                    f"{replicas} replicas do not fit on {len(ids)} "
+                    f"broker{'s' if len(ids) > 1 else ''} — write"
+                    f" at most {len(ids)}, or more brokers under cluster:",
+                )
+            more["replicas"] = tuple(
+                tuple(ids[(p + i) % len(ids)] for i in range(min(replicas, len(ids))))
+                for p in range(partitions)
+            )
         elif replicas is not None:
             unknown = [b for row in replicas for b in row if b not in ids]
             if len(replicas) != partitions:
-                self.out.add(written.at["replicas"], f"Replicas are given for {len(replicas)} of {partitions} partitions — write a list for each")
+                self.out.add(
+                    written.at["replicas"],
+                    f"Replicas are given for {len(replicas)} of {partitions} partitions — write "
+                    "a list for each",
+                )
             elif unknown:
-                self.out.add(written.at["replicas"], f"There is no broker {unknown[0]} — {or_nearest(str(unknown[0]), map(str, ids))}")
+                self.out.add(
+                    written.at["replicas"],
+                    f"There is no broker {unknown[0]} — "
+                    f"{or_nearest(str(unknown[0]), map(str, ids))}",
+                )
             elif any(len(dict.fromkeys(row)) != len(row) for row in replicas):
-                self.out.add(written.at["replicas"], "A broker holds a partition twice — name each broker once per partition")
+                self.out.add(
+                    written.at["replicas"],
+                    "A broker holds a partition twice — name each broker once per partition",
+                )
             more["replicas"] = replicas
         return build(Topic, written, **more)
 
-    # -------------------------------------------------------------------------------------------------------------- groups
+    # --------------------------------------------------------------------------------------- groups
 
     def _groups(self) -> tuple[Group, ...]:
         one, several = self.story.get("group"), self.story.get("groups")
         if "group" in self.story.at and "groups" in self.story.at:
-            self.out.add(self.story.at["groups"], "Both group and groups are here — move the one into the other")
+            self.out.add(
+                self.story.at["groups"],
+                "Both group and groups are here — move the one into the other",
+            )
         named: dict[str, Written] = {}
         if one is not None:
             named[one.get("name", "group")] = one
         elif several is not None:
             for name, written in several.values.items():
                 if "name" in written:
-                    self.out.add(written.at["name"], f"The group has its name from its key, {name} — leave this out")
+                    self.out.add(
+                        written.at["name"],
+                        f"The group has its name from its key, {name} — leave this out",
+                    )
                 named[name] = written
         elif "group" not in self.story.at and "groups" not in self.story.at:
             self.out.add(self.story.node, "There is no group — write group: {members: 3}")
@@ -309,16 +505,27 @@ class Resolver:
         return tuple(made)
 
     def _roster(self, group: str, written: Written, prefix: str) -> None:
-        overrides: dict[str, Written] = written.get("overrides").values if "overrides" in written else {}
+        overrides: dict[str, Written] = (
+            written.get("overrides").values if "overrides" in written else {}
+        )
         base = self.layers(written)
         listed = written.get("members", ())
         patterned = [name for name, _, _, _ in listed if "{n}" in name]
-        roster = Roster(group, prefix, patterned[-1] if patterned else f"{prefix}c{{n}}", written.get("per_process", 1), written.get("racks", ()))
+        roster = Roster(
+            group,
+            prefix,
+            patterned[-1] if patterned else f"{prefix}c{{n}}",
+            written.get("per_process", 1),
+            written.get("racks", ()),
+        )
         roster.base = base
         roster.overrides = {name: self.layers(block) for name, block in overrides.items()}
         self.rosters[group] = roster
         if len(self.seats) + sum(count for _, count, _, _ in listed) > MAX_CONSUMERS:
-            self.out.add(written.at["members"], f"There are more than {MAX_CONSUMERS:,} members in this story — write fewer")
+            self.out.add(
+                written.at["members"],
+                f"There are more than {MAX_CONSUMERS:,} members in this story — write fewer",
+            )
             return
         for pattern, count, block, node in listed:
             own = self.layers(block) if block is not None else ()
@@ -328,24 +535,48 @@ class Resolver:
                 name = pattern.replace("{n}", str(index)) if pattern else f"{prefix}c{index}"
                 number = index if not pattern or "{n}" in pattern else len(roster.seats)
                 if name in self.seats:
-                    self.out.add(node, f"There are two members named {name} — names are unique in a story; give one of them another")
+                    self.out.add(
+                        node,
+                        f"There are two members named {name} — names are unique in a story; give "
+                        "one of them another",
+                    )
                     continue
-                seat = roster.add(name, number, base + own + self.override(roster, name), node, process, rack)
+                seat = roster.add(
+                    name, number, base + own + self.override(roster, name), node, process, rack
+                )
                 self.seats[name] = seat
-        roster.spare = next((count for name, count, _, _ in reversed(listed) if "{n}" in name), len(roster.seats))
+        roster.spare = next(
+            (count for name, count, _, _ in reversed(listed) if "{n}" in name), len(roster.seats)
+        )
         for name in overrides:
-            if name not in self.seats and f"{prefix}{name}" not in self.seats and not self._may_join(name, roster):
+            if (
+                name not in self.seats
+                and f"{prefix}{name}" not in self.seats
+                and not self._may_join(name, roster)
+            ):
                 known = [s.removeprefix(prefix) for s in roster.seats]
-                self.out.add(written.get("overrides").node.keys[name], f"There is no member '{shorten(name)}' in this group — {or_nearest(name, known)}")
+                self.out.add(
+                    written.get("overrides").node.keys[name],
+                    f"There is no member '{shorten(name)}' in this group — "
+                    f"{or_nearest(name, known)}",
+                )
 
     def override(self, roster: Roster, name: str) -> tuple[Written, ...]:
-        return roster.overrides.get(name) or roster.overrides.get(name.removeprefix(roster.prefix)) or ()
+        return (
+            roster.overrides.get(name)
+            or roster.overrides.get(name.removeprefix(roster.prefix))
+            or ()
+        )
 
     def _may_join(self, name: str, roster: Roster) -> bool:
         head, _, tail = roster.pattern.partition("{n}")
         head = head.removeprefix(roster.prefix)
         middle = name.removeprefix(roster.prefix)
-        return middle.startswith(head) and middle.endswith(tail) and middle[len(head): len(middle) - len(tail)].isdigit()
+        return (
+            middle.startswith(head)
+            and middle.endswith(tail)
+            and middle[len(head) : len(middle) - len(tail)].isdigit()
+        )
 
     def layers(self, block: Written) -> tuple[Written, ...]:
         """A block preceded by the template it begins with."""
@@ -354,11 +585,15 @@ class Resolver:
             return (block,)
         template = self.templates.get(name)
         if template is None:
-            self.out.add(block.at["template"], f"There is no template '{shorten(name)}' — {or_nearest(name, self.templates, 'write it under templates:')}")
+            self.out.add(
+                block.at["template"],
+                f"There is no template '{shorten(name)}' — "
+                f"{or_nearest(name, self.templates, 'write it under templates:')}",
+            )
             return (block,)
         return (template, block)
 
-    # -------------------------------------------------------------------------------------------------------------- consumers
+    # ------------------------------------------------------------------------------------ consumers
 
     def consumer(self, roster: Roster, seat: Seat, starts: bool = True) -> Consumer:
         """The seat's consumer as it would start now."""
@@ -376,8 +611,14 @@ class Resolver:
         else:
             made = parts.rest["config"]
         rest = {**parts.rest, "config": made}
-        return Consumer(name=seat.name, group=roster.group, process=seat.process, rack=seat.rack or parts.written.get("rack", ""),
-                        starts_at=parts.starts_at if starts else None, **rest)
+        return Consumer(
+            name=seat.name,
+            group=roster.group,
+            process=seat.process,
+            rack=seat.rack or parts.written.get("rack", ""),
+            starts_at=parts.starts_at if starts else None,
+            **rest,
+        )
 
     def parts_of(self, roster: Roster, seat: Seat) -> Parts:
         key = (*seat.layers, None, *seat.deployed)
@@ -395,12 +636,21 @@ class Resolver:
         written = self._as_variant(written)
         for layer in seat.deployed:
             written = self._lay(written, layer)
-        if self.variant.base == "consumer" and not asks_itself and _protocol(written) == "consumer":     # not after a deploy to the classic protocol
+        if (
+            self.variant.base == "consumer" and not asks_itself and _protocol(written) == "consumer"
+        ):  # not after a deploy to the classic protocol
             written = self._for_consumer_protocol(written)
         profile = self._client(written)
         written = self._for_client(written, profile)
-        if self.is_at_goal and not profile.has_consumer_protocol and (newer := first_with_consumer_protocol(profile.client)) is not None:
-            self.notes[f"{profile.client} {profile.version} is played as {newer.version}, which is the first that speaks the consumer protocol."] = None
+        if (
+            self.is_at_goal
+            and not profile.has_consumer_protocol
+            and (newer := first_with_consumer_protocol(profile.client)) is not None
+        ):
+            self.notes[
+                f"{profile.client} {profile.version} is played as {newer.version}, which is the "
+                "first that speaks the consumer protocol."
+            ] = None
             profile = newer
         settings: Written | None = written.get("config")
         config = _values_of(profile.config)
@@ -412,16 +662,31 @@ class Resolver:
         if config["group_protocol"] == "consumer":
             self._check_new_enough(profile, settings, written)
             if profile.client == "java" and number_of(profile.version) < (4, 3):
-                self.notes[f"Java {profile.version} under the consumer protocol is played as 4.3: that it applies what it is given without waiting for a "
-                           "poll(), where nobody listens to rebalances, is not modelled"] = None
+                self.notes[
+                    f"Java {profile.version} under the consumer protocol is played as 4.3: that "
+                    "it applies what it is given without waiting for a "
+                    "poll(), where nobody listens to rebalances, is not modelled"
+                ] = None
             if profile.habits.runs_itself:
-                self.notes[f"{profile.client} under the consumer protocol is played with the Java client's poll loop: its own timing there is not known"] = None
-        self._check_client(profile, config["group_protocol"], config["partition_assignment_strategy"], written)
+                self.notes[
+                    f"{profile.client} under the consumer protocol is played with the Java "
+                    "client's poll loop: its own timing there is not known"
+                ] = None
+        self._check_client(
+            profile, config["group_protocol"], config["partition_assignment_strategy"], written
+        )
         self._check_config(config, settings, written)
         rest: dict[str, Any] = {
-            "client": profile.client, "client_version": profile.version, "habits": profile.habits, "config": ClientConfig(**config),
-            "topics": self._subscription(written), "pattern": written.get("pattern"), "handler": handler,
-            "listener": _listener(written.get("listener")), "state": build(State, written.get("state")), "life": build(Life, written.get("life")),
+            "client": profile.client,
+            "client_version": profile.version,
+            "habits": profile.habits,
+            "config": ClientConfig(**config),
+            "topics": self._subscription(written),
+            "pattern": written.get("pattern"),
+            "handler": handler,
+            "listener": _listener(written.get("listener")),
+            "state": build(State, written.get("state")),
+            "life": build(Life, written.get("life")),
             "assignor_cost": build(AssignorCost, written.get("assignor_cost")),
         }
         self._check_state(written.get("state"))
@@ -433,13 +698,25 @@ class Resolver:
             settings = written.get("config")
             current = settings.get(STRATEGY) if settings is not None else None
             profile = self._profile(written)
-            usual = profile.config.partition_assignment_strategy if not isinstance(profile, str) else ClientConfig().partition_assignment_strategy
+            usual = (
+                profile.config.partition_assignment_strategy
+                if not isinstance(profile, str)
+                else ClientConfig().partition_assignment_strategy
+            )
             wanted: tuple[str, ...] = ("cooperative-sticky",)
             if variant.base == "eager":
                 keeps = common_protocol(current or usual, self.allow_code) == "eager"
                 wanted = (current or usual) if keeps else ("range",)
-            is_set = settings is not None and STRATEGY in settings.at and settings.at[STRATEGY].source.is_override
-            values = {k: v for k, v in settings.values.items() if k not in CONSUMER_ONLY} if settings is not None else {}
+            is_set = (
+                settings is not None
+                and STRATEGY in settings.at
+                and settings.at[STRATEGY].source.is_override
+            )
+            values = (
+                {k: v for k, v in settings.values.items() if k not in CONSUMER_ONLY}
+                if settings is not None
+                else {}
+            )
             if settings is not None and settings.get("group.protocol") == "consumer":
                 values["group.protocol"] = "classic"
             if not is_set and wanted != (current or usual):
@@ -455,11 +732,15 @@ class Resolver:
         return written
 
     def _lay(self, base: Written, over: Written) -> Written:
-        """A layer upon the ones below. One that turns to the other protocol leaves behind what that refuses, if it is inherited."""
+        """A layer upon the ones below. One that turns to the other protocol leaves behind what
+        that refuses, if it is inherited.
+        """
         if _protocol(over) == "consumer" and _protocol(base) != "consumer":
             base = self._for_consumer_protocol(base)
         elif _protocol(over) == "classic" and (settings := base.get("config")) is not None:
-            base = _with_config(base, {k: v for k, v in settings.values.items() if k not in CONSUMER_ONLY})
+            base = _with_config(
+                base, {k: v for k, v in settings.values.items() if k not in CONSUMER_ONLY}
+            )
         return _lay(base, over)
 
     def _for_consumer_protocol(self, written: Written) -> Written:
@@ -471,57 +752,119 @@ class Resolver:
         over = self.variant.layer.get("config") if self.variant.layer is not None else None
         for key in dropped:
             if over is not None and key in over.at and settings.at.get(key) is over.at[key]:
-                self.out.add(over.at[key], f"{key} does not exist under the consumer protocol, on which this variant is based — {_INSTEAD[key]}")
+                self.out.add(
+                    over.at[key],
+                    f"{key} does not exist under the consumer protocol, on which this variant is "
+                    f"based — {_INSTEAD[key]}",
+                )
             else:
                 kind = settings.section.fields[key].kind
-                self.notes[f"{key}: {kind.say(settings.values[key])} is dropped: the consumer protocol refuses it ({_INSTEAD_SAID[key]})."] = None
+                self.notes[
+                    f"{key}: {kind.say(settings.values[key])} is dropped: the consumer protocol "
+                    f"refuses it ({_INSTEAD_SAID[key]})."
+                ] = None
         return _with_config(written, {k: v for k, v in settings.values.items() if k not in dropped})
 
     def _for_client(self, written: Written, profile: ClientProfile) -> Written:
-        """The overlay that puts another client in the members' place drops what that one has not, and says so."""
+        """The overlay that puts another client in the members' place drops what that one has
+        not, and says so.
+        """
         layer, settings = self.variant.layer, written.get("config")
-        if layer is None or settings is None or "client" not in layer.at or written.at.get("client") is not layer.at["client"]:
+        if (
+            layer is None
+            or settings is None
+            or "client" not in layer.at
+            or written.at.get("client") is not layer.at["client"]
+        ):
             return written
         own = layer.get("config")
-        if profile.habits.has_poll_limit or POLL_LIMIT not in settings.values or (own is not None and POLL_LIMIT in own.at):
+        if (
+            profile.habits.has_poll_limit
+            or POLL_LIMIT not in settings.values
+            or (own is not None and POLL_LIMIT in own.at)
+        ):
             return written
         said = settings.section.fields[POLL_LIMIT].kind.say(settings.values[POLL_LIMIT])
-        self.notes[f"{POLL_LIMIT}: {said} is dropped: {profile.client} has none, and a stuck handler never leaves the group."] = None
+        self.notes[
+            f"{POLL_LIMIT}: {said} is dropped: {profile.client} has none, and a stuck handler "
+            "never leaves the group."
+        ] = None
         return _with_config(written, {k: v for k, v in settings.values.items() if k != POLL_LIMIT})
 
-    def _check_new_enough(self, profile: ClientProfile, settings: Written | None, written: Written) -> None:
+    def _check_new_enough(
+        self, profile: ClientProfile, settings: Written | None, written: Written
+    ) -> None:
         """group.protocol: consumer needs brokers and a client that have it."""
         is_too_old = not self.brokers_now.has_consumer_protocol
         if is_too_old:
-            place = self._kafka_at() or _place(settings if settings is not None else written, "group.protocol")
-            self.out.add(place, f"Kafka {self.brokers_now.version} has no group.protocol: consumer, which brokers have since 4.0 — write kafka: "
-                         f"\"{DEFAULT_KAFKA}\", upgrade them in the script before (broker_upgrade), or leave the consumer protocol out")
-        if not profile.has_consumer_protocol and not (is_too_old and "client_version" not in written and profile.client == DEFAULT_CLIENT):
-            self.out.add(_place(settings if settings is not None and not {"client_version", "client"} & {*written.at} else written, "client_version", "client",
-                                "group.protocol"), f"The client {profile.client} {profile.version} does not speak the consumer protocol"
-                         " — Java does since 4.0, librdkafka since 2.12; or leave consumer out of replay")
+            place = self._kafka_at() or _place(
+                settings if settings is not None else written, "group.protocol"
+            )
+            self.out.add(
+                place,
+                f"Kafka {self.brokers_now.version} has no group.protocol: consumer, which "
+                "brokers have since 4.0 — write kafka: "
+                f'"{DEFAULT_KAFKA}", upgrade them in the script before (broker_upgrade), or '
+                "leave the consumer protocol out",
+            )
+        if not profile.has_consumer_protocol and not (
+            is_too_old and "client_version" not in written and profile.client == DEFAULT_CLIENT
+        ):
+            self.out.add(
+                _place(
+                    settings
+                    if settings is not None and not {"client_version", "client"} & {*written.at}
+                    else written,
+                    "client_version",
+                    "client",
+                    "group.protocol",
+                ),
+                f"The client {profile.client} {profile.version} does not speak the consumer "
+                "protocol"
+                " — Java does since 4.0, librdkafka since 2.12; or leave consumer out of replay",
+            )
 
     def _profile(self, written: Written) -> ClientProfile | str:
-        return client_profile(written.get("client", DEFAULT_CLIENT), written.get("client_version", ""), self.broker_profile.version)
+        return client_profile(
+            written.get("client", DEFAULT_CLIENT),
+            written.get("client_version", ""),
+            self.broker_profile.version,
+        )
 
     def _client(self, written: Written) -> ClientProfile:
         found = self._profile(written)
         if isinstance(found, str):
-            self.out.add(_place(written, "client_version" if "version" in found.split("—")[0].lower() and "client_version" in written.at else "client"), found)
+            self.out.add(
+                _place(
+                    written,
+                    "client_version"
+                    if "version" in found.split("—")[0].lower() and "client_version" in written.at
+                    else "client",
+                ),
+                found,
+            )
             return ClientProfile(DEFAULT_CLIENT, DEFAULT_KAFKA)
         return found
 
-    def _handler(self, written: Written, settings: Written | None, config: dict[str, Any]) -> Handler:
+    def _handler(
+        self, written: Written, settings: Written | None, config: dict[str, Any]
+    ) -> Handler:
         block: Written | None = written.get("handler")
         is_auto_set = settings is not None and "enable.auto.commit" in settings.values
         commit = block.get("commit") if block is not None else None
         if commit is None and not config["enable_auto_commit"]:
             commit = "none"
             assert settings is not None
-            self.out.add(_place(settings, "enable.auto.commit"), "enable.auto.commit is false, and how the application commits then is not said"
-                         " — add handler: {commit: sync-batch}, or async, sync-record, none")
+            self.out.add(
+                _place(settings, "enable.auto.commit"),
+                "enable.auto.commit is false, and how the application commits then is not said"
+                " — add handler: {commit: sync-batch}, or async, sync-record, none",
+            )
         elif commit == "auto" and not config["enable_auto_commit"] and block is not None:
-            self.out.add(block.at["commit"], "commit: auto goes against enable.auto.commit: false — leave one of the two out")
+            self.out.add(
+                block.at["commit"],
+                "commit: auto goes against enable.auto.commit: false — leave one of the two out",
+            )
         elif commit not in (None, "auto") and not is_auto_set:
             config["enable_auto_commit"] = False
         return build(Handler, block) if commit != "none" else build(Handler, block, commit="none")
@@ -533,18 +876,28 @@ class Resolver:
             if why := bad_pattern(pattern):
                 self.out.add(written.at["pattern"], why)
             elif not any(re.fullmatch(pattern, t) for t in self.topics):
-                self.out.add(written.at["pattern"], f"'{shorten(pattern)}' matches no topic of this story — the topics are {', '.join(list(self.topics)[:8])}")
+                self.out.add(
+                    written.at["pattern"],
+                    f"'{shorten(pattern)}' matches no topic of this story — the topics are "
+                    f"{', '.join(list(self.topics)[:8])}",
+                )
             return ()
         if topics is None:
             return tuple(self.topics)
         for topic in topics:
             if topic not in self.topics:
-                self.out.add(written.at["topics"], f"There is no topic '{shorten(topic)}' — {or_nearest(topic, self.topics, 'write it under topics:')}")
+                self.out.add(
+                    written.at["topics"],
+                    f"There is no topic '{shorten(topic)}' — "
+                    f"{or_nearest(topic, self.topics, 'write it under topics:')}",
+                )
         return tuple(dict.fromkeys(topics))
 
-    # -------------------------------------------------------------------------------------------------------------- checks
+    # --------------------------------------------------------------------------------------- checks
 
-    def _check_config(self, config: dict[str, Any], settings: Written | None, written: Written) -> None:
+    def _check_config(
+        self, config: dict[str, Any], settings: Written | None, written: Written
+    ) -> None:
         if settings is None:
             return
         add = self.out.add
@@ -553,48 +906,102 @@ class Resolver:
             if pattern and "{" in pattern:
                 left = re.sub("|".join(map(re.escape, PLACEHOLDERS)), "", pattern)
                 if "{" in left or "}" in left:
-                    add(_place(settings, key), f"'{shorten(pattern)}' holds braces that stand for nothing — only {', '.join(PLACEHOLDERS)} do")
+                    add(
+                        _place(settings, key),
+                        f"'{shorten(pattern)}' holds braces that stand for nothing — only "
+                        f"{', '.join(PLACEHOLDERS)} do",
+                    )
         if config["group_protocol"] == "consumer":
             self._refuse_classic_keys(settings)
             assignor = config["group_remote_assignor"]
-            if assignor is not None and assignor not in self.cluster.config.group_consumer_assignors:
-                add(_place(settings, "group.remote.assignor"), f"The brokers have no assignor {assignor} — write one of group.consumer.assignors")
+            if (
+                assignor is not None
+                and assignor not in self.cluster.config.group_consumer_assignors
+            ):
+                add(
+                    _place(settings, "group.remote.assignor"),
+                    f"The brokers have no assignor {assignor} — write one of "
+                    "group.consumer.assignors",
+                )
             return
-        if "group.remote.assignor" in settings.values and self.variant.base in ("eager", "cooperative"):
-            add(_place(settings, "group.remote.assignor"), "group.remote.assignor needs group.protocol: consumer — leave it out, or base the"
-                " variant on consumer")
-        if any(key in settings.at and key not in settings.values for key in ("session.timeout.ms", "heartbeat.interval.ms", STRATEGY)):
-            return                      # unreadable, which is said already
+        if "group.remote.assignor" in settings.values and self.variant.base in (
+            "eager",
+            "cooperative",
+        ):
+            add(
+                _place(settings, "group.remote.assignor"),
+                "group.remote.assignor needs group.protocol: consumer — leave it out, or base the"
+                " variant on consumer",
+            )
+        if any(
+            key in settings.at and key not in settings.values
+            for key in ("session.timeout.ms", "heartbeat.interval.ms", STRATEGY)
+        ):
+            return  # unreadable, which is said already
         session, heartbeat = config["session_timeout_us"], config["heartbeat_interval_us"]
         if heartbeat >= session:
-            add(_place(settings, "heartbeat.interval.ms", "session.timeout.ms"), f"heartbeat.interval.ms {say_us(heartbeat)} is not below session.timeout.ms "
-                f"{say_us(session)}, so the client refuses to start — write a third of the session, {say_us(session // 3_000 * 1_000)}")
-        least, most = self.cluster.config.group_min_session_timeout_us, self.cluster.config.group_max_session_timeout_us
+            add(
+                _place(settings, "heartbeat.interval.ms", "session.timeout.ms"),
+                f"heartbeat.interval.ms {say_us(heartbeat)} is not below session.timeout.ms "
+                f"{say_us(session)}, so the client refuses to start — write a third of the "
+                f"session, {say_us(session // 3_000 * 1_000)}",
+            )
+        least, most = (
+            self.cluster.config.group_min_session_timeout_us,
+            self.cluster.config.group_max_session_timeout_us,
+        )
         if not least <= session <= most:
-            side, bound = ("below the brokers' group.min.session.timeout.ms", least) if session < least else ("above the brokers'"
-                " group.max.session.timeout.ms", most)
-            add(_place(settings, "session.timeout.ms"), f"session.timeout.ms {say_us(session)} is {side}, {say_us(bound)}, so the member cannot join"
-                f" — write {say_us(bound)}, or change the bound under cluster: config:")
+            side, bound = (
+                ("below the brokers' group.min.session.timeout.ms", least)
+                if session < least
+                else ("above the brokers' group.max.session.timeout.ms", most)
+            )
+            add(
+                _place(settings, "session.timeout.ms"),
+                f"session.timeout.ms {say_us(session)} is {side}, {say_us(bound)}, so the member "
+                "cannot join"
+                f" — write {say_us(bound)}, or change the bound under cluster: config:",
+            )
         self._check_assignors(settings)
 
-    def _check_client(self, profile: ClientProfile, protocol: str, assignors: tuple[str, ...], written: Written) -> None:
+    def _check_client(
+        self, profile: ClientProfile, protocol: str, assignors: tuple[str, ...], written: Written
+    ) -> None:
         """What this client has not, or refuses."""
         settings: Written = written.get("config") or written
         who = profile.client if profile.client != DEFAULT_CLIENT else "Java"
         if not profile.habits.has_poll_limit and POLL_LIMIT in settings.values:
-            self.out.add(_place(settings, POLL_LIMIT), f"{who} has no max.poll.interval.ms: a stuck handler never leaves the group — leave it out")
+            self.out.add(
+                _place(settings, POLL_LIMIT),
+                f"{who} has no max.poll.interval.ms: a stuck handler never leaves the group — "
+                "leave it out",
+            )
         if protocol == "consumer":
             return
-        is_ours = STRATEGY in settings.at                    # else the variant asks for it
-        place = settings.at[STRATEGY] if is_ours else self.variant.node or _place(written, "client_version", "client")
+        is_ours = STRATEGY in settings.at  # else the variant asks for it
+        place = (
+            settings.at[STRATEGY]
+            if is_ours
+            else self.variant.node or _place(written, "client_version", "client")
+        )
         unknown = [a for a in assignors if profile.allows and a not in profile.allows]
         if unknown:
-            way_out = f"write {one_of(profile.allows)}" if is_ours else f"leave {self.variant.name} out of replay"
+            way_out = (
+                f"write {one_of(profile.allows)}"
+                if is_ours
+                else f"leave {self.variant.name} out of replay"
+            )
             self.out.add(place, f"{who} {profile.version} has no assignor {unknown[0]} — {way_out}")
-        elif not profile.mixes_protocols and "cooperative-sticky" in assignors and len(assignors) > 1:
+        elif (
+            not profile.mixes_protocols and "cooperative-sticky" in assignors and len(assignors) > 1
+        ):
             others = ", ".join(a for a in assignors if a != "cooperative-sticky")
-            self.out.add(place, f"{who} refuses a list with cooperative-sticky beside {others}: all of it must be eager or cooperative — list the one or the"
-                         " other; a group changes between them only when it is stopped")
+            self.out.add(
+                place,
+                f"{who} refuses a list with cooperative-sticky beside {others}: all of it must "
+                "be eager or cooperative — list the one or the"
+                " other; a group changes between them only when it is stopped",
+            )
 
     def _check_own(self, written: Written) -> None:
         """What the file itself says, whatever a variant makes of it."""
@@ -607,8 +1014,11 @@ class Resolver:
         self._check_assignors(settings)
         bases = [variant_named(name, block).base for name, block, _ in self.story.get("replay", ())]
         if "group.remote.assignor" in settings.values and "consumer" not in bases:
-            self.out.add(_place(settings, "group.remote.assignor"),
-                         "group.remote.assignor needs group.protocol: consumer — leave it out, or put consumer into replay")
+            self.out.add(
+                _place(settings, "group.remote.assignor"),
+                "group.remote.assignor needs group.protocol: consumer — leave it out, or put "
+                "consumer into replay",
+            )
 
     def _check_assignors(self, settings: Written) -> None:
         assignors = settings.get(STRATEGY)
@@ -616,25 +1026,45 @@ class Resolver:
             return
         node = _place(settings, STRATEGY)
         for assignor in assignors:
-            if OWN_CODE.fullmatch(assignor) and isinstance(why := protocols_of(assignor, self.allow_code), str):
+            if OWN_CODE.fullmatch(assignor) and isinstance(
+                why := protocols_of(assignor, self.allow_code), str
+            ):
                 self.out.add(node, why)
                 return
         if not common_protocol(assignors, self.allow_code):
-            self.out.add(node, f"The assignors {', '.join(assignors)} have no protocol in common (eager or cooperative), so the client refuses"
-                         " to start — list assignors that share one")
+            self.out.add(
+                node,
+                f"The assignors {', '.join(assignors)} have no protocol in common (eager or "
+                "cooperative), so the client refuses"
+                " to start — list assignors that share one",
+            )
         if len(dict.fromkeys(assignors)) != len(assignors):
-            self.out.add(node, "An assignor is listed twice, so the client refuses to start — keep one of the two")
+            self.out.add(
+                node,
+                "An assignor is listed twice, so the client refuses to start — keep one of the two",
+            )
 
     def _refuse_classic_keys(self, settings: Written) -> None:
         for key in CLASSIC_ONLY:
             if key in settings.values:
-                self.out.add(_place(settings, key), f"{key} does not exist under group.protocol: consumer — {_INSTEAD[key]}")
+                self.out.add(
+                    _place(settings, key),
+                    f"{key} does not exist under group.protocol: consumer — {_INSTEAD[key]}",
+                )
 
     def _check_state(self, state: Written | None) -> None:
         if state is None:
             return
-        if state.get("per_partition") and "restore" not in state and "flush" not in state and not state.is_bad:
-            self.out.add(state.at["per_partition"], "How fast the state is restored is not said — add restore: 50MB/s")
+        if (
+            state.get("per_partition")
+            and "restore" not in state
+            and "flush" not in state
+            and not state.is_bad
+        ):
+            self.out.add(
+                state.at["per_partition"],
+                "How fast the state is restored is not said — add restore: 50MB/s",
+            )
 
     def _check_members(self, roster: Roster, consumers: list[Consumer]) -> None:
         """What members of one group cannot have together."""
@@ -645,16 +1075,25 @@ class Resolver:
                 continue
             if static in holders:
                 settings = self.parts_of(roster, roster.seats[consumer.name]).written.get("config")
-                self.out.add(_place(settings, "group.instance.id"), f"{holders[static].name} and {consumer.name} would both be"
-                             f" '{shorten(static)}', and the later one fences the earlier"
-                             " — make it differ, as in \"orders-{n}\"")
+                self.out.add(
+                    _place(settings, "group.instance.id"),
+                    f"{holders[static].name} and {consumer.name} would both be"
+                    f" '{shorten(static)}', and the later one fences the earlier"
+                    ' — make it differ, as in "orders-{n}"',
+                )
                 break
             if not re.fullmatch(r"[a-zA-Z0-9._\-]{1,249}", static) and "{" not in static:
                 settings = self.parts_of(roster, roster.seats[consumer.name]).written.get("config")
-                self.out.add(_place(settings, "group.instance.id"), f"'{shorten(static)}' is no instance id — use letters, digits, '.', '_' and '-'")
+                self.out.add(
+                    _place(settings, "group.instance.id"),
+                    f"'{shorten(static)}' is no instance id — use letters, digits, '.', '_' and "
+                    "'-'",
+                )
                 break
             holders[static] = consumer
-        classic = [c for c in consumers if c.config.group_protocol == "classic" and c.starts_at is not None]
+        classic = [
+            c for c in consumers if c.config.group_protocol == "classic" and c.starts_at is not None
+        ]
         if not classic:
             return
         common = list(classic[0].config.partition_assignment_strategy)
@@ -665,9 +1104,17 @@ class Resolver:
             left = [a for a in common if a in offered]
             if not left:
                 settings = self.parts_of(roster, roster.seats[consumer.name]).written.get("config")
-                node = _place(settings, STRATEGY) if settings is not None else roster.seats[consumer.name].node
-                self.out.add(node, f"{consumer.name} offers {', '.join(offered)}, and those before it {', '.join(common)}: without one in common it is refused"
-                             " — list an assignor that all have")
+                node = (
+                    _place(settings, STRATEGY)
+                    if settings is not None
+                    else roster.seats[consumer.name].node
+                )
+                self.out.add(
+                    node,
+                    f"{consumer.name} offers {', '.join(offered)}, and those before it "
+                    f"{', '.join(common)}: without one in common it is refused"
+                    " — list an assignor that all have",
+                )
                 return
             common = left
 
@@ -675,7 +1122,8 @@ class Resolver:
 _CLUSTER_DEFAULT = Cluster()
 _INSTEAD = {
     "session.timeout.ms": "set group.consumer.session.timeout.ms under cluster: config:, or leave it out",
-    "heartbeat.interval.ms": "set group.consumer.heartbeat.interval.ms under cluster: config:, or leave it out",
+    "heartbeat.interval.ms": "set group.consumer.heartbeat.interval.ms under cluster: config:, or leave "
+    "it out",
     STRATEGY: "write group.remote.assignor, or leave it out",
 }
 _INSTEAD_SAID = {
@@ -691,8 +1139,14 @@ def bad_pattern(pattern: str) -> str:
         re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as e:
         return f"'{shorten(pattern)}' is no regular expression ({e}) — mend it"
-    if re.search(r"\)[*+{]|[*+}][*+{]", pattern) or len(re.findall(r"[*+{]", re.sub(r"\\.|\[[^]]*\]", "", pattern))) > 3:
-        return f"'{shorten(pattern)}' repeats a group, or repeats too often, which can take for ever — write it with at most three repeats of single characters"
+    if (
+        re.search(r"\)[*+{]|[*+}][*+{]", pattern)
+        or len(re.findall(r"[*+{]", re.sub(r"\\.|\[[^]]*\]", "", pattern))) > 3
+    ):
+        return (
+            f"'{shorten(pattern)}' repeats a group, or repeats too often, which can take for "
+            "ever — write it with at most three repeats of single characters"
+        )
     return ""
 
 
@@ -708,7 +1162,9 @@ def _whole(value: tuple[float, bool], partitions: int) -> float:
 
 
 def _daily(curve: Written, partitions: int, horizon_us: int) -> tuple[RateStep, ...]:
-    """A cosine between low and high as 24 straight lines a day; close enough, and exact to integrate."""
+    """A cosine between low and high as 24 straight lines a day; close enough, and exact to
+    integrate.
+    """
     low, high = _whole(curve.get("low"), partitions), _whole(curve.get("high"), partitions)
     period = curve.get("period", DAY)
     peak = curve.get("peak", period // 2)
@@ -716,7 +1172,9 @@ def _daily(curve: Written, partitions: int, horizon_us: int) -> tuple[RateStep, 
     made = []
     for i in range(min(horizon_us // step + 2, 24 * 400)):
         phase = 2 * math.pi * ((i * step - peak) % period) / period
-        made.append(RateStep(i * step, round(low + (high - low) * (1 + math.cos(phase)) / 2, 6), i > 0))
+        made.append(
+            RateStep(i * step, round(low + (high - low) * (1 + math.cos(phase)) / 2, 6), i > 0)
+        )
     return tuple(made)
 
 
@@ -737,11 +1195,19 @@ def _listener(written: Written | None) -> Listener:
 
 
 def _lay(base: Written, over: Written) -> Written:
-    """A layer upon the ones below; subscribing by pattern replaces subscribing by name, and the other way round."""
+    """A layer upon the ones below; subscribing by pattern replaces subscribing by name, and the
+    other way round.
+    """
     made = merge(base, over)
     for one, other in (("pattern", "topics"), ("topics", "pattern")):
         if one in over.values and other in base.values and other not in over.values:
-            made = Written(made.node, made.section, {k: v for k, v in made.values.items() if k != other}, made.at, made.is_bad)
+            made = Written(
+                made.node,
+                made.section,
+                {k: v for k, v in made.values.items() if k != other},
+                made.at,
+                made.is_bad,
+            )
     return made
 
 
@@ -753,8 +1219,22 @@ def _protocol(written: Written) -> str:
 def _with_config(written: Written, values: dict[str, Any]) -> Written:
     settings = written.get("config")
     node = settings.node if settings is not None else written.node
-    at = {k: v for k, v in settings.at.items() if k not in values or values[k] == settings.values.get(k, values[k])} if settings is not None else {}
-    return Written(written.node, written.section, {**written.values, "config": Written(node, CONFIG, values, at)}, written.at, written.is_bad)
+    at = (
+        {
+            k: v
+            for k, v in settings.at.items()
+            if k not in values or values[k] == settings.values.get(k, values[k])
+        }
+        if settings is not None
+        else {}
+    )
+    return Written(
+        written.node,
+        written.section,
+        {**written.values, "config": Written(node, CONFIG, values, at)},
+        written.at,
+        written.is_bad,
+    )
 
 
 def _place(written: Written | None, *keys: str) -> Node:

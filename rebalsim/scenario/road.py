@@ -1,6 +1,8 @@
-"""A story moved to the consumer protocol: the same world before, during and after, and what becomes of its settings.
+"""A story moved to the consumer protocol: the same world before, during and after, and what becomes
+of its settings.
 
-Works on the file's own text: comments are lost, values stay as written. What judges the old story (budgets, expectations, its script) is left out.
+Works on the file's own text: comments are lost, values stay as written. What judges the old
+story (budgets, expectations, its script) is left out.
 """
 
 from __future__ import annotations
@@ -21,17 +23,40 @@ from rebalsim.scenario.profiles import DEFAULT_KAFKA, broker_profile, number_of
 from rebalsim.scenario.quantities import say_us
 from rebalsim.scenario.story import Story
 
-_NOT_OF_THE_WORLD = ("replay", "budgets", "expect", "variants", "runs", "description", "random_faults")
+_NOT_OF_THE_WORLD = (
+    "replay",
+    "budgets",
+    "expect",
+    "variants",
+    "runs",
+    "description",
+    "random_faults",
+)
 _MOVED = {
-    "session.timeout.ms": ("session_timeout_us", "group.consumer.session.timeout.ms", "group_consumer_session_timeout_us"),
-    "heartbeat.interval.ms": ("heartbeat_interval_us", "group.consumer.heartbeat.interval.ms", "group_consumer_heartbeat_interval_us"),
+    "session.timeout.ms": (
+        "session_timeout_us",
+        "group.consumer.session.timeout.ms",
+        "group_consumer_session_timeout_us",
+    ),
+    "heartbeat.interval.ms": (
+        "heartbeat_interval_us",
+        "group.consumer.heartbeat.interval.ms",
+        "group_consumer_heartbeat_interval_us",
+    ),
 }
-DEPLOY = {"down": "10s", "ready_when": "assigned", "settle": "20s", "config": {"group.protocol": "consumer"}}
+DEPLOY = {
+    "down": "10s",
+    "ready_when": "assigned",
+    "settle": "20s",
+    "config": {"group.protocol": "consumer"},
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """What becomes of a setting: refused | ignored | moved | kept | new, with its effective value before and after."""
+    """What becomes of a setting: refused | ignored | moved | kept | new, with its effective
+    value before and after.
+    """
 
     key: str
     fate: str
@@ -45,7 +70,7 @@ class Kind:
 
     group: str
     members: tuple[str, ...]
-    client: str                       # before, as in Java 3.9
+    client: str  # before, as in Java 3.9
     fates: tuple[Fate, ...]
 
 
@@ -56,10 +81,10 @@ class Road:
     before: Scenario
     after: Scenario
     during: Scenario
-    text: str                         # of the migration scenario
+    text: str  # of the migration scenario
     kinds: tuple[Kind, ...]
     brokers: tuple[Fate, ...]
-    steps: tuple[str, ...]            # what must be done first
+    steps: tuple[str, ...]  # what must be done first
 
     @property
     def fates(self) -> tuple[Fate, ...]:
@@ -68,9 +93,13 @@ class Road:
 
 
 def road_of(raw: bytes, name: str, variant: str = "") -> Road:
-    """How this story gets to the consumer protocol. Raises ProblemsError where the story itself is wrong."""
+    """How this story gets to the consumer protocol. Raises ProblemsError where the story itself
+    is wrong.
+    """
     story = story_of(raw, name).check()
-    chosen = variant or next((v for v in story.variants if _is_classic(story, v)), story.variants[0])
+    chosen = variant or next(
+        (v for v in story.variants if _is_classic(story, v)), story.variants[0]
+    )
     before = story.scenario(chosen)
     root = _root(raw, name)
     steps = []
@@ -78,22 +107,41 @@ def road_of(raw: bytes, name: str, variant: str = "") -> Road:
     kafka = before.cluster.kafka
     profile = broker_profile(kafka)
     if isinstance(profile, str) or not profile.has_consumer_protocol:
-        steps.append(f"Upgrade the brokers from Kafka {kafka} to 4.0 or later, one after another: before, they do not know the consumer protocol (a script's "
-                     f"broker_upgrade plays that). What follows assumes {DEFAULT_KAFKA}.")
+        steps.append(
+            f"Upgrade the brokers from Kafka {kafka} to 4.0 or later, one after another: before, "
+            "they do not know the consumer protocol (a script's "
+            f"broker_upgrade plays that). What follows assumes {DEFAULT_KAFKA}."
+        )
         kafka = DEFAULT_KAFKA
     consumers = [c for g in before.groups for c in g.consumers]
     old = list(dict.fromkeys((c.client, c.client_version) for c in consumers if not _speaks(c)))
     for client, version in old:
         if client not in SINCE:
             where = ", ".join(dict.fromkeys(c.group for c in consumers if c.client == client))
-            raise InputError(f"{name}: {client} {version} (in {where}) does not speak the consumer protocol, and no version is known that does: its "
-                             "members can only stay classic, which a group may hold beside new ones — leave that group out of the story")
-        steps.append(f"Upgrade {say_client(client, version)} to {SINCE[client]} or later, still classic.")
+            raise InputError(
+                f"{name}: {client} {version} (in {where}) does not speak the consumer protocol, "
+                "and no version is known that does: its "
+                "members can only stay classic, which a group may hold beside new ones — leave "
+                "that group out of the story"
+            )
+        steps.append(
+            f"Upgrade {say_client(client, version)} to {SINCE[client]} or later, still classic."
+        )
     if any(c.client == "librdkafka" for c in consumers):
-        steps.append("Have librdkafka's rebalance callbacks call incremental_assign and incremental_unassign: under the consumer protocol the others are "
-                     "refused.")
+        steps.append(
+            "Have librdkafka's rebalance callbacks call incremental_assign and "
+            "incremental_unassign: under the consumer protocol the others are "
+            "refused."
+        )
     left_out = ("client_version",) if old else ()
-    lines = [f'kafka: "{kafka}"', *[_block(key, node, left_out) for key, node in world.items() if key not in ("kafka", "script", "horizon", "title")]]
+    lines = [
+        f'kafka: "{kafka}"',
+        *[
+            _block(key, node, left_out)
+            for key, node in world.items()
+            if key not in ("kafka", "script", "horizon", "title")
+        ],
+    ]
     script = f"script: {_flow(world['script'])}" if "script" in world else ""
     horizon = f"horizon: {_flow(world['horizon'])}" if "horizon" in world else ""
     same = "\n".join([*lines, *filter(None, (script, horizon)), "replay: [consumer]"])
@@ -101,18 +149,32 @@ def road_of(raw: bytes, name: str, variant: str = "") -> Road:
     groups = [g.name for g in before.groups]
     members = max(len(g.consumers) for g in before.groups)
     deploys = [
-        {"at": f"{1 + 2 * i}m", "id": f"to-consumer-{i + 1}", "deploy": {**({"group": group} if len(groups) > 1 else {}), **DEPLOY}}
+        {
+            "at": f"{1 + 2 * i}m",
+            "id": f"to-consumer-{i + 1}",
+            "deploy": {**({"group": group} if len(groups) > 1 else {}), **DEPLOY},
+        }
         for i, group in enumerate(groups)
     ]
     minutes = 3 + 2 * len(groups) + members * len(groups)
     title = before.title or Path(name).name.split(".")[0]
-    text = "\n".join([
-        f"title: {json.dumps(f'{title}: to the consumer protocol', ensure_ascii=False)}",
-        "# Brokers and clients are those that speak both protocols; each member is then restarted once, and comes back under the new one.",
-        *lines, "script:", *[f"  - {_plainly(deploy)}" for deploy in deploys], "replay: as-written", f"horizon: {minutes}m", "",
-    ])
+    text = "\n".join(
+        [
+            f"title: {json.dumps(f'{title}: to the consumer protocol', ensure_ascii=False)}",
+            "# Brokers and clients are those that speak both protocols; each member is then "
+            "restarted once, and comes back under the new one.",
+            *lines,
+            "script:",
+            *[f"  - {_plainly(deploy)}" for deploy in deploys],
+            "replay: as-written",
+            f"horizon: {minutes}m",
+            "",
+        ]
+    )
     during = story_of(text.encode(), "the migration scenario").check().scenario()
-    return Road(before, after, during, text, _kinds(before, after), _of_brokers(before, after), tuple(steps))
+    return Road(
+        before, after, during, text, _kinds(before, after), _of_brokers(before, after), tuple(steps)
+    )
 
 
 SINCE = {"java": "4.0", "librdkafka": "2.12"}
@@ -124,11 +186,17 @@ def say_client(client: str, version: str) -> str:
 
 
 def _speaks(consumer: Consumer) -> bool:
-    return consumer.client in SINCE and number_of(consumer.client_version) >= number_of(SINCE[consumer.client])
+    return consumer.client in SINCE and number_of(consumer.client_version) >= number_of(
+        SINCE[consumer.client]
+    )
 
 
 def _is_classic(story: Story, variant: str) -> bool:
-    return all(c.config.group_protocol == "classic" for g in story.scenario(variant).groups for c in g.consumers)
+    return all(
+        c.config.group_protocol == "classic"
+        for g in story.scenario(variant).groups
+        for c in g.consumers
+    )
 
 
 def _kinds(before: Scenario, after: Scenario) -> tuple[Kind, ...]:
@@ -137,11 +205,20 @@ def _kinds(before: Scenario, after: Scenario) -> tuple[Kind, ...]:
     found: dict[tuple[object, ...], list[Consumer]] = {}
     for group in before.groups:
         for c in group.consumers:
-            config = replace(c.config, group_instance_id="static" if c.config.group_instance_id else None, client_id="", client_rack="")
+            config = replace(
+                c.config,
+                group_instance_id="static" if c.config.group_instance_id else None,
+                client_id="",
+                client_rack="",
+            )
             found.setdefault((group.name, c.client, c.client_version, config), []).append(c)
     return tuple(
-        Kind(alike[0].group, tuple(c.name for c in alike), say_client(alike[0].client, alike[0].client_version),
-             _fates(alike[0], later[alike[0].name], after.cluster.config))
+        Kind(
+            alike[0].group,
+            tuple(c.name for c in alike),
+            say_client(alike[0].client, alike[0].client_version),
+            _fates(alike[0], later[alike[0].name], after.cluster.config),
+        )
         for alike in found.values()
     )
 
@@ -150,29 +227,71 @@ def _fates(was: Consumer, is_: Consumer, brokers: BrokerConfig) -> tuple[Fate, .
     old, new = was.config, is_.config
     if old.group_protocol == "consumer":
         return ()
-    least, least_key = say_us(brokers.group_consumer_min_session_timeout_us), "group.consumer.min.session.timeout.ms"
+    least, least_key = (
+        say_us(brokers.group_consumer_min_session_timeout_us),
+        "group.consumer.min.session.timeout.ms",
+    )
     found = []
     for key, (field, there, broker) in _MOVED.items():
         after = say_us(getattr(brokers, broker))
-        why = f"; {least} is the least, unless the brokers' {least_key} is lowered" if key == "session.timeout.ms" \
-            and getattr(old, field) < brokers.group_consumer_min_session_timeout_us else ""
-        found.append(Fate(key, "refused by clients, moved to the brokers", say_us(getattr(old, field)), f"{after} ({there}{why})"))
+        why = (
+            f"; {least} is the least, unless the brokers' {least_key} is lowered"
+            if key == "session.timeout.ms"
+            and getattr(old, field) < brokers.group_consumer_min_session_timeout_us
+            else ""
+        )
+        found.append(
+            Fate(
+                key,
+                "refused by clients, moved to the brokers",
+                say_us(getattr(old, field)),
+                f"{after} ({there}{why})",
+            )
+        )
     assignor = new.group_remote_assignor or brokers.group_consumer_assignors[0]
-    found.append(Fate(CLASSIC_ONLY[2], "refused by clients, moved to the brokers", ", ".join(old.partition_assignment_strategy),
-                      f"{assignor} (group.remote.assignor, else group.consumer.assignors)"))
-    found.append(Fate("max.poll.interval.ms", "kept", say_us(old.max_poll_interval_us), say_us(new.max_poll_interval_us)))
+    found.append(
+        Fate(
+            CLASSIC_ONLY[2],
+            "refused by clients, moved to the brokers",
+            ", ".join(old.partition_assignment_strategy),
+            f"{assignor} (group.remote.assignor, else group.consumer.assignors)",
+        )
+    )
+    found.append(
+        Fate(
+            "max.poll.interval.ms",
+            "kept",
+            say_us(old.max_poll_interval_us),
+            say_us(new.max_poll_interval_us),
+        )
+    )
     if old.group_instance_id:
-        found.append(Fate("group.instance.id", "kept, and means something else", "a second one with the id fences the first",
-                          "it is refused itself, until the session of a first that was killed is over"))
+        found.append(
+            Fate(
+                "group.instance.id",
+                "kept, and means something else",
+                "a second one with the id fences the first",
+                "it is refused itself, until the session of a first that was killed is over",
+            )
+        )
     return tuple(found)
 
 
 def _of_brokers(before: Scenario, after: Scenario) -> tuple[Fate, ...]:
     config = after.cluster.config
     initial = say_us(before.cluster.config.group_initial_rebalance_delay_us)
-    interval = say_us(config.group_consumer_assignment_interval_us) if number_of(after.cluster.kafka) >= (4, 3) else "none before Kafka 4.3"
+    interval = (
+        say_us(config.group_consumer_assignment_interval_us)
+        if number_of(after.cluster.kafka) >= (4, 3)
+        else "none before Kafka 4.3"
+    )
     return (
-        Fate("group.initial.rebalance.delay.ms", "silently ignored", initial, "none: the first to join gets everything"),
+        Fate(
+            "group.initial.rebalance.delay.ms",
+            "silently ignored",
+            initial,
+            "none: the first to join gets everything",
+        ),
         Fate("group.consumer.assignment.interval.ms", "new on the brokers", "none", interval),
     )
 
@@ -180,18 +299,34 @@ def _of_brokers(before: Scenario, after: Scenario) -> tuple[Fate, ...]:
 def _root(raw: bytes, name: str) -> Mapping:
     text, _ = decode(raw, name)
     root, _ = parse(text, Source(name, text))
-    assert isinstance(root, Mapping)                   # checked by story_of
+    assert isinstance(root, Mapping)  # checked by story_of
     return root
 
 
 def _plainly(value: Any) -> str:
     """What the road adds, in flow style: mappings of words."""
-    return "{" + ", ".join(f"{_key(k)}: {_plainly(v)}" for k, v in value.items()) + "}" if isinstance(value, dict) else str(value)
+    return (
+        "{" + ", ".join(f"{_key(k)}: {_plainly(v)}" for k, v in value.items()) + "}"
+        if isinstance(value, dict)
+        else str(value)
+    )
 
 
 def _key(name: str) -> str:
-    """A key as one would write it, in quotes where it is more than a word (or what YAML takes for something else)."""
-    is_plain = re.fullmatch(r"[a-zA-Z_][\w.\-]*", name, re.ASCII) and name.lower() not in ("y", "n", "yes", "no", "on", "off", "true", "false", "null")
+    """A key as one would write it, in quotes where it is more than a word (or what YAML takes
+    for something else).
+    """
+    is_plain = re.fullmatch(r"[a-zA-Z_][\w.\-]*", name, re.ASCII) and name.lower() not in (
+        "y",
+        "n",
+        "yes",
+        "no",
+        "on",
+        "off",
+        "true",
+        "false",
+        "null",
+    )
     return name if is_plain else json.dumps(name, ensure_ascii=False)
 
 
@@ -199,15 +334,37 @@ def _block(key: str, node: Node, left_out: tuple[str, ...]) -> str:
     """A key of the scenario with what stands under it, a line each."""
     if not isinstance(node, Mapping) or not node.entries:
         return f"{key}: {_flow(node, left_out)}"
-    return "\n".join([f"{key}:", *[f"  {_key(name)}: {_flow(value, left_out)}" for name, value in node.entries.items() if name not in left_out]])
+    return "\n".join(
+        [
+            f"{key}:",
+            *[
+                f"  {_key(name)}: {_flow(value, left_out)}"
+                for name, value in node.entries.items()
+                if name not in left_out
+            ],
+        ]
+    )
 
 
 def _flow(node: Node, left_out: tuple[str, ...] = ()) -> str:
     """The node in YAML's flow style, scalars as they were written."""
     if isinstance(node, Mapping):
-        return "{" + ", ".join(f"{_key(key)}: {_flow(value, left_out)}" for key, value in node.entries.items() if key not in left_out) + "}"
+        return (
+            "{"
+            + ", ".join(
+                f"{_key(key)}: {_flow(value, left_out)}"
+                for key, value in node.entries.items()
+                if key not in left_out
+            )
+            + "}"
+        )
     if isinstance(node, Sequence):
         return "[" + ", ".join(_flow(item, left_out) for item in node.items) + "]"
     assert isinstance(node, Scalar)
-    is_plain = not node.is_quoted and node.text and not any(c in node.text for c in ",[]{}#&*!|>%@`\"'\n") and ": " not in node.text
+    is_plain = (
+        not node.is_quoted
+        and node.text
+        and not any(c in node.text for c in ",[]{}#&*!|>%@`\"'\n")
+        and ": " not in node.text
+    )
     return node.text if is_plain else json.dumps(node.text, ensure_ascii=False)

@@ -1,7 +1,8 @@
-"""Who is in a group, and who could be: names, numbers and processes of its consumers as the script goes on.
+"""Who is in a group, and who could be: names, numbers and processes of its consumers as the script
+goes on.
 
-Only what the file says is known here; whoever is gone by chance is the simulation's business. Names of new members follow from those
-before: c3 after c2, orders-12 after orders-11.
+Only what the file says is known here; whoever is gone by chance is the simulation's business.
+Names of new members follow from those before: c3 after c2, orders-12 after orders-11.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from rebalsim.scenario.kinds import Written
 
 @dataclass(slots=True, eq=False)
 class Seat:
-    """One consumer's place in its group. `number` fills {n}; `line` is where it came to be known, `gone_line` where it left."""
+    """One consumer's place in its group. `number` fills {n}; `line` is where it came to be
+    known, `gone_line` where it left.
+    """
 
     name: str
     number: int
@@ -41,19 +44,39 @@ class Roster:
     racks: tuple[str, ...]
     seats: dict[str, Seat] = field(default_factory=dict)
     deployed_to_all: list[Written] = field(default_factory=list)
-    spare: int = 0                    # the next number for a new name
-    static_ids: dict[str, str] = field(default_factory=dict)      # instance id → who has it, once somebody asked
-    base: tuple[Written, ...] = ()    # the group's own layers, for those who join later
+    spare: int = 0  # the next number for a new name
+    static_ids: dict[str, str] = field(
+        default_factory=dict
+    )  # instance id → who has it, once somebody asked
+    base: tuple[Written, ...] = ()  # the group's own layers, for those who join later
     overrides: dict[str, tuple[Written, ...]] = field(default_factory=dict)
 
-    def add(self, name: str, number: int, layers: tuple[Written, ...], node: Node, process: str = "", rack: str = "") -> Seat:
+    def add(
+        self,
+        name: str,
+        number: int,
+        layers: tuple[Written, ...],
+        node: Node,
+        process: str = "",
+        rack: str = "",
+    ) -> Seat:
         place = len(self.seats)
         pod, within = divmod(place, self.per_process)
         if not process and self.per_process > 1:
             process = f"{self.prefix}p{pod}"
         if not rack and self.racks:
             rack = self.racks[pod % len(self.racks)]
-        seat = Seat(name, number, process, pod, within, rack, layers, node, deployed=list(self.deployed_to_all))
+        seat = Seat(
+            name,
+            number,
+            process,
+            pod,
+            within,
+            rack,
+            layers,
+            node,
+            deployed=list(self.deployed_to_all),
+        )
         self.seats[name] = seat
         return seat
 
@@ -75,15 +98,25 @@ class Roster:
         if not processes:
             return seats
         names = {s.name: None for s in seats}
-        return [s for s in self.seats.values() if s.name in names or (s.process in processes and s.is_running)]
+        return [
+            s
+            for s in self.seats.values()
+            if s.name in names or (s.process in processes and s.is_running)
+        ]
 
 
 def fill(pattern: str, seat: Seat) -> str:
     """`orders-{n}` for this consumer."""
     if "{" not in pattern:
         return pattern
-    return (pattern.replace("{n}", str(seat.number)).replace("{pod}", str(seat.pod)).replace("{i}", str(seat.within))
-            .replace("{name}", seat.name).replace("{process}", seat.process or seat.name).replace("{rack}", seat.rack))
+    return (
+        pattern.replace("{n}", str(seat.number))
+        .replace("{pod}", str(seat.pod))
+        .replace("{i}", str(seat.within))
+        .replace("{name}", seat.name)
+        .replace("{process}", seat.process or seat.name)
+        .replace("{rack}", seat.rack)
+    )
 
 
 PLACEHOLDERS = ("{n}", "{pod}", "{i}", "{name}", "{process}", "{rack}")

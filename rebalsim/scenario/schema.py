@@ -1,6 +1,8 @@
-"""The JSON Schema of a scenario file, made from the language's table: editors then know every key, its meaning and its default.
+"""The JSON Schema of a scenario file, made from the language's table: editors then know every key,
+its meaning and its default.
 
-What a schema cannot see stays the loader's: duplicate keys, spellings that YAML readers disagree about, and whatever hangs on two fields.
+What a schema cannot see stays the loader's: duplicate keys, spellings that YAML readers disagree
+about, and whatever hangs on two fields.
 """
 
 from __future__ import annotations
@@ -9,13 +11,41 @@ from dataclasses import fields as fields_of
 from typing import Any
 
 from rebalsim.domain.client import BrokerConfig, ClientConfig
-from rebalsim.domain.scenario import AssignorCost, Cluster, Handler, Life, Listener, Scenario, State, Topic
+from rebalsim.domain.scenario import (
+    AssignorCost,
+    Cluster,
+    Handler,
+    Life,
+    Listener,
+    Scenario,
+    State,
+    Topic,
+)
 from rebalsim.scenario.kinds import Schema, Section
-from rebalsim.scenario.language import ASSIGNOR_COST, BROKER_CONFIG, CLUSTER, CONFIG, HANDLER, LIFE, LISTENER, SCENARIO, STATE, TOPIC_BLOCK
+from rebalsim.scenario.language import (
+    ASSIGNOR_COST,
+    BROKER_CONFIG,
+    CLUSTER,
+    CONFIG,
+    HANDLER,
+    LIFE,
+    LISTENER,
+    SCENARIO,
+    STATE,
+    TOPIC_BLOCK,
+)
 
 SHAPES: tuple[tuple[Section, Any], ...] = (
-    (CONFIG, ClientConfig), (BROKER_CONFIG, BrokerConfig), (CLUSTER, Cluster), (TOPIC_BLOCK, Topic), (HANDLER, Handler), (LISTENER, Listener),
-    (STATE, State), (LIFE, Life), (ASSIGNOR_COST, AssignorCost), (SCENARIO, Scenario),
+    (CONFIG, ClientConfig),
+    (BROKER_CONFIG, BrokerConfig),
+    (CLUSTER, Cluster),
+    (TOPIC_BLOCK, Topic),
+    (HANDLER, Handler),
+    (LISTENER, Listener),
+    (STATE, State),
+    (LIFE, Life),
+    (ASSIGNOR_COST, AssignorCost),
+    (SCENARIO, Scenario),
 )
 
 
@@ -26,7 +56,10 @@ def scenario_schema() -> Schema:
     for section, cls in SHAPES:
         _fill_defaults(defs[section.name], section, cls)
     root = defs.pop(SCENARIO.name)
-    root["properties"]["group"] = {"allOf": [root["properties"]["group"]], "description": SCENARIO.fields["group"].doc}
+    root["properties"]["group"] = {
+        "allOf": [root["properties"]["group"]],
+        "description": SCENARIO.fields["group"].doc,
+    }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "rebalsim scenario",
@@ -43,9 +76,15 @@ def _fill_defaults(schema: Schema, section: Section, cls: Any) -> None:
     defaults = {f.name: f.default for f in fields_of(cls)}
     for name, field in section.fields.items():
         value = defaults.get(field.target)
-        if not field.target or field.default or isinstance(value, (str, bool, int, float, tuple)) is False:
+        if (
+            not field.target
+            or field.default
+            or isinstance(value, (str, bool, int, float, tuple)) is False
+        ):
             continue
-        if isinstance(value, bool) or (isinstance(value, int) and field.kind.say(value) == str(value)):
+        if isinstance(value, bool) or (
+            isinstance(value, int) and field.kind.say(value) == str(value)
+        ):
             block["properties"][name]["default"] = value
         elif isinstance(value, tuple) and all(isinstance(v, str) for v in value) and value:
             block["properties"][name]["default"] = list(value)

@@ -1,6 +1,8 @@
-"""A story as meant: every setting with its value and where that came from, and the script as a timetable. Lines of text, no colour.
+"""A story as meant: every setting with its value and where that came from, and the script as a
+timetable. Lines of text, no colour.
 
-Made from the language's table, so a setting that exists is shown. One variant is told in full; of the others, what they change.
+Made from the language's table, so a setting that exists is shown. One variant is told in full;
+of the others, what they change.
 """
 
 from __future__ import annotations
@@ -51,7 +53,11 @@ def show_lines(story: Story, variant: str = "", width: int = 80) -> list[str]:
     if scenario.budgets or scenario.expectations:
         out += ["", "Budgets and expectations", *_judged(scenario, width)]
     if scenario.notes:
-        out += ["", "Notes", *(line for note in scenario.notes for line in _wrapped(note, width, "  "))]
+        out += [
+            "",
+            "Notes",
+            *(line for note in scenario.notes for line in _wrapped(note, width, "  ")),
+        ]
     out += ["", "Topics", *_table(_topic_rows(resolver, scenario), width)]
     for roster in resolver.rosters.values():
         out += ["", *_group_lines(resolver, roster, scenario, width)]
@@ -66,13 +72,27 @@ def _head(story: Story, scenario: Scenario, width: int) -> list[str]:
     runs = f"{scenario.runs} runs" if scenario.runs > 1 else "1 run"
     lines = [*textwrap.wrap(scenario.title or story.file, width)]
     if scenario.description:
-        lines += [line for part in scenario.description.strip().splitlines() for line in textwrap.wrap(part, width)]
-    lines += ["", f"Kafka {scenario.cluster.kafka} · seed {scenario.seed} · {runs} · horizon {say_us(scenario.horizon_us)} · digest {scenario.digest}"]
-    return [*lines, *_wrapped(f"Variants: {', '.join(story.heading(v) for v in story.variants)}", width, ""), f"Shown: {scenario.heading}"]
+        lines += [
+            line
+            for part in scenario.description.strip().splitlines()
+            for line in textwrap.wrap(part, width)
+        ]
+    lines += [
+        "",
+        f"Kafka {scenario.cluster.kafka} · seed {scenario.seed} · {runs} · horizon "
+        f"{say_us(scenario.horizon_us)} · digest {scenario.digest}",
+    ]
+    return [
+        *lines,
+        *_wrapped(f"Variants: {', '.join(story.heading(v) for v in story.variants)}", width, ""),
+        f"Shown: {scenario.heading}",
+    ]
 
 
 def _wrapped(text: str, width: int, indent: str) -> list[str]:
-    return textwrap.wrap(text, width, initial_indent=indent, subsequent_indent=indent + "  ", break_on_hyphens=False) or [indent]
+    return textwrap.wrap(
+        text, width, initial_indent=indent, subsequent_indent=indent + "  ", break_on_hyphens=False
+    ) or [indent]
 
 
 def _table(rows: Iterable[Row], width: int, indent: str = "  ") -> list[str]:
@@ -89,7 +109,7 @@ def _table(rows: Iterable[Row], width: int, indent: str = "  ") -> list[str]:
     return lines
 
 
-# ------------------------------------------------------------------------------------------------------------------ where from
+# --------------------------------------------------------------------------------------- where from
 
 
 def _origin(written: Written | None, key: str, default: str) -> str:
@@ -99,18 +119,36 @@ def _origin(written: Written | None, key: str, default: str) -> str:
     return node.source.label or f"line {node.line}"
 
 
-def _rows(section: Section, thing: Any, written: Written | None, default: str, prefix: str = "", leave_out: tuple[str, ...] = ()) -> list[Row]:
+def _rows(
+    section: Section,
+    thing: Any,
+    written: Written | None,
+    default: str,
+    prefix: str = "",
+    leave_out: tuple[str, ...] = (),
+) -> list[Row]:
     """A row for each field of a section that sets an attribute of `thing`."""
     rows = []
     for field in section.fields.values():
         if field.target and field.name not in leave_out:
-            rows.append(Row(prefix + field.name, _said(field, getattr(thing, field.target)), _origin(written, field.name, default)))
+            rows.append(
+                Row(
+                    prefix + field.name,
+                    _said(field, getattr(thing, field.target)),
+                    _origin(written, field.name, default),
+                )
+            )
     return rows
 
 
 def _said(field: Field, value: Any) -> str:
     if isinstance(value, Cost):
-        return COST_KIND.say((None if value.fixed.is_zero else value.fixed, None if value.per_partition.is_zero else value.per_partition))
+        return COST_KIND.say(
+            (
+                None if value.fixed.is_zero else value.fixed,
+                None if value.per_partition.is_zero else value.per_partition,
+            )
+        )
     if value is None or value == "":
         return "–"
     if value == 0 and "/s" in field.kind.says:
@@ -125,16 +163,54 @@ def _cluster_rows(resolver: Resolver, scenario: Scenario) -> list[Row]:
     source = written if over is None else over if written is None else _merged(written, over)
     racks = ", ".join(f"{b.id} in {b.rack}" for b in cluster.brokers if b.rack)
     default = f"Kafka {cluster.kafka}"
-    rows = [Row("kafka", cluster.kafka, _origin(resolver.variant.layer if resolver.variant.kafka else resolver.story, "kafka", "default")),
-            Row("brokers", f"{len(cluster.brokers)}" + (f": {racks}" if racks else ""), _origin(source, "brokers", "default")),
-            Row("latency (one way)", DRAW.say(cluster.network.latency), _origin(source, "latency", "default")),
-            Row("cross_rack", DRAW.say(cluster.network.cross_rack) if cluster.network.cross_rack is not None else "no difference",
-                _origin(source, "cross_rack", "default"))]
-    rows += [Row(f"link {link.one} – {link.other}", DRAW.say(link.latency), _origin(source, "links", "default")) for link in cluster.network.links]
-    rows += [Row("log_append", DRAW.say(cluster.log_append), _origin(source, "log_append", "default")),
-             Row("replication", DRAW.say(cluster.replication), _origin(source, "replication", "default"))]
+    rows = [
+        Row(
+            "kafka",
+            cluster.kafka,
+            _origin(
+                resolver.variant.layer if resolver.variant.kafka else resolver.story,
+                "kafka",
+                "default",
+            ),
+        ),
+        Row(
+            "brokers",
+            f"{len(cluster.brokers)}" + (f": {racks}" if racks else ""),
+            _origin(source, "brokers", "default"),
+        ),
+        Row(
+            "latency (one way)",
+            DRAW.say(cluster.network.latency),
+            _origin(source, "latency", "default"),
+        ),
+        Row(
+            "cross_rack",
+            DRAW.say(cluster.network.cross_rack)
+            if cluster.network.cross_rack is not None
+            else "no difference",
+            _origin(source, "cross_rack", "default"),
+        ),
+    ]
+    rows += [
+        Row(
+            f"link {link.one} – {link.other}",
+            DRAW.say(link.latency),
+            _origin(source, "links", "default"),
+        )
+        for link in cluster.network.links
+    ]
+    rows += [
+        Row("log_append", DRAW.say(cluster.log_append), _origin(source, "log_append", "default")),
+        Row(
+            "replication", DRAW.say(cluster.replication), _origin(source, "replication", "default")
+        ),
+    ]
     config = source.get("config") if source is not None else None
-    unknown = () if resolver.broker_profile.has_consumer_protocol else tuple(k for k in BROKER_CONFIG.fields if k.startswith("group.consumer."))
+    unknown = (
+        ()
+        if resolver.broker_profile.has_consumer_protocol
+        else tuple(k for k in BROKER_CONFIG.fields if k.startswith("group.consumer."))
+    )
     return rows + _rows(BROKER_CONFIG, cluster.config, config, default, leave_out=unknown)
 
 
@@ -165,11 +241,18 @@ def _topic_rows(resolver: Resolver, scenario: Scenario) -> list[Row]:
         if not topic.exists_from_start:
             said.append("created later")
         node = resolver.story.get("topics").node.entries[topic.name]
-        rows.append(Row(topic.name, " · ".join(said), node.source.label or f"line {resolver.story.get('topics').node.keys[topic.name].line}"))
+        rows.append(
+            Row(
+                topic.name,
+                " · ".join(said),
+                node.source.label
+                or f"line {resolver.story.get('topics').node.keys[topic.name].line}",
+            )
+        )
     return rows
 
 
-# ------------------------------------------------------------------------------------------------------------------ groups
+# ------------------------------------------------------------------------------------------- groups
 
 
 def _consumers(scenario: Scenario) -> dict[str, Consumer]:
@@ -177,27 +260,56 @@ def _consumers(scenario: Scenario) -> dict[str, Consumer]:
 
 
 def _member_rows(parts: Parts, consumer: Consumer, variant: str) -> list[Row]:
-    default = f"{'Java' if consumer.client == 'java' else consumer.client} {consumer.client_version}"
+    default = (
+        f"{'Java' if consumer.client == 'java' else consumer.client} {consumer.client_version}"
+    )
     written = parts.written
     settings: Written | None = written.get("config")
     is_consumer = consumer.config.group_protocol == "consumer"
     leave_out = CLASSIC_ONLY if is_consumer else CONSUMER_ONLY
     if not consumer.habits.has_poll_limit:
         leave_out = (*leave_out, "max.poll.interval.ms")
-    rows = [Row("client", f"{consumer.client} {consumer.client_version}", _origin(written, "client", "default"))]
-    rows.append(Row("topics" if consumer.pattern is None else "pattern", consumer.pattern or ", ".join(consumer.topics),
-                    _origin(written, "topics" if consumer.pattern is None else "pattern", "default")))
+    rows = [
+        Row(
+            "client",
+            f"{consumer.client} {consumer.client_version}",
+            _origin(written, "client", "default"),
+        )
+    ]
+    rows.append(
+        Row(
+            "topics" if consumer.pattern is None else "pattern",
+            consumer.pattern or ", ".join(consumer.topics),
+            _origin(written, "topics" if consumer.pattern is None else "pattern", "default"),
+        )
+    )
     for row in _rows(CONFIG, consumer.config, settings, default, leave_out=leave_out):
         if row.name == "group.instance.id" and parts.instance_id is not None:
             row = Row(row.name, parts.instance_id, row.origin)
-        if row.name == "enable.auto.commit" and row.origin == default and not consumer.config.enable_auto_commit:
+        if (
+            row.name == "enable.auto.commit"
+            and row.origin == default
+            and not consumer.config.enable_auto_commit
+        ):
             row = Row(row.name, row.value, "from handler.commit")
-        if row.name in ("group.protocol", "partition.assignment.strategy") and row.origin == default and settings is not None and row.name in settings.values:
+        if (
+            row.name in ("group.protocol", "partition.assignment.strategy")
+            and row.origin == default
+            and settings is not None
+            and row.name in settings.values
+        ):
             row = Row(row.name, row.value, f"variant {variant}")
         rows.append(row)
-    for section, thing in ((HANDLER, consumer.handler), (LISTENER, consumer.listener), (STATE, consumer.state), (LIFE, consumer.life),
-                           (ASSIGNOR_COST, consumer.assignor_cost)):
-        rows += _rows(section, thing, written.get(section.name), "default", prefix=f"{section.name}.")
+    for section, thing in (
+        (HANDLER, consumer.handler),
+        (LISTENER, consumer.listener),
+        (STATE, consumer.state),
+        (LIFE, consumer.life),
+        (ASSIGNOR_COST, consumer.assignor_cost),
+    ):
+        rows += _rows(
+            section, thing, written.get(section.name), "default", prefix=f"{section.name}."
+        )
     return rows
 
 
@@ -209,7 +321,11 @@ def _group_lines(resolver: Resolver, roster: Roster, scenario: Scenario, width: 
     for seat in present:
         parts = _parts_at_start(resolver, roster, seat)
         kinds.setdefault(parts, []).append(seat)
-    title = f"Group {roster.group}: {say_names([s.name for s in present])}" if present else f"Group {roster.group}: empty at the start"
+    title = (
+        f"Group {roster.group}: {say_names([s.name for s in present])}"
+        if present
+        else f"Group {roster.group}: empty at the start"
+    )
     if not kinds:
         return [title]
     ordered = sorted(kinds.items(), key=lambda kind: -len(kind[1]))
@@ -219,18 +335,41 @@ def _group_lines(resolver: Resolver, roster: Roster, scenario: Scenario, width: 
     lines += _start_lines(present, consumers, width)
     shared = {(r.name, r.value) for r in common}
     for parts, seats in ordered[1:]:
-        rows = [r for r in _member_rows(parts, consumers[seats[0].name], scenario.variant) if (r.name, r.value) not in shared]
-        lines += [*_wrapped(f"otherwise for {say_names([s.name for s in seats])}:", width, "  "), *_table(rows, width, "    ")]
+        rows = [
+            r
+            for r in _member_rows(parts, consumers[seats[0].name], scenario.variant)
+            if (r.name, r.value) not in shared
+        ]
+        lines += [
+            *_wrapped(f"otherwise for {say_names([s.name for s in seats])}:", width, "  "),
+            *_table(rows, width, "    "),
+        ]
     return lines
 
 
 def _parts_at_start(resolver: Resolver, roster: Roster, seat: Seat) -> Parts:
     """Before anything is deployed."""
-    return resolver.parts_of(roster, Seat(seat.name, seat.number, seat.process, seat.pod, seat.within, seat.rack, seat.layers, seat.node))
+    return resolver.parts_of(
+        roster,
+        Seat(
+            seat.name,
+            seat.number,
+            seat.process,
+            seat.pod,
+            seat.within,
+            seat.rack,
+            seat.layers,
+            seat.node,
+        ),
+    )
 
 
 def _start_lines(seats: list[Seat], consumers: dict[str, Consumer], width: int) -> list[str]:
-    static = [c.config.group_instance_id for s in seats if (c := consumers[s.name]).config.group_instance_id]
+    static = [
+        c.config.group_instance_id
+        for s in seats
+        if (c := consumers[s.name]).config.group_instance_id
+    ]
     racks = [f"{s.name} in {c.rack}" for s in seats if (c := consumers[s.name]).rack]
     processes: dict[str, list[str]] = {}
     for seat in seats:
@@ -240,14 +379,16 @@ def _start_lines(seats: list[Seat], consumers: dict[str, Consumer], width: int) 
     if static:
         lines += _wrapped(f"static ids: {say_names(static)}", width, "  ")
     if racks:
-        lines += _wrapped(f"racks: {', '.join(racks[:12])}{' …' if len(racks) > 12 else ''}", width, "  ")
+        lines += _wrapped(
+            f"racks: {', '.join(racks[:12])}{' …' if len(racks) > 12 else ''}", width, "  "
+        )
     if processes:
         said = "; ".join(f"{p}: {say_names(names)}" for p, names in list(processes.items())[:8])
         lines += _wrapped(f"processes: {said}{' …' if len(processes) > 8 else ''}", width, "  ")
     return lines
 
 
-# ------------------------------------------------------------------------------------------------------------------ the script
+# --------------------------------------------------------------------------------------- the script
 
 
 def _timetable(scenario: Scenario, resolver: Resolver, width: int) -> list[str]:
@@ -260,13 +401,31 @@ def _timetable(scenario: Scenario, resolver: Resolver, width: int) -> list[str]:
     for moment, names in list(starts.items())[:6]:
         entries.append((moment, f"{say_names(names)} start{'s' if len(names) == 1 else ''}", ""))
     if len(starts) > 6:
-        entries.append(("…", f"{sum(len(n) for n in list(starts.values())[6:])} more start one after another", ""))
+        entries.append(
+            (
+                "…",
+                f"{sum(len(n) for n in list(starts.values())[6:])} more start one after another",
+                "",
+            )
+        )
     for action in scenario.script:
         label = f"{action.id}: " if action.id else ""
-        entries.append((say_when(action), label + say_deed(action.deed), f"line {action.line}" if action.line > 0 else ""))
+        entries.append(
+            (
+                say_when(action),
+                label + say_deed(action.deed),
+                f"line {action.line}" if action.line > 0 else "",
+            )
+        )
     for fault in scenario.random_faults:
         entries.append(("at random", say_fault(fault), ""))
-    entries.append((say_us(scenario.horizon_us), "the story ends", _origin(resolver.story, "horizon", "default")))
+    entries.append(
+        (
+            say_us(scenario.horizon_us),
+            "the story ends",
+            _origin(resolver.story, "horizon", "default"),
+        )
+    )
     time_width = min(26, max(len(e[0]) for e in entries))
     origin_width = max(len(e[2]) for e in entries)
     room = max(20, width - time_width - origin_width - 6)
@@ -275,7 +434,10 @@ def _timetable(scenario: Scenario, resolver: Resolver, width: int) -> list[str]:
         moments = textwrap.wrap(moment, time_width, break_on_hyphens=False) or [""]
         parts = textwrap.wrap(what, room, break_on_hyphens=False) or [""]
         for i in range(max(len(moments), len(parts))):
-            left, middle = moments[i] if i < len(moments) else "", parts[i] if i < len(parts) else ""
+            left, middle = (
+                moments[i] if i < len(moments) else "",
+                parts[i] if i < len(parts) else "",
+            )
             lines.append(f"  {left:>{time_width}}  {middle:<{room}}  {origin if i == 0 else ''}")
     return [*lines, *_phase(scenario, resolver, width)]
 
@@ -284,10 +446,21 @@ def _phase(scenario: Scenario, resolver: Resolver, width: int) -> list[str]:
     """How much later than in the table seeds play the script."""
     asked = resolver.story.get("heartbeat_phase")
     if not scenario.shift_within_us:
-        return _wrapped(f"heartbeat_phase: {asked}: every seed plays it at these times", width, "  ") if asked == "as-written" else []
+        return (
+            _wrapped(f"heartbeat_phase: {asked}: every seed plays it at these times", width, "  ")
+            if asked == "as-written"
+            else []
+        )
     mine = shift_of(scenario.seed, scenario.shift_within_us)
-    own = f"seed {scenario.seed} plays it {say_us(mine)} later" if mine else f"seed {scenario.seed} plays it at these times"
-    others = f"others up to {say_us(scenario.shift_within_us)} later, each at another moment between two heartbeats"
+    own = (
+        f"seed {scenario.seed} plays it {say_us(mine)} later"
+        if mine
+        else f"seed {scenario.seed} plays it at these times"
+    )
+    others = (
+        f"others up to {say_us(scenario.shift_within_us)} later, each at another moment between "
+        "two heartbeats"
+    )
     return _wrapped(f"heartbeat_phase: {asked or 'by-seed'}: {own}, {others}", width, "  ")
 
 
@@ -303,11 +476,14 @@ def _judged(scenario: Scenario, width: int) -> list[str]:
         where += [f"p{budget.percentile:g} over seeds"] if budget.percentile is not None else []
         where += ["only a warning"] if budget.level == "warn" else []
         rows.append(Row(budget.text, ", ".join(where) or "every variant", f"line {budget.line}"))
-    rows += [Row(fact.text, fact.variant or "every variant", f"line {fact.line}") for fact in scenario.expectations]
+    rows += [
+        Row(fact.text, fact.variant or "every variant", f"line {fact.line}")
+        for fact in scenario.expectations
+    ]
     return _table(rows, width)
 
 
-# ------------------------------------------------------------------------------------------------------------------ other variants
+# ----------------------------------------------------------------------------------- other variants
 
 
 def _difference(story: Story, base: str, other: str, width: int) -> list[str]:
@@ -320,21 +496,36 @@ def _difference(story: Story, base: str, other: str, width: int) -> list[str]:
             if seat.name not in before or seat.name not in after:
                 continue
             old_roster = first.rosters[roster.group]
-            old = {(r.name, r.value) for r in _member_rows(_parts_at_start(first, old_roster, old_roster.seats[seat.name]), before[seat.name], base)}
+            old = {
+                (r.name, r.value)
+                for r in _member_rows(
+                    _parts_at_start(first, old_roster, old_roster.seats[seat.name]),
+                    before[seat.name],
+                    base,
+                )
+            }
             for row in _member_rows(_parts_at_start(second, roster, seat), after[seat.name], other):
                 if (row.name, row.value) not in old:
                     rows.setdefault((row.name, row.value), row)
     if one.cluster != two.cluster:
         known = {(r.name, r.value) for r in _cluster_rows(first, one)}
-        rows |= {(r.name, r.value): r for r in _cluster_rows(second, two) if (r.name, r.value) not in known}
+        rows |= {
+            (r.name, r.value): r
+            for r in _cluster_rows(second, two)
+            if (r.name, r.value) not in known
+        }
     if one.topics != two.topics:
         known = {(r.name, r.value) for r in _topic_rows(first, one)}
-        rows |= {(r.name, r.value): r for r in _topic_rows(second, two) if (r.name, r.value) not in known}
+        rows |= {
+            (r.name, r.value): r for r in _topic_rows(second, two) if (r.name, r.value) not in known
+        }
     title = f"In {two.heading}" + (":" if rows else ": the same settings")
     layer = second.variant.layer
     why = layer.get("why") if layer is not None else None
-    lines = [*_wrapped(title, width, ""), *(_wrapped(f"({why})", width, "  ") if why else []), *_table(rows.values(), width)]
+    lines = [
+        *_wrapped(title, width, ""),
+        *(_wrapped(f"({why})", width, "  ") if why else []),
+        *_table(rows.values(), width),
+    ]
     new_notes = [n for n in two.notes if n not in one.notes]
     return lines + [line for note in new_notes for line in _wrapped(note, width, "  ")]
-
-

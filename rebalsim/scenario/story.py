@@ -1,7 +1,8 @@
-"""A story: a scenario file that was read, from which each variant's `Scenario` can be had, with any setting overridden.
+"""A story: a scenario file that was read, from which each variant's `Scenario` can be had, with any
+setting overridden.
 
-Nothing here opens files. `scenario()` remembers what it resolved; `with_overrides()` shares all that an override leaves alone, so a
-sweep can ask for thousands of neighbours of one story.
+Nothing here opens files. `scenario()` remembers what it resolved; `with_overrides()` shares all
+that an override leaves alone, so a sweep can ask for thousands of neighbours of one story.
 """
 
 from __future__ import annotations
@@ -22,21 +23,27 @@ from rebalsim.scenario.problems import MOST, Problems, TooMany, enough, in_order
 from rebalsim.scenario.resolve import Resolver
 from rebalsim.scenario.variants import DEFAULT_REPLAY, Variant, variants_of
 
-MAX_RESOLVED = 100_000      # members × variants, above which a story is a mistake
+MAX_RESOLVED = 100_000  # members × variants, above which a story is a mistake
 
 
 class Story:
     """One scenario file as written, with its overrides."""
 
-    def __init__(self, root: Mapping, source: Source, overrides: tuple[Override, ...] = (), allow_code: bool = False,
-                 found: tuple[Problem, ...] = ()) -> None:
+    def __init__(
+        self,
+        root: Mapping,
+        source: Source,
+        overrides: tuple[Override, ...] = (),
+        allow_code: bool = False,
+        found: tuple[Problem, ...] = (),
+    ) -> None:
         self.file = source.name
         self.source_lines: tuple[str, ...] = tuple(source.lines)
         self.overrides = overrides
         self.allow_code = allow_code
         self._source = source
         self._root = root
-        self._found = found                          # problems of the text itself
+        self._found = found  # problems of the text itself
         self._problems = Problems()
         self._digest = ""
         try:
@@ -56,12 +63,20 @@ class Story:
         self._all: tuple[Variant, ...] = variants_of(self._written)
         self.variants: tuple[str, ...] = tuple(v.name for v in self._all)
         known = tuple(dict.fromkeys((*self.variants, *self._named_by_file())))
-        self.budgets: tuple[Budget, ...] = self._fitted(read_budgets(self._written.get("budgets"), known, self._problems))
-        self.expectations: tuple[Expectation, ...] = read_expectations(self._written.get("expect"), known, self._problems)
+        self.budgets: tuple[Budget, ...] = self._fitted(
+            read_budgets(self._written.get("budgets"), known, self._problems)
+        )
+        self.expectations: tuple[Expectation, ...] = read_expectations(
+            self._written.get("expect"), known, self._problems
+        )
 
     def _named_by_file(self) -> tuple[str, ...]:
-        """The variants of the file itself: budgets may be on those that an override leaves out, and are then not asked."""
-        if self._root is self._changed or self._root.entries.get("replay") is self._changed.entries.get("replay"):
+        """The variants of the file itself: budgets may be on those that an override leaves out,
+        and are then not asked.
+        """
+        if self._root is self._changed or self._root.entries.get(
+            "replay"
+        ) is self._changed.entries.get("replay"):
             return ()
         node = self._root.entries.get("replay")
         if node is None:
@@ -73,18 +88,22 @@ class Story:
         """The budgets on metrics that exist; what is wrong with the others is a problem."""
         if not budgets:
             return ()
-        from rebalsim.scenario.metric_names import fitted  # the registry is only worth its import where there are budgets
+        from rebalsim.scenario.metric_names import (
+            fitted,
+        )  # the registry is only worth its import where there are budgets
 
         good: list[Budget] = []
         for budget in budgets:
             made = fitted(budget)
             if isinstance(made, str):
-                self._problems.items.append(self.problem(budget.line, budget.column, made, len(budget.metric)))
+                self._problems.items.append(
+                    self.problem(budget.line, budget.column, made, len(budget.metric))
+                )
             else:
                 good.append(made)
         return tuple(good)
 
-    # -------------------------------------------------------------------------------------------------------------- what it says
+    # --------------------------------------------------------------------------------- what it says
 
     @property
     def title(self) -> str:
@@ -104,7 +123,9 @@ class Story:
 
     @property
     def written(self) -> Written:
-        """The file as read, with the overrides: for `show`, and for rules that ask what a file says rather than what it means."""
+        """The file as read, with the overrides: for `show`, and for rules that ask what a file
+        says rather than what it means.
+        """
         return self._written
 
     @property
@@ -114,15 +135,21 @@ class Story:
             self._digest = hashlib.sha256(print_of(self._changed).encode()).hexdigest()[:16]
         return self._digest
 
-    # -------------------------------------------------------------------------------------------------------------- variants
+    # ------------------------------------------------------------------------------------- variants
 
     def scenario(self, variant: str = "") -> Scenario:
-        """The story as meant in this variant (the first one, if none is named). Raises ProblemsError with all its problems."""
+        """The story as meant in this variant (the first one, if none is named). Raises
+        ProblemsError with all its problems.
+        """
         name = variant or self.variants[0]
         if name not in self._scenarios:
             self._resolve(name)
         problems = Problems()
-        problems.items = [*self._found, *self._problems.items, *self._found_by_variant.get(name, ())]
+        problems.items = [
+            *self._found,
+            *self._problems.items,
+            *self._found_by_variant.get(name, ()),
+        ]
         problems.raise_if_any()
         return self._scenarios[name]
 
@@ -147,7 +174,9 @@ class Story:
         if variant is None:
             from rebalsim.domain.errors import InputError
 
-            raise InputError(f"The story {self.file} has no variant '{name}' — {or_nearest(name, self.variants)}")
+            raise InputError(
+                f"The story {self.file} has no variant '{name}' — {or_nearest(name, self.variants)}"
+            )
         problems = Problems()
         written = self._written
         if variant.sets:
@@ -155,16 +184,20 @@ class Story:
             for path, value in variant.sets:
                 wrong = Problems()
                 changed = put(changed, path.text, value, path.source, wrong)
-                problems.items += [path.problem(p.message) for p in wrong.items]      # a path's problems stand at the path
+                problems.items += [
+                    path.problem(p.message) for p in wrong.items
+                ]  # a path's problems stand at the path
             for one in self.overrides:
                 changed = override(changed, one, problems)
             written = SCENARIO.read(changed, problems)
         resolver = Resolver(written, variant, self.allow_code, problems)
-        self._scenarios[name] = resolver.scenario(self.budgets, self.expectations, self.digest, self.file)
+        self._scenarios[name] = resolver.scenario(
+            self.budgets, self.expectations, self.digest, self.file
+        )
         self._resolvers[name] = resolver
         self._found_by_variant[name] = problems.items
 
-    # -------------------------------------------------------------------------------------------------------------- problems
+    # ------------------------------------------------------------------------------------- problems
 
     def problems(self) -> tuple[Problem, ...]:
         """Everything that is wrong, in any variant, and then the warnings; in the file's order."""
@@ -173,9 +206,18 @@ class Story:
             if variant.name not in self._scenarios:
                 self._resolve(variant.name)
             items += self._found_by_variant[variant.name]
-            if number == 0 and (members := len(self._resolvers[variant.name].seats)) * len(self._all) > MAX_RESOLVED:
+            if (
+                number == 0
+                and (members := len(self._resolvers[variant.name].seats)) * len(self._all)
+                > MAX_RESOLVED
+            ):
                 node = self._written.at.get("replay", self._written.node)
-                items.append(node.problem(f"{len(self._all)} variants of {members:,} members are more than {MAX_RESOLVED:,} together — replay fewer"))
+                items.append(
+                    node.problem(
+                        f"{len(self._all)} variants of {members:,} members are more than "
+                        f"{MAX_RESOLVED:,} together — replay fewer"
+                    )
+                )
                 return in_order(items)
         self._check_references(items)
         return in_order(items)
@@ -192,30 +234,61 @@ class Story:
         """What the loader finds worth saying though the story can be played."""
         return tuple(p for p in self.problems() if p.is_warning)
 
-    def problem(self, line: int, column: int, message: str, width: int = 1, is_warning: bool = False, rule: str = "") -> Problem:
-        """A problem at a place in this file, with the source line: for rules, and for budgets whose metric or unit is wrong."""
+    def problem(
+        self,
+        line: int,
+        column: int,
+        message: str,
+        width: int = 1,
+        is_warning: bool = False,
+        rule: str = "",
+    ) -> Problem:
+        """A problem at a place in this file, with the source line: for rules, and for budgets
+        whose metric or unit is wrong.
+        """
         return self._source.problem(line, column, message, width, is_warning, rule)
 
-    def place_of(self, kind: str, name: str = "", key: str = "", variant: str = "") -> tuple[int, int, str, int]:
-        """Where a value stands in this file, as (line, column, source line, width): for rules, which judge resolved scenarios.
+    def place_of(
+        self, kind: str, name: str = "", key: str = "", variant: str = ""
+    ) -> tuple[int, int, str, int]:
+        """Where a value stands in this file, as (line, column, source line, width): for rules,
+        which judge resolved scenarios.
 
-        `kind` is consumer, group, topic, cluster or story, `key` as the file spells it (Kafka's name where Kafka has one); of several
-        parted by `|` the first that is there. What the file does not say is placed at the nearest thing that it does: the block, the group, the first line.
+        `kind` is consumer, group, topic, cluster or story, `key` as the file spells it (Kafka's
+        name where Kafka has one); of several
+        parted by `|` the first that is there. What the file does not say is placed at the nearest
+        thing that it does: the block, the group, the first line.
         """
         node = self._place_of(self.resolver(variant or self.variants[0]), kind, name, key)
         if node.source is not self._source:
-            node = self._written.at.get("replay") or self._written.at.get("group") or self._written.at.get("groups") or self._root
+            node = (
+                self._written.at.get("replay")
+                or self._written.at.get("group")
+                or self._written.at.get("groups")
+                or self._root
+            )
             node = node if node.source is self._source else self._root
-        return node.line, node.column, self.source_lines[node.line - 1] if node.line <= len(self.source_lines) else "", node.width
+        return (
+            node.line,
+            node.column,
+            self.source_lines[node.line - 1] if node.line <= len(self.source_lines) else "",
+            node.width,
+        )
 
     def says(self, consumer: str, key: str, variant: str = "") -> bool:
-        """Whether the file itself gives this consumer this Kafka setting, rather than a stock variant or a default."""
+        """Whether the file itself gives this consumer this Kafka setting, rather than a stock
+        variant or a default.
+        """
         resolver = self.resolver(variant or self.variants[0])
         seat = resolver.seats.get(consumer)
         for roster in resolver.rosters.values():
             if seat is not None and roster.seats.get(consumer) is seat:
                 config = resolver.parts_of(roster, seat).written.get("config")
-                return config is not None and key in config.at and config.at[key].source is self._source
+                return (
+                    config is not None
+                    and key in config.at
+                    and config.at[key].source is self._source
+                )
         return False
 
     def _place_of(self, resolver: Resolver, kind: str, name: str, key: str) -> Node:
@@ -238,13 +311,33 @@ class Story:
             if kind == "group":
                 blocks = [self._written.get("group") if groups is None else groups.values.get(name)]
             seat = resolver.seats.get(name)
-            roster = next((r for r in resolver.rosters.values() if (seat is not None and r.seats.get(name) is seat)
-                           or (kind == "group" and r.group == name)), None)
+            roster = next(
+                (
+                    r
+                    for r in resolver.rosters.values()
+                    if (seat is not None and r.seats.get(name) is seat)
+                    or (kind == "group" and r.group == name)
+                ),
+                None,
+            )
             if kind == "group" and roster is not None:
                 seat = next(iter(roster.seats.values()), None)
             if roster is not None and seat is not None:
                 written = resolver.parts_of(roster, seat).written
-                blocks += [written, *(written.get(part) for part in ("config", "handler", "listener", "state", "life", "assignor_cost"))]
+                blocks += [
+                    written,
+                    *(
+                        written.get(part)
+                        for part in (
+                            "config",
+                            "handler",
+                            "listener",
+                            "state",
+                            "life",
+                            "assignor_cost",
+                        )
+                    ),
+                ]
                 if kind == "consumer" and not key:
                     fallback = seat.node
         elif kind == "story":
@@ -256,16 +349,30 @@ class Story:
         return fallback
 
     def _check_references(self, items: list[Problem]) -> None:
-        """Budgets may name an action, a topic or a member, expectations a partition and a member."""
+        """Budgets may name an action, a topic or a member, expectations a partition and a
+        member.
+        """
         if not self.budgets and not self.expectations:
             return
         first = self._resolvers[self.variants[0]]
         ids = [w.get("id") for w in self._written.get("script", ()) if "id" in w]
-        members = list(dict.fromkeys(name for v in self.variants for name in self._resolvers[v].seats))
+        members = list(
+            dict.fromkeys(name for v in self.variants for name in self._resolvers[v].seats)
+        )
         for budget in self.budgets[:MOST]:
+
             def say(what: str, name: str, known: Iterable[str], budget: Budget = budget) -> None:
-                items.append(self.problem(budget.line, budget.column, f"The budget {budget.metric} names the {what} '{name}', which this story does not have — "
-                                          f"{or_nearest(name, known)}", len(budget.metric)))
+                items.append(
+                    self.problem(
+                        budget.line,
+                        budget.column,
+                        f"The budget {budget.metric} names the {what} '{name}', which this story "
+                        "does not have — "
+                        f"{or_nearest(name, known)}",
+                        len(budget.metric),
+                    )
+                )
+
             if budget.action and budget.action not in ids:
                 say("action", budget.action, ids)
             for topic in budget.topics:
@@ -278,23 +385,59 @@ class Story:
             if fact.fact in ("owned-by", "unowned"):
                 topic, _, number = fact.subject.rpartition("-")
                 if topic not in first.topics or not number.isdigit():
-                    items.append(self.problem(fact.line, fact.column, f"'{fact.subject}' is no partition of this story — write one such as"
-                                              f" {next(iter(first.topics), 'orders')}-0", len(fact.text)))
-            person = fact.object if fact.fact == "owned-by" else fact.subject if fact.fact in ("fenced", "not-fenced", "removed", "not-removed", "gone") else ""
+                    items.append(
+                        self.problem(
+                            fact.line,
+                            fact.column,
+                            f"'{fact.subject}' is no partition of this story — write one such as"
+                            f" {next(iter(first.topics), 'orders')}-0",
+                            len(fact.text),
+                        )
+                    )
+            person = (
+                fact.object
+                if fact.fact == "owned-by"
+                else fact.subject
+                if fact.fact in ("fenced", "not-fenced", "removed", "not-removed", "gone")
+                else ""
+            )
             if person and person not in members:
-                items.append(self.problem(fact.line, fact.column, f"There is no member '{person}' — {or_nearest(person, members)}", len(fact.text)))
-            if fact.fact in ("stable", "empty", "no-rebalance") and fact.subject and fact.subject not in first.rosters and fact.subject != "group":
-                items.append(self.problem(fact.line, fact.column, f"There is no group '{fact.subject}' — {or_nearest(fact.subject, first.rosters)}",
-                                          len(fact.text)))
+                items.append(
+                    self.problem(
+                        fact.line,
+                        fact.column,
+                        f"There is no member '{person}' — {or_nearest(person, members)}",
+                        len(fact.text),
+                    )
+                )
+            if (
+                fact.fact in ("stable", "empty", "no-rebalance")
+                and fact.subject
+                and fact.subject not in first.rosters
+                and fact.subject != "group"
+            ):
+                items.append(
+                    self.problem(
+                        fact.line,
+                        fact.column,
+                        f"There is no group '{fact.subject}' — "
+                        f"{or_nearest(fact.subject, first.rosters)}",
+                        len(fact.text),
+                    )
+                )
 
-    # -------------------------------------------------------------------------------------------------------------- what if
+    # -------------------------------------------------------------------------------------- what if
 
     def with_overrides(self, overrides: Iterable[Override]) -> Story:
-        """The same story with these settings (`"group.members=5"` or `("group.members", 5)`) on top of those it has already.
+        """The same story with these settings (`"group.members=5"` or `("group.members", 5)`) on top
+        of those it has already.
 
-        Cheap: the parsed file is shared, and only what changed is read again. Problems come with `scenario()` or `check()`.
+        Cheap: the parsed file is shared, and only what changed is read again. Problems come with
+        `scenario()` or `check()`.
         """
-        return Story(self._root, self._source, (*self.overrides, *overrides), self.allow_code, self._found)
+        return Story(
+            self._root, self._source, (*self.overrides, *overrides), self.allow_code, self._found
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Sent to another process as its text, and read again there."""
@@ -309,10 +452,14 @@ def _read_again(name: str, text: str, overrides: tuple[Override, ...], allow_cod
 
 
 def print_of(node: Node) -> str:
-    """A node's values without layout; remembered, so that neighbours in a sweep cost only their difference."""
+    """A node's values without layout; remembered, so that neighbours in a sweep cost only their
+    difference.
+    """
     if node.print_ is None:
         if isinstance(node, Mapping):
-            node.print_ = "{" + ",".join(f"{k!r}:{print_of(v)}" for k, v in node.entries.items()) + "}"
+            node.print_ = (
+                "{" + ",".join(f"{k!r}:{print_of(v)}" for k, v in node.entries.items()) + "}"
+            )
         elif isinstance(node, Sequence):
             node.print_ = "[" + ",".join(map(print_of, node.items)) + "]"
         else:

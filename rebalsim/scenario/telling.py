@@ -15,7 +15,13 @@ def say_names(names: Sequence[str]) -> str:
     """`c0, c1 and c2`, or `c0 … c11` where they are many."""
     if len(names) > 4:
         return f"{names[0]} … {names[-1]} ({len(names)})"
-    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + f" and {names[-1]}" if names else "nobody"
+    return (
+        names[0]
+        if len(names) == 1
+        else ", ".join(names[:-1]) + f" and {names[-1]}"
+        if names
+        else "nobody"
+    )
 
 
 def _verb(names: Sequence[str], one: str, many: str) -> str:
@@ -36,33 +42,59 @@ def say_deed(deed: Deed) -> str:
         case deeds.Join(consumers, stagger):
             return _verb([c.name for c in consumers], "joins", "join") + _stagger(stagger)
         case deeds.Scale(_, to, joiners, stagger):
-            come = ": " + _verb([c.name for c in joiners], "joins", "join") if joiners else ": the last ones leave"
+            come = (
+                ": " + _verb([c.name for c in joiners], "joins", "join")
+                if joiners
+                else ": the last ones leave"
+            )
             return f"scale to {to}{come}{_stagger(stagger)}"
         case deeds.Leave(consumers, stagger, option):
-            return _verb(consumers, "leaves", "leave") + _stagger(stagger) + (f" with close option {option}" if option != "default" else "")
+            return (
+                _verb(consumers, "leaves", "leave")
+                + _stagger(stagger)
+                + (f" with close option {option}" if option != "default" else "")
+            )
         case deeds.Crash(consumers, restart):
-            return _verb(consumers, "crashes", "crash") + (f", started again after {say_draw(restart)}" if restart is not None else "")
+            return _verb(consumers, "crashes", "crash") + (
+                f", started again after {say_draw(restart)}" if restart is not None else ""
+            )
         case deeds.Freeze(consumers, for_):
             return _verb(consumers, "freezes", "freeze") + _for(for_)
         case deeds.Hang(consumers, for_):
             return f"the handler of {say_names(consumers)} hangs{_for(for_)}"
         case deeds.Poison(topic, partition, offset, for_, times):
             which = "the next record" if offset is None else f"record {offset}"
-            return f"{which} of {topic}-{partition} hangs its handler{_for(for_)}" + (f", {times} times" if times else "")
+            return f"{which} of {topic}-{partition} hangs its handler{_for(for_)}" + (
+                f", {times} times" if times else ""
+            )
         case deeds.Slow(consumers, factor, for_us):
-            return f"the handler of {say_names(consumers)} takes {factor:g} × as long for {say_us(for_us)}"
+            return (
+                f"the handler of {say_names(consumers)} takes {factor:g} × as long for "
+                f"{say_us(for_us)}"
+            )
         case deeds.RollingBounce():
             return _bounce(deed)
         case deeds.Cut(consumers, is_all, for_):
-            return f"{say_names(consumers)} cut off from {'all brokers' if is_all else 'the coordinator'}{_for(for_)}"
+            return (
+                f"{say_names(consumers)} cut off from "
+                f"{'all brokers' if is_all else 'the coordinator'}{_for(for_)}"
+            )
         case deeds.Delay(consumers, extra, for_us):
-            return f"network of {say_names(consumers)} slower by {say_draw(extra)} for {say_us(for_us)}"
+            return (
+                f"network of {say_names(consumers)} slower by {say_draw(extra)} for "
+                f"{say_us(for_us)}"
+            )
         case deeds.BrokerRestart(broker, down, _, group):
-            return f"{f'the coordinator of {group}' if broker is None else f'broker {broker}'} restarts, away{_for(down)}"
+            return (
+                f"{f'the coordinator of {group}' if broker is None else f'broker {broker}'} "
+                f"restarts, away{_for(down)}"
+            )
         case deeds.BrokerUpgrade(kafka, down, _, _):
             return f"brokers upgraded to Kafka {kafka} one by one, each away{_for(down)}"
         case deeds.Failover(group, load):
-            return f"the coordinator of {group} moves" + (f" and loads{_for(load)}" if not load.is_zero else "")
+            return f"the coordinator of {group} moves" + (
+                f" and loads{_for(load)}" if not load.is_zero else ""
+            )
         case deeds.AddPartitions(topic, to):
             return f"{topic} grows to {to} partitions"
         case deeds.CreateTopic(topic):
@@ -70,7 +102,10 @@ def say_deed(deed: Deed) -> str:
         case deeds.DeleteTopic(topic):
             return f"{topic} is deleted"
         case deeds.Subscribe(consumers, topics, pattern):
-            return _verb(consumers, "subscribes", "subscribe") + f" to {pattern if pattern is not None else ', '.join(topics)}"
+            return (
+                _verb(consumers, "subscribes", "subscribe")
+                + f" to {pattern if pattern is not None else ', '.join(topics)}"
+            )
         case deeds.EnforceRebalance(consumers):
             return _verb(consumers, "enforces a rebalance", "enforce a rebalance")
         case deeds.SetRate(topic, per_second):
@@ -78,7 +113,9 @@ def say_deed(deed: Deed) -> str:
 
 
 def _bounce(deed: deeds.RollingBounce) -> str:
-    text = ("deploy to " if deed.deploy.consumers else "rolling bounce of ") + say_names(deed.consumers)
+    text = ("deploy to " if deed.deploy.consumers else "rolling bounce of ") + say_names(
+        deed.consumers
+    )
     if deed.surge_consumers:
         text += f", replaced by {say_names([c.name for c in deed.surge_consumers])}"
     parts = [f"{deed.max_unavailable} at a time"]
@@ -99,11 +136,16 @@ def say_when(action: Action) -> str:
     """`1m`, `after bounce + 10s`, `when group is stable`; with its repeats."""
     parts = []
     if action.after is not None:
-        parts.append(f"after {action.after}" + (f" + {say_us(action.at_us)}" if action.at_us else ""))
+        parts.append(
+            f"after {action.after}" + (f" + {say_us(action.at_us)}" if action.at_us else "")
+        )
     elif action.when is None or action.at_us:
         parts.append(say_us(action.at_us))
     if action.when is not None:
-        parts.append(f"when {action.when.group} is {action.when.is_}" + (f" for {say_us(action.when.for_us)}" if action.when.for_us else ""))
+        parts.append(
+            f"when {action.when.group} is {action.when.is_}"
+            + (f" for {say_us(action.when.for_us)}" if action.when.for_us else "")
+        )
     if action.jitter_us:
         parts.append(f"+ up to {say_us(action.jitter_us)}")
     if action.every_us is not None and action.times > 1:
@@ -112,10 +154,20 @@ def say_when(action: Action) -> str:
 
 
 def say_fault(fault: RandomFault) -> str:
-    text = {"crash": "crash", "freeze": "freeze", "hang": "handler hangs", "cut": "cut off from the coordinator"}[fault.kind]
-    window = (f" from {say_us(fault.from_us)}" if fault.from_us else "") + (f" until {say_us(fault.until_us)}" if fault.until_us is not None else "")
+    text = {
+        "crash": "crash",
+        "freeze": "freeze",
+        "hang": "handler hangs",
+        "cut": "cut off from the coordinator",
+    }[fault.kind]
+    window = (f" from {say_us(fault.from_us)}" if fault.from_us else "") + (
+        f" until {say_us(fault.until_us)}" if fault.until_us is not None else ""
+    )
     back = f", back after {say_draw(fault.for_)}" if fault.kind == "crash" else _for(fault.for_)
-    return f"{text}: {say_names(fault.consumers)}, each about every {say_us(fault.mean_between_us)}{back}{window}"
+    return (
+        f"{text}: {say_names(fault.consumers)}, each about every "
+        f"{say_us(fault.mean_between_us)}{back}{window}"
+    )
 
 
 def joined(lines: Iterable[str]) -> str:

@@ -1,7 +1,8 @@
 """Which variants a story is played in, and what the stock ones change and why.
 
-A variant is a stock base (`eager`, `cooperative`, `consumer`, or `as-written`), which decides protocol and assignors, and a layer of
-settings upon it. Deploys of the script lie on top of both: they are the story.
+A variant is a stock base (`eager`, `cooperative`, `consumer`, or `as-written`), which decides
+protocol and assignors, and a layer of settings upon it. Deploys of the script lie on top of
+both: they are the story.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ DEFAULT_REPLAY = ("eager", "cooperative")
 
 # Stock layers, in the scenario language itself.
 STOCK_LAYERS = {
-    # For people who want a dead member's partitions back in seconds: the session is short enough to notice soon and still three
-    # heartbeats long; a stuck handler is given up after 30 s, which 100 records a poll must then fit into; and cooperative-sticky
-    # keeps the more frequent rebalances from stopping everybody.
+    # For people who want a dead member's partitions back in seconds: the session is short enough to
+    # notice soon and still three heartbeats long; a stuck handler is given up after 30 s, which 100
+    # records a poll must then fit into; and cooperative-sticky keeps the more frequent rebalances
+    # from stopping everybody.
     "low-latency": """
         config:
           session.timeout.ms: 10s
@@ -32,8 +34,9 @@ STOCK_LAYERS = {
           partition.assignment.strategy: [cooperative-sticky]
         why: dead and stuck members are given up within seconds; shorter polls keep healthy ones inside
     """,
-    # For steady fleets with stable names: a restart within the session moves nothing, so the session covers a pod's restart; who is
-    # really dead is missed for up to a minute, which is the price.
+    # For steady fleets with stable names: a restart within the session moves nothing, so the
+    # session covers a pod's restart; who is really dead is missed for up to a minute, which is the
+    # price.
     "static-production": """
         config:
           group.instance.id: "{name}"
@@ -55,7 +58,7 @@ class Variant:
     name: str
     base: str
     layer: Written | None = None
-    kafka: str = ""                                  # the brokers' version, where it is this variant's own
+    kafka: str = ""  # the brokers' version, where it is this variant's own
     sets: tuple[tuple[Any, Node], ...] = ()
     node: Node | None = None
 
@@ -74,7 +77,9 @@ def stock_layer(name: str) -> Written | None:
 
 
 def variants_of(story: Written) -> tuple[Variant, ...]:
-    """The story's variants in order: those it lists, else eager and cooperative, else (a migration) as it is written."""
+    """The story's variants in order: those it lists, else eager and cooperative, else (a
+    migration) as it is written.
+    """
     listed = story.get("replay")
     if listed is None:
         names = ("as-written",) if is_played_as_written(story) else DEFAULT_REPLAY
@@ -83,18 +88,29 @@ def variants_of(story: Written) -> tuple[Variant, ...]:
 
 
 def variant_named(name: str, written: Written | None = None, node: Node | None = None) -> Variant:
-    """A stock variant, or one's own on the stock variant it is based on (its own name, if that is a stock one)."""
-    based_on = (written.get("based_on") if written is not None else None) or (name if name in BASES or name in STOCK_LAYERS else "as-written")
+    """A stock variant, or one's own on the stock variant it is based on (its own name, if that
+    is a stock one).
+    """
+    based_on = (written.get("based_on") if written is not None else None) or (
+        name if name in BASES or name in STOCK_LAYERS else "as-written"
+    )
     layer = stock_layer(based_on)
     if written is not None:
         layer = written if layer is None else merge(layer, written)
-    kafka, sets = (written.get("kafka", ""), written.get("set", ())) if written is not None else ("", ())
+    kafka, sets = (
+        (written.get("kafka", ""), written.get("set", ())) if written is not None else ("", ())
+    )
     return Variant(name, based_on if based_on in BASES else "as-written", layer, kafka, sets, node)
 
 
 def is_played_as_written(story: Written) -> bool:
-    """A story that is itself about assignors or protocols (per member, deployed, or the consumer protocol) is not overlaid unasked."""
-    groups = [story.get("group"), *(story.get("groups").values.values() if "groups" in story else ())]
+    """A story that is itself about assignors or protocols (per member, deployed, or the consumer
+    protocol) is not overlaid unasked.
+    """
+    groups = [
+        story.get("group"),
+        *(story.get("groups").values.values() if "groups" in story else ()),
+    ]
     for group in groups:
         if not isinstance(group, Written):
             continue
@@ -105,11 +121,17 @@ def is_played_as_written(story: Written) -> bool:
             blocks += list(group.get("overrides").values.values())
         if any(_is_about_protocols(b) for b in blocks):
             return True
-    if "templates" in story and any(_is_about_protocols(t) for t in story.get("templates").values.values()):
+    if "templates" in story and any(
+        _is_about_protocols(t) for t in story.get("templates").values.values()
+    ):
         return True
     for action in story.get("script", ()):
         for deed in ("deploy", "join"):
-            if isinstance(action, Written) and deed in action and _is_about_protocols(action.get(deed)):
+            if (
+                isinstance(action, Written)
+                and deed in action
+                and _is_about_protocols(action.get(deed))
+            ):
                 return True
     return False
 
@@ -120,4 +142,7 @@ def _says(block: Written | None, key: str) -> Any:
 
 
 def _is_about_protocols(block: Written | None) -> bool:
-    return _says(block, "partition.assignment.strategy") is not None or _says(block, "group.protocol") is not None
+    return (
+        _says(block, "partition.assignment.strategy") is not None
+        or _says(block, "group.protocol") is not None
+    )

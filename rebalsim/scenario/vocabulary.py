@@ -1,4 +1,6 @@
-"""The language's own keys, for people: what each block and action takes, and which of them know a key. Made from the language's table."""
+"""The language's own keys, for people: what each block and action takes, and which of them know
+a key. Made from the language's table.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,21 @@ from rebalsim.scenario.language import (
 )
 from rebalsim.scenario.schema import SHAPES
 
-BLOCKS = (SCENARIO, CLUSTER, TOPIC_BLOCK, GROUP, MEMBER, TEMPLATE, HANDLER, LISTENER, STATE, LIFE, ASSIGNOR_COST, ACTION, RANDOM_FAULT)
+BLOCKS = (
+    SCENARIO,
+    CLUSTER,
+    TOPIC_BLOCK,
+    GROUP,
+    MEMBER,
+    TEMPLATE,
+    HANDLER,
+    LISTENER,
+    STATE,
+    LIFE,
+    ASSIGNOR_COST,
+    ACTION,
+    RANDOM_FAULT,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +50,7 @@ class Block:
 
     name: str
     doc: str
-    keys: tuple[tuple[str, str], ...]            # name → what it means and its default
+    keys: tuple[tuple[str, str], ...]  # name → what it means and its default
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +63,9 @@ class Key:
 
 
 def blocks() -> list[Block]:
-    """The blocks of a scenario. Actions are not listed among the keys of `action`: they are blocks too."""
+    """The blocks of a scenario. Actions are not listed among the keys of `action`: they are
+    blocks too.
+    """
     return [_block(section) for section in BLOCKS]
 
 
@@ -63,18 +81,27 @@ def all_keys() -> list[Key]:
         for field in _own(section):
             takes = field.kind.says
             says = _said(section, field)
-            if not isinstance(field.kind, (Choice, Section)) and takes not in ("true or false", "a text"):
+            if not isinstance(field.kind, (Choice, Section)) and takes not in (
+                "true or false",
+                "a text",
+            ):
                 says += f" Write {takes}."
             found.setdefault((field.name, says), {})[section.name] = None
     return [Key(name, tuple(where), says) for (name, says), where in found.items()]
 
 
 def _own(section: Section) -> list[Field]:
-    return [field for field in section.fields.values() if not field.kafka and field.name not in DEEDS]
+    return [
+        field for field in section.fields.values() if not field.kafka and field.name not in DEEDS
+    ]
 
 
 def _block(section: Section) -> Block:
-    return Block(section.name, section.doc, tuple((field.name, _said(section, field)) for field in _own(section)))
+    return Block(
+        section.name,
+        section.doc,
+        tuple((field.name, _said(section, field)) for field in _own(section)),
+    )
 
 
 def _said(section: Section, field: Field) -> str:
@@ -83,11 +110,21 @@ def _said(section: Section, field: Field) -> str:
     if isinstance(field.kind, Choice):
         said += f" One of {field.kind.says}."
     default = field.default or _default(section, field)
-    return said + (" Must be there." if field.is_required else f" Default: {default}." if default else "")
+    return said + (
+        " Must be there." if field.is_required else f" Default: {default}." if default else ""
+    )
 
 
 def _default(section: Section, field: Field) -> str:
     """The domain's default, as a file would write it; empty where that says nothing."""
     cls = next((cls for shaped, cls in SHAPES if shaped is section), None)
-    value = next((f.default for f in fields_of(cls) if f.name == field.target), None) if cls is not None else None
-    return field.kind.say(value) if isinstance(value, (str, bool, int, float)) and value not in ("", 0) else ""
+    value = (
+        next((f.default for f in fields_of(cls) if f.name == field.target), None)
+        if cls is not None
+        else None
+    )
+    return (
+        field.kind.say(value)
+        if isinstance(value, (str, bool, int, float)) and value not in ("", 0)
+        else ""
+    )

@@ -1,1 +1,3 @@
-"""The game played: the only room that knows simpy. It carries messages, sleeps, crashes, and records what happened."""
+"""The game played: the only room that knows simpy. It carries messages, sleeps, crashes, and
+records what happened.
+"""

@@ -1,7 +1,9 @@
-"""The brokers: which are up, who leads which partition, who coordinates which group, and what their clients notice when that changes.
+"""The brokers: which are up, who leads which partition, who coordinates which group, and what their
+clients notice when that changes.
 
-A broker shuts down in order (controlled shutdown): others lead its partitions before its connections close. Clients learn of a new
-leader by their next metadata, retry.backoff.ms after the first refusal.
+A broker shuts down in order (controlled shutdown): others lead its partitions before its
+connections close. Clients learn of a new leader by their next metadata, retry.backoff.ms after
+the first refusal.
 """
 
 from __future__ import annotations
@@ -35,10 +37,12 @@ class Brokers:
         self.racks = {broker.id: broker.rack for broker in cluster.brokers}
         self.kafka = dict.fromkeys(self.ids, cluster.kafka)
         self.down: dict[int, None] = {}
-        self.replicas: dict[Partition, tuple[int, ...]] = {}      # the first one leads when all are up
-        self.everywhere: dict[Partition, None] = {}               # replicas are not part of every story: any broker can lead these
+        self.replicas: dict[Partition, tuple[int, ...]] = {}  # the first one leads when all are up
+        self.everywhere: dict[
+            Partition, None
+        ] = {}  # replicas are not part of every story: any broker can lead these
         self.leaders: dict[Partition, int] = {}
-        self.homes: dict[str, int] = {}                           # group → its coordinator when all are up
+        self.homes: dict[str, int] = {}  # group → its coordinator when all are up
         self.follows_racks = bool(cluster.config.replica_selector_class)
 
     def is_up(self, broker: int) -> bool:
@@ -50,15 +54,19 @@ class Brokers:
         return next((broker for broker in self.ids if broker not in self.down), self.ids[0])
 
     def next_up(self, broker: int) -> int:
-        """The next broker that is up, going round; the same one if there is no other, NOBODY if none is up."""
+        """The next broker that is up, going round; the same one if there is no other, NOBODY if
+        none is up.
+        """
         at = self.ids.index(broker) if broker != NOBODY else -1
-        for other in (*self.ids[at + 1:], *self.ids[:at + 1]):
+        for other in (*self.ids[at + 1 :], *self.ids[: at + 1]):
             if other not in self.down:
                 return other
         return NOBODY
 
     def place(self, partition: Partition, replicas: tuple[int, ...], is_said: bool) -> None:
-        """A partition is created on these brokers; where the story does not say so (`is_said`), all others have a copy too."""
+        """A partition is created on these brokers; where the story does not say so (`is_said`),
+        all others have a copy too.
+        """
         self.replicas[partition] = replicas
         if not is_said:
             self.everywhere[partition] = None
@@ -76,7 +84,9 @@ class Brokers:
         return tuple(sorted(p for p in self.leaders if self._leader(p) == NOBODY))
 
     def reads_from(self, partition: Partition, rack: str) -> int:
-        """The replica that shall serve a client of this rack: a follower nearby where the brokers' selector minds racks (nearby.py)."""
+        """The replica that shall serve a client of this rack: a follower nearby where the
+        brokers' selector minds racks (nearby.py).
+        """
         leader = self.leaders[partition]
         if self.follows_racks and rack and self.racks.get(leader) != rack:
             for broker in self.replicas[partition]:
@@ -85,14 +95,16 @@ class Brokers:
         return leader
 
     def join_version(self, broker: int | None) -> int:
-        """The highest version of JoinGroup that this broker knows now: since Kafka 3.2 the one with SkipAssignment (KIP-814)."""
+        """The highest version of JoinGroup that this broker knows now: since Kafka 3.2 the one
+        with SkipAssignment (KIP-814).
+        """
         return _join_version(self.kafka[broker]) if broker in self.kafka else 9
 
     def rules(self, broker: int) -> Any:
         """The coordinator that this broker runs."""
         return rules_of(replace(self.world.scenario.cluster, kafka=self.kafka[broker]))
 
-    # ---------------------------------------------------------------------------------------------- changes
+    # -------------------------------------------------------------------------------------- changes
 
     def go_down(self, broker: int, load: Callable[[], int]) -> None:
         """It hands over what it leads, and closes its connections."""
@@ -128,21 +140,41 @@ class Brokers:
                 find_replicas(consumer)
 
     def racks_seen(self, counts: dict[str, int]) -> dict[str, tuple[frozenset[str], ...]]:
-        """The racks of each partition's replicas as the brokers tell a client: of one that is down they do not know any (Node.rack is null)."""
+        """The racks of each partition's replicas as the brokers tell a client: of one that is
+        down they do not know any (Node.rack is null).
+        """
         racks, down, replicas = self.racks, self.down, self.replicas
-        return {
-            topic: tuple([frozenset(["" if b in down else racks[b] for b in replicas[Partition(topic, n)]]) for n in range(count)])
-            for topic, count in counts.items()
-        } if any(racks.values()) else {}
+        return (
+            {
+                topic: tuple(
+                    [
+                        frozenset(
+                            ["" if b in down else racks[b] for b in replicas[Partition(topic, n)]]
+                        )
+                        for n in range(count)
+                    ]
+                )
+                for topic, count in counts.items()
+            }
+            if any(racks.values())
+            else {}
+        )
 
     def _racks_change(self, consumer: Consumer, is_told: bool) -> None:
-        """A client with a rack sees it at its next refresh; one that the broker hung up on (`is_told`) asks for it."""
+        """A client with a rack sees it at its next refresh; one that the broker hung up on
+        (`is_told`) asks for it.
+        """
         if not consumer.config.client_rack or not any(self.racks.values()):
             return
         consumer.metadata.changed()
         if is_told:
             engine = self.world.engine
-            engine.at(engine.now + consumer.config.retry_backoff_us, SCRIPT, _look_again, (consumer, consumer.life))
+            engine.at(
+                engine.now + consumer.config.retry_backoff_us,
+                SCRIPT,
+                _look_again,
+                (consumer, consumer.life),
+            )
 
     def _lead_anew(self) -> None:
         """Leaders as they are now; clients that read from another one look for it."""
@@ -160,7 +192,12 @@ class Brokers:
                 consumer.settle_accounts()
                 consumer.break_cycle()
                 consumer.feed.lose_leaders(mine)
-                engine.at(engine.now + consumer.config.retry_backoff_us, SCRIPT, _find_leaders, (consumer, consumer.life, mine))
+                engine.at(
+                    engine.now + consumer.config.retry_backoff_us,
+                    SCRIPT,
+                    _find_leaders,
+                    (consumer, consumer.life, mine),
+                )
 
 
 @cache

@@ -1,4 +1,6 @@
-"""Which client a consumer is: the one place where `group.protocol` and the library decide, for consumers and for the coordinators of their groups."""
+"""Which client a consumer is: the one place where `group.protocol` and the library decide, for
+consumers and for the coordinators of their groups.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,12 @@ def _kind_of(spec: Spec) -> type[Consumer]:
 
 
 def coordinator_of(world: World, group: str, *args: Any) -> Coordinator:
-    """The group's coordinator: if anybody in the story ever speaks the consumer protocol in this group, one that can be both."""
-    speaks = any(spec.group == group and spec.config.group_protocol == "consumer" for spec in everybody_in(world.scenario))
+    """The group's coordinator: if anybody in the story ever speaks the consumer protocol in this
+    group, one that can be both.
+    """
+    speaks = any(
+        spec.group == group and spec.config.group_protocol == "consumer"
+        for spec in everybody_in(world.scenario)
+    )
     kind = ConsumerCoordinator if speaks else Coordinator
     return kind(world, group, *args)

@@ -1,4 +1,6 @@
-"""KafkaConsumer.close(): commit, callback, LeaveGroup, the end of the fetch sessions, in this order, and each within the time given."""
+"""KafkaConsumer.close(): commit, callback, LeaveGroup, the end of the fetch sessions, in this
+order, and each within the time given.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from rebalsim.trace.events import CloseBegan, CloseEnded
 if TYPE_CHECKING:
     from rebalsim.simulation.consumer import Consumer
 
-CLOSE_TIMEOUT_US = 30_000_000         # close() without a duration
+CLOSE_TIMEOUT_US = 30_000_000  # close() without a duration
 
 
 def close(consumer: Consumer, option: str) -> Generator[Any, Any, None]:
@@ -30,30 +32,46 @@ def close(consumer: Consumer, option: str) -> Generator[Any, Any, None]:
     if consumer.commits.waiting and consumer.coordinator is None:
         yield from consumer.membership.find_coordinator(until)
     consumer.heartbeat.stop()
-    with suppress(ListenerFailed):                     # logged, and thrown when all is closed
+    with suppress(ListenerFailed):  # logged, and thrown when all is closed
         yield from _leave(consumer, option)
-        while consumer.coordinator is not None and consumer.is_awaiting_coordinator() and engine.env._now < until:
-            yield from consumer.wait(until)            # for whatever is under way there: a JoinGroup that is parked, too
+        while (
+            consumer.coordinator is not None
+            and consumer.is_awaiting_coordinator()
+            and engine.env._now < until
+        ):
+            yield from consumer.wait(
+                until
+            )  # for whatever is under way there: a JoinGroup that is parked, too
     yield from end_fetch_sessions(consumer, readers, until)
     consumer.tell(CloseEnded(engine.env._now, consumer.name))
 
 
 def _leave(consumer: Consumer, option: str) -> Generator[Any, Any, None]:
-    """The callback for what it owns, then LeaveGroup; which a callback that throws prevents (AbstractCoordinator.close)."""
+    """The callback for what it owns, then LeaveGroup; which a callback that throws prevents
+    (AbstractCoordinator.close).
+    """
     member = consumer.member
     owned = member.owned
     if owned:
-        lost = member.generation == NO_GENERATION or member.member_id == "" or member.is_rebalancing()
+        lost = (
+            member.generation == NO_GENERATION or member.member_id == "" or member.is_rebalancing()
+        )
         try:
             yield from call_listener(consumer, "lost" if lost else "revoked", owned)
         finally:
             member.drop(owned)
             consumer.feed.assign(())
-    consumer.membership.leave("the consumer is being closed", is_forced=option == "leave", is_barred=option == "remain")
+    consumer.membership.leave(
+        "the consumer is being closed", is_forced=option == "leave", is_barred=option == "remain"
+    )
 
 
-def end_fetch_sessions(consumer: Consumer, brokers: Iterable[int], until_us: int) -> Generator[Any, Any, None]:
-    """A last Fetch to each broker that was read from ends its session: behind the one that is parked there, and its answer is waited for."""
+def end_fetch_sessions(
+    consumer: Consumer, brokers: Iterable[int], until_us: int
+) -> Generator[Any, Any, None]:
+    """A last Fetch to each broker that was read from ends its session: behind the one that is
+    parked there, and its answer is waited for.
+    """
     now = ended = consumer.engine.env._now
     for broker in brokers:
         link = consumer.link(broker)

@@ -1,4 +1,6 @@
-"""OffsetCommit: the periodic one, the one before a rebalance, commits of the application, and what their answers do."""
+"""OffsetCommit: the periodic one, the one before a rebalance, commits of the application, and
+what their answers do.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,12 @@ if TYPE_CHECKING:
     from rebalsim.simulation.consumer import Consumer
 
 _RETRIABLE = (
-    Error.COORDINATOR_LOAD_IN_PROGRESS, Error.UNKNOWN_TOPIC_OR_PARTITION, Error.COORDINATOR_NOT_AVAILABLE, Error.NOT_COORDINATOR,
-    Error.REQUEST_TIMED_OUT, Error.NETWORK_EXCEPTION,
+    Error.COORDINATOR_LOAD_IN_PROGRESS,
+    Error.UNKNOWN_TOPIC_OR_PARTITION,
+    Error.COORDINATOR_NOT_AVAILABLE,
+    Error.NOT_COORDINATOR,
+    Error.REQUEST_TIMED_OUT,
+    Error.NETWORK_EXCEPTION,
 )
 
 
@@ -31,7 +37,11 @@ def commits_itself(spec: Spec) -> bool:
 
 def thrown_by_commit(how: str) -> str:
     """The exception of a commitSync() that ended so."""
-    return {"rebalancing": "RebalanceInProgressException", "failed": "CommitFailedException", "late": "TimeoutException"}.get(how, "KafkaException")
+    return {
+        "rebalancing": "RebalanceInProgressException",
+        "failed": "CommitFailedException",
+        "late": "TimeoutException",
+    }.get(how, "KafkaException")
 
 
 class Commits:
@@ -46,8 +56,8 @@ class Commits:
         self.is_auto = commits_itself(consumer.spec)
         self.interval_us = config.auto_commit_interval_us
         self.due_us = self.engine.env._now + self.interval_us if self.is_auto else NEVER
-        self.under_way = 0                    # asynchronous ones without an answer
-        self.waiting: list[dict[Any, int]] = []          # … and such as wait until the coordinator is found
+        self.under_way = 0  # asynchronous ones without an answer
+        self.waiting: list[dict[Any, int]] = []  # … and such as wait until the coordinator is found
 
     @property
     def is_awaited(self) -> bool:
@@ -55,18 +65,30 @@ class Commits:
         return not self.is_auto and bool(self.consumer.spec.handler.commit.startswith("sync"))
 
     def goes_through(self) -> bool:
-        """Does an application that waits for its commits get an answer at once? Else it does not keep up, whatever its handler does."""
+        """Does an application that waits for its commits get an answer at once? Else it does not
+        keep up, whatever its handler does.
+        """
         if not self.is_awaited:
             return True
         link, host = self.consumer.coordinator_link, self.consumer.host
-        return bool(self.consumer.coordinator is not None and link is not None and not link.is_cut and host.is_up and host.broker == self.consumer.coordinator)
+        return bool(
+            self.consumer.coordinator is not None
+            and link is not None
+            and not link.is_cut
+            and host.is_up
+            and host.broker == self.consumer.coordinator
+        )
 
     def can_be_reckoned(self) -> bool:
-        """Is the answer to each batch's own commit known in advance, if anybody waits for it? It is not where the log may take too long."""
+        """Is the answer to each batch's own commit known in advance, if anybody waits for it? It
+        is not where the log may take too long.
+        """
         return not self.is_awaited or (self.goes_through() and self.consumer.host.writes_in_time)
 
     def each_batch_us(self) -> int:
-        """What a batch's own commit adds to its handling: a round trip and the write, where the application waits for it."""
+        """What a batch's own commit adds to its handling: a round trip and the write, where the
+        application waits for it.
+        """
         if not self.is_awaited:
             return 0
         cluster = self.consumer.world.scenario.cluster
@@ -74,14 +96,18 @@ class Commits:
         latency: int = link.latency_us(0) if link is not None else 0
         return 2 * latency + int(mean_of(cluster.log_append) + mean_of(cluster.replication))
 
-    # ---------------------------------------------------------------------------------------------- sending
+    # -------------------------------------------------------------------------------------- sending
 
-    def request(self, offsets: dict[Any, int], handle: Any, *, is_before_rebalance: bool = False) -> Call | None:
+    def request(
+        self, offsets: dict[Any, int], handle: Any, *, is_before_rebalance: bool = False
+    ) -> Call | None:
         """Send a commit; None where the client refuses by itself: it is joining, or no member."""
         consumer, member = self.consumer, self.consumer.member
         if not self.may_commit():
             return None
-        request = OffsetCommitRequest(member.member_id, member.instance_id, member.generation, offsets)
+        request = OffsetCommitRequest(
+            member.member_id, member.instance_id, member.generation, offsets
+        )
         call: Call = consumer.call("OffsetCommit", request, handle)
         call.is_before_rebalance = is_before_rebalance
         consumer.send(call)
@@ -130,7 +156,9 @@ class Commits:
         return bool(self.consumer.member.state is MemberState.STABLE)
 
     def make_up(self) -> None:
-        """Steady times with a commit after each batch: what the last of them did at the coordinator, before anything else happens."""
+        """Steady times with a commit after each batch: what the last of them did at the
+        coordinator, before anything else happens.
+        """
         consumer = self.consumer
         cycle = consumer.feed.cycle
         commit = consumer.spec.handler.commit
@@ -148,13 +176,18 @@ class Commits:
                 return
             if arrived <= now:
                 member = consumer.member
-                offsets = {p: share.flow.count(cycle.handed_over(began)) for p, share in consumer.feed.shares.items()}
-                request = OffsetCommitRequest(member.member_id, member.instance_id, member.generation, offsets)
+                offsets = {
+                    p: share.flow.count(cycle.handed_over(began))
+                    for p, share in consumer.feed.shares.items()
+                }
+                request = OffsetCommitRequest(
+                    member.member_id, member.instance_id, member.generation, offsets
+                )
                 consumer.host.make_up(consumer.call("OffsetCommit", request, None), arrived)
                 return
             began, ended = cycle.batch_before(began - 1)
 
-    # ---------------------------------------------------------------------------------------------- answers
+    # -------------------------------------------------------------------------------------- answers
 
     def outcome(self, call: Call, response: Any) -> str:
         """OffsetCommitResponseHandler: ok | later | rebalancing | failed | fatal."""
@@ -164,7 +197,11 @@ class Commits:
         consumer, member = self.consumer, self.consumer.member
         now = self.engine.env._now
         if error in _RETRIABLE:
-            if error is Error.COORDINATOR_NOT_AVAILABLE or error is Error.NOT_COORDINATOR or error is Error.REQUEST_TIMED_OUT:
+            if (
+                error is Error.COORDINATOR_NOT_AVAILABLE
+                or error is Error.NOT_COORDINATOR
+                or error is Error.REQUEST_TIMED_OUT
+            ):
                 consumer.lose_coordinator(f"error response {error.name}")
             return "later"
         consumer.tell(CommitRefused(now, consumer.name, error.name))
@@ -190,7 +227,9 @@ class Commits:
         return "fatal"
 
     def sync(self, until_us: int) -> Generator[Any, Any, str]:
-        """commitSync() of all positions, with retries until the time is over: ok | rebalancing | failed | fatal | late."""
+        """commitSync() of all positions, with retries until the time is over: ok | rebalancing |
+        failed | fatal | late.
+        """
         consumer = self.consumer
         how = yield from self._until_answered(until_us)
         if how == "late":
@@ -202,12 +241,20 @@ class Commits:
         offsets = consumer.feed.consumed()
         attempt = 0
         while offsets:
-            if consumer.coordinator is None and not (yield from consumer.membership.find_coordinator(until_us)):
+            if consumer.coordinator is None and not (
+                yield from consumer.membership.find_coordinator(until_us)
+            ):
                 return "late"
             box: list[Any] = []
-            call = self.request(offsets, lambda call, response, box=box: box.append((call, response)))
+            call = self.request(
+                offsets, lambda call, response, box=box: box.append((call, response))
+            )
             if call is None:
-                name = "CommitFailed" if consumer.member.state is MemberState.UNJOINED else "RebalanceInProgress"
+                name = (
+                    "CommitFailed"
+                    if consumer.member.state is MemberState.UNJOINED
+                    else "RebalanceInProgress"
+                )
                 consumer.tell(CommitRefused(self.engine.env._now, consumer.name, name))
                 return "rebalancing" if consumer.member.is_rebalancing() else "failed"
             while not box:
@@ -219,7 +266,9 @@ class Commits:
                 return how
             config = consumer.config
             jitter = consumer.jitter()
-            pause = backoff_us(attempt, config.retry_backoff_us, config.retry_backoff_max_us, jitter)
+            pause = backoff_us(
+                attempt, config.retry_backoff_us, config.retry_backoff_max_us, jitter
+            )
             attempt += 1
             yield from consumer.sleep(min(until_us, self.engine.env._now + pause))
             if self.engine.env._now >= until_us:

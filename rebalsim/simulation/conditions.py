@@ -1,4 +1,6 @@
-"""What an action may wait for: its group is stable, empty or caught up, and stays so for a while from when the action is due on."""
+"""What an action may wait for: its group is stable, empty or caught up, and stays so for a while
+from when the action is due on.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +26,14 @@ class Condition:
         self.world = world
         self.when = when
         self._then = then
-        self._since_us = -1               # since when it has held, −1 while it does not
+        self._since_us = -1  # since when it has held, −1 while it does not
         self._is_pending = False
         self.is_over = False
 
     def look(self) -> None:
-        """Now true, or not any more? A look is free of effects until the wait is over, and then the action begins in a turn of its own."""
+        """Now true, or not any more? A look is free of effects until the wait is over, and then
+        the action begins in a turn of its own.
+        """
         if self.is_over:
             return
         engine = self.world.engine
@@ -66,7 +70,10 @@ class Condition:
         if is_ == "stable":
             return bool(host.is_up and host.is_stable)
         if is_ == "empty":
-            return bool(host.group.state.value in (ClassicState.EMPTY.value, ClassicState.DEAD.value) and not any(self.world.living(self.when.group)))
+            return bool(
+                host.group.state.value in (ClassicState.EMPTY.value, ClassicState.DEAD.value)
+                and not any(self.world.living(self.when.group))
+            )
         return self._has_caught_up(host)
 
     def _has_caught_up(self, host: Any) -> bool:

@@ -1,7 +1,8 @@
 """A consumer of a classic group: its poll loop, exactly in Kafka's order.
 
-While the application keeps up (feed.cycle), its batches are no events: it seems to sit in poll(), and what would interrupt it waits
-for the end of the batch at hand. A poll() that returns empty and is called again is slept through, too.
+While the application keeps up (feed.cycle), its batches are no events: it seems to sit in
+poll(), and what would interrupt it waits for the end of the batch at hand. A poll() that returns
+empty and is called again is slept through, too.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Generator
 from typing import Any
 
 from rebalsim.protocol.classic_member import ClassicMember
+from rebalsim.protocol.member_timers import look_on
 from rebalsim.simulation import rest
 from rebalsim.simulation.closing import close
 from rebalsim.simulation.commits import Commits
@@ -30,9 +32,9 @@ class Consumer(Handling):
 
     def equip(self) -> None:
         """The parts that differ with the protocol."""
-        self.commits_us = NEVER                        # in a poll() that waits: when the periodic commit is due
-        self.has_rung = False                          # woken by the clock, not by anything that came
-        self.is_idle = False                           # is this a pass in which nothing can change?
+        self.commits_us = NEVER  # in a poll() that waits: when the periodic commit is due
+        self.has_rung = False  # woken by the clock, not by anything that came
+        self.is_idle = False  # is this a pass in which nothing can change?
         self.member = ClassicMember(self.config.group_instance_id, self.is_cooperative)
         self.heartbeat = HeartbeatThread(self)
         self.commits = Commits(self)
@@ -40,7 +42,7 @@ class Consumer(Handling):
         self.positions = Positions(self)
         self.membership = Membership(self)
 
-    # ---------------------------------------------------------------------------------------------- the poll loop
+    # -------------------------------------------------------------------------------- the poll loop
 
     def poll_loop(self, life: int, joins_us: int | None) -> Generator[Any, Any, None]:
         """The application's thread: start, poll and handle until asked to stop, close."""
@@ -63,7 +65,7 @@ class Consumer(Handling):
                 if records:
                     try:
                         yield from self._handle(records)
-                    except PollFailed as e:                        # its commit
+                    except PollFailed as e:  # its commit
                         if self.spec.handler.on_error == "crash":
                             yield from self._fail(e.name)
                             return
@@ -81,9 +83,11 @@ class Consumer(Handling):
                 yield from self.sleep(now + took)
             self.tell(PollingBegan(self.engine.env._now, self.name, self.life))
             bootstrap = self.link(self.world.bootstrap)
-            if not bootstrap.is_open:                  # TCP, ApiVersions, then Metadata beside FindCoordinator
+            if not bootstrap.is_open:  # TCP, ApiVersions, then Metadata beside FindCoordinator
                 bootstrap.is_open = True
-                yield from self.sleep(self.engine.env._now + 4 * bootstrap.latency_us(self.engine.env._now))
+                yield from self.sleep(
+                    self.engine.env._now + 4 * bootstrap.latency_us(self.engine.env._now)
+                )
         else:
             if joins_us > now:
                 yield from self.sleep(joins_us)
@@ -101,7 +105,9 @@ class Consumer(Handling):
         while True:
             if self.inbox:
                 self.read()
-            if (membership.begin_turn() or (yield from membership.poll())) and not positions.begin_update():
+            if (
+                membership.begin_turn() or (yield from membership.poll())
+            ) and not positions.begin_update():
                 yield from positions.update()
             if self.is_called_away():
                 return 0
@@ -138,26 +144,36 @@ class Consumer(Handling):
             if now >= self.deadline_us and feed.cycle is None:
                 if self.world.is_dense or now == self.thawed_us:
                     return 0
-                timeout = self.spec.handler.poll_timeout_us          # slept through: poll() returned empty, and was called again at once
-                self.deadline_us += ((now - self.deadline_us) // timeout + 1) * timeout if timeout else now - self.deadline_us
+                timeout = (
+                    self.spec.handler.poll_timeout_us
+                )  # slept through: poll() returned empty, and was called again at once
+                self.deadline_us += (
+                    ((now - self.deadline_us) // timeout + 1) * timeout
+                    if timeout
+                    else now - self.deadline_us
+                )
 
     def has_outslept(self, now: int) -> bool:
         """Thawed just now, after the time of its poll() was over?
 
-        Then the wait comes back for its time, without a look at the network (epoll_wait is interrupted, and Java counts what has passed):
-        what came meanwhile is for the next poll(), which minds the group first.
+        Then the wait comes back for its time, without a look at the network (epoll_wait is
+        interrupted, and Java counts what has passed): what came meanwhile is for the next
+        poll(), which minds the group first.
         """
         return now == self.thawed_us and now >= self.deadline_us
 
     def _wakes_at(self, now: int) -> int:
-        """pollForFetches' time-out: the poll's own, the next periodic commit, retry.backoff.ms while a position is missing or nothing is under way.
+        """pollForFetches' time-out: the poll's own, the next periodic commit, retry.backoff.ms
+        while a position is missing or nothing is under way.
 
-        A poll() that returns empty and is called again changes nothing, unless its first pass finds a beat or a commit due, nor does a pass
-        for nothing: both are slept through.
+        A poll() that returns empty and is called again changes nothing, unless its first pass
+        finds a beat or a commit due, nor does a pass for nothing: both are slept through.
         """
         at = self.deadline_us
         commits, beats = self.commits, self.heartbeat
-        self.commits_us = commits.due_us if commits.is_auto and commits.due_us > now else NEVER     # overdue: kept from being sent by a join
+        self.commits_us = (
+            commits.due_us if commits.is_auto and commits.due_us > now else NEVER
+        )  # overdue: kept from being sent by a join
         if self.positions.is_missing:
             at = min(at, now + self.config.retry_backoff_us)
         elif self.membership.has_to_try_again():
@@ -166,24 +182,41 @@ class Consumer(Handling):
         elif not self.world.is_dense:
             due = min(self.commits_us, beats.timers.due_us if beats.is_enabled else NEVER)
             at = self._next_poll_after(due)
-            if not self.calls and not self.feed.flying and due < NEVER:           # the pass that finds it due may come before that poll()
+            if (
+                not self.calls and not self.feed.flying and due < NEVER
+            ):  # the pass that finds it due may come before that poll()
                 began = max(now, at - self.spec.handler.poll_timeout_us)
-                at = min(at, began + self.config.retry_backoff_us * max(1, -((began - due) // self.config.retry_backoff_us)))
+                at = min(at, look_on(began, self.config.retry_backoff_us, max(due, began + 1)))
         elif not self.calls and not self.feed.flying:
             at = min(at, now + self.config.retry_backoff_us)
         until: int = max(min(at, self.commits_us + beats.late_us), now)
         return until
 
     def _count_polls(self, now: int) -> None:
-        """Asleep, polls have returned empty and been called again: max.poll.interval.ms counts from the last of them."""
+        """Asleep, polls have returned empty and been called again: max.poll.interval.ms counts
+        from the last of them.
+        """
         timeout = self.spec.handler.poll_timeout_us
-        if timeout and now > self.deadline_us and self.feed.cycle is None and not self.world.is_dense and now != self.thawed_us:
+        if (
+            timeout
+            and now > self.deadline_us
+            and self.feed.cycle is None
+            and not self.world.is_dense
+            and now != self.thawed_us
+        ):
             called = self.deadline_us + (now - 1 - self.deadline_us) // timeout * timeout
             self.heartbeat.timers.polled_us = max(self.heartbeat.timers.polled_us, called)
 
     def _is_idle(self, now: int) -> bool:
-        """Does the pass that begins now come of nothing but time, and find nothing to do? Such passes change nothing: asleep there are none."""
-        if not self.has_rung or now >= self.commits_us or self.positions.is_missing or self.membership.has_to_try_again():
+        """Does the pass that begins now come of nothing but time, and find nothing to do? Such
+        passes change nothing: asleep there are none.
+        """
+        if (
+            not self.has_rung
+            or now >= self.commits_us
+            or self.positions.is_missing
+            or self.membership.has_to_try_again()
+        ):
             return False
         return not self.heartbeat.is_enabled or bool(now < self.heartbeat.timers.due_us)
 
@@ -196,20 +229,27 @@ class Consumer(Handling):
         return called
 
     def break_cycle(self) -> None:
-        """Steady times are over for now; a batch at hand is finished first, and a poll() that waits goes on waiting."""
+        """Steady times are over for now; a batch at hand is finished first, and a poll() that
+        waits goes on waiting.
+        """
         if self.feed.cycle is not None:
             super().break_cycle()
             now = self.engine.env._now
             if self.is_polling:
-                self.alarm.set(self.busy_until_us if self.busy_until_us > now else self._wakes_at(now))
+                self.alarm.set(
+                    self.busy_until_us if self.busy_until_us > now else self._wakes_at(now)
+                )
 
     def freeze(self) -> None:
         if self.is_polling and self.feed.cycle is None and not self.is_frozen:
-            self.deadline_us = self._next_poll_after(self.engine.env._now)       # of the poll() that runs now
+            self.deadline_us = self._next_poll_after(
+                self.engine.env._now
+            )  # of the poll() that runs now
         super().freeze()
 
     def _rest(self) -> Generator[Any, Any, bool]:
-        """The application keeps up: asleep until something but the usual records comes; that waits for the batch at hand.
+        """The application keeps up: asleep until something but the usual records comes; that waits
+        for the batch at hand.
 
         True if steady times ended while poll() waited, and it has just been woken as any other.
         """
@@ -217,10 +257,15 @@ class Consumer(Handling):
         cycle = feed.cycle
         assert cycle is not None
         self.is_called = bool(self.inbox)
-        again_us = NEVER                               # when the next pass tries again what the last one could not do
+        again_us = NEVER  # when the next pass tries again what the last one could not do
         if self.membership.has_to_try_again():
             now = engine.env._now
-            again_us = max(now + 1, min(cycle.batch_after(now), cycle.poll_ends(now, self.spec.handler.poll_timeout_us)))
+            again_us = max(
+                now + 1,
+                min(
+                    cycle.batch_after(now), cycle.poll_ends(now, self.spec.handler.poll_timeout_us)
+                ),
+            )
         while True:
             now = engine.env._now
             if self.is_called:
@@ -241,7 +286,9 @@ class Consumer(Handling):
                 if due > now:
                     until = min(until, due)
                 elif self.coordinator is not None and not self.membership.must_join():
-                    until = min(until, cycle.batch_after(now))          # put off while nobody could be told: the next pass sends it
+                    until = min(
+                        until, cycle.batch_after(now)
+                    )  # put off while nobody could be told: the next pass sends it
             self.is_polling = True
             self.has_rung = False
             self.alarm.set(until)
@@ -258,11 +305,17 @@ class Consumer(Handling):
             feed.tell_first()
             if engine.env._now >= again_us:
                 self.is_called = True
-            if not self.is_resting and engine.env._now >= commits.due_us + self.heartbeat.late_us and self.coordinator is not None \
-                    and not self.membership.must_join():
+            if (
+                not self.is_resting
+                and engine.env._now >= commits.due_us + self.heartbeat.late_us
+                and self.coordinator is not None
+                and not self.membership.must_join()
+            ):
                 commits.maybe_auto()
         if self.is_resting:
-            self.rouse()                               # it was woken by an answer that nobody waits for any more, such as one about a revoked partition
+            # it was woken by an answer that nobody waits for any more, such as one about a revoked
+            # partition
+            self.rouse()
         self.is_polling = self.is_called = False
         self.read()
         self.deadline_us = cycle.poll_ends(engine.env._now, self.spec.handler.poll_timeout_us)
@@ -276,7 +329,7 @@ class Consumer(Handling):
     def _close(self, option: str) -> Generator[Any, Any, None]:
         yield from close(self, option)
 
-    # ---------------------------------------------------------------------------------------------- waiting
+    # -------------------------------------------------------------------------------------- waiting
 
     def sleep(self, until_us: int) -> Generator[Any, Any, None]:
         """Outside poll(), or deaf within it: only the clock wakes."""
@@ -285,14 +338,18 @@ class Consumer(Handling):
         self.is_polling = self.is_idle = False
         self.busy_until_us = until_us
         self.alarm.set(until_us)
-        if self.heartbeat.is_enabled and (self.inbox or until_us > self.heartbeat.timers.poll_ends_us()):
+        if self.heartbeat.is_enabled and (
+            self.inbox or until_us > self.heartbeat.timers.poll_ends_us()
+        ):
             self.heartbeat.plan()
         engine = self.engine
         while engine.env._now < until_us or self.is_frozen:
             yield self.nudge
 
     def _leave_poll(self) -> None:
-        """Steady times end because the application goes elsewhere; from here on the heartbeat thread's looks matter."""
+        """Steady times end because the application goes elsewhere; from here on the heartbeat
+        thread's looks matter.
+        """
         self.commits.make_up()
         cycle = self.feed.cycle
         assert cycle is not None
@@ -313,7 +370,7 @@ class Consumer(Handling):
         self.read()
 
     def _rung(self) -> None:
-        if not self.is_frozen:                         # else the thaw has it look
+        if not self.is_frozen:  # else the thaw has it look
             self.has_rung = True
             self.nudge.give()
 

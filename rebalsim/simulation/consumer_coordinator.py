@@ -1,7 +1,9 @@
-"""The coordinator of a group whose members may speak the consumer protocol: the same log, timers and queue, other rules.
+"""The coordinator of a group whose members may speak the consumer protocol: the same log, timers
+and queue, other rules.
 
-The group itself is the protocol's `EitherGroup`: it becomes a consumer group with the first member that speaks so, and turns back
-when none is left. Nothing is ever sent unasked; what changes, members learn with their own next heartbeat.
+The group itself is the protocol's `EitherGroup`: it becomes a consumer group with the first
+member that speaks so, and turns back when none is left. Nothing is ever sent unasked; what
+changes, members learn with their own next heartbeat.
 """
 
 from __future__ import annotations
@@ -20,7 +22,10 @@ from rebalsim.protocol.consumer.group import ConsumerGroup, ConsumerGroupSetting
 from rebalsim.protocol.consumer.topics import Topic, TopicsImage
 from rebalsim.protocol.consumer_group import load as load_consumer_group
 from rebalsim.protocol.consumer_group import unload as unload_consumer_group
-from rebalsim.protocol.consumer_messages import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
+from rebalsim.protocol.consumer_messages import (
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+)
 from rebalsim.protocol.effects import Append, Effect, Note, Reply
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import OffsetCommitRequest, OffsetCommitResponse
@@ -58,10 +63,15 @@ def settings_of(cluster: Cluster) -> ConsumerGroupSettings:
     names = config.group_consumer_assignors
     return ConsumerGroupSettings(
         assignors={name: server_assignor(name).assign for name in names},
-        session_timeout_us=config.group_consumer_session_timeout_us, heartbeat_interval_us=config.group_consumer_heartbeat_interval_us,
+        session_timeout_us=config.group_consumer_session_timeout_us,
+        heartbeat_interval_us=config.group_consumer_heartbeat_interval_us,
         max_size=config.group_consumer_max_size,
-        assignment_interval_us=config.group_consumer_assignment_interval_us if version >= (4, 3) else 0,
-        first_epoch=1 if version >= (4, 3) else 0, known_members_may_join_again=version >= (4, 2), commits_by_partition=version >= (4, 3),
+        assignment_interval_us=config.group_consumer_assignment_interval_us
+        if version >= (4, 3)
+        else 0,
+        first_epoch=1 if version >= (4, 3) else 0,
+        known_members_may_join_again=version >= (4, 2),
+        commits_by_partition=version >= (4, 3),
         classic_members_follow_target=version >= (4, 3),
     )
 
@@ -69,10 +79,17 @@ def settings_of(cluster: Cluster) -> ConsumerGroupSettings:
 class ConsumerCoordinator(Coordinator):
     """One group's coordinator, for members of either protocol."""
 
-    def __init__(self, world: World, name: str, broker: int, append: Stream, member_ids: Any) -> None:
+    def __init__(
+        self, world: World, name: str, broker: int, append: Stream, member_ids: Any
+    ) -> None:
         cluster: Cluster = world.scenario.cluster
         self.either = either_group.EitherGroup(
-            name, rules_of(cluster), settings_of(cluster), Words(), self._new_member_id, cluster.config.group_consumer_migration_policy,
+            name,
+            rules_of(cluster),
+            settings_of(cluster),
+            Words(),
+            self._new_member_id,
+            cluster.config.group_consumer_migration_policy,
             image_of(world, 0),
         )
         self._images = 0
@@ -87,7 +104,7 @@ class ConsumerCoordinator(Coordinator):
     def group(self, value: Any) -> None:
         self.either.group = value
 
-    # ---------------------------------------------------------------------------------------------- the rules
+    # ------------------------------------------------------------------------------------ the rules
 
     @property
     def is_stable(self) -> bool:
@@ -129,13 +146,24 @@ class ConsumerCoordinator(Coordinator):
 
     def _too_late(self, request: Any) -> Any:
         is_beat = type(request) is ConsumerGroupHeartbeatRequest
-        return ConsumerGroupHeartbeatResponse(Error.COORDINATOR_NOT_AVAILABLE) if is_beat else super()._too_late(request)
+        return (
+            ConsumerGroupHeartbeatResponse(Error.COORDINATOR_NOT_AVAILABLE)
+            if is_beat
+            else super()._too_late(request)
+        )
 
     def make_up(self, call: Call, at_us: int) -> int:
-        """A beat or commit of a member that rested came when it could change nothing but its session, and its offsets."""
+        """A beat or commit of a member that rested came when it could change nothing but its
+        session, and its offsets.
+        """
         group, settings = self.group, self.either.settings
         if type(call.request) is ConsumerGroupHeartbeatRequest:
-            call.response = ConsumerGroupHeartbeatResponse(Error.NONE, call.request.member_id, call.request.epoch, settings.heartbeat_interval_us)
+            call.response = ConsumerGroupHeartbeatResponse(
+                Error.NONE,
+                call.request.member_id,
+                call.request.epoch,
+                settings.heartbeat_interval_us,
+            )
             if isinstance(group, ConsumerGroup) and call.request.member_id in group.members:
                 key = self.session_prefix + call.request.member_id
                 due = at_us + settings.session_timeout_us
@@ -153,13 +181,21 @@ class ConsumerCoordinator(Coordinator):
         """The brokers' topics are others now: the next heartbeat of anybody sees it."""
         self._images += 1
         self.rouse()
-        self._carry_out(either_group.metadata_changed(self.either, image_of(self.world, self._images), self.engine.env._now))
+        self._carry_out(
+            either_group.metadata_changed(
+                self.either, image_of(self.world, self._images), self.engine.env._now
+            )
+        )
 
-    # ---------------------------------------------------------------------------------------------- another broker
+    # ------------------------------------------------------------------------------- another broker
 
     def _refusal(self, request: Any) -> Any:
         is_beat = type(request) is ConsumerGroupHeartbeatRequest
-        return ConsumerGroupHeartbeatResponse(Error.NOT_COORDINATOR) if is_beat else super()._refusal(request)
+        return (
+            ConsumerGroupHeartbeatResponse(Error.NOT_COORDINATOR)
+            if is_beat
+            else super()._refusal(request)
+        )
 
     def _while_loading(self, request: Any) -> Any:
         if type(request) is ConsumerGroupHeartbeatRequest:
@@ -178,16 +214,20 @@ class ConsumerCoordinator(Coordinator):
         if not isinstance(group, ConsumerGroup):
             return super()._load(now)
         cluster = self.world.scenario.cluster
-        self.either.settings = group.settings = settings_of(replace(cluster, kafka=self.world.brokers.kafka[self.broker]))
+        self.either.settings = group.settings = settings_of(
+            replace(cluster, kafka=self.world.brokers.kafka[self.broker])
+        )
         return load_consumer_group(group, now)
 
-    # ---------------------------------------------------------------------------------------------- what is told
+    # --------------------------------------------------------------------------------- what is told
 
     def _tell(self, note: Note, now: int) -> None:
         owners = note.facts.get("owners")
         if owners is not None:
             names = self.consumers
-            named = tuple([names[member_id].name if member_id in names else member_id for member_id in owners])
+            named = tuple(
+                [names[member_id].name if member_id in names else member_id for member_id in owners]
+            )
             note = Note(note.kind, {**note.facts, "owners": named})
         super()._tell(note, now)
 
@@ -195,5 +235,9 @@ class ConsumerCoordinator(Coordinator):
 def image_of(world: World, version: int) -> TopicsImage:
     """The topics that exist, as the brokers know them."""
     racks = world.replica_racks() or {}
-    topics = {name: Topic(world.topic_id(name), count, racks.get(name, ())) for name, count in world.partitions.items() if count}
+    topics = {
+        name: Topic(world.topic_id(name), count, racks.get(name, ()))
+        for name, count in world.partitions.items()
+        if count
+    }
     return TopicsImage(topics, version)

@@ -1,7 +1,9 @@
-"""A group's coordinator at work: requests in the order of their arrival, its timers, its log. The rules are the protocol's.
+"""A group's coordinator at work: requests in the order of their arrival, its timers, its log. The
+rules are the protocol's.
 
-One event at a time and no service time: a single first-in-first-out queue per group partition (CoordinatorRuntime). A member that is
-quiet is not heard: what its beats would have done is made up when it matters.
+One event at a time and no service time: a single first-in-first-out queue per group partition
+(CoordinatorRuntime). A member that is quiet is not heard: what its beats would have done is made
+up when it matters.
 """
 
 from __future__ import annotations
@@ -10,7 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.scenario import Cluster
-from rebalsim.protocol.classic_group import ClassicGroup, CoordinatorRules, fired, load, refusal, step, unload, while_loading, written
+from rebalsim.protocol.classic_group import (
+    ClassicGroup,
+    CoordinatorRules,
+    fired,
+    load,
+    refusal,
+    step,
+    unload,
+    while_loading,
+    written,
+)
 from rebalsim.protocol.effects import Append, CancelTimer, Effect, Note, Reply, SetTimer
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import HeartbeatResponse, OffsetCommitResponse, OffsetFetchRequest
@@ -39,11 +51,18 @@ class Timer:
 
 
 def rules_of(cluster: Cluster) -> CoordinatorRules:
-    """The brokers' settings as the coordinator's rules have them; which coordinator is a matter of Kafka's version."""
+    """The brokers' settings as the coordinator's rules have them; which coordinator is a matter
+    of Kafka's version.
+    """
     config = cluster.config
     rules = CoordinatorRules(
-        config.group_initial_rebalance_delay_us, config.group_min_session_timeout_us, config.group_max_session_timeout_us,
-        config.group_max_size, max_record_bytes=config.message_max_bytes, metadata_bytes=subscription_bytes, assignment_bytes=assignment_bytes,
+        config.group_initial_rebalance_delay_us,
+        config.group_min_session_timeout_us,
+        config.group_max_session_timeout_us,
+        config.group_max_size,
+        max_record_bytes=config.message_max_bytes,
+        metadata_bytes=subscription_bytes,
+        assignment_bytes=assignment_bytes,
         members_bytes_at_most=members_bytes_at_most,
     )
     major = int(cluster.kafka.split(".")[0])
@@ -53,7 +72,9 @@ def rules_of(cluster: Cluster) -> CoordinatorRules:
 class Coordinator:
     """The coordinator of one classic group, on the broker where it lives now."""
 
-    def __init__(self, world: World, name: str, broker: int, append: Stream, member_ids: Any) -> None:
+    def __init__(
+        self, world: World, name: str, broker: int, append: Stream, member_ids: Any
+    ) -> None:
         self.world = world
         self.engine: Engine = world.engine
         self.name = name
@@ -61,29 +82,32 @@ class Coordinator:
         self.is_up = True
         cluster: Cluster = world.scenario.cluster
         self.group = ClassicGroup(name, rules_of(cluster), self._new_member_id)
-        self.member_ids = member_ids                   # (consumer, base, how many it was given before) → the id
-        self.consumers: dict[str, Any] = {}            # member id → the consumer that holds it …
-        self.places: dict[str, int] = {}               # … and how many it had before
+        self.member_ids = member_ids  # (consumer, base, how many it was given before) → the id
+        self.consumers: dict[str, Any] = {}  # member id → the consumer that holds it …
+        self.places: dict[str, int] = {}  # … and how many it had before
         self._given: dict[str, int] = {}
-        self.waiting: dict[int, Call] = {}             # requests without an answer so far
+        self.waiting: dict[int, Call] = {}  # requests without an answer so far
         self.timers: dict[str, Timer] = {}
         self.was_stable = False
         self._append = cluster.log_append
         self._replication = cluster.replication
         self._linger_us = max(0, cluster.config.group_coordinator_append_linger_us)
         self._patience_us = cluster.config.offsets_commit_timeout_us
-        self.writes_in_time = self._linger_us + most_of(self._append) + most_of(self._replication) <= self._patience_us
+        self.writes_in_time = (
+            self._linger_us + most_of(self._append) + most_of(self._replication)
+            <= self._patience_us
+        )
         self._stream = append
-        self._is_written_us = 0                        # until when the log has writes that are not committed
+        self._is_written_us = 0  # until when the log has writes that are not committed
         self._asker: Any = None
-        self._moves = 0                                # how often it changed its broker
+        self._moves = 0  # how often it changed its broker
 
-    # ---------------------------------------------------------------------------------------------- what comes in
+    # -------------------------------------------------------------------------------- what comes in
 
     def receive(self, call: Call) -> None:
         """A request arrived."""
         link = call.link
-        if link.at_work is not call:                   # else its turn has come
+        if link.at_work is not call:  # else its turn has come
             if link.at_work is not None:
                 link.waiting.append(call)
                 return
@@ -102,9 +126,15 @@ class Coordinator:
         self.engine.rank = SCRIPT
 
     def _turn_away(self, call: Call) -> None:
-        """The broker that was asked is not the group's any more, is down, or still reads the group."""
+        """The broker that was asked is not the group's any more, is down, or still reads the
+        group.
+        """
         if self.world.brokers.is_up(call.broker):
-            call.response = self._while_loading(call.request) if call.broker == self.broker else self._refusal(call.request)
+            call.response = (
+                self._while_loading(call.request)
+                if call.broker == self.broker
+                else self._refusal(call.request)
+            )
         else:
             call.response = DISCONNECTED
         call.link.down(call, call.consumer.answered)
@@ -117,26 +147,30 @@ class Coordinator:
         return while_loading(request, self.group.rules)
 
     def make_up(self, call: Call, at_us: int) -> int:
-        """A beat or commit that came while nobody had to look: what it did then is done now. When its answer leaves, or left.
+        """A beat or commit that came while nobody had to look: what it did then is done now. When
+        its answer leaves, or left.
 
-        It finds nothing amiss, whatever the group has come to since."""
+        It finds nothing amiss, whatever the group has come to since.
+        """
         is_beat = call.api == "Heartbeat"
-        call.response = HeartbeatResponse(Error.NONE) if is_beat else OffsetCommitResponse(Error.NONE)
+        call.response = (
+            HeartbeatResponse(Error.NONE) if is_beat else OffsetCommitResponse(Error.NONE)
+        )
         left_us = at_us if is_beat else at_us + self._writing_us(at_us)
         heard = self._heard_us(call)
         if heard > at_us:
             if not is_beat:
                 self._store_late(call, at_us, heard)
-            return left_us                             # something later was heard already
+            return left_us  # something later was heard already
         for effect in self._step(call, at_us):
             kind = type(effect)
             if kind is SetTimer:
-                self._set(effect.key, effect.due_us)                      # type: ignore[union-attr]
+                self._set(effect.key, effect.due_us)  # type: ignore[union-attr]
             elif kind is Append:
-                self._log_has(effect.number, at_us)                       # type: ignore[union-attr]
+                self._log_has(effect.number, at_us)  # type: ignore[union-attr]
         return left_us
 
-    # ---------------------------------------------------------------------------------------------- the rules
+    # ------------------------------------------------------------------------------------ the rules
 
     @property
     def is_stable(self) -> bool:
@@ -144,7 +178,9 @@ class Coordinator:
 
     def has_settled(self, member: Any) -> bool:
         """Is nothing left for this classic member to learn from its beats?"""
-        return bool(self.group.generation == member.generation and member.member_id in self.group.members)
+        return bool(
+            self.group.generation == member.generation and member.member_id in self.group.members
+        )
 
     def session_ends_us(self, member_id: str) -> int:
         """When this member's session ends as things are."""
@@ -163,11 +199,17 @@ class Coordinator:
         return fired(self.group, key, now)
 
     def _heard_us(self, call: Call) -> int:
-        member = self.group.members.get(call.request.member_id) if isinstance(self.group, ClassicGroup) else None
+        member = (
+            self.group.members.get(call.request.member_id)
+            if isinstance(self.group, ClassicGroup)
+            else None
+        )
         return member.heard_us if member is not None else -1
 
     def _store_late(self, call: Call, at_us: int, heard_us: int) -> None:
-        """A commit that is made up for after a later beat: its positions count, the session goes on from the beat."""
+        """A commit that is made up for after a later beat: its positions count, the session goes
+        on from the beat.
+        """
         member = self.group.members[call.request.member_id]
         for effect in self._step(call, at_us):
             if type(effect) is Append:
@@ -183,10 +225,12 @@ class Coordinator:
     def topics_changed(self) -> None:
         """Other topics or partitions: members look after that themselves."""
 
-    # ---------------------------------------------------------------------------------------------- another broker
+    # ------------------------------------------------------------------------------- another broker
 
     def move(self, broker: int, load_us: int) -> None:
-        """This broker leads the group from now on (−1: none does), and has read it so much later."""
+        """This broker leads the group from now on (−1: none does), and has read it so much
+        later.
+        """
         now = self.engine.env._now
         self.rouse()
         self._let_go(now)
@@ -211,7 +255,7 @@ class Coordinator:
 
     def _loaded(self, moves: int) -> None:
         if moves != self._moves:
-            return                                     # it has moved on since
+            return  # it has moved on since
         now = self.engine.env._now
         self.is_up = True
         effects = self._load(now)
@@ -222,7 +266,14 @@ class Coordinator:
     def _load(self, now: int) -> list[Effect]:
         """The broker that leads the group has read it from its log."""
         before = self.group
-        self.group, effects = load(self.name, self.world.brokers.rules(self.broker), self._new_member_id, before.persisted, before.persisted_offsets, now)
+        self.group, effects = load(
+            self.name,
+            self.world.brokers.rules(self.broker),
+            self._new_member_id,
+            before.persisted,
+            before.persisted_offsets,
+            now,
+        )
         return effects
 
     def _new_member_id(self, base: str) -> str:
@@ -232,24 +283,24 @@ class Coordinator:
         self.consumers[member_id] = consumer
         return member_id
 
-    # ---------------------------------------------------------------------------------------------- what is to be done
+    # --------------------------------------------------------------------------- what is to be done
 
     def _carry_out(self, effects: list[Effect], is_quiet: bool = False) -> None:
         now = self.engine.env._now
         for effect in effects:
             kind = type(effect)
             if kind is SetTimer:
-                self._set(effect.key, effect.due_us)                      # type: ignore[union-attr]
+                self._set(effect.key, effect.due_us)  # type: ignore[union-attr]
             elif kind is Reply:
-                self._reply(effect, now)                                  # type: ignore[arg-type]
+                self._reply(effect, now)  # type: ignore[arg-type]
             elif kind is Note:
-                self._tell(effect, now)                                   # type: ignore[arg-type]
+                self._tell(effect, now)  # type: ignore[arg-type]
             elif kind is CancelTimer:
-                timer = self.timers.get(effect.key)                       # type: ignore[union-attr]
+                timer = self.timers.get(effect.key)  # type: ignore[union-attr]
                 if timer is not None:
                     timer.due_us = NEVER
             else:
-                self._write(effect, now, is_quiet)                        # type: ignore[arg-type]
+                self._write(effect, now, is_quiet)  # type: ignore[arg-type]
         is_stable = self.is_stable
         if is_stable is not self.was_stable:
             self.was_stable = is_stable
@@ -274,7 +325,11 @@ class Coordinator:
         if call is None:
             return
         call.response = effect.response
-        if call.is_before_rebalance and effect.response.error is Error.NONE and self._is_refused_in_part(call):
+        if (
+            call.is_before_rebalance
+            and effect.response.error is Error.NONE
+            and self._is_refused_in_part(call)
+        ):
             call.response = OffsetCommitResponse(Error.UNKNOWN_TOPIC_OR_PARTITION)
         if effect.waits and self._is_written_us > now and not call.is_quiet:
             at = self._is_written_us
@@ -286,11 +341,20 @@ class Coordinator:
             self._send(call, now)
 
     def _too_late(self, request: Any) -> Any:
-        """The answer to who waited for the log too long; positions are to be looked for elsewhere (GroupCoordinatorService.handleOffsetFetchException)."""
-        return refusal(request, Error.NOT_COORDINATOR if type(request) is OffsetFetchRequest else Error.COORDINATOR_NOT_AVAILABLE)
+        """The answer to who waited for the log too long; positions are to be looked for
+        elsewhere (GroupCoordinatorService.handleOffsetFetchException).
+        """
+        return refusal(
+            request,
+            Error.NOT_COORDINATOR
+            if type(request) is OffsetFetchRequest
+            else Error.COORDINATOR_NOT_AVAILABLE,
+        )
 
     def _is_refused_in_part(self, call: Call) -> bool:
-        """KafkaApis.handleOffsetCommitRequest: of a deleted topic, while the others are stored. What libraries other than Kafka's do then is not known."""
+        """KafkaApis.handleOffsetCommitRequest: of a deleted topic, while the others are stored.
+        What libraries other than Kafka's do then is not known.
+        """
         return not call.consumer.spec.habits.runs_itself and self.world.lacks(call.request.offsets)
 
     def answer(self, call: Call) -> None:
@@ -302,25 +366,38 @@ class Coordinator:
         self._take_next(call, now)
 
     def _take_next(self, call: Call, now: int) -> None:
-        """This one is answered: the broker turns to what came behind it over the same connection, in order."""
+        """This one is answered: the broker turns to what came behind it over the same
+        connection, in order.
+        """
         link = call.link
         if link.at_work is call:
             link.at_work = link.waiting.pop(0) if link.waiting else None
             if link.at_work is not None:
-                self.engine.at(now + self.world.machine.service_us, link.rank + ARRIVES, self.receive, link.at_work)
+                self.engine.at(
+                    now + self.world.machine.service_us,
+                    link.rank + ARRIVES,
+                    self.receive,
+                    link.at_work,
+                )
 
     def _write(self, effect: Append, now: int, is_quiet: bool) -> None:
         done = now + self._writing_us(now)
-        if not is_quiet:                               # a usual commit holds nobody up: it could not be told in advance
+        if not is_quiet:  # a usual commit holds nobody up: it could not be told in advance
             done = self._is_written_us = max(done, self._is_written_us)
         if done > now + self._patience_us:
-            self.engine.at(now + self._patience_us, LOG, self._overdue, (effect.number, self._moves))
+            self.engine.at(
+                now + self._patience_us, LOG, self._overdue, (effect.number, self._moves)
+            )
         self.engine.at(done, LOG, self._written, (effect.number, self._moves))
 
     def _writing_us(self, at_us: int) -> int:
         """How long the log takes for a write that begins at this instant."""
         stream = self._stream
-        return self._linger_us + stream.draw_at(self._append, at_us) + stream.draw_at(self._replication, ~at_us)
+        return (
+            self._linger_us
+            + stream.draw_at(self._append, at_us)
+            + stream.draw_at(self._replication, ~at_us)
+        )
 
     def _written(self, write: tuple[int, int]) -> None:
         number, moves = write
@@ -330,14 +407,16 @@ class Coordinator:
             self.engine.rank = SCRIPT
 
     def _overdue(self, write: tuple[int, int]) -> None:
-        """offsets.commit.timeout.ms is over: whoever waits for this write is told that it failed."""
+        """offsets.commit.timeout.ms is over: whoever waits for this write is told that it
+        failed.
+        """
         number, moves = write
         if self.is_up and moves == self._moves:
             self.engine.rank = LOG
             self._carry_out(self._log_is_late(number, self.engine.env._now))
             self.engine.rank = SCRIPT
 
-    # ---------------------------------------------------------------------------------------------- timers
+    # --------------------------------------------------------------------------------------- timers
 
     def _set(self, key: str, due_us: int) -> None:
         timer = self.timers.get(key)
@@ -349,15 +428,21 @@ class Coordinator:
             self.engine.at(due_us, self._rank_of(key), self._rung, (timer, due_us))
 
     def _rank_of(self, key: str) -> int:
-        """Sessions that end at one instant end in the order of the consumers, and of their ids, whenever their timers were set."""
+        """Sessions that end at one instant end in the order of the consumers, and of their ids,
+        whenever their timers were set.
+        """
         member_id = key.removeprefix(self.session_prefix)
         consumer = self.consumers.get(member_id)
-        return TIMER if consumer is None else TIMER + int(consumer.rank) + self.places.get(member_id, 0) % 4     # a consumer has four ranks
+        return (
+            TIMER
+            if consumer is None
+            else TIMER + int(consumer.rank) + self.places.get(member_id, 0) % 4
+        )  # a consumer has four ranks
 
     def _rung(self, ring: tuple[Timer, int]) -> None:
         timer, at_us = ring
         if timer.rings_us != at_us:
-            return                                     # set to an earlier time since
+            return  # set to an earlier time since
         timer.rings_us = NEVER
         due_us = timer.due_us
         if due_us == NEVER:
@@ -369,9 +454,13 @@ class Coordinator:
             return
         prefix = self.session_prefix
         if key.startswith(prefix):
-            consumer = self.consumers.get(key[len(prefix):])
-            if consumer is not None and consumer.is_resting and consumer.member.member_id == key[len(prefix):]:
-                return                                 # it has beaten since, unheard; made up for when it stops resting
+            consumer = self.consumers.get(key[len(prefix) :])
+            if (
+                consumer is not None
+                and consumer.is_resting
+                and consumer.member.member_id == key[len(prefix) :]
+            ):
+                return  # it has beaten since, unheard; made up for when it stops resting
         self._forget(timer)
         if self.is_up:
             self.engine.rank = TIMER
@@ -382,7 +471,7 @@ class Coordinator:
         if self.timers.get(timer.key) is timer:
             del self.timers[timer.key]
 
-    # ---------------------------------------------------------------------------------------------- what is told
+    # --------------------------------------------------------------------------------- what is told
 
     def _tell(self, note: Note, now: int) -> None:
         facts = note.facts
@@ -398,12 +487,17 @@ class Coordinator:
                 found = names.get(value)
                 told[key] = found.name if found is not None else value
             elif key == "kicked":
-                told[key] = tuple([names[member_id].name if member_id in names else member_id for member_id in value])
+                told[key] = tuple(
+                    [
+                        names[member_id].name if member_id in names else member_id
+                        for member_id in value
+                    ]
+                )
             else:
                 told[key] = value
         kind = note.kind
         if kind == "MemberRemoved" or (kind == "MemberAdded" and facts["how"] == "replacement"):
-            self.rouse()                               # whoever still goes by that id shall hear of it
+            self.rouse()  # whoever still goes by that id shall hear of it
         if kind != "Fenced":
             told["group"] = self.name
         self.world.tell(EVENT_CLASSES[kind](at_us=now, **told))

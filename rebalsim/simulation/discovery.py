@@ -1,7 +1,8 @@
 """FindCoordinator: the question, how long it waits behind others, and what its answer does.
 
-Any broker may be asked. Kafka's own client takes a connection on which nothing is under way, if it has one; a member that reads has a Fetch
-parked on each (NetworkClient.leastLoadedNode), and a broker answers one request of a connection after the other.
+Any broker may be asked. Kafka's own client takes a connection on which nothing is under way, if
+it has one; a member that reads has a Fetch parked on each (NetworkClient.leastLoadedNode), and a
+broker answers one request of a connection after the other.
 """
 
 from __future__ import annotations
@@ -18,18 +19,28 @@ if TYPE_CHECKING:
 
 
 def queued_us(consumer: Endpoint, link: Link) -> int:
-    """How long the question waits, beyond its way there, for the Fetch that is parked on its connection."""
+    """How long the question waits, beyond its way there, for the Fetch that is parked on its
+    connection.
+    """
     if consumer.spec.habits.runs_itself:
         return 0
     feed, now = consumer.feed, consumer.engine.env._now
     cycle = feed.cycle
-    parked = {share.broker for share in feed.shares.values()} if cycle is not None else set(feed.flying)
-    if any(other.is_open and other.broker not in parked for other in consumer.data_links()) or link.broker not in parked:
+    parked = (
+        {share.broker for share in feed.shares.values()} if cycle is not None else set(feed.flying)
+    )
+    if (
+        any(other.is_open and other.broker not in parked for other in consumer.data_links())
+        or link.broker not in parked
+    ):
         return 0
     leaves = link.busy_us
     if cycle is not None:
         read = [share for share in feed.shares.values() if share.broker == link.broker]
-        leaves = cycle.fetch_leaves(read, now, consumer.config.fetch_max_wait_us) + consumer.world.machine.service_us
+        leaves = (
+            cycle.fetch_leaves(read, now, consumer.config.fetch_max_wait_us)
+            + consumer.world.machine.service_us
+        )
     return int(max(0, leaves - now - link.latency_us(now)))
 
 
@@ -44,5 +55,9 @@ def found(consumer: Endpoint, call: Call, response: Any) -> None:
 
 
 def ask_for_coordinator(consumer: Endpoint) -> Call:
-    call: Call = consumer.call("FindCoordinator", FindCoordinatorRequest(consumer.group), lambda call, response: found(consumer, call, response))
+    call: Call = consumer.call(
+        "FindCoordinator",
+        FindCoordinatorRequest(consumer.group),
+        lambda call, response: found(consumer, call, response),
+    )
     return call

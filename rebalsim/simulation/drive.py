@@ -1,4 +1,6 @@
-"""What a recording dictates to a replay: when each life joins, which member ids were handed out, and what was done to the processes."""
+"""What a recording dictates to a replay: when each life joins, which member ids were handed out,
+and what was done to the processes.
+"""
 
 from __future__ import annotations
 
@@ -19,19 +21,23 @@ class Deed:
 
     at_us: int
     what: str
-    target: str                      # a consumer, or a topic
-    argument: int = 0                # µs of a hang, partitions of a topic
+    target: str  # a consumer, or a topic
+    argument: int = 0  # µs of a hang, partitions of a topic
 
 
 @dataclass(slots=True)
 class Life:
-    """One process of a consumer: with which settings, and when it sends its first JoinGroup (or ConsumerGroupHeartbeat)."""
+    """One process of a consumer: with which settings, and when it sends its first JoinGroup (or
+    ConsumerGroupHeartbeat).
+    """
 
     spec: Spec
     joins_us: int
-    polls_us: int = -1               # consumer protocol: its first poll() …
-    arrives_us: int = 0              # … when the coordinator took it in …
-    acks_us: int = 0                 # … and its second heartbeat, which mostly acknowledges what it was given; 0: not known
+    polls_us: int = -1  # consumer protocol: its first poll() …
+    arrives_us: int = 0  # … when the coordinator took it in …
+    acks_us: int = (
+        0  # … and its second heartbeat, which mostly acknowledges what it was given; 0: not known
+    )
 
     @property
     def begins_us(self) -> int:
@@ -44,13 +50,18 @@ class Drive:
 
     lives: list[Life]
     deeds: list[Deed] = field(default_factory=list)
-    member_ids: dict[str, list[str]] = field(default_factory=dict)       # per consumer in the order in which they were handed out
-    arrivals_us: tuple[int, int] = (0, 0)                                # records come so late, and so much later for each partition
-    per_partition: float | None = None                                   # records a second of partitions that are added
-    lingers_us: int = 0                                                  # records reach the broker so long after they were made …
-    apart_us: int = 0                                                    # … and one partition so long after another
+    member_ids: dict[str, list[str]] = field(
+        default_factory=dict
+    )  # per consumer in the order in which they were handed out
+    arrivals_us: tuple[int, int] = (
+        0,
+        0,
+    )  # records come so late, and so much later for each partition
+    per_partition: float | None = None  # records a second of partitions that are added
+    lingers_us: int = 0  # records reach the broker so long after they were made …
+    apart_us: int = 0  # … and one partition so long after another
 
-    is_connected: bool = False                                           # with all brokers from the start
+    is_connected: bool = False  # with all brokers from the start
 
     def begin(self, world: World) -> None:
         late, apart = self.arrivals_us
@@ -74,7 +85,7 @@ class Drive:
         world, life = begun
         consumer = world.consumers[life.spec.name]
         if consumer.is_alive:
-            consumer.kill()                            # ours has not gone yet, the real one had
+            consumer.kill()  # ours has not gone yet, the real one had
         consumer.take_spec(life.spec)
         consumer.driven = life
         consumer.begin(world.engine.now)

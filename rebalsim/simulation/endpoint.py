@@ -1,7 +1,8 @@
-"""A consumer's side of the network, as its two threads share it: requests, answers, connections, and who its coordinator is.
+"""A consumer's side of the network, as its two threads share it: requests, answers, connections,
+and who its coordinator is.
 
-Answers lie in an inbox until a thread reads them: the application's whenever it is inside poll(), else the heartbeat thread at its
-next look.
+Answers lie in an inbox until a thread reads them: the application's whenever it is inside
+poll(), else the heartbeat thread at its next look.
 """
 
 from __future__ import annotations
@@ -28,12 +29,20 @@ class Endpoint(Process):
 
     __slots__ = ()
 
-    # ---------------------------------------------------------------------------------------------- requests and answers
+    # ------------------------------------------------------------------------- requests and answers
 
     def call(self, api: str, request: Any, handle: Any) -> Call:
         """A request to the coordinator, not sent yet."""
         member = self.member
-        call = Call(self, api, self.world.next_number(), request, handle, self.engine.env._now, self.coordinator or 0)
+        call = Call(
+            self,
+            api,
+            self.world.next_number(),
+            request,
+            handle,
+            self.engine.env._now,
+            self.coordinator or 0,
+        )
         call.sent_generation, call.sent_member_id = member.generation, member.member_id
         return call
 
@@ -45,7 +54,9 @@ class Endpoint(Process):
         self.calls[call.number] = call
         if self.world.is_wire or call.api in ALWAYS_TOLD or call.is_before_rebalance:
             call.told = self.world.next_told()
-            self.tell(RequestSent(now, self.name, call.api, call.told, call.sent_generation, reason))
+            self.tell(
+                RequestSent(now, self.name, call.api, call.told, call.sent_generation, reason)
+            )
         if call.api == "FindCoordinator":
             asked = self.link(self.world.bootstrap)
             asked.up(call, self.world.receive, queued_us(self, asked))
@@ -72,15 +83,24 @@ class Endpoint(Process):
         """An answer came: the call with its response."""
         if call.life != self.life or not self.is_alive or self.calls.get(call.number) is not call:
             return
-        if call.is_quiet and self.feed.cycle is not None and not self.is_frozen and call.response.error is Error.NONE:
-            self._pop(call, call.response)             # no news: nobody is woken for it
+        if (
+            call.is_quiet
+            and self.feed.cycle is not None
+            and not self.is_frozen
+            and call.response.error is Error.NONE
+        ):
+            self._pop(call, call.response)  # no news: nobody is woken for it
             return
         self.inbox.append((call, call.response))
         self._incoming()
 
     def fetched(self, fetch: Fetch) -> None:
         """A Fetch came back."""
-        if fetch.life == self.life and self.is_alive and self.feed.flying.get(fetch.broker) is fetch:
+        if (
+            fetch.life == self.life
+            and self.is_alive
+            and self.feed.flying.get(fetch.broker) is fetch
+        ):
             self.inbox.append((None, fetch))
             self._incoming()
 
@@ -92,14 +112,16 @@ class Endpoint(Process):
 
     def _incoming(self) -> None:
         if self.is_frozen:
-            return                                     # read at the thaw
+            return  # read at the thaw
         if self.is_polling:
             self._wake()
         elif self.heartbeat.is_enabled:
             self.heartbeat.plan()
 
     def read(self) -> None:
-        """Passes one after the other until everything that has come is handled, in order; then what ran out of time while nobody looked."""
+        """Passes one after the other until everything that has come is handled, in order; then
+        what ran out of time while nobody looked.
+        """
         while self.inbox or self.is_overdue:
             inbox, self.inbox = self.inbox, []
             for call, response in inbox:
@@ -109,7 +131,9 @@ class Endpoint(Process):
                 self._give_up()
 
     def read_once(self) -> None:
-        """One network pass, of a thread that then waits: it takes one answer from each connection (Selector), however many have come."""
+        """One network pass, of a thread that then waits: it takes one answer from each
+        connection (Selector), however many have come.
+        """
         inbox, self.inbox = self.inbox, []
         heard: set[Any] = set()
         left: list[Any] = []
@@ -135,9 +159,17 @@ class Endpoint(Process):
         self.calls.pop(call.number, None)
         if self.world.is_wire or call.api in ALWAYS_TOLD:
             error: Error = response.error
-            self.tell(ResponseReceived(
-                self.engine.env._now, self.name, call.api, call.told, "" if error is Error.NONE else error.name,
-                getattr(response, "generation", -1), call.sent_us))
+            self.tell(
+                ResponseReceived(
+                    self.engine.env._now,
+                    self.name,
+                    call.api,
+                    call.told,
+                    "" if error is Error.NONE else error.name,
+                    getattr(response, "generation", -1),
+                    call.sent_us,
+                )
+            )
         call.handle(call, response)
 
     def is_awaiting_coordinator(self) -> bool:
@@ -157,8 +189,10 @@ class Endpoint(Process):
             self.expiry.set(call.expires_us)
 
     def _expire(self) -> None:
-        """Somewhere a request's time is over; which is noticed by whoever looks at the network, once the answers that are there are read."""
-        if not self.is_alive or self.is_frozen:        # looked after at the thaw
+        """Somewhere a request's time is over; which is noticed by whoever looks at the network,
+        once the answers that are there are read.
+        """
+        if not self.is_alive or self.is_frozen:  # looked after at the thaw
             return
         if self.is_polling or self.heartbeat.is_enabled:
             self._give_up()
@@ -166,12 +200,14 @@ class Endpoint(Process):
             self.is_overdue = True
 
     def _give_up(self) -> None:
-        """A request without an answer for too long: the connection is given up, and everything on it with it."""
+        """A request without an answer for too long: the connection is given up, and everything
+        on it with it.
+        """
         now = self.engine.env._now
         late = [call for call in self._unanswered() if call.expires_us <= now]
         if late:
             self.lose_coordinator("request timed out")
-            for call in late:                          # one that looked for the coordinator, too
+            for call in late:  # one that looked for the coordinator, too
                 if self.calls.pop(call.number, None) is not None:
                     self.inbox.append((call, DISCONNECTED))
             self._incoming()
@@ -188,7 +224,7 @@ class Endpoint(Process):
         answered = [call for call, _ in self.inbox]
         return [call for call in self.calls.values() if call not in answered]
 
-    # ---------------------------------------------------------------------------------------------- the coordinator
+    # ------------------------------------------------------------------------------ the coordinator
 
     def look_up_coordinator(self) -> None:
         self.is_looking_up = True
@@ -197,15 +233,21 @@ class Endpoint(Process):
     def take_coordinator(self, broker: int) -> None:
         """This broker leads the group; a connection of its own is made."""
         self.coordinator = broker
-        self.coordinator_link = self.lines.fit(self.world.connect(self, broker, "coordinator"), True)
+        self.coordinator_link = self.lines.fit(
+            self.world.connect(self, broker, "coordinator"), True
+        )
         self.host = self.world.host_of(self.group)
 
     def lose_coordinator(self, why: str) -> None:
-        """markCoordinatorUnknown: whatever is under way on that connection fails; nothing is revoked."""
+        """markCoordinatorUnknown: whatever is under way on that connection fails; nothing is
+        revoked.
+        """
         if self.coordinator is None:
             return
         now = self.engine.env._now
-        self.unavailable_us[self.coordinator] = now + int(self.config.reconnect_backoff_us * self.jitter())
+        self.unavailable_us[self.coordinator] = now + int(
+            self.config.reconnect_backoff_us * self.jitter()
+        )
         self.miss_commits()
         self.coordinator = None
         self.tell(CoordinatorLost(now, self.name, why))
@@ -254,13 +296,15 @@ class Endpoint(Process):
             self.topics = self.world.topics_matching(self.pattern)
             self.metadata.watch(self.topics)
 
-    # ---------------------------------------------------------------------------------------------- connections for data
+    # ------------------------------------------------------------------------- connections for data
 
     def link(self, broker: int) -> Link:
         """The connection for data with this broker."""
         link = self._links.get(broker)
         if link is None:
-            link = self._links[broker] = self.lines.fit(self.world.connect(self, broker, "data"), False)
+            link = self._links[broker] = self.lines.fit(
+                self.world.connect(self, broker, "data"), False
+            )
         return link
 
 

@@ -1,4 +1,5 @@
-"""What a consumer hands over: batches of what was fetched, told one by one where it matters, as a steady cycle where it does not.
+"""What a consumer hands over: batches of what was fetched, told one by one where it matters, as a
+steady cycle where it does not.
 
 Once the application keeps up, all further batches follow from the flow of records: see steady.py.
 """
@@ -24,10 +25,12 @@ class Feed(Fetching):
 
     __slots__ = ()
 
-    # ---------------------------------------------------------------------------------------------- handing over
+    # --------------------------------------------------------------------------------- handing over
 
     def collect(self) -> int:
-        """Up to max.poll.records of what is buffered, in its order; how many. poll() returns them if there are any."""
+        """Up to max.poll.records of what is buffered, in its order; how many. poll() returns
+        them if there are any.
+        """
         if not self.buffer or self.is_suspended:
             return 0
         left = self.config.max_poll_records
@@ -50,7 +53,9 @@ class Feed(Fetching):
                 is_news = True
                 share.is_new = False
             if share.partition in poisons:
-                self.hang_us += self.consumer.world.poisons.hang_us(share.partition, self.consumer.group, first, taken)
+                self.hang_us += self.consumer.world.poisons.hang_us(
+                    share.partition, self.consumer.group, first, taken
+                )
             if taken == count:
                 self.buffer.pop(0)
             else:
@@ -62,8 +67,12 @@ class Feed(Fetching):
         return taken_all
 
     def _mark_waiting(self, served: Share) -> None:
-        """All records of this batch are of one partition, and more of them lie there: the others of its owner fall behind from now on."""
-        waiting = [share for share in self.shares.values() if share is not served and not share.is_waiting]
+        """All records of this batch are of one partition, and more of them lie there: the others
+        of its owner fall behind from now on.
+        """
+        waiting = [
+            share for share in self.shares.values() if share is not served and not share.is_waiting
+        ]
         mark(self.consumer, waiting)
         for share in waiting:
             share.is_waiting = True
@@ -83,16 +92,24 @@ class Feed(Fetching):
         """What the handler takes for a batch."""
         handler, consumer = self.handler, self.consumer
         per_record, per_batch = handler.per_record, handler.per_batch
-        us = per_record.a * records if per_record.is_constant else sum_of(consumer.stream("records"), per_record, records)
+        us = (
+            per_record.a * records
+            if per_record.is_constant
+            else sum_of(consumer.stream("records"), per_record, records)
+        )
         return int((us + consumer.stream("batches").draw(per_batch)) * consumer.slowness)
 
-    # ---------------------------------------------------------------------------------------------- steady times
+    # --------------------------------------------------------------------------------- steady times
 
     def settle(self) -> bool:
-        """The application keeps up: from now on batches follow from the flow. False if it does not (yet)."""
+        """The application keeps up: from now on batches follow from the flow. False if it does
+        not (yet).
+        """
         if self.cycle is not None:
             return True
-        is_busy = bool(self.buffer)                   # it hardly ever sits in poll(), yet gets everything that has come each time
+        is_busy = bool(
+            self.buffer
+        )  # it hardly ever sits in poll(), yet gets everything that has come each time
         if self.is_suspended or (is_busy and self.consumer.world.drive is not None):
             return False
         if not self.shares and not self.consumer.membership.is_quiet():
@@ -104,10 +121,15 @@ class Feed(Fetching):
         now = self.engine.env._now
         poisons = self.consumer.world.poisons
         for share in self.shares.values():
-            if share.state != FETCHING or share.broker < 0 or (share.is_new if is_busy else share.broker not in self.flying):
+            if (
+                share.state != FETCHING
+                or share.broker < 0
+                or (share.is_new if is_busy else share.broker not in self.flying)
+            ):
                 return False
             if share.partition in poisons.by_partition and poisons.lie_ahead(
-                    share.partition, self.consumer.group, share.offset, share.flow.count(now) + 1):
+                share.partition, self.consumer.group, share.offset, share.flow.count(now) + 1
+            ):
                 return False
         cycle = cycle_of(self, now)
         if cycle is None or (is_busy and not cycle.is_full):
@@ -124,13 +146,15 @@ class Feed(Fetching):
         for share in self.shares.values():
             share.told = share.offset
             share.is_behind = share.is_waiting = False
-        self.flying.clear()                           # its answer is part of the cycle
+        self.flying.clear()  # its answer is part of the cycle
         if self.consumer.world.script.waiting:
             self.consumer.world.script.changed()
         return True
 
     def unsettle(self) -> None:
-        """Something is about to happen: positions, the Fetch in flight and the running poll() as they are now."""
+        """Something is about to happen: positions, the Fetch in flight and the running poll() as
+        they are now.
+        """
         cycle = self.cycle
         assert cycle is not None
         now = self.engine.env._now
@@ -145,8 +169,17 @@ class Feed(Fetching):
         consumer.deadline_us = cycle.poll_ends(now, self.handler.poll_timeout_us)
         timers = consumer.heartbeat.timers
         began, ended = cycle.batch_before(now)
-        before = began - 1 if began > cycle.anchor_us and now <= ended else now      # in a batch: the poll() that returned it
-        timers.polled_us = max(timers.polled_us, min(now, cycle.poll_ends(before, self.handler.poll_timeout_us) - self.handler.poll_timeout_us))
+        before = (
+            began - 1 if began > cycle.anchor_us and now <= ended else now
+        )  # in a batch: the poll() that returned it
+        timers.polled_us = max(
+            timers.polled_us,
+            min(
+                now,
+                cycle.poll_ends(before, self.handler.poll_timeout_us)
+                - self.handler.poll_timeout_us,
+            ),
+        )
         self.cycle = None
         if self.config.client_rack:
             renew_leases(self)
@@ -158,18 +191,27 @@ class Feed(Fetching):
             self._fly(broker, got, leaves, leaves + cycle.latency_us)
 
     def renew(self) -> None:
-        """Nothing was taken for a while: the next delivery of each partition is told, as after an assignment."""
+        """Nothing was taken for a while: the next delivery of each partition is told, as after
+        an assignment.
+        """
         self.awaits_first = True
         for share in self.shares.values():
             share.is_new = True
 
-    def _tell_rounds(self, cycle: Cycle, group: tuple[Flow, int, list[Partition], list[Share]], until_us: int) -> None:
+    def _tell_rounds(
+        self, cycle: Cycle, group: tuple[Flow, int, list[Partition], list[Share]], until_us: int
+    ) -> None:
         """The simplest and most frequent case: each round brings one record of each partition."""
         flow, first, partitions, shares = group
-        tell, name, latency, alike = self.consumer.tell, self.consumer.name, cycle.latency_us, dict.fromkeys
+        tell, name, latency, alike = (
+            self.consumer.tell,
+            self.consumer.name,
+            cycle.latency_us,
+            dict.fromkeys,
+        )
         for number, at in flow.arrivals(self.steady_us - latency, until_us - latency):
             if number < first:
-                continue                              # it had come with the Fetch before these times began
+                continue  # it had come with the Fetch before these times began
             age = latency if first == number else at + latency - flow.when(first)
             tell(RecordsDelivered(at + latency, name, alike(partitions, (first, number, age))))
             first = number + 1
@@ -202,7 +244,11 @@ class Feed(Fetching):
         cycle = self.cycle
         assert cycle is not None
         now = self.engine.env._now
-        arrived = cycle.batch_before(now)[0] - cycle.latency_us if cycle.period_us else now - cycle.latency_us
+        arrived = (
+            cycle.batch_before(now)[0] - cycle.latency_us
+            if cycle.period_us
+            else now - cycle.latency_us
+        )
         told: dict[Partition, tuple[int, int, int]] = {}
         self.awaits_first = False
         for partition, share in self.shares.items():
@@ -217,10 +263,14 @@ class Feed(Fetching):
             self.consumer.tell(RecordsDelivered(now, self.consumer.name, told))
 
     def tell_steady(self, until_us: int) -> None:
-        """In a trace of the whole wire: the batches of the steady time, after the fact (the trace is sorted in the end)."""
+        """In a trace of the whole wire: the batches of the steady time, after the fact (the
+        trace is sorted in the end).
+        """
         cycle = self.cycle
         assert cycle is not None
-        groups: list[tuple[Flow, int, list[Partition], list[Share]]] = []          # of one flow and equally far: told with one look
+        groups: list[
+            tuple[Flow, int, list[Partition], list[Share]]
+        ] = []  # of one flow and equally far: told with one look
         for share in self.shares.values():
             for flow, first, partitions, shares in groups:
                 if flow is share.flow and first == share.told:

@@ -1,7 +1,9 @@
-"""How records arrive at a partition: a fluid in closed form, of which whole records can be counted at any instant.
+"""How records arrive at a partition: a fluid in closed form, of which whole records can be counted
+at any instant.
 
-Record n is there from the instant at which the fluid reaches n (the first with the flow's first drop). No event per record: who
-wants to know asks how many have come by a time, or when the next one comes.
+Record n is there from the instant at which the fluid reaches n (the first with the flow's first
+drop). No event per record: who wants to know asks how many have come by a time, or when the next
+one comes.
 """
 
 from __future__ import annotations
@@ -16,28 +18,60 @@ _EPSILON = 1e-7
 
 
 class Flow:
-    """One partition's arrivals: pieces of constant or linearly changing rate, and a backlog that lay there before."""
+    """One partition's arrivals: pieces of constant or linearly changing rate, and a backlog that
+    lay there before.
+    """
 
-    __slots__ = ("_at", "_backlog", "_count", "_number", "_pieces", "_starts", "_when", "backlog", "is_flowing_since")
+    __slots__ = (
+        "_at",
+        "_backlog",
+        "_count",
+        "_number",
+        "_pieces",
+        "_starts",
+        "_when",
+        "backlog",
+        "is_flowing_since",
+    )
 
     def __init__(self, backlog: int = 0) -> None:
         self.backlog = self._backlog = backlog
         self._starts: list[int] = [0]
-        self._pieces: list[tuple[int, float, float, float]] = [(0, 0.0, 0.0, 0.0)]   # from, fluid so far, per µs, change per µs²
+        self._pieces: list[tuple[int, float, float, float]] = [
+            (0, 0.0, 0.0, 0.0)
+        ]  # from, fluid so far, per µs, change per µs²
         self.is_flowing_since = NEVER
-        self._at = self._count = self._number = self._when = -1          # the last answers: whole topics share one flow and ask the same
+        self._at = self._count = self._number = (
+            self._when
+        ) = -1  # the last answers: whole topics share one flow and ask the same
 
     def copy(self) -> Flow:
         """Another one of the same kind."""
         other = Flow(self.backlog)
-        other._starts, other._pieces, other.is_flowing_since = list(self._starts), list(self._pieces), self.is_flowing_since
+        other._starts, other._pieces, other.is_flowing_since = (
+            list(self._starts),
+            list(self._pieces),
+            self.is_flowing_since,
+        )
         return other
 
-    def change(self, at_us: int, per_second: float, until_us: int | None = None, then_per_second: float = 0.0) -> None:
-        """From this instant on so many records a second; with `until_us` the rate goes in a straight line to another one by then."""
+    def change(
+        self,
+        at_us: int,
+        per_second: float,
+        until_us: int | None = None,
+        then_per_second: float = 0.0,
+    ) -> None:
+        """From this instant on so many records a second; with `until_us` the rate goes in a
+        straight line to another one by then.
+        """
         self._at = self._number = -1
         per_us = per_second / 1e6
-        slope = 0.0 if until_us is None or until_us <= at_us else (then_per_second - per_second) / 1e6 / (until_us - at_us)
+        slope = (
+            0.0
+            if until_us is None or until_us <= at_us
+            else (then_per_second - per_second) / 1e6 / (until_us - at_us)
+        )
         fluid = self._fluid(at_us)
         if self._starts[-1] == at_us:
             self._starts.pop()
@@ -48,16 +82,28 @@ class Flow:
             self.is_flowing_since = at_us
 
     def is_like(self, other: Flow) -> bool:
-        """Do the records of both come at the very same instants? So do those of partitions that share a topic's rate evenly."""
-        return (self is other or (
-            self._pieces == other._pieces and self._backlog == other._backlog and self.is_flowing_since == other.is_flowing_since))
+        """Do the records of both come at the very same instants? So do those of partitions that
+        share a topic's rate evenly.
+        """
+        return self is other or (
+            self._pieces == other._pieces
+            and self._backlog == other._backlog
+            and self.is_flowing_since == other.is_flowing_since
+        )
 
     def delay(self, us: int) -> None:
         """Everything that was said so far happens so much later."""
         self._at = self._number = -1
         if us > 0:
-            pieces = self._pieces if self._pieces[0][2:] == (0.0, 0.0) else [(0, 0.0, 0.0, 0.0), *self._pieces]
-            self._pieces = [pieces[0], *[(start + us, fluid, per_us, slope) for start, fluid, per_us, slope in pieces[1:]]]
+            pieces = (
+                self._pieces
+                if self._pieces[0][2:] == (0.0, 0.0)
+                else [(0, 0.0, 0.0, 0.0), *self._pieces]
+            )
+            self._pieces = [
+                pieces[0],
+                *[(start + us, fluid, per_us, slope) for start, fluid, per_us, slope in pieces[1:]],
+            ]
             self._starts = [piece[0] for piece in self._pieces]
             if self.is_flowing_since < NEVER:
                 self.is_flowing_since += us
@@ -86,7 +132,9 @@ class Flow:
         elif at_us >= self._starts[-1]:
             start, fluid, per_us, slope = self._pieces[-1]
             past = at_us - start
-            self._count = self._backlog + 1 + floor(fluid + past * (per_us + slope * past / 2) + _EPSILON)
+            self._count = (
+                self._backlog + 1 + floor(fluid + past * (per_us + slope * past / 2) + _EPSILON)
+            )
         else:
             self._count = self._backlog + 1 + floor(self._fluid(at_us) + _EPSILON)
         return self._count
@@ -109,11 +157,13 @@ class Flow:
         if wanted == 0:
             return self.is_flowing_since
         pieces = self._pieces
-        at = max(0, bisect_left(pieces, wanted - _EPSILON, key=_fluid_of) - 1)       # the fluid passes it in this piece, or a later one
+        at = max(
+            0, bisect_left(pieces, wanted - _EPSILON, key=_fluid_of) - 1
+        )  # the fluid passes it in this piece, or a later one
         while at < len(pieces):
             found = _passes(pieces[at], wanted)
             if found < NEVER and (at + 1 == len(pieces) or found <= pieces[at + 1][0]):
-                for _ in range(3):                    # rounding
+                for _ in range(3):  # rounding
                     if self.count(found) > number:
                         break
                     found += 1
@@ -132,7 +182,9 @@ class Flow:
         return self._pieces[-1][3] == 0.0 and self._pieces[-1][2] > 0.0
 
     def arrivals(self, after_us: int, until_us: int) -> Iterator[tuple[int, int]]:
-        """The records that come after the one instant and up to the other, and when, while the rate is constant."""
+        """The records that come after the one instant and up to the other, and when, while the
+        rate is constant.
+        """
         start, fluid, per_us, _ = self._pieces[-1]
         number = self.count(max(after_us, start))
         at = self.when(number)
@@ -141,9 +193,11 @@ class Flow:
             number += 1
             wanted = number - self._backlog - fluid
             at = start + ceil(wanted / per_us - _EPSILON)
-            if floor((at - start) * per_us + fluid + _EPSILON) + 1 + self._backlog <= number or \
-                    floor((at - 1 - start) * per_us + fluid + _EPSILON) + 1 + self._backlog > number:
-                at = self.when(number)                # rounding
+            if (
+                floor((at - start) * per_us + fluid + _EPSILON) + 1 + self._backlog <= number
+                or floor((at - 1 - start) * per_us + fluid + _EPSILON) + 1 + self._backlog > number
+            ):
+                at = self.when(number)  # rounding
 
     def next_after(self, at_us: int) -> int:
         """When the next record after this instant arrives."""
@@ -155,7 +209,9 @@ def _fluid_of(piece: tuple[int, float, float, float]) -> float:
 
 
 def _passes(piece: tuple[int, float, float, float], wanted: float) -> int:
-    """When the piece, were it to go on for ever, brings the fluid up to this; NEVER if it does not."""
+    """When the piece, were it to go on for ever, brings the fluid up to this; NEVER if it
+    does not.
+    """
     start, fluid, per_us, slope = piece
     missing = wanted - fluid
     if missing <= _EPSILON:

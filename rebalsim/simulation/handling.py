@@ -11,7 +11,7 @@ from rebalsim.simulation.lag import mark
 from rebalsim.simulation.poll_failed import PollFailed
 from rebalsim.trace.events import HandlerReturned, HandlerStuck
 
-NOTICEABLE_US = 100_000      # a slowed batch that is late by less is told as any other
+NOTICEABLE_US = 100_000  # a slowed batch that is late by less is told as any other
 
 
 class Handling(Endpoint):
@@ -43,13 +43,17 @@ class Handling(Endpoint):
             yield from self._commit_sync()
 
     def _commit_sync(self) -> Generator[Any, Any, None]:
-        """commitSync(): the network is looked at meanwhile, but it is no poll(). Told where it cannot be answered at once."""
+        """commitSync(): the network is looked at meanwhile, but it is no poll(). Told where it
+        cannot be answered at once.
+        """
         is_stuck = not self.commits.goes_through()
         if is_stuck:
             mark(self, self.feed.shares.values())
             self.tell(HandlerStuck(self.engine.env._now, self.name, "commit", self.member.owned))
         self.is_polling = self.is_committing = True
-        how = yield from self.commits.sync(self.engine.env._now + self.config.default_api_timeout_us)
+        how = yield from self.commits.sync(
+            self.engine.env._now + self.config.default_api_timeout_us
+        )
         self.is_polling = self.is_committing = False
         if is_stuck:
             self.feed.renew()

@@ -1,7 +1,9 @@
-"""A consumer's heartbeat thread: beats, its looks at the network while the application is busy, and what it does when a timer runs out.
+"""A consumer's heartbeat thread: beats, its looks at the network while the application is busy, and
+what it does when a timer runs out.
 
-The thread never runs a callback. While the application sits in poll() it only beats; its other looks change nothing then and are no
-events. A member at rest does not beat at all: `Rest` tells what its beats would have done.
+The thread never runs a callback. While the application sits in poll() it only beats; its other
+looks change nothing then and are no events. A member at rest does not beat at all: `Rest` tells
+what its beats would have done.
 """
 
 from __future__ import annotations
@@ -15,26 +17,49 @@ from rebalsim.protocol.messages import HeartbeatRequest
 from rebalsim.simulation.engine import BEAT, Alarm
 from rebalsim.simulation.network import Call
 from rebalsim.simulation.rest import can_rest
-from rebalsim.trace.events import Fenced, MemberReset, PollExpired, RebalanceNoticed, RejoinRequested
+from rebalsim.trace.events import (
+    Fenced,
+    MemberReset,
+    PollExpired,
+    RebalanceNoticed,
+    RejoinRequested,
+)
 
 if TYPE_CHECKING:
     from rebalsim.simulation.consumer import Consumer
     from rebalsim.simulation.steady import Cycle
 
-BLOCK = 64                            # beats
+BLOCK = 64  # beats
 
 
 class HeartbeatThread:
     """HeartbeatThread.run, one look at a time."""
 
-    __slots__ = ("alarm", "block_us", "consumer", "engine", "failure", "grid_us", "in_block", "is_enabled", "is_looking_up", "late_us", "timers")
+    __slots__ = (
+        "alarm",
+        "block_us",
+        "consumer",
+        "engine",
+        "failure",
+        "grid_us",
+        "in_block",
+        "is_enabled",
+        "is_looking_up",
+        "late_us",
+        "timers",
+    )
 
     def __init__(self, consumer: Consumer) -> None:
         self.consumer = consumer
         self.engine = consumer.engine
         config = consumer.config
         tick_us = config.retry_backoff_us + consumer.world.machine.tick_late_us
-        self.timers = MemberTimers(config.heartbeat_interval_us, config.session_timeout_us, config.max_poll_interval_us, tick_us)
+        self.timers = MemberTimers(
+            config.heartbeat_interval_us,
+            config.session_timeout_us,
+            config.max_poll_interval_us,
+            tick_us,
+        )
         self.alarm = Alarm(self.engine, consumer.rank + BEAT, self.look)
         self.late_us = 0
         self.block_us = self.in_block = self.grid_us = 0
@@ -64,10 +89,12 @@ class HeartbeatThread:
         if not self.is_enabled:
             return
         consumer, timers = self.consumer, self.timers
-        if consumer.blocked_until_us > self.engine.env._now:            # the assignor runs under the lock that each turn takes
+        if (
+            consumer.blocked_until_us > self.engine.env._now
+        ):  # the assignor runs under the lock that each turn takes
             self.alarm.set(consumer.blocked_until_us)
             return
-        if consumer.coordinator is None:                                # nothing but looking for it, at each look
+        if consumer.coordinator is None:  # nothing but looking for it, at each look
             self.alarm.set(max(timers.looked_us + timers.tick_us, self.engine.env._now))
             return
         at = self.next_us()
@@ -83,7 +110,7 @@ class HeartbeatThread:
             if consumer.is_committing:
                 at = min(at, timers.look_after(timers.poll_ends_us()))
             if consumer.inbox:
-                at = min(at, self._next_look_us())                      # its batch is not done yet
+                at = min(at, self._next_look_us())  # its batch is not done yet
         self.alarm.set(max(at, self.engine.env._now))
 
     def _next_look_us(self) -> int:
@@ -96,17 +123,26 @@ class HeartbeatThread:
 
     def _last_look_us(self, cycle: Cycle) -> int:
         timers = self.timers
-        return cycle.last_look(timers.looked_us, timers.tick_us, self.engine.env._now, self.consumer.spec.handler.poll_timeout_us)
+        return cycle.last_look(
+            timers.looked_us,
+            timers.tick_us,
+            self.engine.env._now,
+            self.consumer.spec.handler.poll_timeout_us,
+        )
 
     def leave_steady_times(self, cycle: Cycle) -> None:
-        """The application leaves poll(): whoever waited for the network client's lock has its look now."""
+        """The application leaves poll(): whoever waited for the network client's lock has its
+        look now.
+        """
         timers = self.timers
         timers.looked_us = self._last_look_us(cycle)
         if timers.looked_us + timers.tick_us <= self.engine.env._now:
             timers.looked_us = self.engine.env._now
 
     def next_us(self) -> int:
-        """When the next beat leaves if nothing comes in between: told by poll() that it is due, or seen at a look of its own."""
+        """When the next beat leaves if nothing comes in between: told by poll() that it is due,
+        or seen at a look of its own.
+        """
         timers = self.timers
         cycle = self.consumer.feed.cycle
         due = timers.due_us
@@ -117,7 +153,9 @@ class HeartbeatThread:
         return due + self.late_us
 
     def sent(self, at_us: int) -> None:
-        """A beat left. In steady times beats are counted in blocks that begin on a grid, so that many can be skipped at once."""
+        """A beat left. In steady times beats are counted in blocks that begin on a grid, so that
+        many can be skipped at once.
+        """
         timers = self.timers
         timers.sent(at_us)
         self.grid_us = at_us
@@ -141,10 +179,16 @@ class HeartbeatThread:
     def mean_us(self) -> int:
         """From one beat to the next, on average."""
         cycle = self.consumer.feed.cycle
-        return self.timers.interval_us + self.late_us + (cycle.mean_wait_us(self.timers.tick_us) if cycle is not None else 0)
+        return (
+            self.timers.interval_us
+            + self.late_us
+            + (cycle.mean_wait_us(self.timers.tick_us) if cycle is not None else 0)
+        )
 
     def up_to(self, at_us: int) -> list[int]:
-        """The last two beats that left in steady times up to this instant; all before count as sent."""
+        """The last two beats that left in steady times up to this instant; all before count as
+        sent.
+        """
         cycle = self.consumer.feed.cycle
         assert cycle is not None
         if not cycle.has_batches:
@@ -179,17 +223,32 @@ class HeartbeatThread:
         if consumer.world.sleeps and can_rest(consumer):
             consumer.rest()
             return
-        if now >= timers.due_us and consumer.feed.cycle is None and not consumer.is_polling and now < timers.look_after(timers.due_us):
-            self.alarm.set(timers.look_after(timers.due_us))            # nobody tells it: it will see for itself
+        if (
+            now >= timers.due_us
+            and consumer.feed.cycle is None
+            and not consumer.is_polling
+            and now < timers.look_after(timers.due_us)
+        ):
+            self.alarm.set(
+                timers.look_after(timers.due_us)
+            )  # nobody tells it: it will see for itself
             return
         if not member.has_joined():
             self.stop()
             return
         cycle = consumer.feed.cycle
-        if cycle is None or consumer.inbox or consumer.coordinator is None or now >= timers.session_ends_us() or now >= self.next_us():
+        if (
+            cycle is None
+            or consumer.inbox
+            or consumer.coordinator is None
+            or now >= timers.session_ends_us()
+            or now >= self.next_us()
+        ):
             timers.looked_us = now
         else:
-            timers.looked_us = self._last_look_us(cycle)                # nothing to do any more: it waits until poll() lets it look
+            timers.looked_us = self._last_look_us(
+                cycle
+            )  # nothing to do any more: it waits until poll() lets it look
         if consumer.inbox:
             consumer.read_once()
             if not member.has_joined() or not self.is_enabled:
@@ -197,7 +256,7 @@ class HeartbeatThread:
                 return
         if consumer.coordinator is not None and now >= timers.session_ends_us():
             consumer.lose_coordinator("session timed out without receiving a heartbeat response")
-            consumer._incoming()                                        # disconnectAsync() wakes a poll(), which looks for it then
+            consumer._incoming()  # disconnectAsync() wakes a poll(), which looks for it then
         if consumer.coordinator is None:
             if self.is_looking_up:
                 self.is_looking_up = False
@@ -209,7 +268,9 @@ class HeartbeatThread:
             return
         elif now >= (timers.due_us if consumer.feed.cycle is None else self.next_us()):
             self.beat()
-            if consumer.inbox and consumer.feed.cycle is None:          # after a beat the next turn comes at once
+            if (
+                consumer.inbox and consumer.feed.cycle is None
+            ):  # after a beat the next turn comes at once
                 consumer.read_once()
                 self.plan()
             return
@@ -217,7 +278,9 @@ class HeartbeatThread:
 
     def _poll_has_expired(self, now: int) -> bool:
         consumer = self.consumer
-        return (not consumer.is_polling or consumer.is_committing) and now >= self.timers.poll_ends_us()
+        return (
+            not consumer.is_polling or consumer.is_committing
+        ) and now >= self.timers.poll_ends_us()
 
     def _expire(self, now: int) -> None:
         consumer = self.consumer
@@ -248,14 +311,22 @@ class HeartbeatThread:
         after = member.on_heartbeat(error, call.sent_generation, call.sent_member_id)
         if after is After.GO_ON or after is After.RETRY:
             self.timers.answered(now)
-            if after is After.RETRY and not is_known:          # Kafka logs it again with each beat until the next poll()
+            if (
+                after is After.RETRY and not is_known
+            ):  # Kafka logs it again with each beat until the next poll()
                 consumer.tell(RebalanceNoticed(now, consumer.name, "heartbeat"))
                 consumer.tell(RejoinRequested(now, consumer.name, member.rejoin_reason))
             return
         if after is After.IGNORE:
             return
-        if error is Error.COORDINATOR_NOT_AVAILABLE or error is Error.NOT_COORDINATOR or error is Error.NETWORK_EXCEPTION:
-            consumer.lose_coordinator(f"error response {error.name}" if response is not None else "disconnected")
+        if (
+            error is Error.COORDINATOR_NOT_AVAILABLE
+            or error is Error.NOT_COORDINATOR
+            or error is Error.NETWORK_EXCEPTION
+        ):
+            consumer.lose_coordinator(
+                f"error response {error.name}" if response is not None else "disconnected"
+            )
         elif not member.has_joined():
             consumer.tell(MemberReset(now, consumer.name, member.rejoin_reason))
         if error is Error.FENCED_INSTANCE_ID:
@@ -266,7 +337,12 @@ class HeartbeatThread:
             return
         config = consumer.config
         jitter = consumer.jitter()
-        self.timers.failed(now, backoff_us(self.timers.attempts, config.retry_backoff_us, config.retry_backoff_max_us, jitter))
+        self.timers.failed(
+            now,
+            backoff_us(
+                self.timers.attempts, config.retry_backoff_us, config.retry_backoff_max_us, jitter
+            ),
+        )
         if member.has_joined():
             self.plan()
         else:

@@ -1,5 +1,7 @@
-"""Corners of the lag: told where a partition stops being read, where reading begins again, piece by piece while its reader catches up, and
-where it has caught up. Between corners the lag runs straight, so nothing is told per record."""
+"""Corners of the lag: told where a partition stops being read, where reading begins again, piece
+by piece while its reader catches up, and where it has caught up. Between corners the lag runs
+straight, so nothing is told per record.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,11 @@ if TYPE_CHECKING:
 
 
 def mark(consumer: Process, shares: Iterable[Share]) -> None:
-    """Where these stand now. Steady times must be over: their positions are worked out only then."""
+    """Where these stand now. Steady times must be over: their positions are worked out only
+    then.
+    """
     world = consumer.world
-    if world.drive is not None:               # a recording tells of deliveries alone, and so does its replay
+    if world.drive is not None:  # a recording tells of deliveries alone, and so does its replay
         return
     now = world.engine.env._now
     group, tell = consumer.group, world.tell
@@ -38,4 +42,11 @@ def mark_end(world: World) -> None:
     for group, partition in world.progress.known():
         flow = world.flow(partition)
         if flow.is_flowing_since < NEVER or flow.backlog:
-            world.tell(LagMarked(now, partition, group, max(0, flow.count(now) - world.progress.of(group, partition, now))))
+            world.tell(
+                LagMarked(
+                    now,
+                    partition,
+                    group,
+                    max(0, flow.count(now) - world.progress.of(group, partition, now)),
+                )
+            )

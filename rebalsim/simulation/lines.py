@@ -1,4 +1,6 @@
-"""A consumer's lines to the brokers, and what is wrong with them: cut, or slower. Trouble of the machine: it outlives processes and connections."""
+"""A consumer's lines to the brokers, and what is wrong with them: cut, or slower. Trouble of the
+machine: it outlives processes and connections.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ class Lines:
 
     def __init__(self, consumer: Process) -> None:
         self._consumer = consumer
-        self._cuts = 0                        # cuts from the coordinator that have not healed
+        self._cuts = 0  # cuts from the coordinator that have not healed
         self._cuts_from_all = 0
         self._extras: list[Draw] = []
 
@@ -37,7 +39,12 @@ class Lines:
         if link.is_cut and not is_cut:
             link.heal(self._consumer.config.request_timeout_us)
         link.is_cut = is_cut
-        link.burden(self._extras, self._consumer.world.randomness.stream(f"extra/{self._consumer.name}") if self._extras else None)
+        link.burden(
+            self._extras,
+            self._consumer.world.randomness.stream(f"extra/{self._consumer.name}")
+            if self._extras
+            else None,
+        )
         return link
 
     def cut(self, from_all: bool) -> None:
@@ -48,8 +55,13 @@ class Lines:
             if self._consumer.is_alive:
                 for fetch in self._consumer.feed.flying.values():
                     link = self._consumer.link(fetch.broker)
-                    link.stall(max(self._consumer.engine.env._now, fetch.lands_us - link.latency_us(fetch.lands_us)))
-                self._consumer.feed.flying.clear()      # what a broker holds for it cannot be sent
+                    link.stall(
+                        max(
+                            self._consumer.engine.env._now,
+                            fetch.lands_us - link.latency_us(fetch.lands_us),
+                        )
+                    )
+                self._consumer.feed.flying.clear()  # what a broker holds for it cannot be sent
                 mark(self._consumer, self._consumer.feed.shares.values())
         else:
             self._cuts += 1

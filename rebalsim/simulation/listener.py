@@ -1,4 +1,6 @@
-"""The rebalance listener: what its callbacks cost in the poll thread, commits within them, and callbacks that throw."""
+"""The rebalance listener: what its callbacks cost in the poll thread, commits within them, and
+callbacks that throw.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,15 @@ class ListenerFailed(Exception):
 Steps = Generator[Any, Any, None]
 
 
-def call_listener(consumer: Consumer, kind: str, partitions: tuple[Partition, ...], sleeps: Callable[[int], Steps] | None = None) -> Steps:
-    """Enter and leave one callback. An empty list costs nothing. `sleeps`: how another thread than the application's passes the time."""
+def call_listener(
+    consumer: Consumer,
+    kind: str,
+    partitions: tuple[Partition, ...],
+    sleeps: Callable[[int], Steps] | None = None,
+) -> Steps:
+    """Enter and leave one callback. An empty list costs nothing. `sleeps`: how another thread
+    than the application's passes the time.
+    """
     engine = consumer.engine
     consumer.tell(CallbackBegan(engine.env._now, consumer.name, kind, partitions))
     listener = consumer.spec.listener
@@ -39,12 +48,22 @@ def call_listener(consumer: Consumer, kind: str, partitions: tuple[Partition, ..
             consumer.commits.send_async(consumer.feed.consumed())
         elif kind == "revoked" and commit != "none":
             for _ in range(len(partitions) if commit == "per-partition" else 1):
-                how = yield from consumer.commits.sync(engine.env._now + consumer.config.default_api_timeout_us)
+                how = yield from consumer.commits.sync(
+                    engine.env._now + consumer.config.default_api_timeout_us
+                )
                 if how != "ok" and not consumer.spec.handler.goes_on_after_commits:
-                    consumer.tell(CallbackEnded(engine.env._now, consumer.name, kind, partitions, thrown_by_commit(how)))
+                    consumer.tell(
+                        CallbackEnded(
+                            engine.env._now, consumer.name, kind, partitions, thrown_by_commit(how)
+                        )
+                    )
                     raise ListenerFailed(kind)
     throws = listener.throws_in == kind and consumer.thrown < listener.throws_times
-    consumer.tell(CallbackEnded(engine.env._now, consumer.name, kind, partitions, "RuntimeException" if throws else ""))
+    consumer.tell(
+        CallbackEnded(
+            engine.env._now, consumer.name, kind, partitions, "RuntimeException" if throws else ""
+        )
+    )
     if kind == "assigned":
         consumer.is_assigned = True
         consumer.world.script.noticed(consumer)
@@ -55,7 +74,13 @@ def call_listener(consumer: Consumer, kind: str, partitions: tuple[Partition, ..
 
 def _cost_us(consumer: Consumer, kind: str, count: int) -> int:
     listener, state = consumer.spec.listener, consumer.spec.state
-    cost = listener.revoked if kind == "revoked" else listener.assigned if kind == "assigned" else listener.lost
+    cost = (
+        listener.revoked
+        if kind == "revoked"
+        else listener.assigned
+        if kind == "assigned"
+        else listener.lost
+    )
     stream = consumer.stream("listener")
     took: int = stream.draw(cost.fixed)
     if not cost.per_partition.is_zero:
@@ -64,5 +89,11 @@ def _cost_us(consumer: Consumer, kind: str, count: int) -> int:
         if kind == "revoked" and state.flush_bytes_per_second:
             took += int(count * state.bytes_per_partition / state.flush_bytes_per_second * 1e6)
         elif kind == "assigned" and state.restore_bytes_per_second:
-            took += int(count * state.bytes_per_partition * (1 - state.standby_share) / state.restore_bytes_per_second * 1e6)
+            took += int(
+                count
+                * state.bytes_per_partition
+                * (1 - state.standby_share)
+                / state.restore_bytes_per_second
+                * 1e6
+            )
     return took

@@ -1,6 +1,8 @@
-"""A consumer's part in its group, in the order of ConsumerCoordinator.poll: find the coordinator, prepare, join, assign, take what is given.
+"""A consumer's part in its group, in the order of ConsumerCoordinator.poll: find the coordinator,
+prepare, join, assign, take what is given.
 
-Everything here runs in the application's thread, inside poll(); what must be decided by rule is the protocol's (classic_member).
+Everything here runs in the application's thread, inside poll(); what must be decided by rule is
+the protocol's (classic_member).
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ class Membership(Joining):
 
     __slots__ = ()
 
-    # ---------------------------------------------------------------------------------------------- ConsumerCoordinator.poll
+    # --------------------------------------------------------------------- ConsumerCoordinator.poll
 
     def begin_turn(self) -> bool:
         """What each turn begins with. True if that is all, as mostly; else `poll` goes on."""
@@ -34,9 +36,14 @@ class Membership(Joining):
         if beats.failure is not None:
             raise PollFailed(exception_name(beats.failure), True)
         is_steady = consumer.feed.cycle is not None
-        if not is_steady:                                       # else beats and commits keep their own time, whoever is awake
+        if not is_steady:  # else beats and commits keep their own time, whoever is awake
             beats.timers.polled_us = now
-            if beats.is_enabled and now >= beats.timers.due_us and member.has_joined() and consumer.coordinator is not None:
+            if (
+                beats.is_enabled
+                and now >= beats.timers.due_us
+                and member.has_joined()
+                and consumer.coordinator is not None
+            ):
                 beats.beat()
         if consumer.coordinator is None or self.must_join():
             return False
@@ -49,10 +56,14 @@ class Membership(Joining):
             consumer.commits.maybe_auto()
 
     def poll(self) -> Generator[Any, Any, bool]:
-        """The rest of a turn; False if positions must wait (no coordinator, or a join that is not finished)."""
+        """The rest of a turn; False if positions must wait (no coordinator, or a join that is
+        not finished).
+        """
         consumer, member = self.consumer, self.member
         now, is_steady = self.engine.env._now, consumer.feed.cycle is not None
-        if consumer.coordinator is None and not (yield from self.find_coordinator(consumer.deadline_us)):
+        if consumer.coordinator is None and not (
+            yield from self.find_coordinator(consumer.deadline_us)
+        ):
             return False
         while self.must_join():
             if consumer.coordinator is None:
@@ -60,7 +71,9 @@ class Membership(Joining):
             if member.needs_prepare:
                 if consumer.pattern is not None and not self.prepare_ends_us:
                     yield from self._look_for_topics()
-                member.needs_prepare = False               # before: the heartbeat thread may set it anew meanwhile, and a callback that throws is not repeated
+                # before: the heartbeat thread may set it anew meanwhile, and a callback that throws
+                # is not repeated
+                member.needs_prepare = False
                 if not (yield from self._prepare()):
                     member.needs_prepare = True
                     return False
@@ -68,7 +81,9 @@ class Membership(Joining):
                 self._send_join()
             consumer.read()
             if consumer.blocked_until_us > self.engine.env._now:
-                yield from consumer.sleep(consumer.blocked_until_us)      # the leader computes in this thread
+                yield from consumer.sleep(
+                    consumer.blocked_until_us
+                )  # the leader computes in this thread
             if self.result is None:
                 return False
             after, error = self.result
@@ -77,7 +92,10 @@ class Membership(Joining):
                     yield from self._complete()
                 else:
                     self.is_pending, self.result = False, None
-                    member.request_rejoin("rebalance failed since the generation/state was modified by heartbeat thread")
+                    member.request_rejoin(
+                        "rebalance failed since the generation/state was modified by heartbeat "
+                        "thread"
+                    )
                     member.needs_prepare = True
                 continue
             self.is_pending, self.result = False, None
@@ -91,7 +109,8 @@ class Membership(Joining):
         return True
 
     def _look_for_topics(self) -> Generator[Any, Any, None]:
-        """A pattern subscriber asks for fresh metadata before it joins, so that a new topic costs one rebalance and not one for each member.
+        """A pattern subscriber asks for fresh metadata before it joins, so that a new topic costs
+        one rebalance and not one for each member.
 
         Not where the last answer is younger than retry.backoff.ms (Metadata.timeToAllowUpdate).
         """
@@ -105,12 +124,19 @@ class Membership(Joining):
 
     def has_to_try_again(self) -> bool:
         """Will the next pass do what this one could not: find the coordinator, or join?"""
-        return self.consumer.coordinator is None or (self.member.needs_rejoin and not self.is_pending)
+        return self.consumer.coordinator is None or (
+            self.member.needs_rejoin and not self.is_pending
+        )
 
     def is_quiet(self) -> bool:
         """A member in good standing, with nothing under way that it waits for."""
         member = self.member
-        return member.state is MemberState.STABLE and not member.needs_rejoin and not self.is_pending and self.consumer.coordinator is not None
+        return (
+            member.state is MemberState.STABLE
+            and not member.needs_rejoin
+            and not self.is_pending
+            and self.consumer.coordinator is not None
+        )
 
     def must_join(self) -> bool:
         """rejoinNeededOrPending, with what the leader and the subscription may have noticed."""
@@ -118,7 +144,9 @@ class Membership(Joining):
         if member.needs_rejoin or self.is_pending:
             return True
         consumer = self.consumer
-        if member.snapshot is not None and member.snapshot != consumer.metadata.snapshot(consumer.group_topics):
+        if member.snapshot is not None and member.snapshot != consumer.metadata.snapshot(
+            consumer.group_topics
+        ):
             self._ask("cached metadata has changed")
             return True
         if member.joined_topics is not None and member.joined_topics != consumer.topics:
@@ -126,7 +154,7 @@ class Membership(Joining):
             return True
         return False
 
-    # ---------------------------------------------------------------------------------------------- discovery
+    # ------------------------------------------------------------------------------------ discovery
 
     def find_coordinator(self, until_us: int) -> Generator[Any, Any, bool]:
         """ensureCoordinatorReady: blocks in poll() until it is found or the time is over."""
@@ -142,26 +170,32 @@ class Membership(Joining):
             if consumer.coordinator is not None:
                 if self.engine.env._now >= consumer.unavailable_us.get(consumer.coordinator, 0):
                     break
-                consumer.lose_again()                  # found where the client has just hung up: reconnect.backoff.ms is not over
+                # found where the client has just hung up: reconnect.backoff.ms is not over
+                consumer.lose_again()
             config = consumer.config
             jitter = consumer.jitter()
-            pause = backoff_us(attempt, config.retry_backoff_us, config.retry_backoff_max_us, jitter)
+            pause = backoff_us(
+                attempt, config.retry_backoff_us, config.retry_backoff_max_us, jitter
+            )
             attempt += 1
             if self.engine.env._now >= until_us:
                 return False
             yield from consumer.sleep(min(until_us, self.engine.env._now + pause))
         return True
 
-    # ---------------------------------------------------------------------------------------------- preparing
+    # ------------------------------------------------------------------------------------ preparing
 
     def _prepare(self) -> Generator[Any, Any, bool]:
-        """onJoinPrepare: commit (eager: with everything marked for revocation), wait for it over as many passes as it takes, revoke."""
+        """onJoinPrepare: commit (eager: with everything marked for revocation), wait for it over
+        as many passes as it takes, revoke.
+        """
         consumer, member = self.consumer, self.member
         now = self.engine.env._now
         if not self.prepare_ends_us:
             self.prepare_ends_us = now + consumer.config.max_poll_interval_us
         if consumer.feed.cycle is not None:
-            consumer.commits.make_up()                     # the application's own commits of steady times, before the revocation ends them
+            # the application's own commits of steady times, before the revocation ends them
+            consumer.commits.make_up()
         if consumer.commits.is_auto and self.commit is None:
             if not member.is_cooperative:
                 consumer.feed.suspend()
@@ -169,16 +203,26 @@ class Membership(Joining):
             if offsets:
                 box: list[Any] = []
                 self.commit = box
-                if consumer.commits.request(
-                        offsets, lambda call, response: box.append((call, response)), is_before_rebalance=True) is None:
-                    box.append(None)                   # refused by the client itself: goes on without
+                if (
+                    consumer.commits.request(
+                        offsets,
+                        lambda call, response: box.append((call, response)),
+                        is_before_rebalance=True,
+                    )
+                    is None
+                ):
+                    box.append(None)  # refused by the client itself: goes on without
         if self.commit is not None:
             if not self.commit:
                 consumer.read()
             if not self.commit and now < self.prepare_ends_us:
                 return False
             answer = self.commit.pop() if self.commit else None
-            if answer is not None and consumer.commits.outcome(*answer) == "later" and now < self.prepare_ends_us:
+            if (
+                answer is not None
+                and consumer.commits.outcome(*answer) == "later"
+                and now < self.prepare_ends_us
+            ):
                 self.commit = None
                 return False
         kind, partitions = member.prepare(consumer.topics)
@@ -193,11 +237,11 @@ class Membership(Joining):
             member.drop(partitions)
             consumer.feed.assign(member.owned)
         member.is_leader = False
-        if failed is not None:                         # thrown only after the assignment is gone
+        if failed is not None:  # thrown only after the assignment is gone
             raise PollFailed("KafkaException", False)
         return True
 
-    # ---------------------------------------------------------------------------------------------- taking the assignment
+    # ------------------------------------------------------------------------ taking the assignment
 
     def _complete(self) -> Generator[Any, Any, None]:
         """onJoinComplete."""
@@ -223,42 +267,63 @@ class Membership(Joining):
             if consumer.commits.is_auto:
                 consumer.commits.due_us = self.engine.env._now + consumer.commits.interval_us
             member.owned = given
-            if added or revoked or consumer.feed.is_suspended or len(consumer.feed.shares) != len(given):
+            if (
+                added
+                or revoked
+                or consumer.feed.is_suspended
+                or len(consumer.feed.shares) != len(given)
+            ):
                 consumer.feed.assign(given)
             try:
                 yield from call_listener(consumer, "assigned", added)
             except ListenerFailed as e:
                 failed = failed or e
         if failed is not None:
-            raise PollFailed("KafkaException", False)  # the result stays: the next poll() completes again, with nothing added
+            raise PollFailed(
+                "KafkaException", False
+            )  # the result stays: the next poll() completes again, with nothing added
         self.is_pending, self.result = False, None
         member.needs_prepare = True
 
-    # ---------------------------------------------------------------------------------------------- what commits tell
+    # ---------------------------------------------------------------------------- what commits tell
 
     def commit_disowned(self, error: Error) -> None:
-        """An OffsetCommit tells that the group does not know this member, or not in this generation: what it owns is lost before it joins again."""
+        """An OffsetCommit tells that the group does not know this member, or not in this
+        generation: what it owns is lost before it joins again.
+        """
         member = self.member
-        member.reset(keeps_id=error is Error.ILLEGAL_GENERATION, reason=f"encountered {error.name} from OffsetCommit response")
-        self.consumer.tell(MemberReset(self.engine.env._now, self.consumer.name, member.rejoin_reason))
+        member.reset(
+            keeps_id=error is Error.ILLEGAL_GENERATION,
+            reason=f"encountered {error.name} from OffsetCommit response",
+        )
+        self.consumer.tell(
+            MemberReset(self.engine.env._now, self.consumer.name, member.rejoin_reason)
+        )
 
     def commit_fenced(self, error: Error) -> None:
         """An OffsetCommit tells that another has taken this one's place: the next poll() throws."""
         self.consumer.heartbeat.failure = error
 
-    # ---------------------------------------------------------------------------------------------- leaving
+    # -------------------------------------------------------------------------------------- leaving
 
     def leave(self, reason: str, *, is_forced: bool = False, is_barred: bool = False) -> bool:
-        """maybeLeaveGroup: a LeaveGroup that nobody waits for, if dynamic; the identity is forgotten in any case. True if it was sent."""
+        """maybeLeaveGroup: a LeaveGroup that nobody waits for, if dynamic; the identity is
+        forgotten in any case. True if it was sent.
+        """
         consumer, member = self.consumer, self.member
         now = self.engine.env._now
         sends = (
-            not is_barred and (member.instance_id is None or is_forced) and consumer.coordinator is not None
-            and member.state is not MemberState.UNJOINED and member.member_id != ""
+            not is_barred
+            and (member.instance_id is None or is_forced)
+            and consumer.coordinator is not None
+            and member.state is not MemberState.UNJOINED
+            and member.member_id != ""
         )
         if sends:
             consumer.tell(LeaveSent(now, consumer.name, reason))
-            request = LeaveGroupRequest((LeavingMember(member.member_id, member.instance_id, reason),))
+            request = LeaveGroupRequest(
+                (LeavingMember(member.member_id, member.instance_id, reason),)
+            )
             consumer.send(consumer.call("LeaveGroup", request, _ignore))
         member.reset(keeps_id=False, reason="consumer pro-actively leaving the group")
         consumer.tell(MemberReset(now, consumer.name, member.rejoin_reason))

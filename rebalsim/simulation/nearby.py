@@ -1,8 +1,10 @@
-"""Followers that serve fetches (KIP-392): the leader sends a client with a rack to the replica nearby, for as long as metadata.max.age.ms.
+"""Followers that serve fetches (KIP-392): the leader sends a client with a rack to the replica
+nearby, for as long as metadata.max.age.ms.
 
-A partition's first Fetch goes to its leader, and so do all look-ups. Where the brokers' selector knows a replica nearer to the client, the
-leader answers at once, without records of that partition, and the next Fetch goes there; when the time is over, to the leader again. In
-steady times that detour of a round trip is not told, only its phase is kept.
+A partition's first Fetch goes to its leader, and so do all look-ups. Where the brokers' selector
+knows a replica nearer to the client, the leader answers at once, without records of that
+partition, and the next Fetch goes there; when the time is over, to the leader again. In steady
+times that detour of a round trip is not told, only its phase is kept.
 """
 
 from __future__ import annotations
@@ -22,7 +24,11 @@ def sent_elsewhere(feed: Fetching, broker: int, shares: list[Share]) -> list[Sha
     brokers, rack = feed.consumer.world.brokers, feed.config.client_rack
     if not brokers.follows_racks or not rack:
         return []
-    return [share for share in shares if brokers.leaders[share.partition] == broker != brokers.reads_from(share.partition, rack)]
+    return [
+        share
+        for share in shares
+        if brokers.leaders[share.partition] == broker != brokers.reads_from(share.partition, rack)
+    ]
 
 
 def go_elsewhere(feed: Fetching, fetch: Fetch) -> None:
@@ -31,7 +37,9 @@ def go_elsewhere(feed: Fetching, fetch: Fetch) -> None:
     for share in fetch.elsewhere:
         if feed.shares.get(share.partition) is share and share.broker == fetch.broker:
             tell_bytes(feed.consumer, (share,))
-            share.broker = feed.consumer.world.brokers.reads_from(share.partition, feed.config.client_rack)
+            share.broker = feed.consumer.world.brokers.reads_from(
+                share.partition, feed.config.client_rack
+            )
             share.leased_us = now
 
 
@@ -54,7 +62,9 @@ def renew_leases(feed: Fetching) -> None:
 def lose_replica(consumer: Consumer, broker: int) -> None:
     """A follower is gone, and the connection with it: back to the leaders."""
     feed = consumer.feed
-    mine = [share for share in feed.shares.values() if share.broker == broker and share.leased_us >= 0]
+    mine = [
+        share for share in feed.shares.values() if share.broker == broker and share.leased_us >= 0
+    ]
     if not mine:
         return
     consumer.settle_accounts()

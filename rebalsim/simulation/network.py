@@ -1,4 +1,6 @@
-"""The network: one-way latency per link, messages in order on each connection, and what is lost while a link is cut."""
+"""The network: one-way latency per link, messages in order on each connection, and what is lost
+while a link is cut.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +19,43 @@ if TYPE_CHECKING:
 class Call:
     """A request on its way, and what its sender does with the answer."""
 
-    __slots__ = ("answer", "api", "api_generation", "broker", "consumer", "expires_us", "handle", "is_before_rebalance", "is_quiet", "life", "link",
-                 "number", "request", "response", "sent_generation", "sent_member_id", "sent_us", "told")
+    __slots__ = (
+        "answer",
+        "api",
+        "api_generation",
+        "broker",
+        "consumer",
+        "expires_us",
+        "handle",
+        "is_before_rebalance",
+        "is_quiet",
+        "life",
+        "link",
+        "number",
+        "request",
+        "response",
+        "sent_generation",
+        "sent_member_id",
+        "sent_us",
+        "told",
+    )
 
-    def __init__(self, consumer: Endpoint, api: str, number: int, request: Any, handle: Any, sent_us: int, broker: int) -> None:
+    def __init__(
+        self,
+        consumer: Endpoint,
+        api: str,
+        number: int,
+        request: Any,
+        handle: Any,
+        sent_us: int,
+        broker: int,
+    ) -> None:
         self.consumer = consumer
         self.life: int = consumer.life
         self.api = api
         self.number = number
         self.request = request
-        self.handle = handle                  # called with (call, response) by whichever thread reads the answer
+        self.handle = handle  # called with (call, response) by whichever thread reads the answer
         self.sent_us = sent_us
         self.broker = broker
         self.response: Any = None
@@ -34,17 +63,30 @@ class Call:
         self.sent_generation = -1
         self.sent_member_id = ""
         self.expires_us = 0
-        self.told = -1                        # its number in the trace, if it is told
-        self.is_before_rebalance = False      # the commit from which on nothing is handed over: always told
-        self.is_quiet = False                 # a beat or commit that changes nothing: told only in a trace of the whole wire
+        self.told = -1  # its number in the trace, if it is told
+        self.is_before_rebalance = (
+            False  # the commit from which on nothing is handed over: always told
+        )
+        self.is_quiet = (
+            False  # a beat or commit that changes nothing: told only in a trace of the whole wire
+        )
 
 
-RETRANSMITTED_AFTER_US = 200_000      # Linux: the least time after which TCP sends again, and twice as long each time
-CONNECTION_REQUESTS_US = (0, 1_000_000, 3_000_000, 7_000_000, 15_000_000)      # Linux: when TCP asks for a connection, from the first time on
-SETUP_US = 10_000_000                 # socket.connection.setup.timeout.ms: how long a client waits for one, twice as long each time …
-MOST_SETUP_US = 30_000_000            # … but no longer than socket.connection.setup.timeout.max.ms
-RECONNECT_US = 50_000                 # reconnect.backoff.ms, likewise …
-MOST_RECONNECT_US = 1_000_000         # … up to reconnect.backoff.max.ms
+RETRANSMITTED_AFTER_US = (
+    200_000  # Linux: the least time after which TCP sends again, and twice as long each time
+)
+CONNECTION_REQUESTS_US = (
+    0,
+    1_000_000,
+    3_000_000,
+    7_000_000,
+    15_000_000,
+)  # Linux: when TCP asks for a connection, from the first time on
+# socket.connection.setup.timeout.ms: how long a client waits for one, twice as long each time …
+SETUP_US = 10_000_000
+MOST_SETUP_US = 30_000_000  # … but no longer than socket.connection.setup.timeout.max.ms
+RECONNECT_US = 50_000  # reconnect.backoff.ms, likewise …
+MOST_RECONNECT_US = 1_000_000  # … up to reconnect.backoff.max.ms
 
 
 class Disconnected:
@@ -60,16 +102,46 @@ DISCONNECTED = Disconnected()
 
 
 class Link:
-    """One connection of a consumer with a broker: latency each way, and the order of what is under way.
+    """One connection of a consumer with a broker: latency each way, and the order of what is under
+    way.
 
-    A broker takes the next request from a connection only when it has answered the one before (SocketServer mutes the channel). So
-    whatever is sent behind a parked Fetch or JoinGroup waits with it.
+    A broker takes the next request from a connection only when it has answered the one before
+    (SocketServer mutes the channel). So whatever is sent behind a parked Fetch or JoinGroup
+    waits with it.
     """
 
-    __slots__ = ("_draw", "_extra_stream", "_extras", "_last_down", "_last_up", "_opened_us", "_stream", "at_work", "broker", "busy_us", "connect_us",
-                 "engine", "extra_us", "fixed_us", "held", "is_cut", "is_open", "rank", "stalled_us", "waiting")
+    __slots__ = (
+        "_draw",
+        "_extra_stream",
+        "_extras",
+        "_last_down",
+        "_last_up",
+        "_opened_us",
+        "_stream",
+        "at_work",
+        "broker",
+        "busy_us",
+        "connect_us",
+        "engine",
+        "extra_us",
+        "fixed_us",
+        "held",
+        "is_cut",
+        "is_open",
+        "rank",
+        "stalled_us",
+        "waiting",
+    )
 
-    def __init__(self, engine: Engine, broker: int, rank: int, latency: Draw, stream: Stream | None, connect_us: int = 0) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        broker: int,
+        rank: int,
+        latency: Draw,
+        stream: Stream | None,
+        connect_us: int = 0,
+    ) -> None:
         self.engine = engine
         self.broker = broker
         self.rank = rank
@@ -80,14 +152,21 @@ class Link:
         self._extra_stream: Stream | None = None
         self.extra_us = 0
         self.is_cut = False
-        self.held: list[tuple[bool, Call, Any]] = []      # sent while it was cut: (to the broker?, call, deliver)
-        self.stalled_us = 0                   # when the first of them, or of the answers that a broker has for it, was sent
-        self.connect_us = connect_us          # what a client adds to that
-        self.is_open = False                  # the first message waits for the connection: TCP and ApiVersions, a round trip each
-        self.at_work: Call | None = None      # at the coordinator: what is not answered yet …
-        self.waiting: list[Call] = []         # … and what has come since
-        self.busy_us = 0                      # for data, where every answer is known in advance: when the broker turns to the next
-        self._opened_us = 0                   # when the message arrives for which the connection was made
+        self.held: list[
+            tuple[bool, Call, Any]
+        ] = []  # sent while it was cut: (to the broker?, call, deliver)
+        self.stalled_us = (
+            0  # when the first of them, or of the answers that a broker has for it, was sent
+        )
+        self.connect_us = connect_us  # what a client adds to that
+        # the first message waits for the connection: TCP and ApiVersions, a round trip each
+        self.is_open = False
+        self.at_work: Call | None = None  # at the coordinator: what is not answered yet …
+        self.waiting: list[Call] = []  # … and what has come since
+        self.busy_us = (
+            0  # for data, where every answer is known in advance: when the broker turns to the next
+        )
+        self._opened_us = 0  # when the message arrives for which the connection was made
         self._last_up = 0
         self._last_down = 0
 
@@ -97,17 +176,25 @@ class Link:
         return self.is_open and not self.is_cut
 
     def latency_us(self, at_us: int) -> int:
-        """One way, for a message that leaves at this instant. A matter of the instant alone, so that beats can be told in advance."""
+        """One way, for a message that leaves at this instant. A matter of the instant alone, so
+        that beats can be told in advance.
+        """
         if self.fixed_us >= 0:
             return self.fixed_us + self.extra_us
-        latency = self._stream.draw_at(self._draw, at_us) if self._stream is not None else int(self._draw.a)
+        latency = (
+            self._stream.draw_at(self._draw, at_us)
+            if self._stream is not None
+            else int(self._draw.a)
+        )
         for extra in self._extras:
             assert self._extra_stream is not None
             latency += self._extra_stream.draw_at(extra, at_us)
         return latency + self.extra_us
 
     def burden(self, extras: list[Draw], stream: Stream | None) -> None:
-        """So much more latency: constant parts are added once and for all, the others are drawn for each message."""
+        """So much more latency: constant parts are added once and for all, the others are drawn
+        for each message.
+        """
         self.extra_us = sum(int(extra.a) for extra in extras if extra.is_constant)
         self._extras = tuple([extra for extra in extras if not extra.is_constant])
         self._extra_stream = stream
@@ -122,7 +209,8 @@ class Link:
         return max(now_us + up, self.busy_us)
 
     def up(self, call: Call, deliver: Any, work_us: int = 0) -> None:
-        """To the broker: `deliver(event)` with the call as the event's value. Held up while the link is cut.
+        """To the broker: `deliver(event)` with the call as the event's value. Held up while the
+        link is cut.
 
         `work_us`: what it costs both ends to make and to take apart.
         """
@@ -137,7 +225,7 @@ class Link:
             at += 4 * self.latency_us(now) + self.connect_us
             self._opened_us = at
         at += work_us
-        if call.is_quiet:                     # those could not be told in advance if they minded the order
+        if call.is_quiet:  # those could not be told in advance if they minded the order
             if at < self._opened_us:
                 at = self._opened_us
         else:
@@ -148,7 +236,9 @@ class Link:
         engine.at(at, self.rank + ARRIVES, deliver, call)
 
     def keep_order(self, call: Call, at_us: int, *, is_up: bool) -> None:
-        """A message that was made up for lands at this instant: none that leaves later overtakes it."""
+        """A message that was made up for lands at this instant: none that leaves later overtakes
+        it.
+        """
         if call.is_quiet:
             return
         if is_up:
@@ -166,7 +256,9 @@ class Link:
         self.stalled_us = min(self.stalled_us, from_us) if self.stalled_us else from_us
 
     def heal(self, patience_us: int) -> None:
-        """What was held up comes when TCP, or a client that has lost patience with the connection, tries the next time."""
+        """What was held up comes when TCP, or a client that has lost patience with the
+        connection, tries the next time.
+        """
         now = self.engine.env._now
         self.is_cut = False
         held, self.held = self.held, []
@@ -182,7 +274,9 @@ class Link:
         for is_up, call, deliver in held:
             if not is_up:
                 self.down(call, deliver)
-            elif call.consumer.calls.get(call.number) is call:        # else its sender has given it up, and the connection with it
+            elif (
+                call.consumer.calls.get(call.number) is call
+            ):  # else its sender has given it up, and the connection with it
                 self.up(call, deliver)
 
     def down(self, call: Call, deliver: Any) -> None:
@@ -201,8 +295,10 @@ class Link:
 
 
 def gets_through(since_us: int, now_us: int, is_open: bool, patience_us: int) -> tuple[int, bool]:
-    """When the first attempt after the line healed (now) is made, of what was stalled since; and whether on the same connection. A client gives a
-    connection up when an answer has not come for request.timeout.ms, and one that is not made yet with its set-up timeout."""
+    """When the first attempt after the line healed (now) is made, of what was stalled since; and
+    whether on the same connection. A client gives a connection up when an answer has not come
+    for request.timeout.ms, and one that is not made yet with its set-up timeout.
+    """
     attempt = since_us
     if is_open:
         timer, again = RETRANSMITTED_AFTER_US, since_us + RETRANSMITTED_AFTER_US
@@ -221,8 +317,12 @@ def gets_through(since_us: int, now_us: int, is_open: bool, patience_us: int) ->
         setup, backoff = min(2 * setup, MOST_SETUP_US), min(2 * backoff, MOST_RECONNECT_US)
 
 
-def latency_between(network: Network, consumer: str, consumer_rack: str, broker: int, broker_rack: str) -> Draw:
-    """The most particular latency that is stated for these two ends: a link of theirs, of their racks, across racks, or the general one."""
+def latency_between(
+    network: Network, consumer: str, consumer_rack: str, broker: int, broker_rack: str
+) -> Draw:
+    """The most particular latency that is stated for these two ends: a link of theirs, of their
+    racks, across racks, or the general one.
+    """
     ends = ({consumer, consumer_rack}, {f"broker-{broker}", broker_rack})
     best: tuple[int, Draw] | None = None
     for link in network.links:
@@ -233,16 +333,31 @@ def latency_between(network: Network, consumer: str, consumer_rack: str, broker:
                     best = (weight, link.latency)
     if best is not None:
         return best[1]
-    if network.cross_rack is not None and consumer_rack and broker_rack and consumer_rack != broker_rack:
+    if (
+        network.cross_rack is not None
+        and consumer_rack
+        and broker_rack
+        and consumer_rack != broker_rack
+    ):
         return network.cross_rack
     return network.latency
 
 
 def connect(
-    engine: Engine, randomness: Randomness, network: Network, name: str, rack: str, broker: int, broker_rack: str, rank: int, kind: str,
+    engine: Engine,
+    randomness: Randomness,
+    network: Network,
+    name: str,
+    rack: str,
+    broker: int,
+    broker_rack: str,
+    rank: int,
+    kind: str,
     connect_us: int = 0,
 ) -> Link:
-    """The consumer's connection of this kind (its coordinator has one of its own) with the broker."""
+    """The consumer's connection of this kind (its coordinator has one of its own) with the
+    broker.
+    """
     latency = latency_between(network, name, rack, broker, broker_rack)
     stream = None if latency.is_constant else randomness.stream(f"network/{name}/{broker}/{kind}")
     return Link(engine, broker, rank, latency, stream, connect_us)

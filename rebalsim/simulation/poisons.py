@@ -1,4 +1,6 @@
-"""Records that hang their handlers, and who has suffered from them. A group suffers for itself: each has its own count."""
+"""Records that hang their handlers, and who has suffered from them. A group suffers for itself:
+each has its own count.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ class Poisoned:
         self.for_ = for_
         self.times = times
         self.stream = stream
-        self.delivered: dict[str, int] = {}       # group → how often it hung somebody
+        self.delivered: dict[str, int] = {}  # group → how often it hung somebody
 
 
 class Poisons:
@@ -35,8 +37,12 @@ class Poisons:
         self.world = world
         self.by_partition: dict[Partition, list[Poisoned]] = {}
 
-    def add(self, partition: Partition, offset: int, for_: Draw, times: int | None, stream: Stream) -> None:
-        """Whoever reads along quietly must look at each record from the instant at which this one arrives."""
+    def add(
+        self, partition: Partition, offset: int, for_: Draw, times: int | None, stream: Stream
+    ) -> None:
+        """Whoever reads along quietly must look at each record from the instant at which this
+        one arrives.
+        """
         self.by_partition.setdefault(partition, []).append(Poisoned(offset, for_, times, stream))
         engine = self.world.engine
         arrives = self.world.flow(partition).when(offset)
@@ -52,7 +58,8 @@ class Poisons:
     def lie_ahead(self, partition: Partition, group: str, offset: int, upto: int) -> bool:
         """Is there one among the records from this offset up to (not with) the other?"""
         return any(
-            offset <= poisoned.offset < upto and (poisoned.times is None or poisoned.delivered.get(group, 0) < poisoned.times)
+            offset <= poisoned.offset < upto
+            and (poisoned.times is None or poisoned.delivered.get(group, 0) < poisoned.times)
             for poisoned in self.by_partition.get(partition, ())
         )
 

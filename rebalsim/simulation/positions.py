@@ -1,9 +1,12 @@
-"""Where to read from: committed offsets, their validation, resets; each only in a pass of poll() in which the group had nothing to do.
+"""Where to read from: committed offsets, their validation, resets; each only in a pass of poll() in
+which the group had nothing to do.
 
-updateFetchPositions in Kafka's order: validations are sent first, so what OffsetFetch brings is validated in the next pass. That pass
-comes at once, because the answer wakes the poll(); but the wake-up may be spent when poll() would wait, and then that pass comes
-retry.backoff.ms later or with the next network event: where the poll() had run out of time when OffsetFetch was sent, so that its last,
-non-blocking pass reads the answer; or where the heartbeat thread waited for the network while the answer did, and has its pass first.
+updateFetchPositions in Kafka's order: validations are sent first, so what OffsetFetch brings is
+validated in the next pass. That pass comes at once, because the answer wakes the poll(); but the
+wake-up may be spent when poll() would wait, and then that pass comes retry.backoff.ms later or
+with the next network event: where the poll() had run out of time when OffsetFetch was sent, so
+that its last, non-blocking pass reads the answer; or where the heartbeat thread waited for the
+network while the answer did, and has its pass first.
 """
 
 from __future__ import annotations
@@ -33,14 +36,20 @@ class Positions:
     def __init__(self, consumer: Consumer) -> None:
         self.consumer = consumer
         self.engine = consumer.engine
-        self.is_missing = False               # some partition has no valid position: poll() waits retry.backoff.ms at most
-        self.asked: tuple[Any, ...] | None = None     # the partitions and generation of the OffsetFetch under way
+        self.is_missing = (
+            False  # some partition has no valid position: poll() waits retry.backoff.ms at most
+        )
+        self.asked: tuple[Any, ...] | None = (
+            None  # the partitions and generation of the OffsetFetch under way
+        )
         self.answer: Any = None
         self.asked_us = 0
-        self.is_late = False                  # the wake-up by its answer is spent
+        self.is_late = False  # the wake-up by its answer is spent
 
     def begin_update(self) -> bool:
-        """updateFetchPositions as far as nothing has to be waited for. True if that is all, as mostly; else `update` goes on."""
+        """updateFetchPositions as far as nothing has to be waited for. True if that is all, as
+        mostly; else `update` goes on.
+        """
         feed = self.consumer.feed
         self.is_missing = False
         if feed.cycle is not None:
@@ -69,17 +78,21 @@ class Positions:
             raise PollFailed("NoOffsetForPartitionException", True)
         self._reset(resetting)
         self.is_missing = True
-        if not self.is_late:                  # the answer's handler wakes the poll: the next pass comes at once
-            self._validate([share for share in shares if share.state == VALIDATING and share.call is None])
+        if not self.is_late:  # the answer's handler wakes the poll: the next pass comes at once
+            self._validate(
+                [share for share in shares if share.state == VALIDATING and share.call is None]
+            )
         self.is_late = False
         return True
 
-    # ---------------------------------------------------------------------------------------------- committed offsets
+    # ---------------------------------------------------------------------------- committed offsets
 
     def _committed(self, shares: list[Share]) -> Generator[Any, Any, bool]:
         consumer = self.consumer
         wanted = (consumer.member.generation, tuple([share.partition for share in shares]))
-        if consumer.coordinator is None and not (yield from consumer.membership.find_coordinator(consumer.deadline_us)):
+        if consumer.coordinator is None and not (
+            yield from consumer.membership.find_coordinator(consumer.deadline_us)
+        ):
             return False
         attempts = 0
         while True:
@@ -87,7 +100,9 @@ class Positions:
                 self.asked = wanted
                 self.answer = None
                 share = consumer.world.machine.spends_wake_up
-                self.is_late = self.engine.env._now >= consumer.deadline_us and (share >= 1.0 or consumer.stream("positions").unit() < share)
+                self.is_late = self.engine.env._now >= consumer.deadline_us and (
+                    share >= 1.0 or consumer.stream("positions").unit() < share
+                )
                 self.asked_us = self.engine.env._now
                 call = consumer.call("OffsetFetch", OffsetFetchRequest(wanted[1]), self._answered)
                 consumer.send(call)
@@ -98,19 +113,32 @@ class Positions:
             answer, self.answer, self.asked = self.answer, None, None
             if answer.error is Error.NONE:
                 beats = consumer.heartbeat
-                self.is_late = self.is_late or (beats.is_enabled and self.asked_us < beats.timers.look_after(self.asked_us + 1) <= self.engine.env._now)
+                self.is_late = self.is_late or (
+                    beats.is_enabled
+                    and self.asked_us
+                    < beats.timers.look_after(self.asked_us + 1)
+                    <= self.engine.env._now
+                )
                 self._take(shares, answer.offsets)
                 return True
-            if answer.error in (Error.NOT_COORDINATOR, Error.COORDINATOR_NOT_AVAILABLE, Error.NETWORK_EXCEPTION):
+            if answer.error in (
+                Error.NOT_COORDINATOR,
+                Error.COORDINATOR_NOT_AVAILABLE,
+                Error.NETWORK_EXCEPTION,
+            ):
                 consumer.lose_coordinator(f"error response {answer.error.name}")
             config = consumer.config
-            pause = backoff_us(attempts, config.retry_backoff_us, config.retry_backoff_max_us, consumer.jitter())
+            pause = backoff_us(
+                attempts, config.retry_backoff_us, config.retry_backoff_max_us, consumer.jitter()
+            )
             attempts += 1
             pause = min(pause, consumer.deadline_us - self.engine.env._now)
             if pause <= 0:
                 return False
             yield from consumer.sleep(self.engine.env._now + pause)
-            if consumer.coordinator is None and not (yield from consumer.membership.find_coordinator(consumer.deadline_us)):
+            if consumer.coordinator is None and not (
+                yield from consumer.membership.find_coordinator(consumer.deadline_us)
+            ):
                 return False
 
     def _answered(self, call: Call, response: Any) -> None:
@@ -133,11 +161,13 @@ class Positions:
             handled, is_first = world.handled(share.partition, consumer.group)
             share.counted = share.offset
             world.progress.begin(consumer.group, share.partition, consumer.feed, share)
-            consumer.tell(PositionFound(now, consumer.name, share.partition, offset, "committed", handled))
+            consumer.tell(
+                PositionFound(now, consumer.name, share.partition, offset, "committed", handled)
+            )
             if is_first:
                 mark(consumer, (share,))
 
-    # ---------------------------------------------------------------------------------------------- validation and reset
+    # ------------------------------------------------------------------------- validation and reset
 
     def _validate(self, shares: list[Share]) -> None:
         """OffsetsForLeaderEpoch, one request per leader."""
@@ -153,7 +183,7 @@ class Positions:
         consumer = self.consumer
         by_broker: dict[int, list[Share]] = {}
         for share in shares:
-            if share.broker >= 0:             # else it has no leader just now
+            if share.broker >= 0:  # else it has no leader just now
                 by_broker.setdefault(share.broker, []).append(share)
         now = self.engine.env._now
         for broker, asked in by_broker.items():
@@ -168,25 +198,37 @@ class Positions:
                 share.call = lookup
             if consumer.world.is_wire:
                 consumer.tell(RequestSent(now, consumer.name, api, number))
-            self.engine.at(taken + link.latency_us(taken), consumer.rank + ANSWERED, consumer.looked_up, lookup)
+            self.engine.at(
+                taken + link.latency_us(taken), consumer.rank + ANSWERED, consumer.looked_up, lookup
+            )
 
     def landed(self, lookup: Lookup) -> None:
         """An answer of a partition leader came."""
         consumer = self.consumer
         now = self.engine.env._now
         if consumer.world.is_wire:
-            consumer.tell(ResponseReceived(now, consumer.name, lookup.api, lookup.number, sent_at_us=lookup.sent_us))
+            consumer.tell(
+                ResponseReceived(
+                    now, consumer.name, lookup.api, lookup.number, sent_at_us=lookup.sent_us
+                )
+            )
         policy = consumer.config.auto_offset_reset
         for share in lookup.shares:
             if share.call is not lookup:
                 continue
             share.call = None
             if share.state == RESETTING:
-                share.offset = share.fetched = 0 if policy == "earliest" else share.flow.count(lookup.arrived_us)
+                share.offset = share.fetched = (
+                    0 if policy == "earliest" else share.flow.count(lookup.arrived_us)
+                )
                 handled, is_first = consumer.world.handled(share.partition, consumer.group)
                 share.counted = share.offset
                 consumer.world.progress.begin(consumer.group, share.partition, consumer.feed, share)
-                consumer.tell(PositionFound(now, consumer.name, share.partition, share.offset, policy, handled))
+                consumer.tell(
+                    PositionFound(
+                        now, consumer.name, share.partition, share.offset, policy, handled
+                    )
+                )
                 share.state = FETCHING
                 if is_first:
                     mark(consumer, (share,))
@@ -198,7 +240,16 @@ class Lookup:
 
     __slots__ = ("api", "arrived_us", "broker", "life", "number", "sent_us", "shares")
 
-    def __init__(self, api: str, broker: int, number: int, life: int, shares: list[Share], sent_us: int, arrived_us: int) -> None:
+    def __init__(
+        self,
+        api: str,
+        broker: int,
+        number: int,
+        life: int,
+        shares: list[Share],
+        sent_us: int,
+        arrived_us: int,
+    ) -> None:
         self.api = api
         self.broker = broker
         self.number = number

@@ -1,6 +1,7 @@
 """A consumer's process: its settings, its lives, and what is done to it from outside.
 
-Whoever does something to it first has it settle accounts: what it did while it slept through quiet times is made up for then.
+Whoever does something to it first has it settle accounts: what it did while it slept through
+quiet times is made up for then.
 """
 
 from __future__ import annotations
@@ -17,7 +18,14 @@ from rebalsim.simulation.network import Call, Link
 from rebalsim.simulation.racks import tell_bytes
 from rebalsim.simulation.randomness import Stream
 from rebalsim.simulation.sleeper import Sleeper
-from rebalsim.trace.events import ConsumerExited, ConsumerFroze, ConsumerStarted, ConsumerThawed, RejoinRequested, StopAsked
+from rebalsim.trace.events import (
+    ConsumerExited,
+    ConsumerFroze,
+    ConsumerStarted,
+    ConsumerThawed,
+    RejoinRequested,
+    StopAsked,
+)
 
 if TYPE_CHECKING:
     from rebalsim.simulation.drive import Life
@@ -28,11 +36,53 @@ class Process(Sleeper):
     """One consumer through all its lives, as those see it who start, stop and disturb it."""
 
     __slots__ = (
-        "_links", "_streams", "assignors", "blocked_until_us", "calls", "client_id", "config", "coordinator", "coordinator_link", "deadline_us",
-        "drains_first", "driven", "expiry", "group", "group_topics", "hang_us", "hang_why", "hangs_first", "host", "how_ended", "inbox", "index",
-        "is_assigned", "is_called", "is_closing", "is_committing", "is_cooperative", "is_looking_up", "is_overdue", "is_stopping", "join_version", "lines",
-        "metadata", "name", "nudge", "pattern", "rack", "slowness", "spec", "stop_option", "tell", "thawed_us", "thrown", "topics", "unavailable_us",
-        "unhandled_us", "world",
+        "_links",
+        "_streams",
+        "assignors",
+        "blocked_until_us",
+        "calls",
+        "client_id",
+        "config",
+        "coordinator",
+        "coordinator_link",
+        "deadline_us",
+        "drains_first",
+        "driven",
+        "expiry",
+        "group",
+        "group_topics",
+        "hang_us",
+        "hang_why",
+        "hangs_first",
+        "host",
+        "how_ended",
+        "inbox",
+        "index",
+        "is_assigned",
+        "is_called",
+        "is_closing",
+        "is_committing",
+        "is_cooperative",
+        "is_looking_up",
+        "is_overdue",
+        "is_stopping",
+        "join_version",
+        "lines",
+        "metadata",
+        "name",
+        "nudge",
+        "pattern",
+        "rack",
+        "slowness",
+        "spec",
+        "stop_option",
+        "tell",
+        "thawed_us",
+        "thrown",
+        "topics",
+        "unavailable_us",
+        "unhandled_us",
+        "world",
     )
 
     def __init__(self, world: World, spec: Spec, index: int) -> None:
@@ -47,10 +97,10 @@ class Process(Sleeper):
         self.is_alive = False
         self.is_resting = False
         self.is_frozen = False
-        self.is_assigned = False                       # has it been through the assigned callback in this life?
+        self.is_assigned = False  # has it been through the assigned callback in this life?
         self.how_ended = ""
         self.slowness = 1.0
-        self.driven: Life | None = None                # what a recording dictates about the next life
+        self.driven: Life | None = None  # what a recording dictates about the next life
         self.lines = Lines(self)
         self._links: dict[int, Link] = {}
         self._streams: dict[str, Stream] = {}
@@ -63,44 +113,58 @@ class Process(Sleeper):
         self.rack = spec.config.client_rack or spec.rack
         self.client_id = spec.config.client_id or spec.name
         self.pattern = spec.pattern
-        self.topics = tuple(sorted(spec.topics)) if spec.pattern is None else self.world.topics_matching(spec.pattern)
+        self.topics = (
+            tuple(sorted(spec.topics))
+            if spec.pattern is None
+            else self.world.topics_matching(spec.pattern)
+        )
         self.assignors = self.world.assignors_of(spec.config.partition_assignment_strategy)
-        self.is_cooperative = all("cooperative" in assignor.protocols for assignor in self.assignors)
+        self.is_cooperative = all(
+            "cooperative" in assignor.protocols for assignor in self.assignors
+        )
         version = tuple(int(part) for part in spec.client_version.split(".")[:2] if part.isdigit())
         self.drains_first = version >= (4, 1)
-        self.join_version = spec.habits.join_version if spec.client != "java" or version >= (3, 2) else 8      # the highest that it knows (KIP-814)
+        self.join_version = (
+            spec.habits.join_version if spec.client != "java" or version >= (3, 2) else 8
+        )  # the highest that it knows (KIP-814)
 
-    # ---------------------------------------------------------------------------------------------- life and death
+    # ------------------------------------------------------------------------------- life and death
 
     def begin(self, joins_us: int | None = None) -> None:
-        """A process starts. With `joins_us` it is known when it sends its first JoinGroup: until then it only exists."""
+        """A process starts. With `joins_us` it is known when it sends its first JoinGroup: until
+        then it only exists.
+        """
         engine = self.engine
         now = engine.env._now
         self.life += 1
         self.is_alive = True
-        self.is_resting = self.is_frozen = self.is_closing = self.is_assigned = self.is_stopping = False
+        self.is_resting = self.is_frozen = self.is_closing = self.is_assigned = self.is_stopping = (
+            False
+        )
         self.calls: dict[int, Call] = {}
         self.inbox: list[Any] = []
         self.coordinator: int | None = None
         self.coordinator_link: Link | None = None
         self.host: Any = None
         self.is_looking_up = False
-        self.unavailable_us: dict[int, int] = {}       # brokers that this client hung up on: not called again before
+        self.unavailable_us: dict[
+            int, int
+        ] = {}  # brokers that this client hung up on: not called again before
         self.group_topics: tuple[str, ...] = self.topics
         self.is_polling = False
-        self.is_committing = False                     # in commitSync()
-        self.is_overdue = False                        # a request's time was over when nobody looked at the network
-        self.is_called = False                         # in steady times: something wants the application
+        self.is_committing = False  # in commitSync()
+        self.is_overdue = False  # a request's time was over when nobody looked at the network
+        self.is_called = False  # in steady times: something wants the application
         self.busy_until_us = 0
         self.blocked_until_us = 0
         self.deadline_us = 0
         self.thawed_us = -1
         self.hang_us = 0
-        self.hangs_first = False                       # before the batch that poll() returned is handled
-        self.unhandled_us = 0                          # … and what is left to do for that
+        self.hangs_first = False  # before the batch that poll() returned is handled
+        self.unhandled_us = 0  # … and what is left to do for that
         self.hang_why = "hang"
         self.thrown = 0
-        self.stop_option = ""                          # asked to stop: default | leave | remain
+        self.stop_option = ""  # asked to stop: default | leave | remain
         self.expiry: Alarm | None = None
         self._links.clear()
         self.metadata = Metadata(self)
@@ -137,7 +201,7 @@ class Process(Sleeper):
     def end(self, how: str, error: str = "") -> None:
         """The process is gone."""
         if self.feed.cycle is not None:
-            self.feed.unsettle()                       # where it had got to stays as it is
+            self.feed.unsettle()  # where it had got to stays as it is
         if not self.feed.is_suspended:
             mark(self, self.feed.shares.values())
         self.world.progress.give_up(self, self.feed.shares.values())
@@ -179,30 +243,35 @@ class Process(Sleeper):
         self.tell(ConsumerThawed(now, self.name))
         goes_on = self.is_polling or self.busy_until_us <= now
         if goes_on:
-            self.alarm.off()                           # whatever it sets from here on holds
+            self.alarm.off()  # whatever it sets from here on holds
         else:
             self.alarm.set(self.busy_until_us)
         if self.heartbeat.is_enabled:
             self.heartbeat.look()
         if goes_on:
             self.nudge.give()
-        self.mind_expiries()                           # what had come meanwhile was read before
+        self.mind_expiries()  # what had come meanwhile was read before
 
     def mind_expiries(self) -> None:
         """Requests that waited too long for an answer are given up."""
         raise NotImplementedError
 
     def hang(self, us: int, why: str = "hang", is_seen: bool = False) -> None:
-        """The handler will be stuck for so long after the batch at hand. `is_seen`: it was seen to, just now, when poll() had returned the
-        nearest batch and before that was handled."""
+        """The handler will be stuck for so long after the batch at hand. `is_seen`: it was seen
+        to, just now, when poll() had returned the nearest batch and before that was handled.
+        """
         if not self.is_alive or self.is_frozen:
             return
         cycle = self.feed.cycle
         if cycle is not None:
             now = self.engine.env._now
-            after = min(cycle.batch_after(now), cycle.poll_ends(now, self.spec.handler.poll_timeout_us))
+            after = min(
+                cycle.batch_after(now), cycle.poll_ends(now, self.spec.handler.poll_timeout_us)
+            )
             if not is_seen or after - now < now - cycle.batch_before(now)[0]:
-                self.engine.at(after, self.rank + APP, self._hang_late, (self.life, us, why, is_seen))
+                self.engine.at(
+                    after, self.rank + APP, self._hang_late, (self.life, us, why, is_seen)
+                )
                 return
         self.hang_us, self.hang_why, self.hangs_first = us, why, is_seen
         self.wake_for_business()
@@ -214,7 +283,9 @@ class Process(Sleeper):
             self.wake_for_business()
 
     def stop(self, option: str = "default") -> None:
-        """Asked to stop: it goes on for its stop time; close() begins after the batch at hand. Killed when its grace is over."""
+        """Asked to stop: it goes on for its stop time; close() begins after the batch at hand.
+        Killed when its grace is over.
+        """
         if not self.is_alive or self.is_stopping:
             return
         self.is_stopping = True
@@ -251,7 +322,9 @@ class Process(Sleeper):
     def subscribe(self, topics: tuple[str, ...], pattern: str | None) -> None:
         """subscribe() with other topics: seen by the next poll()."""
         self.pattern = pattern
-        self.topics = tuple(sorted(topics)) if pattern is None else self.world.topics_matching(pattern)
+        self.topics = (
+            tuple(sorted(topics)) if pattern is None else self.world.topics_matching(pattern)
+        )
         if self.is_alive:
             self.metadata.watch(self.topics)
             if not self.is_frozen:
@@ -265,7 +338,7 @@ class Process(Sleeper):
             if not self.is_frozen:
                 self.wake_for_business()
 
-    # ---------------------------------------------------------------------------------------------- how it stands: it may change while a thread waits
+    # -------------------------------------------- how it stands: it may change while a thread waits
 
     def must_stop(self) -> bool:
         return self.stop_option != ""
@@ -277,7 +350,7 @@ class Process(Sleeper):
     def knows_coordinator(self) -> bool:
         return self.coordinator is not None
 
-    # ---------------------------------------------------------------------------------------------- chance
+    # --------------------------------------------------------------------------------------- chance
 
     def jitter(self) -> float:
         """What a backoff is multiplied with (ExponentialBackoff's ±20 %)."""

@@ -1,4 +1,6 @@
-"""How far each group has been handed each partition's records, by whomever: against which a position is early, or late."""
+"""How far each group has been handed each partition's records, by whomever: against which a
+position is early, or late.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,18 @@ if TYPE_CHECKING:
 
 
 class Progress:
-    """Per group and partition: the furthest that former readers got, who reads now, and who goes on though another reads by now."""
+    """Per group and partition: the furthest that former readers got, who reads now, and who goes
+    on though another reads by now.
+    """
 
     __slots__ = ("_furthest", "_outdated", "_readers")
 
     def __init__(self) -> None:
         self._furthest: dict[tuple[str, Partition], int] = {}
         self._readers: dict[tuple[str, Partition], tuple[Any, Any]] = {}
-        self._outdated: dict[Any, tuple[Any, int]] = {}        # a former reader's share → its feed, and how far it had got when another began
+        self._outdated: dict[
+            Any, tuple[Any, int]
+        ] = {}  # a former reader's share → its feed, and how far it had got when another began
 
     def known(self) -> list[tuple[str, Partition]]:
         """Whom and what it is about, in the order in which it began."""
@@ -40,11 +46,23 @@ class Progress:
 
     def readers(self, group: str, partitions: Iterable[Partition]) -> list[Any]:
         """The group's consumers that read any of these, or think they do, in their order."""
-        feeds = [reader[0] for partition in partitions if (reader := self._readers.get((group, partition))) is not None]
+        feeds = [
+            reader[0]
+            for partition in partitions
+            if (reader := self._readers.get((group, partition))) is not None
+        ]
         if self._outdated:
             wanted = frozenset(partitions)
-            feeds += [feed for share, (feed, _) in self._outdated.items() if share.partition in wanted and feed.consumer.group == group]
-        found = {feed.consumer.index: feed.consumer for feed in feeds if feed.consumer.is_alive and feed.consumer.feed is feed}
+            feeds += [
+                feed
+                for share, (feed, _) in self._outdated.items()
+                if share.partition in wanted and feed.consumer.group == group
+            ]
+        found = {
+            feed.consumer.index: feed.consumer
+            for feed in feeds
+            if feed.consumer.is_alive and feed.consumer.feed is feed
+        }
         return [found[index] for index in sorted(found)]
 
     def begin(self, group: str, partition: Partition, feed: Feed, share: Any) -> None:
@@ -57,7 +75,9 @@ class Progress:
         self._readers[key] = (feed, share)
 
     def give_up(self, consumer: Process, shares: Iterable[Share], at_us: int | None = None) -> None:
-        """These are read no more by this consumer. Told if somebody else had begun to read them before."""
+        """These are read no more by this consumer. Told if somebody else had begun to read them
+        before.
+        """
         if not self._outdated:
             return
         world = consumer.world
@@ -77,4 +97,9 @@ class Progress:
 def _still_reads(feed: Feed, share: Any) -> bool:
     """Does this former reader not know yet that it is one?"""
     consumer = feed.consumer
-    return bool(consumer.is_alive and consumer.feed is feed and feed.shares.get(share.partition) is share and not feed.is_suspended)
+    return bool(
+        consumer.is_alive
+        and consumer.feed is feed
+        and feed.shares.get(share.partition) is share
+        and not feed.is_suspended
+    )

@@ -1,4 +1,6 @@
-"""Bytes that were fetched, and whether they crossed racks on their way: told when a partition changes hands, its broker, or at the end."""
+"""Bytes that were fetched, and whether they crossed racks on their way: told when a partition
+changes hands, its broker, or at the end.
+"""
 
 from __future__ import annotations
 
@@ -26,4 +28,13 @@ def tell_bytes(consumer: Process, shares: Iterable[Share], at_us: int | None = N
         if offset > share.counted:
             size = (offset - share.counted) * world.record_bytes(share.partition.topic)
             share.counted = offset
-            world.tell(BytesFetched(now, consumer.name, share.partition, share.broker, size, racks[share.broker] != consumer.rack))
+            world.tell(
+                BytesFetched(
+                    now,
+                    consumer.name,
+                    share.partition,
+                    share.broker,
+                    size,
+                    racks[share.broker] != consumer.rack,
+                )
+            )

@@ -1,4 +1,6 @@
-"""Faults at random: each process (or member's link) suffers at exponential intervals, drawn from a stream of its own."""
+"""Faults at random: each process (or member's link) suffers at exponential intervals, drawn from
+a stream of its own.
+"""
 
 from __future__ import annotations
 
@@ -26,17 +28,23 @@ class RandomFaults:
                 self.world.engine.env.process(self._strike(number, fault, names))
 
     def _targets(self, fault: RandomFault) -> list[tuple[str, ...]]:
-        """Who is struck together: consumers of one process, except by what strikes a handler or a link."""
+        """Who is struck together: consumers of one process, except by what strikes a handler or
+        a link.
+        """
         if fault.kind == "hang" or fault.kind == "cut":
             return [(name,) for name in fault.consumers]
         together: dict[str, list[str]] = {}
         specs = self.world.specs
         for name in fault.consumers:
             spec = specs.get(name)
-            together.setdefault(spec.process if spec is not None and spec.process else f"/{name}", []).append(name)
+            together.setdefault(
+                spec.process if spec is not None and spec.process else f"/{name}", []
+            ).append(name)
         return [tuple(names) for names in together.values()]
 
-    def _strike(self, number: int, fault: RandomFault, names: tuple[str, ...]) -> Generator[Any, Any, None]:
+    def _strike(
+        self, number: int, fault: RandomFault, names: tuple[str, ...]
+    ) -> Generator[Any, Any, None]:
         world = self.world
         env = world.engine.env
         stream = world.randomness.stream(f"chance/{number}/{names[0]}")
@@ -49,9 +57,17 @@ class RandomFaults:
             if env.now >= until:
                 return
             lasts = Draw(a=stream.draw(fault.for_))
-            struck = tuple([name for name in names if name in world.consumers and world.consumers[name].is_alive])
+            struck = tuple(
+                [
+                    name
+                    for name in names
+                    if name in world.consumers and world.consumers[name].is_alive
+                ]
+            )
             if struck:
-                yield from carry_out(world, f"chance-{fault.kind}", _deed(fault.kind, struck, lasts))
+                yield from carry_out(
+                    world, f"chance-{fault.kind}", _deed(fault.kind, struck, lasts)
+                )
 
 
 def _deed(kind: str, names: tuple[str, ...], lasts: Draw) -> Crash | Freeze | Hang | Cut:

@@ -1,7 +1,9 @@
-"""Named streams of random numbers from the one seed: a draw more in one stream moves nothing in another.
+"""Named streams of random numbers from the one seed: a draw more in one stream moves nothing in
+another.
 
-A stream is counter-based (splitmix64 over a key from SHA-256), so that any of its numbers can be had without those before it: what
-happens in quiet times can be worked out late, and only where it matters.
+A stream is counter-based (splitmix64 over a key from SHA-256), so that any of its numbers can be
+had without those before it: what happens in quiet times can be worked out late, and only where
+it matters.
 """
 
 from __future__ import annotations
@@ -46,11 +48,15 @@ class Stream:
         return mixed(self.key, self.used)
 
     def uuid_at(self, counter: int) -> str:
-        """The counter-th id of this stream, as Kafka writes them: 16 bytes in URL-safe base64, never with a dash in front."""
+        """The counter-th id of this stream, as Kafka writes them: 16 bytes in URL-safe base64,
+        never with a dash in front.
+        """
         text = "-"
         at = counter << 8
         while text[0] == "-":
-            raw = mixed(self.key, 2 * at).to_bytes(8, "big") + mixed(self.key, 2 * at + 1).to_bytes(8, "big")
+            raw = mixed(self.key, 2 * at).to_bytes(8, "big") + mixed(self.key, 2 * at + 1).to_bytes(
+                8, "big"
+            )
             text = urlsafe_b64encode(raw).decode().rstrip("=")
             at += 1
         return text
@@ -65,13 +71,17 @@ class Stream:
         return max(0, round(_shaped(what, self.unit())))
 
     def draw_at(self, what: Draw, counter: int) -> int:
-        """The value that belongs to this counter (often an instant): the same whoever asks, however often, in whatever order."""
+        """The value that belongs to this counter (often an instant): the same whoever asks,
+        however often, in whatever order.
+        """
         if what.shape == "constant" and not what.tail_share:
             return int(what.a)
         unit = _unit(mixed(self.key, 4 * counter))
         if what.tail_share and unit < what.tail_share:
             base = _base(what)
-            return max(0, round(base + (what.tail_us - base) * _unit(mixed(self.key, 4 * counter + 1))))
+            return max(
+                0, round(base + (what.tail_us - base) * _unit(mixed(self.key, 4 * counter + 1)))
+            )
         return max(0, round(_shaped(what, _unit(mixed(self.key, 4 * counter + 2)))))
 
 
@@ -97,11 +107,15 @@ def _shaped(what: Draw, unit: float) -> float:
     standard = _NORMAL.inv_cdf(min(max(unit, 1e-12), 1 - 1e-12))
     if shape == "normal":
         return a + b * min(4.0, max(-4.0, standard))
-    return a * math.exp(standard * math.log(b / a) / 2.3263478740408408) if a > 0 and b > a else a      # lognormal: b is the 99th percentile
+    return (
+        a * math.exp(standard * math.log(b / a) / 2.3263478740408408) if a > 0 and b > a else a
+    )  # lognormal: b is the 99th percentile
 
 
 def mean_of(what: Draw) -> float:
-    """What a draw comes to on average, for rates and for times that are not simulated one by one."""
+    """What a draw comes to on average, for rates and for times that are not simulated one by
+    one.
+    """
     shape, a, b = what.shape, what.a, what.b
     if shape == "uniform":
         mean = (a + b) / 2
@@ -154,11 +168,17 @@ def variance_of(what: Draw) -> float:
     tail = (_base(what) + what.tail_us) / 2
     tail_variance = (what.tail_us - _base(what)) ** 2 / 12
     whole = (1 - share) * middle + share * tail
-    return (1 - share) * (variance + middle * middle) + share * (tail_variance + tail * tail) - whole * whole
+    return (
+        (1 - share) * (variance + middle * middle)
+        + share * (tail_variance + tail * tail)
+        - whole * whole
+    )
 
 
 def sum_of(stream: Stream, what: Draw, count: int) -> float:
-    """What so many draws come to together: one by one while they are few, else by the law of large numbers."""
+    """What so many draws come to together: one by one while they are few, else by the law of
+    large numbers.
+    """
     if what.is_constant:
         return what.a * count
     if count <= 12:

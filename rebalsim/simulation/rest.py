@@ -1,7 +1,9 @@
-"""Rest: a member whose beats, commits and polls can change nothing sleeps through them; when news comes, what they did is made up.
+"""Rest: a member whose beats, commits and polls can change nothing sleeps through them; when news
+comes, what they did is made up.
 
-The phase is kept as arithmetic: beats go an interval and the timer's lateness apart, commits likewise, batches as the steady cycle
-says. So a member that is roused acts at the very tick at which it would have acted.
+The phase is kept as arithmetic: beats go an interval and the timer's lateness apart, commits
+likewise, batches as the steady cycle says. So a member that is roused acts at the very tick at
+which it would have acted.
 """
 
 from __future__ import annotations
@@ -22,31 +24,55 @@ def can_rest(consumer: Consumer) -> bool:
     member = consumer.member
     host, link = consumer.host, consumer.coordinator_link
     return (
-        consumer.feed.cycle is not None and member.state is MemberState.STABLE and not member.needs_rejoin and not consumer.calls
-        and not consumer.inbox and not consumer.membership.is_pending and consumer.heartbeat.is_enabled
-        and consumer.heartbeat.failure is None and host is not None and consumer.coordinator == host.broker and host.is_up
-        and host.was_stable and host.writes_in_time and host.has_settled(member)
-        and link is not None and link.is_clear and not consumer.hang_us and not consumer.stop_option
-        and not consumer.membership.must_join() and _is_on_time(consumer)
+        consumer.feed.cycle is not None
+        and member.state is MemberState.STABLE
+        and not member.needs_rejoin
+        and not consumer.calls
+        and not consumer.inbox
+        and not consumer.membership.is_pending
+        and consumer.heartbeat.is_enabled
+        and consumer.heartbeat.failure is None
+        and host is not None
+        and consumer.coordinator == host.broker
+        and host.is_up
+        and host.was_stable
+        and host.writes_in_time
+        and host.has_settled(member)
+        and link is not None
+        and link.is_clear
+        and not consumer.hang_us
+        and not consumer.stop_option
+        and not consumer.membership.must_join()
+        and _is_on_time(consumer)
     )
 
 
 def _is_on_time(consumer: Consumer) -> bool:
-    """Whether no beat or commit is overdue, as where nobody could be told: the next goes when somebody looks, not when it was due. And whether the
-    next beat comes before the session ends, which an answer to SyncGroup does not renew."""
+    """Whether no beat or commit is overdue, as where nobody could be told: the next goes when
+    somebody looks, not when it was due. And whether the next beat comes before the session ends,
+    which an answer to SyncGroup does not renew.
+    """
     now, beats, commits = consumer.engine.env._now, consumer.heartbeat, consumer.commits
     at = beats.next_us()
-    return at >= now and (not commits.is_auto or commits.due_us + beats.late_us >= now) and is_heard_in_time(consumer, at)
+    return (
+        at >= now
+        and (not commits.is_auto or commits.due_us + beats.late_us >= now)
+        and is_heard_in_time(consumer, at)
+    )
 
 
 def is_heard_in_time(consumer: Consumer, at_us: int) -> bool:
     """Whether a beat that leaves at this instant finds the member's session still running."""
     link = consumer.coordinator_link
-    return link is not None and consumer.host.session_ends_us(consumer.member.member_id) >= at_us + link.latency_us(at_us)
+    return link is not None and consumer.host.session_ends_us(
+        consumer.member.member_id
+    ) >= at_us + link.latency_us(at_us)
 
 
 def make_up(consumer: Consumer) -> None:
-    """All beats and periodic commits since it came to rest: the last to arrive is heard now, one that is under way is sent on."""
+    """All beats and periodic commits since it came to rest: the last to arrive is heard now, one
+    that is under way is sent on.
+    """
     engine = consumer.engine
     now = engine.env._now
     link, host, member = consumer.coordinator_link, consumer.host, consumer.member
@@ -67,12 +93,16 @@ def make_up(consumer: Consumer) -> None:
     commits = consumer.commits
     if commits.is_auto:
         first = commits.due_us + beats.late_us
-        for sent in _last_two(first, commits.interval_us + beats.late_us, now, consumer.rank + APP < engine.rank):
+        for sent in _last_two(
+            first, commits.interval_us + beats.late_us, now, consumer.rank + APP < engine.rank
+        ):
             offsets = consumer.feed.consumed_at(sent)
             commits.due_us = sent + commits.interval_us
             if not offsets:
                 continue
-            request = OffsetCommitRequest(member.member_id, member.instance_id, member.generation, offsets)
+            request = OffsetCommitRequest(
+                member.member_id, member.instance_id, member.generation, offsets
+            )
             arrives = sent + link.latency_us(sent)
             if _has_come(consumer, arrives, now):
                 came.append((arrives, 1, sent, request))
@@ -81,7 +111,11 @@ def make_up(consumer: Consumer) -> None:
 
     def call_of(sent: int, request: Any) -> Call:
         is_beat = type(request) is HeartbeatRequest
-        call = consumer.call("Heartbeat" if is_beat else "OffsetCommit", request, beats.answered if is_beat else commits.auto_answered)
+        call = consumer.call(
+            "Heartbeat" if is_beat else "OffsetCommit",
+            request,
+            beats.answered if is_beat else commits.auto_answered,
+        )
         call.is_quiet = True
         call.sent_us = sent
         return call
@@ -109,8 +143,10 @@ def send_on(consumer: Consumer, call: Call) -> None:
 
 
 def is_still_answered(consumer: Consumer, call: Call, left_us: int) -> bool:
-    """Whether the answer to a request that was made up for is under way, or its log is written yet; then it comes when it would have come.
-    `left_us`: when it leaves the broker."""
+    """Whether the answer to a request that was made up for is under way, or its log is written yet; then
+    it comes when it would have come.
+    `left_us`: when it leaves the broker.
+    """
     engine, host, link = consumer.engine, consumer.host, consumer.coordinator_link
     now = engine.env._now
     assert link is not None
@@ -135,4 +171,7 @@ def _last_two(first_us: int, period_us: int, now_us: int, is_past: bool) -> list
 
 
 def _has_come(consumer: Consumer, arrives_us: int, now_us: int) -> bool:
-    return bool(arrives_us < now_us or (arrives_us == now_us and consumer.rank + ARRIVES < consumer.engine.rank))
+    return bool(
+        arrives_us < now_us
+        or (arrives_us == now_us and consumer.rank + ARRIVES < consumer.engine.rank)
+    )

@@ -1,6 +1,8 @@
-"""The scenario's script, carried out: each action at its time, after another one, or once a condition holds; again where it repeats.
+"""The scenario's script, carried out: each action at its time, after another one, or once a
+condition holds; again where it repeats.
 
-What the deeds are is told in the deeds folder, a file per kind. Here is only when they are done, and who waits for that.
+What the deeds are is told in the deeds folder, a file per kind. Here is only when they are done,
+and who waits for that.
 """
 
 from __future__ import annotations
@@ -28,10 +30,12 @@ class Script:
     def __init__(self, world: World) -> None:
         self.world = world
         self.engine = world.engine
-        self.waiting: list[Condition] = []                            # conditions that somebody waits for
-        self._after: dict[str, list[_Named]] = {}                     # id → the actions that begin when it is done
-        self._left: dict[str, int] = {}                               # id → how many of its repeats are not done yet
-        self._watchers: dict[str, list[Callable[[], None]]] = {}      # consumer → who wants to know that it exited or was assigned
+        self.waiting: list[Condition] = []  # conditions that somebody waits for
+        self._after: dict[str, list[_Named]] = {}  # id → the actions that begin when it is done
+        self._left: dict[str, int] = {}  # id → how many of its repeats are not done yet
+        self._watchers: dict[
+            str, list[Callable[[], None]]
+        ] = {}  # consumer → who wants to know that it exited or was assigned
 
     def begin(self) -> None:
         """Everything that has a time of its own; the rest waits for what it names."""
@@ -46,14 +50,16 @@ class Script:
         if self.world.scenario.random_faults:
             RandomFaults(self.world).begin()
 
-    # ---------------------------------------------------------------------------------------------- when
+    # ----------------------------------------------------------------------------------------- when
 
     def _plan(self, named: _Named, from_us: int) -> None:
         action = named.action
         for i in range(action.times):
             at = from_us + action.at_us + i * (action.every_us or 0)
             if action.jitter_us:
-                at += int(self.world.randomness.stream(f"jitter/{named.name}").unit() * action.jitter_us)
+                at += int(
+                    self.world.randomness.stream(f"jitter/{named.name}").unit() * action.jitter_us
+                )
             self.engine.at(at, SCRIPT, self._due, named)
 
     def _due(self, named: _Named) -> None:
@@ -77,7 +83,7 @@ class Script:
                 for waiting in self._after.pop(ident, ()):
                     self._plan(waiting, self.engine.env._now)
 
-    # ---------------------------------------------------------------------------------------------- told and noticed
+    # ----------------------------------------------------------------------------- told and noticed
 
     def tell(self, name: str, kind: str, text: str, targets: tuple[str, ...]) -> None:
         """An action takes effect."""
@@ -99,7 +105,9 @@ class Script:
 
 
 class _Named:
-    """An action with the name by which marks and causes know it: its id, or its kind and place in the script."""
+    """An action with the name by which marks and causes know it: its id, or its kind and place
+    in the script.
+    """
 
     __slots__ = ("action", "name")
 
@@ -109,4 +117,6 @@ class _Named:
 
 
 def _dashed(name: str) -> str:
-    return "".join([f"-{letter.lower()}" if letter.isupper() else letter for letter in name]).lstrip("-")
+    return "".join(
+        [f"-{letter.lower()}" if letter.isupper() else letter for letter in name]
+    ).lstrip("-")

@@ -1,4 +1,6 @@
-"""A consumer in quiet times: when it rests, what rouses it, and that its accounts are settled before anything is done to it."""
+"""A consumer in quiet times: when it rests, what rouses it, and that its accounts are settled
+before anything is done to it.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +20,26 @@ class Sleeper:
     """What a consumer did while it slept is made up for when it matters (rest.py says how)."""
 
     __slots__ = (
-        "alarm", "busy_until_us", "commits", "engine", "feed", "heartbeat", "is_alive", "is_frozen", "is_polling", "is_resting", "life", "member",
-        "membership", "positions", "rank",
+        "alarm",
+        "busy_until_us",
+        "commits",
+        "engine",
+        "feed",
+        "heartbeat",
+        "is_alive",
+        "is_frozen",
+        "is_polling",
+        "is_resting",
+        "life",
+        "member",
+        "membership",
+        "positions",
+        "rank",
     )
 
     engine: Engine
     alarm: Alarm
-    member: Any                       # the protocol's view of it
+    member: Any  # the protocol's view of it
     heartbeat: Any
     commits: Commits
     feed: Feed
@@ -54,7 +69,9 @@ class Sleeper:
             self.feed.unsettle()
 
     def miss_commits(self) -> None:
-        """The coordinator gets out of reach: who waits for an answer to each commit does not keep up any more."""
+        """The coordinator gets out of reach: who waits for an answer to each commit does not
+        keep up any more.
+        """
         if self.feed.cycle is not None and self.commits.is_awaited:
             self.break_cycle()
             self.engine.at(self.engine.env._now, self.rank + APP, self._look_up, self.life)
@@ -64,7 +81,9 @@ class Sleeper:
             self.wake_for_business()
 
     def wake_for_business(self) -> None:
-        """The application shall look up: at once if it sits in poll(), else when its batch is done."""
+        """The application shall look up: at once if it sits in poll(), else when its batch is
+        done.
+        """
         self.settle_accounts()
         if self.is_polling and not self.is_frozen:
             self._wake()
@@ -90,7 +109,9 @@ class Sleeper:
             self.heartbeat.plan()
 
     def rest(self) -> None:
-        """Beats and commits can change nothing: from now on they are made up for when something can."""
+        """Beats and commits can change nothing: from now on they are made up for when something
+        can.
+        """
         self.is_resting = True
         self.heartbeat.alarm.off()
         self.alarm.set(self.feed.first_delivery_at())

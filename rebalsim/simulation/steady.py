@@ -1,8 +1,10 @@
-"""The steady cycle of a consumer that keeps up: when each batch came and comes, in closed form, for as long as nothing happens.
+"""The steady cycle of a consumer that keeps up: when each batch came and comes, in closed form, for
+as long as nothing happens.
 
-With handlers that cost nothing, or little against the spacing of arrivals, every arrival is a batch. Where batches overlap, the cycle
-is the one in which a batch takes in just what arrives while the last one is handled. Both ways of running (sleeping, and tick by tick)
-ask this arithmetic, so they cannot differ.
+With handlers that cost nothing, or little against the spacing of arrivals, every arrival is a
+batch. Where batches overlap, the cycle is the one in which a batch takes in just what arrives
+while the last one is handled. Both ways of running (sleeping, and tick by tick) ask this
+arithmetic, so they cannot differ.
 """
 
 from __future__ import annotations
@@ -20,48 +22,77 @@ if TYPE_CHECKING:
 class Round(NamedTuple):
     """Where a consumer stands within one round of arrivals."""
 
-    handed_us: int            # all that had arrived by then is handed over
-    began_us: int             # the last batch was handed over at …
-    ended_us: int             # … and is handled by …
-    leaves_us: int            # the Fetch in flight (or just landed) leaves the broker at …
-    next_us: int              # … and the next batch is handed over at
+    handed_us: int  # all that had arrived by then is handed over
+    began_us: int  # the last batch was handed over at …
+    ended_us: int  # … and is handled by …
+    leaves_us: int  # the Fetch in flight (or just landed) leaves the broker at …
+    next_us: int  # … and the next batch is handed over at
 
 
 class Cycle:
-    """`period_us` 0: a batch with each arrival, handled for `fixed_us` + `per_record_us` a record. Else one each period, from `anchor_us` on."""
+    """`period_us` 0: a batch with each arrival, handled for `fixed_us` + `per_record_us` a
+    record. Else one each period, from `anchor_us` on.
+    """
 
-    __slots__ = ("_before", "_before_us", "_known", "anchor_us", "busy_us", "fixed_us", "flows", "has_batches", "kinds", "latency_us", "most_us",
-                 "per_record_us", "period_us", "polled_us", "rate", "ready_us", "spacing_us")
+    __slots__ = (
+        "_before",
+        "_before_us",
+        "_known",
+        "anchor_us",
+        "busy_us",
+        "fixed_us",
+        "flows",
+        "has_batches",
+        "kinds",
+        "latency_us",
+        "most_us",
+        "per_record_us",
+        "period_us",
+        "polled_us",
+        "rate",
+        "ready_us",
+        "spacing_us",
+    )
 
-    def __init__(self, flows: list[Any], latency_us: int, anchor_us: int, polled_us: int, most_us: int) -> None:
+    def __init__(
+        self, flows: list[Any], latency_us: int, anchor_us: int, polled_us: int, most_us: int
+    ) -> None:
         self.flows = flows
-        self.kinds = _kinds(flows)            # what is so for one flow of a kind is so for all of them
-        self.most_us = most_us                # fetch.max.wait.ms
-        self.spacing_us = 0                   # partitions of one rate whose records do not all come at once: from one round to the next
-        self.ready_us = 0                     # what lies ready takes so much longer to come than what is waited for
-        self._known: tuple[int, Round] | None = None          # the last answers: one turn of the application asks the same several times
+        self.kinds = _kinds(flows)  # what is so for one flow of a kind is so for all of them
+        self.most_us = most_us  # fetch.max.wait.ms
+        # partitions of one rate whose records do not all come at once: from one round to the next
+        self.spacing_us = 0
+        self.ready_us = 0  # what lies ready takes so much longer to come than what is waited for
+        self._known: tuple[int, Round] | None = (
+            None  # the last answers: one turn of the application asks the same several times
+        )
         self._before_us = -1
         self._before = (0, 0)
         self.latency_us = latency_us
-        self.anchor_us = anchor_us            # where the cycle begins
-        self.polled_us = polled_us            # when the poll() that was running then had begun
-        self.rate = 0.0                       # of each flow, where all are of one kind and a batch comes with each round: records a µs
+        self.anchor_us = anchor_us  # where the cycle begins
+        self.polled_us = polled_us  # when the poll() that was running then had begun
+        # of each flow, where all are of one kind and a batch comes with each round: records a µs
+        self.rate = 0.0
         self.period_us = 0
         self.busy_us = 0
         self.fixed_us = 0.0
         self.per_record_us = 0.0
-        self.has_batches = False              # does the handler take any time?
+        self.has_batches = False  # does the handler take any time?
 
     def forget(self) -> None:
-        """The flows are others than they were: what was worked out for this instant may not hold."""
+        """The flows are others than they were: what was worked out for this instant may not
+        hold.
+        """
         self._known, self._before_us = None, -1
 
     @property
     def is_full(self) -> bool:
-        """Does the next batch begin where one ends? At that instant the application is in poll(), and the next batch not handed over yet."""
+        """Does the next batch begin where one ends? At that instant the application is in
+        poll(), and the next batch not handed over yet.
+        """
         return self.period_us > 0 and self.busy_us >= self.period_us
 
-    # ---------------------------------------------------------------------------------------------- batches
+    # -------------------------------------------------------------------------------------- batches
 
     def _last_arrival(self, upto_us: int) -> int:
         last = -1
@@ -76,11 +107,16 @@ class Cycle:
     def _busy_with(self, arrival_us: int) -> int:
         if not self.has_batches:
             return 0
-        records = sum(many * (flow.count(arrival_us) - flow.count(arrival_us - 1)) for flow, many in self.kinds)
+        records = sum(
+            many * (flow.count(arrival_us) - flow.count(arrival_us - 1))
+            for flow, many in self.kinds
+        )
         return int(self.fixed_us + self.per_record_us * records)
 
     def batch_before(self, at_us: int) -> tuple[int, int]:
-        """When the last batch at or before this instant was handed over, and when its handling ends; (anchor, anchor) if there was none."""
+        """When the last batch at or before this instant was handed over, and when its handling
+        ends; (anchor, anchor) if there was none.
+        """
         if self.period_us:
             if at_us < self.anchor_us:
                 return self.anchor_us, self.anchor_us
@@ -116,9 +152,15 @@ class Cycle:
         return nearest if nearest >= NEVER else int(nearest) + self.latency_us
 
     def handed_over(self, at_us: int) -> int:
-        """All that had arrived at the brokers by the instant returned is handed over at this one."""
+        """All that had arrived at the brokers by the instant returned is handed over at this
+        one.
+        """
         if self.period_us:
-            return self.batch_before(at_us - self.is_full)[0] - self.latency_us if at_us >= self.anchor_us else -1
+            return (
+                self.batch_before(at_us - self.is_full)[0] - self.latency_us
+                if at_us >= self.anchor_us
+                else -1
+            )
         if self.spacing_us:
             position = self._round(at_us)
             if position is not None:
@@ -126,9 +168,11 @@ class Cycle:
         return at_us - self.latency_us
 
     def _round(self, at_us: int) -> Round | None:
-        """One Fetch after another since the round's first record came: each brings what is there when it arrives, or the next to come.
+        """One Fetch after another since the round's first record came: each brings what is there
+        when it arrives, or the next to come.
 
-        A round begins after the longest silence; the application is idle then, and the Fetch parked. None before the cycle's first.
+        A round begins after the longest silence; the application is idle then, and the Fetch
+        parked. None before the cycle's first.
         """
         if self._known is not None and self._known[0] == at_us:
             return self._known[1]
@@ -157,12 +201,16 @@ class Cycle:
                 after = min(flow.next_after(handed) for flow, _ in self.kinds)
             parked = batch + self.latency_us
             leaves = max(parked, min(after, parked + self.most_us))
-        found = Round(handed, began, free, leaves, batch if after <= leaves else after + self.latency_us)
+        found = Round(
+            handed, began, free, leaves, batch if after <= leaves else after + self.latency_us
+        )
         self._known = at_us, found
         return found
 
     def mean_wait_us(self, most_us: int) -> int:
-        """How long somebody who comes at any time waits for the batch at hand, on average, if a wait lasts `most_us` at most."""
+        """How long somebody who comes at any time waits for the batch at hand, on average, if a
+        wait lasts `most_us` at most.
+        """
         if self.period_us:
             busy, period = float(self.busy_us), self.period_us
         else:
@@ -173,7 +221,9 @@ class Cycle:
         return round(min(1.0, busy / period) * min(busy, most_us) / 2)
 
     def wait_at(self, at_us: int) -> int:
-        """How long the batch at hand will go on; by the rate alone where that tells it, to within a µs or so."""
+        """How long the batch at hand will go on; by the rate alone where that tells it, to
+        within a µs or so.
+        """
         rate = self.rate
         if not rate or at_us <= self.anchor_us + self.latency_us:
             return self.free_at(at_us) - at_us
@@ -200,19 +250,26 @@ class Cycle:
     def last_look(self, looked_us: int, tick_us: int, now_us: int, timeout_us: int) -> int:
         """When the heartbeat thread had its last look, if one was at `looked_us`.
 
-        A look needs the network client's lock, which poll() holds while it waits: so it comes a tick after the one before where the
-        application is with a batch then, and else when poll()'s wait next ends, with a batch or with its time.
+        A look needs the network client's lock, which poll() holds while it waits: so it comes a
+        tick after the one before where the application is with a batch then, and else when
+        poll()'s wait next ends, with a batch or with its time.
         """
         while looked_us + tick_us <= now_us:
             wakes = looked_us + tick_us
-            at = wakes if self.free_at(wakes) > wakes else min(self.batch_after(wakes - 1), self.poll_ends(wakes - 1, timeout_us))
+            at = (
+                wakes
+                if self.free_at(wakes) > wakes
+                else min(self.batch_after(wakes - 1), self.poll_ends(wakes - 1, timeout_us))
+            )
             if at > now_us:
                 break
             looked_us = max(at, wakes)
         return looked_us
 
     def fetch_leaves(self, shares: Iterable[Share], at_us: int, most_us: int) -> int:
-        """When the Fetch that is in flight now leaves the broker: with the next record, or when its wait is over."""
+        """When the Fetch that is in flight now leaves the broker: with the next record, or when
+        its wait is over.
+        """
         if self.spacing_us:
             position = self._round(at_us)
             if position is not None:
@@ -224,15 +281,21 @@ class Cycle:
             nearest = min(nearest, share.flow.next_after(handed))
         parked = began + self.latency_us
         over = parked + most_us
-        if over + self.latency_us <= at_us:             # it came back empty, and was sent again, perhaps many times
+        if (
+            over + self.latency_us <= at_us
+        ):  # it came back empty, and was sent again, perhaps many times
             period = most_us + 2 * self.latency_us
             over += period * ((at_us - over - self.latency_us) // period + 1)
         return max(parked, min(nearest, over)) if nearest > parked else parked
 
-    def batches(self, shares: Iterable[Share], after_us: int, until_us: int) -> Iterator[tuple[int, int]]:
+    def batches(
+        self, shares: Iterable[Share], after_us: int, until_us: int
+    ) -> Iterator[tuple[int, int]]:
         """Each batch with the arrivals it covers: (handed over at, all that had arrived by)."""
         if self.rate and after_us >= self.anchor_us:
-            for _, at in self.kinds[0][0].arrivals(after_us - self.latency_us, until_us - self.latency_us):
+            for _, at in self.kinds[0][0].arrivals(
+                after_us - self.latency_us, until_us - self.latency_us
+            ):
                 yield at + self.latency_us, at
             return
         at = self.batch_after(after_us)
@@ -257,7 +320,7 @@ def cycle_of(feed: Feed, now: int) -> Cycle | None:
     """The cycle that this consumer is in, None while it does not keep up."""
     consumer = feed.consumer
     shares = feed.shares.values()
-    if not shares:                # nothing to read: it sits in one poll() after the other
+    if not shares:  # nothing to read: it sits in one poll() after the other
         timeout = feed.handler.poll_timeout_us
         return Cycle([], 0, now, consumer.deadline_us - timeout, feed.config.fetch_max_wait_us)
     flows = [share.flow for share in shares]
@@ -267,20 +330,34 @@ def cycle_of(feed: Feed, now: int) -> Cycle | None:
     per_record = feed.per_record_us * slowness
     fixed = feed.per_batch_us * slowness + consumer.commits.each_batch_us()
     timeout = feed.handler.poll_timeout_us
-    cycle = Cycle(flows, latency, now, consumer.deadline_us - timeout, feed.config.fetch_max_wait_us)
+    cycle = Cycle(
+        flows, latency, now, consumer.deadline_us - timeout, feed.config.fetch_max_wait_us
+    )
     cycle.ready_us = feed.ready_us
     kinds = cycle.kinds
     rates = [flow.rate_at(now) for flow, _ in kinds]
     per_us = sum([rate * many for rate, (_, many) in zip(rates, kinds, strict=True)])
-    lag = sum([flow.count(now) * many for flow, many in kinds]) - sum([share.offset for share in shares])
-    # Nothing waits at the brokers; a partition that came since the Fetch was sent is not part of it.
-    is_parked = all(fetch.is_parked for fetch in feed.flying.values()) and lag <= per_us * 4 * latency + 2 * len(flows)
+    lag = sum([flow.count(now) * many for flow, many in kinds]) - sum(
+        [share.offset for share in shares]
+    )
+    # Nothing waits at the brokers; a partition that came since the Fetch was sent is not part of
+    # it.
+    is_parked = all(
+        fetch.is_parked for fetch in feed.flying.values()
+    ) and lag <= per_us * 4 * latency + 2 * len(flows)
     load = per_us * per_record
     if load >= 1.0:
         return None
     rate = rates[0]
-    if rates.count(rate) == len(rates) and (fixed * len(flows) + len(flows) * per_record + 4 * latency) * rate <= 1.0:
-        cycle.fixed_us, cycle.per_record_us, cycle.has_batches = fixed, per_record, bool(fixed or per_record)
+    if (
+        rates.count(rate) == len(rates)
+        and (fixed * len(flows) + len(flows) * per_record + 4 * latency) * rate <= 1.0
+    ):
+        cycle.fixed_us, cycle.per_record_us, cycle.has_batches = (
+            fixed,
+            per_record,
+            bool(fixed or per_record),
+        )
         first, *others = kinds
         if rate and any(flow.next_after(now) != first[0].next_after(now) for flow, _ in others):
             cycle.spacing_us = int(1 / rate)
@@ -294,7 +371,9 @@ def cycle_of(feed: Feed, now: int) -> Cycle | None:
     if records > feed.config.max_poll_records or lag > records + per_us * 4 * latency + len(flows):
         return None
     if not feed.buffer:
-        cycle.anchor_us = max(now, min((fetch.lands_us for fetch in feed.flying.values()), default=now))
+        cycle.anchor_us = max(
+            now, min((fetch.lands_us for fetch in feed.flying.values()), default=now)
+        )
     cycle.period_us = round(period)
     cycle.busy_us = min(cycle.period_us, round(fixed + records * per_record))
     cycle.has_batches = cycle.busy_us > 0

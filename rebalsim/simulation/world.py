@@ -1,4 +1,6 @@
-"""The world of one run: everything that a scenario describes, put together, played up to the horizon, and told as a trace."""
+"""The world of one run: everything that a scenario describes, put together, played up to the
+horizon, and told as a trace.
+"""
 
 from __future__ import annotations
 
@@ -49,12 +51,41 @@ class World:
     """All actors of one run, and what they ask of each other."""
 
     __slots__ = (
-        "_members", "_number", "_packed", "_told", "_topics", "brokers", "consumers", "drive", "engine", "events", "flows", "former", "growth", "hosts",
-        "is_dense", "is_wire", "machine", "next_specs", "partitions", "poisons", "progress", "randomness", "rates", "scenario", "script", "seed",
-        "shift_us", "sleeps", "specs", "tell",
+        "_members",
+        "_number",
+        "_packed",
+        "_told",
+        "_topics",
+        "brokers",
+        "consumers",
+        "drive",
+        "engine",
+        "events",
+        "flows",
+        "former",
+        "growth",
+        "hosts",
+        "is_dense",
+        "is_wire",
+        "machine",
+        "next_specs",
+        "partitions",
+        "poisons",
+        "progress",
+        "randomness",
+        "rates",
+        "scenario",
+        "script",
+        "seed",
+        "shift_us",
+        "sleeps",
+        "specs",
+        "tell",
     )
 
-    def __init__(self, scenario: Scenario, seed: int, *, is_dense: bool, is_wire: bool, drive: Drive | None) -> None:
+    def __init__(
+        self, scenario: Scenario, seed: int, *, is_dense: bool, is_wire: bool, drive: Drive | None
+    ) -> None:
         self.scenario = scenario
         self.seed = seed
         self.shift_us = shift_of(seed, scenario.shift_within_us) if drive is None else 0
@@ -71,8 +102,12 @@ class World:
         self._number = self._told = 0
         self.brokers = Brokers(self)
         self._topics: dict[str, Topic] = {topic.name: topic for topic in scenario.topics}
-        self.rates: dict[str, tuple[RateStep, ...]] = {topic.name: topic.rate for topic in scenario.topics}
-        self.growth: dict[str, list[tuple[int, int]]] = {}     # topic → when it got how many partitions, after the start
+        self.rates: dict[str, tuple[RateStep, ...]] = {
+            topic.name: topic.rate for topic in scenario.topics
+        }
+        self.growth: dict[
+            str, list[tuple[int, int]]
+        ] = {}  # topic → when it got how many partitions, after the start
         self.partitions: dict[str, int] = {}
         self.flows: dict[Partition, Flow] = {}
         self.poisons = Poisons(self)
@@ -82,16 +117,20 @@ class World:
         self.progress = Progress()
         self.hosts: dict[str, Coordinator] = {}
         self.consumers: dict[str, Consumer] = {}
-        self.specs: dict[str, Spec] = {}                       # what each consumer is now, or will be when it is first started
-        self.next_specs: dict[str, Spec] = {}                  # what it will be from its next start on
-        self.former: dict[str, list[FormerFacts]] = {}         # … and what it was before, in other settings than its latest
+        self.specs: dict[
+            str, Spec
+        ] = {}  # what each consumer is now, or will be when it is first started
+        self.next_specs: dict[str, Spec] = {}  # what it will be from its next start on
+        self.former: dict[
+            str, list[FormerFacts]
+        ] = {}  # … and what it was before, in other settings than its latest
         self._members: dict[str, list[Consumer]] = {}
         for group in scenario.groups:
             for spec in group.consumers:
                 self.add(spec)
         self.script = Script(self)
 
-    # ---------------------------------------------------------------------------------------------- building
+    # ------------------------------------------------------------------------------------- building
 
     def _create(self, topic: Topic, count: int) -> None:
         before = self.partitions.get(topic.name, 0)
@@ -99,10 +138,12 @@ class World:
         ids = self.brokers.ids
         offset = list(self._topics).index(topic.name)
         now = self.engine.now
-        kinds: dict[float, Flow] = {}                 # partitions of one share are alike for ever
+        kinds: dict[float, Flow] = {}  # partitions of one share are alike for ever
         for number in range(before, count):
             partition = Partition(topic.name, number)
-            self.brokers.place(partition, topic.replicas_of(number, ids, offset), bool(topic.replicas))
+            self.brokers.place(
+                partition, topic.replicas_of(number, ids, offset), bool(topic.replicas)
+            )
             share = share_of(topic, number, count)
             flow = kinds.get(share)
             if flow is None:
@@ -117,11 +158,15 @@ class World:
         self._members.setdefault(spec.group, []).append(consumer)
         if spec.group not in self.hosts:
             home = self.brokers.homes[spec.group] = self._place(spec.group)
-            self.hosts[spec.group] = coordinator_of(self, spec.group, home, self.randomness.stream(f"log/{spec.group}"), self._member_id)
+            self.hosts[spec.group] = coordinator_of(
+                self, spec.group, home, self.randomness.stream(f"log/{spec.group}"), self._member_id
+            )
         return consumer
 
     def start(self, name: str, spec: Spec | None = None) -> Consumer:
-        """A process of this consumer starts, with its latest settings; not if one runs. `spec`: of one that is not known so far."""
+        """A process of this consumer starts, with its latest settings; not if one runs. `spec`:
+        of one that is not known so far.
+        """
         if spec is not None and name not in self.consumers:
             self.add(spec)
         consumer = self.consumers[name]
@@ -138,18 +183,24 @@ class World:
         return consumer
 
     def _former(self, consumer: Consumer) -> FormerFacts:
-        """What it ran with up to now, as far as a deploy may change it and what is told of a pause hangs on it."""
+        """What it ran with up to now, as far as a deploy may change it and what is told of a
+        pause hangs on it.
+        """
         spec, config, broker = consumer.spec, consumer.config, self.scenario.cluster.config
-        is_new = config.group_protocol == "consumer"           # then the brokers say how often, and how long
+        is_new = config.group_protocol == "consumer"  # then the brokers say how often, and how long
         return FormerFacts(
-            self.engine.now, f"{spec.client} {spec.client_version}", "consumer" if is_new else rebalance_protocol(consumer.assignors),
+            self.engine.now,
+            f"{spec.client} {spec.client_version}",
+            "consumer" if is_new else rebalance_protocol(consumer.assignors),
             broker.group_consumer_session_timeout_us if is_new else config.session_timeout_us,
             broker.group_consumer_heartbeat_interval_us if is_new else config.heartbeat_interval_us,
             config.max_poll_interval_us if spec.habits.has_poll_limit else -1,
         )
 
     def _as(self, consumer: Consumer, spec: Spec) -> Consumer:
-        """The consumer with the client that its next life runs: another one when the protocol changes."""
+        """The consumer with the client that its next life runs: another one when the protocol
+        changes.
+        """
         if is_client_of(consumer, spec):
             return consumer
         other = client_of(self, spec, consumer.index)
@@ -161,7 +212,9 @@ class World:
         return other
 
     def _starts_first(self, name: str) -> None:
-        """Its turn in the order of the first starts, unless the script, a bounce perhaps, was quicker."""
+        """Its turn in the order of the first starts, unless the script, a bounce perhaps, was
+        quicker.
+        """
         if not self.consumers[name].life:
             self.start(name)
 
@@ -171,7 +224,7 @@ class World:
         ids = self.brokers.ids
         return ids[abs(string_hash(group)) % count % len(ids)]
 
-    # ---------------------------------------------------------------------------------------------- playing
+    # -------------------------------------------------------------------------------------- playing
 
     def play(self) -> Trace:
         """Up to the horizon."""
@@ -190,7 +243,12 @@ class World:
         horizon = self.scenario.horizon_us
         self.engine.run(horizon)
         for consumer in self.consumers.values():
-            if self.is_wire and consumer.is_alive and not consumer.is_frozen and consumer.feed.cycle is not None:
+            if (
+                self.is_wire
+                and consumer.is_alive
+                and not consumer.is_frozen
+                and consumer.feed.cycle is not None
+            ):
                 consumer.feed.tell_steady(horizon - 1)
         for consumer in self.consumers.values():
             if consumer.is_alive:
@@ -217,23 +275,50 @@ class World:
     def _header(self) -> TraceHeader:
         scenario = self.scenario
         header = TraceHeader(
-            rebalsim=__version__, title=scenario.title, variant=scenario.variant, heading=scenario.heading,
-            kafka=scenario.cluster.kafka, digest=scenario.digest, seed=self.seed, horizon_us=scenario.horizon_us,
+            rebalsim=__version__,
+            title=scenario.title,
+            variant=scenario.variant,
+            heading=scenario.heading,
+            kafka=scenario.cluster.kafka,
+            digest=scenario.digest,
+            seed=self.seed,
+            horizon_us=scenario.horizon_us,
             shift_us=self.shift_us,
         )
         for topic in scenario.topics:
-            rates = tuple([(step.at_us, step.per_second, step.is_ramp) for step in self.rates[topic.name]])
+            rates = tuple(
+                [(step.at_us, step.per_second, step.is_ramp) for step in self.rates[topic.name]]
+            )
             count = topic.partitions if topic.exists_from_start else 0
-            header.topics[topic.name] = TopicFacts(count, rates, topic.weights, topic.record_bytes, tuple(self.growth.get(topic.name, ())))
-        unborn = [t.name for t in scenario.topics if not t.exists_from_start or any(not count for _, count in self.growth.get(t.name, ()))]
+            header.topics[topic.name] = TopicFacts(
+                count,
+                rates,
+                topic.weights,
+                topic.record_bytes,
+                tuple(self.growth.get(topic.name, ())),
+            )
+        unborn = [
+            t.name
+            for t in scenario.topics
+            if not t.exists_from_start or any(not count for _, count in self.growth.get(t.name, ()))
+        ]
         for name, consumer in self.consumers.items():
             spec, config, now = consumer.spec, consumer.config, self._former(consumer)
             is_auto = commits_itself(spec)
             header.consumers[name] = ConsumerFacts(
-                spec.group, spec.process, consumer.rack, now.client, now.protocol,
-                () if now.protocol == "consumer" else tuple([a.name for a in consumer.assignors]), config.group_instance_id,
-                now.session_timeout_us, now.heartbeat_interval_us, now.max_poll_interval_us,
-                spec.handler.poll_timeout_us, mean_of(spec.handler.per_record), spec.handler.commit == "auto",
+                spec.group,
+                spec.process,
+                consumer.rack,
+                now.client,
+                now.protocol,
+                () if now.protocol == "consumer" else tuple([a.name for a in consumer.assignors]),
+                config.group_instance_id,
+                now.session_timeout_us,
+                now.heartbeat_interval_us,
+                now.max_poll_interval_us,
+                spec.handler.poll_timeout_us,
+                mean_of(spec.handler.per_record),
+                spec.handler.commit == "auto",
                 config.auto_commit_interval_us if is_auto else -1,
                 "" if is_auto else spec.handler.commit.replace("auto", "none"),
                 tuple([topic for topic in unborn if spec.subscribes_to(topic)]) if unborn else (),
@@ -241,14 +326,16 @@ class World:
             )
         return header
 
-    # ---------------------------------------------------------------------------------------------- asked by the actors
+    # -------------------------------------------------------------------------- asked by the actors
 
     def next_number(self) -> int:
         self._number += 1
         return self._number
 
     def next_told(self) -> int:
-        """The next number of a request in the trace; others are not counted, so that it does not matter how many there were."""
+        """The next number of a request in the trace; others are not counted, so that it does not
+        matter how many there were.
+        """
         self._told += 1
         return self._told
 
@@ -277,16 +364,27 @@ class World:
         return self._members[group]
 
     def connect(self, consumer: Process, broker: int, kind: str) -> Link:
-        return connect(self.engine, self.randomness, self.scenario.cluster.network, consumer.name, consumer.rack, broker,
-                       self.brokers.racks.get(broker, ""), consumer.rank, kind,
-                       self.machine.connect_us if consumer.config.group_protocol == "classic" else 0)
+        return connect(
+            self.engine,
+            self.randomness,
+            self.scenario.cluster.network,
+            consumer.name,
+            consumer.rack,
+            broker,
+            self.brokers.racks.get(broker, ""),
+            consumer.rank,
+            kind,
+            self.machine.connect_us if consumer.config.group_protocol == "classic" else 0,
+        )
 
     def assignors_of(self, names: tuple[str, ...]) -> tuple[ClientAssignor, ...]:
         return _assignors(names)
 
     def topics_matching(self, pattern: str) -> tuple[str, ...]:
         matches = re.compile(pattern).fullmatch
-        return tuple(sorted(topic for topic, count in self.partitions.items() if count and matches(topic)))
+        return tuple(
+            sorted(topic for topic, count in self.partitions.items() if count and matches(topic))
+        )
 
     def flow(self, partition: Partition) -> Flow:
         found = self.flows.get(partition)
@@ -332,20 +430,40 @@ class World:
     def by_topic_name(self, given: dict[str, tuple[int, ...]]) -> tuple[Partition, ...]:
         """And back."""
         names = {self.topic_id(name): name for name in self.partitions}
-        return tuple(sorted([Partition(names[topic], number) for topic, numbers in given.items() if topic in names for number in numbers]))
+        return tuple(
+            sorted(
+                [
+                    Partition(names[topic], number)
+                    for topic, numbers in given.items()
+                    if topic in names
+                    for number in numbers
+                ]
+            )
+        )
 
     def replica_racks(self) -> dict[str, tuple[tuple[str, ...], ...]] | None:
-        """The racks of each partition's replicas, for assignors that mind them; None where brokers have none."""
+        """The racks of each partition's replicas, for assignors that mind them; None where
+        brokers have none.
+        """
         brokers = self.brokers
         if not any(brokers.racks.values()):
             return None
         return {
-            topic: tuple([tuple([brokers.racks[broker] for broker in brokers.replicas[Partition(topic, n)]]) for n in range(count)])
+            topic: tuple(
+                [
+                    tuple(
+                        [brokers.racks[broker] for broker in brokers.replicas[Partition(topic, n)]]
+                    )
+                    for n in range(count)
+                ]
+            )
             for topic, count in self.partitions.items()
         }
 
     def handled(self, partition: Partition, group: str) -> tuple[int, bool]:
-        """How far anybody of the group has been handed the partition's records; and whether nobody ever had a position in it."""
+        """How far anybody of the group has been handed the partition's records; and whether
+        nobody ever had a position in it.
+        """
         furthest = self.progress.of(group, partition)
         return (furthest if furthest >= 0 or self.drive is not None else 0), furthest < 0
 
@@ -358,10 +476,12 @@ class World:
         text = f"{stream.bits():016x}{stream.bits():016x}"
         return f"{base}-{text[:8]}-{text[8:12]}-4{text[13:16]}-{'89ab'[int(text[16], 16) & 3]}{text[17:20]}-{text[20:]}"
 
-    # ---------------------------------------------------------------------------------------------- changed by the script
+    # ------------------------------------------------------------------------ changed by the script
 
     def grow(self, topic: str, count: int, per_second: float | None = None) -> None:
-        """The topic has more partitions now; clients see it when their metadata are refreshed. `per_second`: the rate of each new one."""
+        """The topic has more partitions now; clients see it when their metadata are refreshed.
+        `per_second`: the rate of each new one.
+        """
         before = self.partitions[topic]
         self._create(self._topics[topic], count)
         if per_second is not None:
@@ -371,7 +491,9 @@ class World:
         self._topic_changed(topic, count)
 
     def set_partitions(self, topic: str, count: int) -> None:
-        """The topic has so many partitions from now on (0: it is deleted), and its records spread over them."""
+        """The topic has so many partitions from now on (0: it is deleted), and its records
+        spread over them.
+        """
         before = self.partitions.get(topic, 0)
         spec = self._topics[topic]
         if count > before:
@@ -403,9 +525,14 @@ class World:
         return any(p.number >= self.partitions.get(p.topic, 0) for p in partitions)
 
     def set_rate(self, topic: str, per_second: float) -> None:
-        """From now on so many records a second arrive at the topic, and nothing else changes that later."""
+        """From now on so many records a second arrive at the topic, and nothing else changes
+        that later.
+        """
         now = self.engine.now
-        self.rates[topic] = (*[step for step in self.rates[topic] if step.at_us < now], RateStep(now, per_second))
+        self.rates[topic] = (
+            *[step for step in self.rates[topic] if step.at_us < now],
+            RateStep(now, per_second),
+        )
         spec, count = self._topics[topic], self.partitions.get(topic, 0)
         for number in range(count):
             flow = self.flows[Partition(topic, number)]
@@ -419,17 +546,27 @@ class World:
     def flows_changed(self, topic: str) -> None:
         """Records come at another rate: whoever counted on the old one looks again."""
         for consumer in self.consumers.values():
-            if consumer.is_alive and not consumer.is_frozen and any(p.topic == topic for p in consumer.feed.shares):
+            if (
+                consumer.is_alive
+                and not consumer.is_frozen
+                and any(p.topic == topic for p in consumer.feed.shares)
+            ):
                 if consumer.feed.cycle is not None:
                     consumer.feed.cycle.forget()
                 consumer.settle_accounts()
                 consumer.break_cycle()
 
     def exited(self, consumer: Process) -> None:
-        """A process is gone. An application that crashes takes the consumers with it that share its process."""
+        """A process is gone. An application that crashes takes the consumers with it that share
+        its process.
+        """
         self.script.noticed(consumer)
         self.script.changed()
-        if consumer.how_ended == "fatal" and consumer.spec.handler.on_error == "crash" and consumer.spec.process:
+        if (
+            consumer.how_ended == "fatal"
+            and consumer.spec.handler.on_error == "crash"
+            and consumer.spec.process
+        ):
             for other in self.consumers.values():
                 if other.is_alive and other.spec.process == consumer.spec.process:
                     other.kill()
@@ -438,7 +575,11 @@ class World:
         return (consumer for consumer in self._members.get(group, ()) if consumer.is_alive)
 
     def dead_of_exceptions(self, group: str) -> Iterator[Consumer]:
-        return (consumer for consumer in self._members.get(group, ()) if not consumer.is_alive and consumer.how_ended == "fatal")
+        return (
+            consumer
+            for consumer in self._members.get(group, ())
+            if not consumer.is_alive and consumer.how_ended == "fatal"
+        )
 
 
 def _instant(event: Any) -> int:
@@ -447,15 +588,27 @@ def _instant(event: Any) -> int:
 
 
 def play(
-    scenario: Scenario, *, seed: int | None = None, dense: bool = False, wire: bool = False, drive: Drive | None = None,
+    scenario: Scenario,
+    *,
+    seed: int | None = None,
+    dense: bool = False,
+    wire: bool = False,
+    drive: Drive | None = None,
 ) -> Trace:
     """Play a resolved scenario and tell what happened.
 
-    `dense`: no tick is skipped, however quiet (the trace is the same). `wire`: the trace holds every request, answer and batch too.
+    `dense`: no tick is skipped, however quiet (the trace is the same). `wire`: the trace holds
+    every request, answer and batch too.
     `drive`: what a recording dictates, in place of the scenario's starts and script.
     """
     with seldom_collecting():
-        return World(scenario, scenario.seed if seed is None else seed, is_dense=dense, is_wire=wire, drive=drive).play()
+        return World(
+            scenario,
+            scenario.seed if seed is None else seed,
+            is_dense=dense,
+            is_wire=wire,
+            drive=drive,
+        ).play()
 
 
 __all__ = ["NEVER", "World", "play"]

@@ -1,4 +1,6 @@
-"""Many runs: everything that knows Spark. It plans, distributes, retries, aggregates, reads and writes; what a run is and means lies elsewhere."""
+"""Many runs: everything that knows Spark. It plans, distributes, retries, aggregates, reads and
+writes; what a run is and means lies elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,11 @@ from typing import Any
 
 
 def register(spark: Any) -> None:
-    """Teach a session `format("rebalsim")` and the SQL function `rebalsim(…)`. Classic Spark and Spark Connect alike.
+    """Teach a session `format("rebalsim")` and the SQL function `rebalsim(…)`. Classic Spark and
+    Spark Connect alike.
 
-    Switches on that filters reach Python sources, in this session: Spark refuses a source that takes filters while that is off.
+    Switches on that filters reach Python sources, in this session: Spark refuses a source that
+    takes filters while that is off.
     """
     from rebalsim.spark.function import register_function
     from rebalsim.spark.source import register as register_source

@@ -1,4 +1,6 @@
-"""Any run of a sweep, played again from the sweep's folder alone, and held to its row field by field."""
+"""Any run of a sweep, played again from the sweep's folder alone, and held to its row field by
+field.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from rebalsim.spark.schemas import run_columns
 
 @dataclass(slots=True)
 class Again:
-    """A run of a sweep that was played again. `differing`: columns whose values are not those of the row."""
+    """A run of a sweep that was played again. `differing`: columns whose values are not those of
+    the row.
+    """
 
     name: str
     player: Player
@@ -56,17 +60,25 @@ def read_row(out: str, name: str) -> dict[str, Any]:
     import pyarrow as pa
     import pyarrow.dataset as ds
 
-    folders = sorted(p for p in (local_path(out) / "runs").glob("chunk=*") if (p / "_SUCCESS").exists())
+    folders = sorted(
+        p for p in (local_path(out) / "runs").glob("chunk=*") if (p / "_SUCCESS").exists()
+    )
     for folder in folders:
         files = [str(f) for f in sorted(folder.glob("*.parquet"))]
         try:
-            found = ds.dataset(files, format="parquet").to_table(filter=ds.field("run") == name) if files else None
+            found = (
+                ds.dataset(files, format="parquet").to_table(filter=ds.field("run") == name)
+                if files
+                else None
+            )
         except (OSError, pa.ArrowInvalid) as e:
             raise InputError(f"{folder} cannot be read: {e}.") from None
         if found is not None and found.num_rows:
             row: dict[str, Any] = found.to_pylist()[0]
             return row
-    raise InputError(f"The sweep in {out} has no run '{name}' — the column `run` of its table `runs` names them.")
+    raise InputError(
+        f"The sweep in {out} has no run '{name}' — the column `run` of its table `runs` names them."
+    )
 
 
 def play_again(manifest: dict[str, Any], name: str, row: dict[str, Any]) -> Again:
@@ -74,14 +86,19 @@ def play_again(manifest: dict[str, Any], name: str, row: dict[str, Any]) -> Agai
     plan = plan_of(manifest)
     point, variant, seed = parse_run_name(name)
     if not 0 <= point < plan.points or not plan.first_seed <= seed < plan.first_seed + plan.seeds:
-        raise InputError(f"The sweep has no run '{name}': it has the points 0 … {plan.points - 1:,} and the seeds "
-                         f"{plan.first_seed} … {plan.first_seed + plan.seeds - 1}.")
+        raise InputError(
+            f"The sweep has no run '{name}': it has the points 0 … {plan.points - 1:,} and the "
+            "seeds "
+            f"{plan.first_seed} … {plan.first_seed + plan.seeds - 1}."
+        )
     player = Player(plan)
     mine = next((r for r in player.play(point, seed) if r["variant"] == variant), None)
     if mine is None:
         raise InputError(f"The sweep does not play the variant '{variant}' at point {point}.")
     columns = [*(c.name for c in run_columns(plan)), "budgets"]
-    again = Again(name, player, point, variant, seed, row, tuple(c for c in columns if mine[c] != row.get(c)))
+    again = Again(
+        name, player, point, variant, seed, row, tuple(c for c in columns if mine[c] != row.get(c))
+    )
     if mine["error_kind"] is None:
         again.scenario = player.scenario(point, variant)
         again.run = run_once(again.scenario, seed)

@@ -1,4 +1,6 @@
-"""A plan as one JSON text that needs no files: what travels to workers, what a sweep's folder keeps, what `replay` reads years later."""
+"""A plan as one JSON text that needs no files: what travels to workers, what a sweep's folder
+keeps, what `replay` reads years later.
+"""
 
 from __future__ import annotations
 
@@ -17,27 +19,45 @@ SCHEMA_VERSION = 1
 
 def bundle_of(plan: Plan) -> dict[str, Any]:
     return {
-        "schema_version": SCHEMA_VERSION, "rebalsim": __version__, "file": plan.file, "plan": plan.text,
-        "scenarios": [{"name": b.name, "written": b.written, "file": b.file, "text": b.text} for b in plan.bases],
+        "schema_version": SCHEMA_VERSION,
+        "rebalsim": __version__,
+        "file": plan.file,
+        "plan": plan.text,
+        "scenarios": [
+            {"name": b.name, "written": b.written, "file": b.file, "text": b.text}
+            for b in plan.bases
+        ],
     }
 
 
 def plan_of(bundle: dict[str, Any]) -> Plan:
     """The plan of a bundle; the same one, whatever has become of the files since."""
     if bundle.get("schema_version") != SCHEMA_VERSION:
-        raise InputError(f"This sweep was written by rebalsim {bundle.get('rebalsim', '?')} in another format — read it with that version.")
-    bases = {b["written"] or b["name"]: Base(b["name"], b["file"], b["text"], b["written"]) for b in bundle["scenarios"]}
+        raise InputError(
+            f"This sweep was written by rebalsim {bundle.get('rebalsim', '?')} in another format "
+            "— read it with that version."
+        )
+    bases = {
+        b["written"] or b["name"]: Base(b["name"], b["file"], b["text"], b["written"])
+        for b in bundle["scenarios"]
+    }
     return parse_plan(bundle["plan"], bundle["file"], lambda name: bases[name], reserved_names())
 
 
 def order_as_json(order: Order) -> dict[str, Any]:
     """An axis whose values cost all the same is told by their number alone: axes may be long."""
-    return {"radices": list(order.radices), "seeds": order.seeds, "unit": order.unit,
-            "costs": [list(c) if max(c) > min(c) else len(c) for c in order.costs]}
+    return {
+        "radices": list(order.radices),
+        "seeds": order.seeds,
+        "unit": order.unit,
+        "costs": [list(c) if max(c) > min(c) else len(c) for c in order.costs],
+    }
 
 
 def order_from_json(document: dict[str, Any]) -> Order:
-    costs = tuple((1.0,) * c if isinstance(c, int) else tuple(float(x) for x in c) for c in document["costs"])
+    costs = tuple(
+        (1.0,) * c if isinstance(c, int) else tuple(float(x) for x in c) for c in document["costs"]
+    )
     return Order(tuple(document["radices"]), int(document["seeds"]), costs, float(document["unit"]))
 
 

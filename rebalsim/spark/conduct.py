@@ -1,4 +1,6 @@
-"""A sweep from a plan to its answer: what `rebalsim sweep` and `rebalsim recommend` do once their options are understood."""
+"""A sweep from a plan to its answer: what `rebalsim sweep` and `rebalsim recommend` do once
+their options are understood.
+"""
 
 from __future__ import annotations
 
@@ -41,8 +43,17 @@ def cores_of(spark: Any) -> int:
     return local_cores(master) or max(1, int(spark.sparkContext.defaultParallelism))
 
 
-def prepare(spark: Any, plan: Plan, out: str, *, resume: bool = False, overwrite: bool = False, with_pauses: bool = False, probe_s: float = 20.0,
-            chunk_s: float = CHUNK_S) -> Job:
+def prepare(
+    spark: Any,
+    plan: Plan,
+    out: str,
+    *,
+    resume: bool = False,
+    overwrite: bool = False,
+    with_pauses: bool = False,
+    probe_s: float = 20.0,
+    chunk_s: float = CHUNK_S,
+) -> Job:
     """Look at the folder, decide how the grid is cut, and write both down."""
     store = Store(spark, out)
     names = [name for name in store.names() if not name.startswith(".")]
@@ -53,7 +64,10 @@ def prepare(spark: Any, plan: Plan, out: str, *, resume: bool = False, overwrite
         return _resumed(plan, store, with_pauses)
     if overwrite and names:
         if "sweep.json" not in names:
-            raise InputError(f"{out} holds something that is no sweep, and --overwrite replaces sweeps only — name another folder.")
+            raise InputError(
+                f"{out} holds something that is no sweep, and --overwrite replaces sweeps only — "
+                "name another folder."
+            )
         store.clear()
     store.prepare()
     check_workers(spark)
@@ -67,7 +81,10 @@ def refuse_to_mix(out: str, names: list[str]) -> None:
     """A sweep begins in an empty folder."""
     if any(not name.startswith(".") for name in names):
         if "sweep.json" in names:
-            raise InputError(f"{out} holds a sweep already — continue it with --resume, replace it with --overwrite, or name another folder.")
+            raise InputError(
+                f"{out} holds a sweep already — continue it with --resume, replace it with "
+                "--overwrite, or name another folder."
+            )
         raise InputError(f"{out} holds something already, and no sweep — name another folder.")
 
 
@@ -76,10 +93,21 @@ def _resumed(plan: Plan, store: Store, with_pauses: bool) -> Job:
     document = store.read_manifest()
     begun = plan_of(document)
     if (begun.text, begun.bases) != (plan.text, plan.bases):
-        raise InputError(f"The plan or its scenario has changed since the sweep in {store.out} began — put it back, or begin anew with --overwrite.")
+        raise InputError(
+            f"The plan or its scenario has changed since the sweep in {store.out} began — put it "
+            "back, or begin anew with --overwrite."
+        )
     if with_pauses and not document["pauses"]:
-        raise InputError(f"The sweep in {store.out} was begun without --pauses — continue it without, or begin anew with --overwrite.")
-    cutting = Cutting(order_from_json(document["order"]), float(document["task_s"]), float(document["chunk_s"]), bool(document["pauses"]))
+        raise InputError(
+            f"The sweep in {store.out} was begun without --pauses — continue it without, or "
+            "begin anew with --overwrite."
+        )
+    cutting = Cutting(
+        order_from_json(document["order"]),
+        float(document["task_s"]),
+        float(document["chunk_s"]),
+        bool(document["pauses"]),
+    )
     return Job(begun, store, cutting, True)
 
 
@@ -99,12 +127,16 @@ def conclude(spark: Any, job: Job) -> Answer:
 
 def tables_of(spark: Any, plan: Plan, store: Store) -> Tables:
     """The tables of a sweep, with the budgets that its runs were judged by."""
-    own = tuple(dict.fromkeys(budget for base in plan.bases for budget in story_of_base(base).budgets))
+    own = tuple(
+        dict.fromkeys(budget for base in plan.bases for budget in story_of_base(base).budgets)
+    )
     return Tables(spark, plan, store, own)
 
 
 def interruptibly(work: Callable[[], T], spark: Any, stop: threading.Event) -> T:
-    """Do the work in another thread, so that a Ctrl-C never falls into the middle of a word with the JVM; it cancels what is under way."""
+    """Do the work in another thread, so that a Ctrl-C never falls into the middle of a word with
+    the JVM; it cancels what is under way.
+    """
     with ThreadPoolExecutor(1, thread_name_prefix="conduct") as pool:
         future = pool.submit(work)
         try:

@@ -1,4 +1,6 @@
-"""What a sweep would be, before it is begun: its points, how many of them the conditions leave, some of them, and how long it should take."""
+"""What a sweep would be, before it is begun: its points, how many of them the conditions leave,
+some of them, and how long it should take.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,8 @@ from rebalsim.scenario.grid import first_points
 from rebalsim.spark.player import Player
 from rebalsim.spark.probe import Probe, probe
 
-COUNTED = 200_000        # points up to which the conditions are asked one by one
-START_S = 12.0           # Spark's start and its first query, embedded
+COUNTED = 200_000  # points up to which the conditions are asked one by one
+START_S = 12.0  # Spark's start and its first query, embedded
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +22,12 @@ class Estimate:
     grid: int
     points: int
     is_exact: bool
-    runs: int                # rows of the table `runs`: points × variants × seeds
+    runs: int  # rows of the table `runs`: points × variants × seeds
     seeds: int
     probe: Probe
-    seconds: float           # on so many cores
+    seconds: float  # on so many cores
     cores: int
-    impossible: int          # of the sample: points that cannot be
+    impossible: int  # of the sample: points that cannot be
     sampled: int
 
 
@@ -33,15 +35,28 @@ def estimate(player: Player, cores: int, seconds: float = 20.0) -> Estimate:
     """Time a few runs and count."""
     plan = player.plan
     asked = plan.points if plan.points <= COUNTED else 5_000
-    kept = sum(player.points.is_played(p) for p in (range(plan.points) if asked == plan.points else _spread(plan.points, asked)))
+    kept = sum(
+        player.points.is_played(p)
+        for p in (range(plan.points) if asked == plan.points else _spread(plan.points, asked))
+    )
     points = kept if asked == plan.points else round(plan.points * kept / asked)
     measured = probe(player, seconds)
     sample = [p for p in first_points(plan.radices, 50) if player.points.is_played(p)]
     impossible = sum(not _can_be(player, p) for p in sample)
     share = points / plan.points * (1 - impossible / len(sample) if sample else 1)
     work = measured.order.total() * share
-    return Estimate(plan.points, points, asked == plan.points, points * plan.seeds * measured.rows, plan.seeds, measured,
-                    START_S + work * 1.05 / max(1, cores), cores, impossible, len(sample))
+    return Estimate(
+        plan.points,
+        points,
+        asked == plan.points,
+        points * plan.seeds * measured.rows,
+        plan.seeds,
+        measured,
+        START_S + work * 1.05 / max(1, cores),
+        cores,
+        impossible,
+        len(sample),
+    )
 
 
 def _spread(size: int, count: int) -> Iterator[int]:

@@ -1,7 +1,9 @@
-"""`SELECT * FROM rebalsim(scenario => 'scale-out', members => 12, session_timeout_ms => '10s')`: a what-if as a SQL query.
+"""`SELECT * FROM rebalsim(scenario => 'scale-out', members => 12, session_timeout_ms => '10s')`: a
+what-if as a SQL query.
 
-Every named argument but scenario, variant, seed and seeds is a setting: `members` is the group's, a Kafka key is written with
-underscores, and `sets` takes whole paths (`'topics.orders.partitions=24; horizon=5m'`). A row per variant and seed.
+Every named argument but scenario, variant, seed and seeds is a setting: `members` is the
+group's, a Kafka key is written with underscores, and `sets` takes whole paths
+(`'topics.orders.partitions=24; horizon=5m'`). A row per variant and seed.
 """
 
 from __future__ import annotations
@@ -9,7 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pyspark.sql.types import ArrayType, BooleanType, DoubleType, IntegerType, LongType, StringType, StructField, StructType
+from pyspark.sql.types import (
+    ArrayType,
+    BooleanType,
+    DoubleType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+)
 from pyspark.sql.udtf import AnalyzeArgument, AnalyzeResult
 
 from rebalsim.domain.errors import InputError
@@ -32,13 +43,18 @@ def settings_of(arguments: dict[str, Any]) -> tuple[tuple[str, str], ...]:
             continue
         path = _KEYS.get(name.lower()) or _GROUP.get(name.lower())
         if path is None:
-            raise InputError(f"rebalsim() has no argument '{name}' — {or_nearest(name, (*_OWN, *_GROUP, *_KEYS))}")
+            raise InputError(
+                f"rebalsim() has no argument '{name}' — "
+                f"{or_nearest(name, (*_OWN, *_GROUP, *_KEYS))}"
+            )
         found.append((path, str(value)))
     for part in str(arguments.get("sets") or "").split(";"):
         if part.strip():
             path, equals, value = part.partition("=")
             if not equals:
-                raise InputError(f"rebalsim(): '{part.strip()}' in sets sets nothing — write path=value")
+                raise InputError(
+                    f"rebalsim(): '{part.strip()}' in sets sets nothing — write path=value"
+                )
             found.append((path.strip(), value.strip()))
     return tuple(found)
 
@@ -57,8 +73,16 @@ def plan_for(arguments: dict[str, Any]) -> Plan:
     except LookupError as e:
         raise InputError(str(e)) from None
     variant = arguments.get("variant")
-    return Plan(title="", file="rebalsim()", text="", bases=(base,), settings=settings_of(arguments), variants=(str(variant),) if variant else (),
-                first_seed=int(arguments.get("seed") or 1), seeds=int(arguments.get("seeds") or 1))
+    return Plan(
+        title="",
+        file="rebalsim()",
+        text="",
+        bases=(base,),
+        settings=settings_of(arguments),
+        variants=(str(variant),) if variant else (),
+        first_seed=int(arguments.get("seed") or 1),
+        seeds=int(arguments.get("seeds") or 1),
+    )
 
 
 class RebalsimFunction:
@@ -68,7 +92,10 @@ class RebalsimFunction:
     def analyze(**arguments: AnalyzeArgument) -> AnalyzeResult:
         unknown = [name for name, a in arguments.items() if a.isTable or not a.isConstantExpression]
         if unknown:
-            raise InputError(f"rebalsim(): {unknown[0]} must be a constant — a table of what-ifs is a plan, read with format('rebalsim')")
+            raise InputError(
+                f"rebalsim(): {unknown[0]} must be a constant — a table of what-ifs is a plan, "
+                "read with format('rebalsim')"
+            )
         plan_for({name: a.value for name, a in arguments.items()})
         return AnalyzeResult(schema=_schema())
 
@@ -88,11 +115,22 @@ class RebalsimFunction:
 
 def _schema() -> StructType:
     columns = run_columns(Plan("", "", "", ()))
-    return StructType([*(_field(c) for c in columns), StructField("budgets", ArrayType(StructType([_field(c) for c in JUDGED])))])
+    return StructType(
+        [
+            *(_field(c) for c in columns),
+            StructField("budgets", ArrayType(StructType([_field(c) for c in JUDGED]))),
+        ]
+    )
 
 
 def _field(column: Column) -> StructField:
-    types = {"string": StringType(), "long": LongType(), "int": IntegerType(), "double": DoubleType(), "flag": BooleanType()}
+    types = {
+        "string": StringType(),
+        "long": LongType(),
+        "int": IntegerType(),
+        "double": DoubleType(),
+        "flag": BooleanType(),
+    }
     return StructField(column.name, types[column.type], True, {"comment": column.meaning})
 
 
@@ -100,4 +138,6 @@ def register_function(spark: Any) -> None:
     """Make the SQL function `rebalsim` known to this session."""
     from pyspark.sql.functions import udtf
 
-    spark.udtf.register("rebalsim", udtf(RebalsimFunction, useArrow=False))      # rows: neither pandas nor its types
+    spark.udtf.register(
+        "rebalsim", udtf(RebalsimFunction, useArrow=False)
+    )  # rows: neither pandas nor its types

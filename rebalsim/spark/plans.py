@@ -1,4 +1,6 @@
-"""Where plans come from: a file, or a stock plan's name; and their scenarios, beside the plan or among the stock stories."""
+"""Where plans come from: a file, or a stock plan's name; and their scenarios, beside the plan or
+among the stock stories.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from rebalsim.scenario.problems import or_nearest
 from rebalsim.scenario.story import Story
 from rebalsim.spark.schemas import reserved_names
 
-_TRIED = 200         # values of one axis that are tried alone before a sweep begins
+_TRIED = 200  # values of one axis that are tried alone before a sweep begins
 
 
 def stock_plans() -> dict[str, Path]:
@@ -27,7 +29,9 @@ def stock_plans() -> dict[str, Path]:
 
 
 def load_plan(path_or_name: str | Path) -> Plan:
-    """The plan in this file or of this name, checked; ProblemsError has everything that is wrong with it."""
+    """The plan in this file or of this name, checked; ProblemsError has everything that is wrong
+    with it.
+    """
     path = Path(path_or_name)
     if not path.is_file():
         stock = stock_plans()
@@ -35,7 +39,9 @@ def load_plan(path_or_name: str | Path) -> Plan:
             raise InputError(f"{path} is a folder — name a plan file in it.")
         if str(path_or_name) not in stock:
             hint = or_nearest(path.stem, stock, "a plan is a file that names a scenario and axes")
-            raise InputError(f"There is no file and no stock plan '{shorten(str(path_or_name))}' — {hint}")
+            raise InputError(
+                f"There is no file and no stock plan '{shorten(str(path_or_name))}' — {hint}"
+            )
         path = stock[str(path_or_name)]
     try:
         raw = path.read_bytes()
@@ -51,7 +57,9 @@ def load_plan(path_or_name: str | Path) -> Plan:
 
 
 def find_base(name: str, folder: Path) -> Base:
-    """The scenario that a plan in this folder calls by this name. LookupError says why there is none."""
+    """The scenario that a plan in this folder calls by this name. LookupError says why there is
+    none.
+    """
     for candidate in (folder / name, folder / f"{name}.yaml"):
         if candidate.is_file():
             return _base(name, candidate)
@@ -73,22 +81,33 @@ def story_of_base(base: Base) -> Story:
 
 
 def check_plan(plan: Plan) -> None:
-    """Ask the base scenarios what they say to each axis' values, one at a time, and to the plan's variants."""
+    """Ask the base scenarios what they say to each axis' values, one at a time, and to the
+    plan's variants.
+    """
     for base in plan.bases:
         story = story_of_base(base).check()
         for axis in plan.every_axis:
             steps = axis.steps if isinstance(axis, Axis) else (_a_sample(plan, axis.name),)
             for step in (*steps[:_TRIED], *steps[_TRIED:][-1:]):
-                # Only what cannot be read: what cannot go together hangs on the other axes, and becomes a row with its error.
-                unreadable = story.with_overrides([f"{p}={v}" for p, v in (*plan.settings, *step.settings)])._problems.errors
+                # Only what cannot be read: what cannot go together hangs on the other axes, and
+                # becomes a row with its error.
+                unreadable = story.with_overrides(
+                    [f"{p}={v}" for p, v in (*plan.settings, *step.settings)]
+                )._problems.errors
                 if unreadable:
                     raise problems_of_axis(plan, axis, unreadable[:1])
         for variant in plan.variants:
             if variant not in story.variants:
-                raise InputError(f"{plan.file}: the scenario {base.name} has no variant '{variant}' — {or_nearest(variant, story.variants)}")
+                raise InputError(
+                    f"{plan.file}: the scenario {base.name} has no variant '{variant}' — "
+                    f"{or_nearest(variant, story.variants)}"
+                )
         for budget in plan.budgets:
             if budget.relative_to == "baseline":
-                raise InputError(f"{plan.file}:{budget.line}:{budget.column}: a sweep has no baseline — compare with a variant, or write an amount")
+                raise InputError(
+                    f"{plan.file}:{budget.line}:{budget.column}: a sweep has no baseline — "
+                    "compare with a variant, or write an amount"
+                )
 
 
 def _a_sample(plan: Plan, name: str) -> Step:

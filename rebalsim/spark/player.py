@@ -1,7 +1,9 @@
-"""Plays what a plan says, a piece at a time: the one worker function behind sweeps, `format("rebalsim")`, the SQL function and replay.
+"""Plays what a plan says, a piece at a time: the one worker function behind sweeps,
+`format("rebalsim")`, the SQL function and replay.
 
-Knows no Spark: it goes from a range of ranks to Arrow batches, in whatever process it is. What goes wrong in one run becomes that
-run's row: impossible settings, a run that takes too long, memory, a crash of our own; a sweep is never killed by a point.
+Knows no Spark: it goes from a range of ranks to Arrow batches, in whatever process it is. What
+goes wrong in one run becomes that run's row: impossible settings, a run that takes too long,
+memory, a crash of our own; a sweep is never killed by a point.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ BATCH = 256
 
 
 class TookTooLong(BaseException):
-    """A run reached its time limit. Not an Exception: nothing on the way up may take it for one of its own."""
+    """A run reached its time limit. Not an Exception: nothing on the way up may take it for one
+    of its own.
+    """
 
 
 def run_name(point: int, variant: str, seed: int) -> str:
@@ -40,11 +44,15 @@ def parse_run_name(name: str) -> tuple[int, str, int]:
     point, _, rest = name.partition("-")
     variant, _, seed = rest.rpartition("-")
     if not (point.isdigit() and seed.isdigit() and variant):
-        raise InputError(f"'{name}' is no run's name — take one from the column `run`, such as 12-cooperative-3.")
+        raise InputError(
+            f"'{name}' is no run's name — take one from the column `run`, such as 12-cooperative-3."
+        )
     return int(point), variant, int(seed)
 
 
-Played = tuple[str, Scenario | None, Run | None, str, str]       # variant, scenario, run, kind of error, error
+Played = tuple[
+    str, Scenario | None, Run | None, str, str
+]  # variant, scenario, run, kind of error, error
 
 
 def _fault(error: BaseException, limit_s: float) -> tuple[str, str]:
@@ -63,27 +71,37 @@ def _fault(error: BaseException, limit_s: float) -> tuple[str, str]:
 
 
 class Player:
-    """A plan with its stories loaded. Travels to workers; keeps the last point's scenarios, for a point's seeds come in a row."""
+    """A plan with its stories loaded. Travels to workers; keeps the last point's scenarios, for
+    a point's seeds come in a row.
+    """
 
     def __init__(self, plan: Plan, with_pauses: bool = False) -> None:
         self.plan = plan
         self.with_pauses = with_pauses
         self.points = Points(plan)
-        self._stories: dict[str, Story] = {base.name: story_of(base.text.encode(), base.file) for base in plan.bases}
+        self._stories: dict[str, Story] = {
+            base.name: story_of(base.text.encode(), base.file) for base in plan.bases
+        }
         self._of_point: tuple[int, Story] | None = None
         self._axes = [a.name for a in plan.every_axis]
         self._whole = {a.name for a in plan.every_axis if a.kind == "duration"}
         self._columns = [c.name for c in run_columns(plan)]
 
     def __reduce__(self) -> Any:
-        # Travels as the plan: a worker that has it already (see `player_for`) need not build it again.
+        # Travels as the plan: a worker that has it already (see `player_for`) need not build it
+        # again.
         return player_for, (self.plan, self.with_pauses)
 
     def story(self, point: int) -> Story:
-        """The base scenario with the point's settings on it. What is wrong with it shows when a variant is asked for."""
+        """The base scenario with the point's settings on it. What is wrong with it shows when a
+        variant is asked for.
+        """
         if self._of_point is None or self._of_point[0] != point:
             settings = [f"{path}={value}" for path, value in self.points.settings(point)]
-            self._of_point = (point, self._stories[self.points.base(point).name].with_overrides(settings))
+            self._of_point = (
+                point,
+                self._stories[self.points.base(point).name].with_overrides(settings),
+            )
         return self._of_point[1]
 
     def variants(self, point: int) -> tuple[str, ...]:
@@ -100,13 +118,17 @@ class Player:
         analyses = {variant: run.analysis for variant, _, run, _, _ in played if run is not None}
         return [self._judged_row(point, seed, one, analyses) for one in played]
 
-    def _judged_row(self, point: int, seed: int, one: Played, analyses: dict[str, Any]) -> dict[str, Any]:
+    def _judged_row(
+        self, point: int, seed: int, one: Played, analyses: dict[str, Any]
+    ) -> dict[str, Any]:
         variant, scenario, _, _, _ = one
         try:
             with time_limit(self.plan.run_limit_s):
                 return self._row(point, seed, *one, analyses)
         except (TookTooLong, Exception) as e:
-            return self._row(point, seed, variant, scenario, None, *_fault(e, self.plan.run_limit_s), {})
+            return self._row(
+                point, seed, variant, scenario, None, *_fault(e, self.plan.run_limit_s), {}
+            )
 
     def _play_one(self, point: int, variant: str, seed: int) -> Played:
         scenario: Scenario | None = None
@@ -117,29 +139,58 @@ class Player:
         except (TookTooLong, Exception) as e:
             return variant, scenario, None, *_fault(e, self.plan.run_limit_s)
 
-    def _row(self, point: int, seed: int, variant: str, scenario: Scenario | None, run: Run | None, kind: str, error: str,
-             analyses: dict[str, Any]) -> dict[str, Any]:
+    def _row(
+        self,
+        point: int,
+        seed: int,
+        variant: str,
+        scenario: Scenario | None,
+        run: Run | None,
+        kind: str,
+        error: str,
+        analyses: dict[str, Any],
+    ) -> dict[str, Any]:
         row: dict[str, Any] = dict.fromkeys(self._columns)
         values = self.points.values(point)
-        row.update(run=run_name(point, variant, seed), scenario=self.points.base(point).name, point=point, variant=variant, seed=seed)
+        row.update(
+            run=run_name(point, variant, seed),
+            scenario=self.points.base(point).name,
+            point=point,
+            variant=variant,
+            seed=seed,
+        )
         for name in self._axes:
             value = values[name]
             row[name] = round(value) if name in self._whole and isinstance(value, float) else value
         if scenario is not None:
-            row.update(consumers=rows.consumers_in(scenario), topic_partitions=sum(t.partitions for t in scenario.topics if t.exists_from_start),
-                       fullest=rows.fullest(scenario))
+            row.update(
+                consumers=rows.consumers_in(scenario),
+                topic_partitions=sum(t.partitions for t in scenario.topics if t.exists_from_start),
+                fullest=rows.fullest(scenario),
+            )
         row.update(verdict="error", error_kind=kind or None, error=error or None, budgets=[])
         if self.with_pauses:
             row["each_pause"] = []
         if run is None or scenario is None:
             return row
         metrics = rows.measured(run.analysis)
-        budgets = rows.judged(self.plan.budgets if self.plan.has_budgets else scenario.budgets, () if self.plan.has_budgets else scenario.expectations,
-                              variant, analyses)
+        budgets = rows.judged(
+            self.plan.budgets if self.plan.has_budgets else scenario.budgets,
+            () if self.plan.has_budgets else scenario.expectations,
+            variant,
+            analyses,
+        )
         crossed = cross_zone_bytes(scenario, run.analysis)
         row.update(metrics)
-        row.update(budgets=budgets, verdict=rows.overall(budgets), settles=rows.settles(run.analysis), cross_zone_bytes=crossed,
-                   cost_per_hour=rows.cost_per_hour(self.plan.costs, metrics, crossed, scenario.horizon_us))
+        row.update(
+            budgets=budgets,
+            verdict=rows.overall(budgets),
+            settles=rows.settles(run.analysis),
+            cross_zone_bytes=crossed,
+            cost_per_hour=rows.cost_per_hour(
+                self.plan.costs, metrics, crossed, scenario.horizon_us
+            ),
+        )
         if self.with_pauses:
             row["each_pause"] = rows.pauses_of(run.analysis)
         return row
@@ -159,11 +210,18 @@ def player_for(plan: Plan, with_pauses: bool = False) -> Player:
     return found
 
 
-Wanted = Callable[[Points, int, int], bool]      # of a point and a seed: whether it is asked for at all
+Wanted = Callable[[Points, int, int], bool]  # of a point and a seed: whether it is asked for at all
 
 
-def play_ranks(player: Player, order: Order, start: int, stop: int, *, wanted: Wanted | None = None,
-               keep: Callable[[dict[str, Any]], bool] | None = None) -> Iterator[Any]:
+def play_ranks(
+    player: Player,
+    order: Order,
+    start: int,
+    stop: int,
+    *,
+    wanted: Wanted | None = None,
+    keep: Callable[[dict[str, Any]], bool] | None = None,
+) -> Iterator[Any]:
     """The runs of these ranks as Arrow batches: what each task of a sweep does."""
     import pyarrow as pa
 
@@ -171,7 +229,9 @@ def play_ranks(player: Player, order: Order, start: int, stop: int, *, wanted: W
     rows_: list[dict[str, Any]] = []
     for point, seed_number in order.walker().walk(start, stop):
         seed = player.plan.first_seed + seed_number
-        if (wanted is not None and not wanted(player.points, point, seed)) or not player.points.is_played(point):
+        if (
+            wanted is not None and not wanted(player.points, point, seed)
+        ) or not player.points.is_played(point):
             continue
         for row in player.play(point, seed):
             if keep is None or keep(row):
@@ -185,8 +245,13 @@ def play_ranks(player: Player, order: Order, start: int, stop: int, *, wanted: W
 
 @contextlib.contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Cut what takes longer. By the alarm signal, so in a process' main thread only; elsewhere (and on Windows) nothing is cut."""
-    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+    """Cut what takes longer. By the alarm signal, so in a process' main thread only; elsewhere
+    (and on Windows) nothing is cut.
+    """
+    if (
+        not hasattr(signal, "setitimer")
+        or threading.current_thread() is not threading.main_thread()
+    ):
         yield
         return
 

@@ -1,4 +1,6 @@
-"""A point's number → its values and the settings they put on the base scenario. Pure arithmetic and named streams: any worker can ask for any point."""
+"""A point's number → its values and the settings they put on the base scenario. Pure arithmetic
+and named streams: any worker can ask for any point.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,13 @@ from rebalsim.scenario.condition import Condition, Value, parse_condition
 from rebalsim.scenario.grid import digits_of
 from rebalsim.simulation.randomness import Randomness
 
-_FINE = 1e6      # numbers are drawn in millionths: streams draw whole numbers
+_FINE = 1e6  # numbers are drawn in millionths: streams draw whole numbers
 
 
 class Points:
-    """A plan's points. Values are numbers (µs for durations) or words; what an axis says stands beside it as text."""
+    """A plan's points. Values are numbers (µs for durations) or words; what an axis says stands
+    beside it as text.
+    """
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -37,13 +41,18 @@ class Points:
 
     def values(self, point: int) -> dict[str, Value]:
         """What each axis measures at this point; words where it measures nothing."""
-        values: dict[str, Value] = {name: text if number is None else number for name, text, number, _ in self._steps(point)}
+        values: dict[str, Value] = {
+            name: text if number is None else number for name, text, number, _ in self._steps(point)
+        }
         values["scenario"] = self.base(point).name
         return values
 
     def settings(self, point: int) -> tuple[tuple[str, str], ...]:
         """path → value, in the plan's order: what all points set, then the axes."""
-        return (*self.plan.settings, *(setting for _, _, _, settings in self._steps(point) for setting in settings))
+        return (
+            *self.plan.settings,
+            *(setting for _, _, _, settings in self._steps(point) for setting in settings),
+        )
 
     def is_played(self, point: int) -> bool:
         """Whether the point meets the conditions that do not ask for the variant."""
@@ -57,17 +66,25 @@ class Points:
         if not self._of_variant:
             return variants
         values = self.values(point)
-        return tuple(v for v in variants if all(c.holds({**values, "variant": v}) for c in self._of_variant))
+        return tuple(
+            v for v in variants if all(c.holds({**values, "variant": v}) for c in self._of_variant)
+        )
 
-    @functools.lru_cache(maxsize=4)                                                   # noqa: B019   one per plan and process
-    def _steps(self, point: int) -> tuple[tuple[str, str, float | None, tuple[tuple[str, str], ...]], ...]:
+    @functools.lru_cache(maxsize=4)  # noqa: B019   one per plan and process
+    def _steps(
+        self, point: int
+    ) -> tuple[tuple[str, str, float | None, tuple[tuple[str, str], ...]], ...]:
         digits = digits_of(point, self.radices)
         found: list[tuple[str, str, float | None, tuple[tuple[str, str], ...]]] = []
         for axis, digit in zip(self.plan.axes, digits[1:]):
             step = axis.steps[digit]
-            found.append((axis.name, step.label, None if axis.kind == "text" else step.number, step.settings))
+            found.append(
+                (axis.name, step.label, None if axis.kind == "text" else step.number, step.settings)
+            )
         for sampled in self.plan.sampled:
-            drawn = self._streams.stream(f"axis/{sampled.name}").draw_at(self._draws[sampled.name], digits[-1])
+            drawn = self._streams.stream(f"axis/{sampled.name}").draw_at(
+                self._draws[sampled.name], digits[-1]
+            )
             number = float(drawn) if sampled.kind == "duration" else drawn / _FINE
             if sampled.is_whole:
                 number = float(round(number))
@@ -80,4 +97,6 @@ def _scaled(axis: SampledAxis) -> Draw:
     draw = axis.draw
     if axis.kind == "duration":
         return draw
-    return replace(draw, a=draw.a * _FINE, b=draw.b * _FINE, values=tuple(v * _FINE for v in draw.values))
+    return replace(
+        draw, a=draw.a * _FINE, b=draw.b * _FINE, values=tuple(v * _FINE for v in draw.values)
+    )

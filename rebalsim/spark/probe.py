@@ -1,7 +1,9 @@
-"""A few timed runs before a sweep: what a run costs, and which axis makes it dearer. For the order of play, the size of tasks, the estimate.
+"""A few timed runs before a sweep: what a run costs, and which axis makes it dearer. For the order
+of play, the size of tasks, the estimate.
 
-Costs are taken to multiply: each axis is tried at its ends (words: at each value) with the others in the middle, and what lies
-between is interpolated. A wrong guess costs balance, never a result.
+Costs are taken to multiply: each axis is tried at its ends (words: at each value) with the
+others in the middle, and what lies between is interpolated. A wrong guess costs balance, never a
+result.
 """
 
 from __future__ import annotations
@@ -14,18 +16,20 @@ from rebalsim.domain.sweep import Axis
 from rebalsim.scenario.grid import Order, number_of
 from rebalsim.spark.player import Player
 
-_NOISE = 1.5         # ratios below this are the machine's mood
-_EACH = 6            # axes of words with at most so many values are tried at each
+_NOISE = 1.5  # ratios below this are the machine's mood
+_EACH = 6  # axes of words with at most so many values are tried at each
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """What was measured. `rows` is how many rows (variants) a run of a seed has; `timed` how many runs were timed."""
+    """What was measured. `rows` is how many rows (variants) a run of a seed has; `timed` how
+    many runs were timed.
+    """
 
     order: Order
     rows: int
     timed: int
-    is_complete: bool        # False: time ran out before every axis was tried
+    is_complete: bool  # False: time ran out before every axis was tried
 
 
 def probe(player: Player, seconds: float = 20.0) -> Probe:
@@ -51,9 +55,9 @@ def probe(player: Player, seconds: float = 20.0) -> Probe:
         return best, rows
 
     middle = [radix // 2 for radix in radices]
-    cost(middle)                                             # the first run pays for the imports
+    cost(middle)  # the first run pays for the imports
     base, rows = cost(middle)
-    if not rows:                                             # an impossible middle: any point that can be played will do
+    if not rows:  # an impossible middle: any point that can be played will do
         middle, base, rows = _other_middle(player, middle, cost)
     costs: list[tuple[float, ...]] = []
     is_complete = True
@@ -66,17 +70,24 @@ def probe(player: Player, seconds: float = 20.0) -> Probe:
             is_complete = False
             costs.append((1.0,) * radix)
             continue
-        is_scale = axis is not None and (axis.kind != "text" or all(s.number is not None for s in axis.steps))
+        is_scale = axis is not None and (
+            axis.kind != "text" or all(s.number is not None for s in axis.steps)
+        )
         tried = [0, radix - 1] if is_scale or radix > _EACH else list(range(radix))
         known: dict[int, float] = {}
         for digit in dict.fromkeys(tried):
-            took, played = cost([*middle[:place], digit, *middle[place + 1:]])
+            took, played = cost([*middle[:place], digit, *middle[place + 1 :]])
             if played:
                 known[digit] = took
         known.setdefault(middle[place], base)
         costs.append(_factors(axis, radix, known))
     share = math.prod(costs[place][digit] for place, digit in enumerate(middle))
-    return Probe(Order(radices, plan.seeds, tuple(costs), max(base / share, 1e-5)), max(1, rows), timed, is_complete)
+    return Probe(
+        Order(radices, plan.seeds, tuple(costs), max(base / share, 1e-5)),
+        max(1, rows),
+        timed,
+        is_complete,
+    )
 
 
 def _other_middle(player: Player, middle: list[int], cost: object) -> tuple[list[int], float, int]:
@@ -93,7 +104,9 @@ def _other_middle(player: Player, middle: list[int], cost: object) -> tuple[list
 
 
 def _factors(axis: Axis | None, radix: int, known: dict[int, float]) -> tuple[float, ...]:
-    """A factor for each digit, from the few that were timed: straight lines between these on log scales."""
+    """A factor for each digit, from the few that were timed: straight lines between these on log
+    scales.
+    """
     if max(known.values()) / min(known.values()) < _NOISE:
         return (1.0,) * radix
     numbers = [step.number for step in axis.steps] if axis else [None] * radix
@@ -108,6 +121,8 @@ def _factors(axis: Axis | None, radix: int, known: dict[int, float]) -> tuple[fl
         left = max((m for m in marks if m[0] <= where[digit]), default=marks[0])
         right = min((m for m in marks if m[0] >= where[digit]), default=marks[-1])
         span = right[0] - left[0]
-        logs.append(left[1] + (right[1] - left[1]) * ((where[digit] - left[0]) / span if span > 0 else 0.0))
+        logs.append(
+            left[1] + (right[1] - left[1]) * ((where[digit] - left[0]) / span if span > 0 else 0.0)
+        )
     least = min(logs)
     return tuple(math.exp(value - least) for value in logs)

@@ -1,4 +1,6 @@
-"""A run as a row: what was measured, how its budgets came out, its pauses. The only place where an analysis becomes columns."""
+"""A run as a row: what was measured, how its budgets came out, its pauses. The only place where
+an analysis becomes columns.
+"""
 
 from __future__ import annotations
 
@@ -39,24 +41,43 @@ def consumers_in(scenario: Scenario) -> int:
         if isinstance(action.deed, Join):
             names |= {c.name: None for c in action.deed.consumers}
         elif isinstance(action.deed, Scale):
-            have = next((len(g.consumers) for g in scenario.groups if g.name == action.deed.group), 0)
-            names |= {c.name: None for c in action.deed.joiners[:max(0, action.deed.to - have)]}
+            have = next(
+                (len(g.consumers) for g in scenario.groups if g.name == action.deed.group), 0
+            )
+            names |= {c.name: None for c in action.deed.joiners[: max(0, action.deed.to - have)]}
     return len(names)
 
 
 def fullest(scenario: Scenario) -> float:
-    """How busy the fullest member is by arithmetic alone, before anything happens: why too few members cannot do."""
+    """How busy the fullest member is by arithmetic alone, before anything happens: why too few
+    members cannot do.
+    """
     starting = [c for g in scenario.groups for c in g.consumers if c.starts_at is not None]
-    return max((busy_share(scenario, same[0]) for _, same in alike(starting, lambda c: (work_of(c), c.handler, c.config.max_poll_records))), default=0.0)
+    return max(
+        (
+            busy_share(scenario, same[0])
+            for _, same in alike(
+                starting, lambda c: (work_of(c), c.handler, c.config.max_poll_records)
+            )
+        ),
+        default=0.0,
+    )
 
 
-def cost_per_hour(costs: Costs, metrics: Mapping[str, float | int | None], crossed_bytes: float | None, horizon_us: int) -> float | None:
+def cost_per_hour(
+    costs: Costs,
+    metrics: Mapping[str, float | int | None],
+    crossed_bytes: float | None,
+    horizon_us: int,
+) -> float | None:
     """Money an hour of this story costs; None where nothing costs anything."""
     if not costs.is_stated or horizon_us <= 0:
         return None
     hours = horizon_us / _HOUR_US
     member_hours = float(metrics.get("member_seconds") or 0) / _HOUR_US
-    return (member_hours * costs.member_hour + (crossed_bytes or 0.0) / 1e9 * costs.cross_zone_gb) / hours
+    return (
+        member_hours * costs.member_hour + (crossed_bytes or 0.0) / 1e9 * costs.cross_zone_gb
+    ) / hours
 
 
 def settles(analysis: Analysis) -> str:
@@ -70,23 +91,44 @@ def settles(analysis: Analysis) -> str:
     return "at once" if last.ended_us - min(d.started_us for d in found) <= AT_ONCE_US else "slowly"
 
 
-def judged(budgets: Iterable[Budget], facts: Iterable[Expectation], variant: str, analyses: Mapping[str, Analysis]) -> list[dict[str, Any]]:
-    """The variant's budgets and facts as they came out in this run, as `rebalsim check` would judge them."""
-    found = [_judged(budget.text, budget.level, verdict) for budget, verdict in judge_variant(budgets, variant, analyses)]
+def judged(
+    budgets: Iterable[Budget],
+    facts: Iterable[Expectation],
+    variant: str,
+    analyses: Mapping[str, Analysis],
+) -> list[dict[str, Any]]:
+    """The variant's budgets and facts as they came out in this run, as `rebalsim check` would
+    judge them.
+    """
+    found = [
+        _judged(budget.text, budget.level, verdict)
+        for budget, verdict in judge_variant(budgets, variant, analyses)
+    ]
     for fact in facts:
         if not fact.variant or fact.variant == variant:
-            found.append(_judged(fact.text, fact.level, judge_fact(measure_fact(analyses[variant], fact))))
+            found.append(
+                _judged(fact.text, fact.level, judge_fact(measure_fact(analyses[variant], fact)))
+            )
     return found
 
 
 def _judged(text: str, level: str, verdict: RunVerdict) -> dict[str, Any]:
-    return {"budget": text, "level": level, "observed": verdict.observed, "limit": verdict.limit, "excess": verdict.excess, "verdict": verdict.outcome}
+    return {
+        "budget": text,
+        "level": level,
+        "observed": verdict.observed,
+        "limit": verdict.limit,
+        "excess": verdict.excess,
+        "verdict": verdict.outcome,
+    }
 
 
 def overall(judged_: Sequence[Mapping[str, Any]]) -> str:
     """Several verdicts as one; a budget that only warns breaks nothing."""
     verdicts = [j["verdict"] for j in judged_ if j["level"] == "error"]
-    return "fail" if "fail" in verdicts else "inconclusive" if "inconclusive" in verdicts else "pass"
+    return (
+        "fail" if "fail" in verdicts else "inconclusive" if "inconclusive" in verdicts else "pass"
+    )
 
 
 def pauses_of(analysis: Analysis) -> list[dict[str, Any]]:
@@ -96,9 +138,18 @@ def pauses_of(analysis: Analysis) -> list[dict[str, Any]]:
         spent = dict.fromkeys(PHASES, 0)
         for phase in pause.phases:
             spent[phase.kind.value] += phase.length_us
-        rows.append({
-            "topic": pause.partition.topic, "partition": pause.partition.number, "started_us": pause.started_us, "ended_us": pause.ended_us,
-            "is_open": pause.is_open, "why": pause.why, "cause": pause.cause.kind, "owner_before": pause.owner_before, "owner_after": pause.owner_after,
-            **{f"{phase.replace('-', '_')}_us": us for phase, us in spent.items()},
-        })
+        rows.append(
+            {
+                "topic": pause.partition.topic,
+                "partition": pause.partition.number,
+                "started_us": pause.started_us,
+                "ended_us": pause.ended_us,
+                "is_open": pause.is_open,
+                "why": pause.why,
+                "cause": pause.cause.kind,
+                "owner_before": pause.owner_before,
+                "owner_after": pause.owner_after,
+                **{f"{phase.replace('-', '_')}_us": us for phase, us in spent.items()},
+            }
+        )
     return rows

@@ -1,7 +1,9 @@
-"""A Spark session that starts anywhere and speaks only when asked: embedded by default, any master on demand.
+"""A Spark session that starts anywhere and speaks only when asked: embedded by default, any master
+on demand.
 
-The JVM writes its start-up notes straight to the standard error it inherits, where no logger reaches them. So it is started with
-standard error turned to a file, which is asked for the reason when something fails and thrown away in the end.
+The JVM writes its start-up notes straight to the standard error it inherits, where no logger
+reaches them. So it is started with standard error turned to a file, which is asked for the
+reason when something fails and thrown away in the end.
 """
 
 from __future__ import annotations
@@ -27,8 +29,12 @@ from rebalsim.spark.java import check_spark
 LOCAL_MASTER = "local[*]"
 _RETRIES = 4
 _LOCAL = re.compile(r"local(?:\[(\*|[1-9]\d{0,4})(?:,\s*\d+)?\])?")
-_MASTER = re.compile(rf"{_LOCAL.pattern}|local-cluster\[.+\]|spark://\S+|k8s://\S+|yarn(?:-client|-cluster)?")
-_PREFIX = re.compile(r'(?:Exception in thread "[^"]*" |[a-z][\w$]*(?:\.[\w$]+)+(?:Exception|Error): )+')
+_MASTER = re.compile(
+    rf"{_LOCAL.pattern}|local-cluster\[.+\]|spark://\S+|k8s://\S+|yarn(?:-client|-cluster)?"
+)
+_PREFIX = re.compile(
+    r'(?:Exception in thread "[^"]*" |[a-z][\w$]*(?:\.[\w$]+)+(?:Exception|Error): )+'
+)
 
 
 class SparkFailed(RebalsimError):
@@ -38,17 +44,33 @@ class SparkFailed(RebalsimError):
 def local_cores(master: str) -> int | None:
     """How many cores a local master has; None for a cluster. InputError for what is no master."""
     if not _MASTER.fullmatch(master):
-        raise InputError(f"Spark knows no master '{master}' — write local[4], local[*], spark://HOST:PORT, yarn or k8s://https://HOST:PORT.")
+        raise InputError(
+            f"Spark knows no master '{master}' — write local[4], local[*], spark://HOST:PORT, "
+            "yarn or k8s://https://HOST:PORT."
+        )
     found = _LOCAL.fullmatch(master)
     if not found:
         return None
     if found[1] == "*":
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return (
+            len(os.sched_getaffinity(0))
+            if hasattr(os, "sched_getaffinity")
+            else os.cpu_count() or 1
+        )
     return int(found[1] or 1)
 
 
-def start_session(master: str = "", conf: Mapping[str, str] | None = None, *, is_loud: bool = False, name: str = "rebalsim", is_brief: bool = False) -> Any:
-    """A session on `master` (empty: what spark-submit says, else all cores of this machine). `is_brief`: not worth optimising machine code for."""
+def start_session(
+    master: str = "",
+    conf: Mapping[str, str] | None = None,
+    *,
+    is_loud: bool = False,
+    name: str = "rebalsim",
+    is_brief: bool = False,
+) -> Any:
+    """A session on `master` (empty: what spark-submit says, else all cores of this machine).
+    `is_brief`: not worth optimising machine code for.
+    """
     check_spark()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -60,13 +82,14 @@ def start_session(master: str = "", conf: Mapping[str, str] | None = None, *, is
     given = dict(conf or {})
     wanted = master or given.get("spark.master") or ("" if _is_submitted() else LOCAL_MASTER)
     if wanted:
-        local_cores(wanted)                                    # says what is no master, before Spark is waited for
+        local_cores(wanted)  # says what is no master, before Spark is waited for
     builder = SparkSession.builder.appName(name)
     if wanted:
         builder = builder.master(_with_retries(wanted))
     for key, value in {**_defaults(wanted, is_loud, is_brief), **given}.items():
         builder = builder.config(key, value)
-    # Workers run the Python that rebalsim is installed in, unless the user names another. PySpark heeds the variable alone, not the setting.
+    # Workers run the Python that rebalsim is installed in, unless the user names another. PySpark
+    # heeds the variable alone, not the setting.
     if "spark.pyspark.python" in given:
         os.environ["PYSPARK_PYTHON"] = given["spark.pyspark.python"]
     else:
@@ -76,10 +99,12 @@ def start_session(master: str = "", conf: Mapping[str, str] | None = None, *, is
         with contextlib.nullcontext() if is_loud else _standard_error_to(_log()):
             session = builder.getOrCreate()
     except Exception as e:
-        raise SparkFailed(f"Spark did not start{f' on {wanted}' if wanted else ''}: {reason_in(e)}") from None
+        raise SparkFailed(
+            f"Spark did not start{f' on {wanted}' if wanted else ''}: {reason_in(e)}"
+        ) from None
     if threading.current_thread() is threading.main_thread():
-        # PySpark's own answer to Ctrl-C talks to the JVM from wherever it falls, in the middle of a word of ours too; whoever needs jobs
-        # cancelled does it himself.
+        # PySpark's own answer to Ctrl-C talks to the JVM from wherever it falls, in the middle of a
+        # word of ours too; whoever needs jobs cancelled does it himself.
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if not is_loud:
         _without_noise()
@@ -87,7 +112,9 @@ def start_session(master: str = "", conf: Mapping[str, str] | None = None, *, is
 
 
 def _must_answer(master: str) -> None:
-    """Spark itself needs a minute to find out that nobody listens at a standalone master's address."""
+    """Spark itself needs a minute to find out that nobody listens at a standalone master's
+    address.
+    """
     if not master.startswith("spark://"):
         return
     addresses = [a.rpartition(":") for a in master.removeprefix("spark://").split(",")]
@@ -97,7 +124,10 @@ def _must_answer(master: str) -> None:
                 return
         except (OSError, ValueError):
             continue
-    raise SparkFailed(f"No Spark master answers at {master} — is it running, and is the address the one its page shows?")
+    raise SparkFailed(
+        f"No Spark master answers at {master} — is it running, and is the address the one its "
+        "page shows?"
+    )
 
 
 @functools.cache
@@ -113,7 +143,9 @@ def _is_submitted() -> bool:
 
 
 def _with_retries(master: str) -> str:
-    """`local[2]` gives up at the first worker that dies; `local[2,4]` tries a task four times, as a cluster does."""
+    """`local[2]` gives up at the first worker that dies; `local[2,4]` tries a task four times,
+    as a cluster does.
+    """
     if not master.startswith("local") or "," in master or master.startswith("local-cluster"):
         return master
     inside = master.removeprefix("local").strip("[]") or "1"
@@ -128,9 +160,13 @@ def _defaults(master: str, is_loud: bool, is_brief: bool) -> dict[str, str]:
         "spark.sql.python.filterPushdown.enabled": "true",
         "spark.sql.parquet.compression.codec": "zstd",
         # A long sweep is thousands of jobs: Spark need not remember them all.
-        "spark.ui.retainedJobs": "20", "spark.ui.retainedStages": "20", "spark.ui.retainedTasks": "4000", "spark.sql.ui.retainedExecutions": "5",
+        "spark.ui.retainedJobs": "20",
+        "spark.ui.retainedStages": "20",
+        "spark.ui.retainedTasks": "4000",
+        "spark.sql.ui.retainedExecutions": "5",
         "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
-        # All tasks of a sweep cost about the same by construction; two chunks overlap, so that no core waits for a chunk's last task.
+        # All tasks of a sweep cost about the same by construction; two chunks overlap, so that no
+        # core waits for a chunk's last task.
         "spark.scheduler.mode": "FIFO",
     }
     if not is_loud:
@@ -138,12 +174,14 @@ def _defaults(master: str, is_loud: bool, is_brief: bool) -> dict[str, str]:
     cores = local_cores(master) if master else None
     if cores is not None:
         conf |= {
-            "spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1",       # no name service, no network needed
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.driver.host": "127.0.0.1",  # no name service, no network needed
             "spark.sql.shuffle.partitions": str(max(2, cores)),
             "spark.default.parallelism": str(max(2, cores)),
         }
         if is_brief:
-            # The work is Python's; what the JVM does in a minute is not worth its second compiler, which would fight the workers for the cores.
+            # The work is Python's; what the JVM does in a minute is not worth its second compiler,
+            # which would fight the workers for the cores.
             conf["spark.driver.extraJavaOptions"] = "-XX:TieredStopAtLevel=1"
     elif "//127.0.0.1" in master or "//localhost" in master:
         conf |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
@@ -167,7 +205,9 @@ def _standard_error_to(path: Path) -> Iterator[None]:
 
 
 def _without_noise() -> None:
-    """PySpark writes a failed query's whole Java stack to standard error by loggers of its own, and warns of packages that nobody asked for."""
+    """PySpark writes a failed query's whole Java stack to standard error by loggers of its own,
+    and warns of packages that nobody asked for.
+    """
     from pyspark.logger import PySparkLogger
 
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
@@ -176,7 +216,9 @@ def _without_noise() -> None:
 
 
 def reason_in(error: BaseException) -> str:
-    """The one line of a failure that says why: the innermost Java cause, or what Spark last called an error. Java's class is no part of it."""
+    """The one line of a failure that says why: the innermost Java cause, or what Spark last
+    called an error. Java's class is no part of it.
+    """
     reason = _reason_in(error)
     return _PREFIX.sub("", reason, count=1) or reason
 
@@ -188,14 +230,22 @@ def _reason_in(error: BaseException) -> str:
         while cause.getCause() is not None and seen < 20:
             cause, seen = cause.getCause(), seen + 1
         text = str(cause.toString())
-        said = _last_error_in(text) if "Traceback (most recent call last)" in text else text.splitlines()[0]
-        if ("Python worker" in said or "EOFException" in said or "Connection reset" in said) and (python := _python_error()):
+        said = (
+            _last_error_in(text)
+            if "Traceback (most recent call last)" in text
+            else text.splitlines()[0]
+        )
+        if ("Python worker" in said or "EOFException" in said or "Connection reset" in said) and (
+            python := _python_error()
+        ):
             return python
         if "stopped SparkContext" not in said:
             return said
     if _log.cache_info().currsize and _log().exists():
         lines = _log().read_text("utf-8", "replace").splitlines()
-        logged = [line.split(" ERROR ", 1)[1] for line in lines if " ERROR " in line] or [line for line in lines if "Exception" in line or "Error" in line]
+        logged = [line.split(" ERROR ", 1)[1] for line in lines if " ERROR " in line] or [
+            line for line in lines if "Exception" in line or "Error" in line
+        ]
         if logged:
             return logged[0].strip()[:300]
     text = str(error).strip()
@@ -204,7 +254,11 @@ def _reason_in(error: BaseException) -> str:
 
 def _last_error_in(text: str) -> str:
     """The line of a Python traceback that says what happened."""
-    lines = [line.strip() for line in text.splitlines() if re.match(r"\s*[A-Za-z_][\w.]*(Error|Exception|Missing)\b: ", line)]
+    lines = [
+        line.strip()
+        for line in text.splitlines()
+        if re.match(r"\s*[A-Za-z_][\w.]*(Error|Exception|Missing)\b: ", line)
+    ]
     return lines[-1] if lines else text.splitlines()[0]
 
 
@@ -213,7 +267,12 @@ def _python_error() -> str:
     if not _log.cache_info().currsize or not _log().exists():
         return ""
     lines = _log().read_text("utf-8", "replace").splitlines()
-    found = [line for line in lines if re.match(r"[A-Za-z_.]*(Error|Exception)\b: ", line) and not line.startswith(("java.", "org."))]
+    found = [
+        line
+        for line in lines
+        if re.match(r"[A-Za-z_.]*(Error|Exception)\b: ", line)
+        and not line.startswith(("java.", "org."))
+    ]
     return f"a Python worker died: {found[-1][:200]}" if found else ""
 
 
@@ -223,4 +282,12 @@ def stop_session(session: Any) -> None:
         session.stop()
 
 
-__all__ = ["LOCAL_MASTER", "Missing", "SparkFailed", "local_cores", "reason_in", "start_session", "stop_session"]
+__all__ = [
+    "LOCAL_MASTER",
+    "Missing",
+    "SparkFailed",
+    "local_cores",
+    "reason_in",
+    "start_session",
+    "stop_session",
+]

@@ -2,10 +2,12 @@
 
     spark.dataSource.register(RebalsimSource)
     runs = spark.read.format("rebalsim").option("plan", "plan.yaml").load()
-    runs.where("members <= 6 and variant = 'cooperative'").groupBy("members").agg({"longest_pause": "max"})
+    runs.where("members <= 6 and variant = 'cooperative'").groupBy("members").agg({"longest_pause":
+    "max"})
 
-Filters on axes, point, seed and scenario are answered before anything is played (with spark.sql.python.filterPushdown.enabled);
-Spark hands no columns down, so every run measures everything. Options: plan (a file) or bundle (its JSON), pauses, partitions.
+Filters on axes, point, seed and scenario are answered before anything is played (with
+spark.sql.python.filterPushdown.enabled); Spark hands no columns down, so every run measures
+everything. Options: plan (a file) or bundle (its JSON), pauses, partitions.
 """
 
 from __future__ import annotations
@@ -39,15 +41,23 @@ from rebalsim.spark.player import play_ranks, player_for
 from rebalsim.spark.points import Points
 from rebalsim.spark.schemas import runs_ddl
 
-_TASK_S = 1.5        # what a task should take: a task costs Spark tens of milliseconds, and the last one is waited for
+# what a task should take: a task costs Spark tens of milliseconds, and the last one is waited for
+_TASK_S = 1.5
 _COMPARISONS: dict[type, Callable[[Any, Any], bool]] = {
-    EqualTo: operator.eq, EqualNullSafe: operator.eq, GreaterThan: operator.gt, GreaterThanOrEqual: operator.ge,
-    LessThan: operator.lt, LessThanOrEqual: operator.le, In: lambda a, b: a in b,
+    EqualTo: operator.eq,
+    EqualNullSafe: operator.eq,
+    GreaterThan: operator.gt,
+    GreaterThanOrEqual: operator.ge,
+    LessThan: operator.lt,
+    LessThanOrEqual: operator.le,
+    In: lambda a, b: a in b,
 }
 
 
 class RanksPartition(InputPartition):  # type: ignore[misc]
-    """What one task plays: ranks [start, stop). Holds the order too, where it was found out while planning: readers travel without their memory."""
+    """What one task plays: ranks [start, stop). Holds the order too, where it was found out
+    while planning: readers travel without their memory.
+    """
 
     def __init__(self, start: int, stop: int, order: Order | None = None) -> None:
         super().__init__((start, stop))
@@ -86,19 +96,36 @@ class RebalsimReader(DataSourceReader):  # type: ignore[misc]
     """Cuts the grid into tasks, keeps the filters it can answer, and plays."""
 
     def __init__(self, plan: Plan, with_pauses: bool, job: dict[str, Any], partitions: int) -> None:
-        self._plan, self._with_pauses, self._job, self._wanted_partitions = plan, with_pauses, job, partitions
+        self._plan, self._with_pauses, self._job, self._wanted_partitions = (
+            plan,
+            with_pauses,
+            job,
+            partitions,
+        )
         self._order: Order | None = order_from_json(job["order"]) if "order" in job else None
-        self._tests: list[tuple[str, str, Any]] = []       # column, comparison by its class' name, value
+        self._tests: list[tuple[str, str, Any]] = []  # column, comparison by its class' name, value
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
-        """Take those on what is known before playing; Spark applies the rest (all that this yields)."""
+        """Take those on what is known before playing; Spark applies the rest (all that this
+        yields).
+        """
         known = {"point", "seed", "variant", "scenario", *(a.name for a in self._plan.every_axis)}
         for each in filters:
             inner = each.child if isinstance(each, Not) else each
             if isinstance(each, IsNotNull) and each.attribute[0] in known:
-                continue                                    # what is known before playing is never null
-            if type(inner) in _COMPARISONS and len(inner.attribute) == 1 and inner.attribute[0] in known:
-                self._tests.append((inner.attribute[0], ("not " if inner is not each else "") + type(inner).__name__, inner.value))
+                continue  # what is known before playing is never null
+            if (
+                type(inner) in _COMPARISONS
+                and len(inner.attribute) == 1
+                and inner.attribute[0] in known
+            ):
+                self._tests.append(
+                    (
+                        inner.attribute[0],
+                        ("not " if inner is not each else "") + type(inner).__name__,
+                        inner.value,
+                    )
+                )
             else:
                 yield each
 
@@ -109,7 +136,10 @@ class RebalsimReader(DataSourceReader):  # type: ignore[misc]
         runs = order.size
         if self._wanted_partitions:
             count = max(1, min(self._wanted_partitions, runs))
-            return [RanksPartition(runs * i // count, runs * (i + 1) // count, order) for i in range(count)]
+            return [
+                RanksPartition(runs * i // count, runs * (i + 1) // count, order)
+                for i in range(count)
+            ]
         return [RanksPartition(s.start, s.stop, order) for s in order.slices(_TASK_S)]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
@@ -129,7 +159,14 @@ class RebalsimReader(DataSourceReader):  # type: ignore[misc]
             return all(_passes(row[column], how, value) for column, how, value in late)
 
         player = player_for(self._plan, self._with_pauses)
-        yield from play_ranks(player, order, partition.start, partition.stop, wanted=is_wanted if early else None, keep=is_kept if late else None)
+        yield from play_ranks(
+            player,
+            order,
+            partition.start,
+            partition.stop,
+            wanted=is_wanted if early else None,
+            keep=is_kept if late else None,
+        )
 
 
 _BY_NAME = {kind.__name__: test for kind, test in _COMPARISONS.items()}

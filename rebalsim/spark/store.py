@@ -1,4 +1,6 @@
-"""A sweep's folder, wherever it is: every look at it goes through Spark's own file systems, so that s3a:// and abfss:// are as good as a disk."""
+"""A sweep's folder, wherever it is: every look at it goes through Spark's own file systems, so
+that s3a:// and abfss:// are as good as a disk.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,12 @@ class Store:
             self._fs = self._jvm.org.apache.hadoop.fs.Path(self.out).getFileSystem(self._conf)
         except Exception as e:
             reason = reason_in(e)
-            hint = f" — Spark needs the package that knows {out.partition(':')[0]}://, given with --conf spark.jars.packages=…" if "not found" in reason else ""
+            hint = (
+                f" — Spark needs the package that knows {out.partition(':')[0]}://, given with "
+                "--conf spark.jars.packages=…"
+                if "not found" in reason
+                else ""
+            )
             raise InputError(f"{out} cannot be reached through Spark: {reason}{hint}.") from None
 
     def path(self, name: str) -> str:
@@ -84,5 +91,7 @@ class Store:
 
     def finished_chunks(self) -> list[str]:
         """The keys of the chunks of `runs` that are complete."""
-        keys = [name.removeprefix("chunk=") for name in self.names("runs") if name.startswith("chunk=")]
+        keys = [
+            name.removeprefix("chunk=") for name in self.names("runs") if name.startswith("chunk=")
+        ]
         return [key for key in keys if self.exists(f"runs/chunk={key}/_SUCCESS")]

@@ -1,8 +1,10 @@
-"""Plays a plan on Spark, chunk by chunk, so that nothing done is lost: a chunk is a Spark job over some hundred tasks whose rows appear
-in `runs` at once, when the last of them is written. What is there is not computed again.
+"""Plays a plan on Spark, chunk by chunk, so that nothing done is lost: a chunk is a Spark job over
+some hundred tasks whose rows appear in `runs` at once, when the last of them is written. What is
+there is not computed again.
 
-Two chunks are under way at any time: the second's tasks fill the cores that the first's last tasks leave idle. A chunk whose workers
-die for good is taken apart until the run that kills them stands alone; that run becomes a row with its error.
+Two chunks are under way at any time: the second's tasks fill the cores that the first's last
+tasks leave idle. A chunk whose workers die for good is taken apart until the run that kills them
+stands alone; that run becomes a row with its error.
 """
 
 from __future__ import annotations
@@ -25,14 +27,32 @@ from rebalsim.spark.session import SparkFailed, reason_in
 from rebalsim.spark.source import register
 from rebalsim.spark.store import Store
 
-TASK_S = 1.5             # seconds of work in a task: a task costs tens of milliseconds, and the last ones are waited for
-CHUNK_S = 20.0           # seconds of all cores' work in a chunk: what a kill can cost
-MOST_TASKS = 1_000       # in a chunk
-_DEATHS = ("Python worker exited unexpectedly", "Python worker faulthandler", "crashed", "ExecutorLostFailure", "Lost executor", "exited caused by one of")
-_PATIENCE = 40           # jobs that may fail in a row before it is the cluster's fault: a bad run among thousands is found in a dozen
-_CHANCES = 3             # how often a job is begun again that lost a Python process before any run could be at fault
+# seconds of work in a task: a task costs tens of milliseconds, and the last ones are waited for
+TASK_S = 1.5
+CHUNK_S = 20.0  # seconds of all cores' work in a chunk: what a kill can cost
+MOST_TASKS = 1_000  # in a chunk
+_DEATHS = (
+    "Python worker exited unexpectedly",
+    "Python worker faulthandler",
+    "crashed",
+    "ExecutorLostFailure",
+    "Lost executor",
+    "exited caused by one of",
+)
+# jobs that may fail in a row before it is the cluster's fault: a bad run among thousands is found
+# in a dozen
+_PATIENCE = 40
+_CHANCES = (
+    3  # how often a job is begun again that lost a Python process before any run could be at fault
+)
 _TASK = re.compile(r"Task (\d+) in stage [\d.]+ failed")
-_LOST = ("stopped SparkContext", "SparkContext was shut down", "Application has been killed", "Answer from Java side is empty", "Connection refused")
+_LOST = (
+    "stopped SparkContext",
+    "SparkContext was shut down",
+    "Application has been killed",
+    "Answer from Java side is empty",
+    "Connection refused",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +66,24 @@ class Cutting:
 
     def chunks(self) -> Iterator[tuple[str, list[Slice]]]:
         """(key, slices) of each chunk."""
-        for number, slices in enumerate(groups(self.order.slices(self.task_s), self.chunk_s, MOST_TASKS)):
+        for number, slices in enumerate(
+            groups(self.order.slices(self.task_s), self.chunk_s, MOST_TASKS)
+        ):
             yield f"{number:06d}", slices
 
     def as_json(self) -> dict[str, Any]:
-        return {"order": order_as_json(self.order), "task_s": self.task_s, "chunk_s": self.chunk_s, "pauses": self.with_pauses}
+        return {
+            "order": order_as_json(self.order),
+            "task_s": self.task_s,
+            "chunk_s": self.chunk_s,
+            "pauses": self.with_pauses,
+        }
 
 
 def cutting_for(order: Order, cores: int, with_pauses: bool, chunk_s: float = CHUNK_S) -> Cutting:
-    """Tasks of a second or two; smaller ones for a small sweep, so that it ends on all cores. `chunk_s` is on the clock, with all cores at work."""
+    """Tasks of a second or two; smaller ones for a small sweep, so that it ends on all cores.
+    `chunk_s` is on the clock, with all cores at work.
+    """
     work_s = chunk_s * max(1, cores)
     task_s = max(0.02, min(TASK_S, order.total() / max(1, cores) / 4, work_s / max(1, cores) / 2))
     return Cutting(order, task_s, work_s, with_pauses)
@@ -62,7 +91,9 @@ def cutting_for(order: Order, cores: int, with_pauses: bool, chunk_s: float = CH
 
 @dataclass(slots=True)
 class Progress:
-    """How far a sweep is. `work` is in seconds of one core as predicted, for runs are not alike; dropped points count as played."""
+    """How far a sweep is. `work` is in seconds of one core as predicted, for runs are not alike;
+    dropped points count as played.
+    """
 
     runs: int
     work: float
@@ -80,20 +111,29 @@ class Stopped(Exception):
 class Sweep:
     """One sweep into one folder."""
 
-    def __init__(self, spark: Any, plan: Plan, store: Store, cutting: Cutting, stop: threading.Event | None = None) -> None:
+    def __init__(
+        self,
+        spark: Any,
+        plan: Plan,
+        store: Store,
+        cutting: Cutting,
+        stop: threading.Event | None = None,
+    ) -> None:
         self.spark, self.plan, self.store, self.cutting = spark, plan, store, cutting
         self.progress = Progress(cutting.order.size, cutting.order.total())
         self._bundle = {**bundle_of(plan), "order": order_as_json(cutting.order)}
         self._done = dict.fromkeys(store.finished_chunks())
         self._lock = threading.Lock()
         self._under_way: dict[str, list[Slice]] = {}
-        self._failures = 0                    # jobs that failed since one succeeded
+        self._failures = 0  # jobs that failed since one succeeded
         self._stop = stop or threading.Event()
         register(spark)
 
-    # ------------------------------------------------------------------------------------------------ playing
+    # -------------------------------------------------------------------------------------- playing
 
-    def play(self, tell: Callable[[Progress], None] = lambda _: None, every_s: float = 0.5) -> Progress:
+    def play(
+        self, tell: Callable[[Progress], None] = lambda _: None, every_s: float = 0.5
+    ) -> Progress:
         """Compute all that is missing."""
         chunks = self.cutting.chunks()
         waiting: dict[Future[None], tuple[str, list[Slice]]] = {}
@@ -131,17 +171,31 @@ class Sweep:
         return self.progress
 
     def _missing(self, key: str, slices: list[Slice]) -> list[list[Slice]]:
-        """What of a chunk is not there yet, as runs of adjoining slices. A part of a chunk is named by its ranks, so whoever cut it, it counts."""
+        """What of a chunk is not there yet, as runs of adjoining slices. A part of a chunk is
+        named by its ranks, so whoever cut it, it counts.
+        """
         if key in self._done:
             return []
-        there = sorted((int(a), int(b)) for a, b in (name.split(".", 1)[1].split("-") for name in list(self._done) if name.startswith(f"{key}.")))
+        there = sorted(
+            (int(a), int(b))
+            for a, b in (
+                name.split(".", 1)[1].split("-")
+                for name in list(self._done)
+                if name.startswith(f"{key}.")
+            )
+        )
         groups_: list[list[Slice]] = []
         at = -1
         for piece in slices:
             start = piece.start
-            for begin, end in [*((a, b) for a, b in there if a < piece.stop and b > piece.start), (piece.stop, piece.stop)]:
+            for begin, end in [
+                *((a, b) for a, b in there if a < piece.stop and b > piece.start),
+                (piece.stop, piece.stop),
+            ]:
                 if begin > start:
-                    part = Slice(start, begin, piece.cost * (begin - start) / (piece.stop - piece.start))
+                    part = Slice(
+                        start, begin, piece.cost * (begin - start) / (piece.stop - piece.start)
+                    )
                     if groups_ and at == part.start:
                         groups_[-1].append(part)
                     else:
@@ -155,7 +209,9 @@ class Sweep:
             self._under_way[key] = slices
         try:
             for part in self._missing(key, slices):
-                self._compute_part(key, part, part[0].start == slices[0].start and part[-1].stop == slices[-1].stop)
+                self._compute_part(
+                    key, part, part[0].start == slices[0].start and part[-1].stop == slices[-1].stop
+                )
         finally:
             with self._lock:
                 self._under_way.pop(key, None)
@@ -183,19 +239,31 @@ class Sweep:
             self._compute_part(key, part, False)
 
     def _culprit(self, error: Exception) -> int:
-        """The task that its worker did not survive, −1 if Spark does not name it. Raises if it was not that: only a worker's death can be a
-        run's fault, anything else is the sweep's."""
+        """The task that its worker did not survive, −1 if Spark does not name it. Raises if it
+        was not that: only a worker's death can be a run's fault, anything else is the sweep's.
+        """
         reason = reason_in(error)
         text = f"{reason} {error}"
-        is_planner = "PythonPlannerRunner" in text           # no run had begun
-        if any(sign in text for sign in _DEATHS) and not is_planner and not any(sign in text for sign in _LOST) and self._failures < _PATIENCE:
+        is_planner = "PythonPlannerRunner" in text  # no run had begun
+        if (
+            any(sign in text for sign in _DEATHS)
+            and not is_planner
+            and not any(sign in text for sign in _LOST)
+            and self._failures < _PATIENCE
+        ):
             self._failures += 1
             named = _TASK.search(text)
             return int(named[1]) if named else -1
         if "No space left" in text or "Disk quota" in text:
-            raise SparkFailed(f"{self.store.out} (or Spark's own scratch space) is full. What was written stays readable; "
-                              "make room and continue with --resume.") from None
-        raise SparkFailed(f"Spark could not go on: {reason}. What was written stays readable; continue with --resume.") from None
+            raise SparkFailed(
+                f"{self.store.out} (or Spark's own scratch space) is full. What was written "
+                "stays readable; "
+                "make room and continue with --resume."
+            ) from None
+        raise SparkFailed(
+            f"Spark could not go on: {reason}. What was written stays readable; continue with "
+            "--resume."
+        ) from None
 
     def _frame(self, slices: list[Slice]) -> Any:
         job = {**self._bundle, "slices": [[s.start, s.stop] for s in slices]}
@@ -204,16 +272,28 @@ class Sweep:
 
     def _write(self, key: str, frame: Any) -> None:
         """`runs` last: its _SUCCESS is what makes a chunk done."""
-        self.spark.sparkContext.setJobGroup(f"rebalsim-{key}", f"runs of chunk {key}", interruptOnCancel=False)
+        self.spark.sparkContext.setJobGroup(
+            f"rebalsim-{key}", f"runs of chunk {key}", interruptOnCancel=False
+        )
         if not self.cutting.with_pauses:
             frame.write.mode("overwrite").parquet(self.store.path(f"runs/chunk={key}"))
         else:
             frame = frame.persist()
             try:
-                exploded = frame.selectExpr("run", "scenario", "point", "variant", "seed", "explode(each_pause) AS pause").selectExpr(
-                    "run", "scenario", "point", "variant", "seed", *(f"pause.{c.name}" for c in PAUSE))
+                exploded = frame.selectExpr(
+                    "run", "scenario", "point", "variant", "seed", "explode(each_pause) AS pause"
+                ).selectExpr(
+                    "run",
+                    "scenario",
+                    "point",
+                    "variant",
+                    "seed",
+                    *(f"pause.{c.name}" for c in PAUSE),
+                )
                 exploded.write.mode("overwrite").parquet(self.store.path(f"pauses/chunk={key}"))
-                frame.drop("each_pause").write.mode("overwrite").parquet(self.store.path(f"runs/chunk={key}"))
+                frame.drop("each_pause").write.mode("overwrite").parquet(
+                    self.store.path(f"runs/chunk={key}")
+                )
             finally:
                 frame.unpersist()
         self._done[key] = None
@@ -227,16 +307,38 @@ class Sweep:
         columns = run_columns(self.plan)
         rows = []
         for variant in player.variants(point):
-            row: dict[str, Any] = {**dict.fromkeys(c.name for c in columns), **{k: v for k, v in values.items() if k in {c.name for c in columns}}}
-            row.update(run=run_name(point, variant, seed), point=point, variant=variant, seed=seed, verdict="error", error_kind="crash",
-                       error=f"no worker survived this run: {reason}", budgets=[], **({"each_pause": []} if self.cutting.with_pauses else {}))
+            row: dict[str, Any] = {
+                **dict.fromkeys(c.name for c in columns),
+                **{k: v for k, v in values.items() if k in {c.name for c in columns}},
+            }
+            row.update(
+                run=run_name(point, variant, seed),
+                point=point,
+                variant=variant,
+                seed=seed,
+                verdict="error",
+                error_kind="crash",
+                error=f"no worker survived this run: {reason}",
+                budgets=[],
+                **({"each_pause": []} if self.cutting.with_pauses else {}),
+            )
             rows.append(row)
         schema = runs_ddl(self.plan, self.cutting.with_pauses)
         whole = {c.name for c in columns if c.type == "long"}
-        names = [*(c.name for c in columns), "budgets", *(["each_pause"] if self.cutting.with_pauses else [])]
-        return self.spark.createDataFrame([tuple(int(r[n]) if n in whole and r[n] is not None else r[n] for n in names) for r in rows], schema)
+        names = [
+            *(c.name for c in columns),
+            "budgets",
+            *(["each_pause"] if self.cutting.with_pauses else []),
+        ]
+        return self.spark.createDataFrame(
+            [
+                tuple(int(r[n]) if n in whole and r[n] is not None else r[n] for n in names)
+                for r in rows
+            ],
+            schema,
+        )
 
-    # ------------------------------------------------------------------------------------------------ progress
+    # ------------------------------------------------------------------------------------- progress
 
     def _count(self, slices: list[Slice], is_skipped: bool = False) -> None:
         runs, work = sum(s.stop - s.start for s in slices), sum(s.cost for s in slices)
@@ -250,8 +352,15 @@ class Sweep:
 
     def _seen(self) -> Progress:
         """Progress with the finished tasks of the chunks under way: by Spark's own count."""
-        seen = Progress(self.progress.runs, self.progress.work, self.progress.runs_done, self.progress.work_done, self.progress.chunks_done,
-                        self.progress.skipped_runs, self.progress.failed_runs)
+        seen = Progress(
+            self.progress.runs,
+            self.progress.work,
+            self.progress.runs_done,
+            self.progress.work_done,
+            self.progress.chunks_done,
+            self.progress.skipped_runs,
+            self.progress.failed_runs,
+        )
         tracker = self.spark.sparkContext.statusTracker()
         with self._lock:
             under_way = list(self._under_way.items())
@@ -268,7 +377,9 @@ class Sweep:
         return seen
 
     def _cancel(self) -> None:
-        """Until none is under way: a job that is still being planned cannot be cancelled, and begins afterwards."""
+        """Until none is under way: a job that is still being planned cannot be cancelled, and
+        begins afterwards.
+        """
         for _ in range(60):
             try:
                 self.spark.sparkContext.cancelAllJobs()
@@ -281,18 +392,24 @@ class Sweep:
 
 
 def _before_any_run(error: Exception) -> bool:
-    """Whether a Python process of the driver's went away: the one that plans a job, or the one that workers are forked from. Spark begins
-    tasks again, and these it does not."""
+    """Whether a Python process of the driver's went away: the one that plans a job, or the one
+    that workers are forked from. Spark begins tasks again, and these it does not.
+    """
     text = f"{reason_in(error)} {error}"
-    is_gone = any(sign in text for sign in (*_DEATHS, "EOFException", "Connection reset", "Broken pipe", "Stream closed"))
+    is_gone = any(
+        sign in text
+        for sign in (*_DEATHS, "EOFException", "Connection reset", "Broken pipe", "Stream closed")
+    )
     return is_gone and not _TASK.search(text) and not any(sign in text for sign in _LOST)
 
 
 def _parts(slices: list[Slice], culprit: int) -> list[list[Slice]]:
-    """What a failed piece is tried as: what comes before and after the slice that Spark named, and that slice alone; a lone slice in halves."""
+    """What a failed piece is tried as: what comes before and after the slice that Spark named,
+    and that slice alone; a lone slice in halves.
+    """
     if len(slices) > 1:
         at = culprit if 0 <= culprit < len(slices) else len(slices) // 2
-        return [part for part in (slices[:at], slices[at + 1:], [slices[at]]) if part]
+        return [part for part in (slices[:at], slices[at + 1 :], [slices[at]]) if part]
     only = slices[0]
     middle = (only.start + only.stop) // 2
     return [[Slice(only.start, middle, only.cost / 2)], [Slice(middle, only.stop, only.cost / 2)]]

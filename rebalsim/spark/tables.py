@@ -1,7 +1,9 @@
-"""From `runs` to the small tables of the answer, by Spark alone: points, budgets, axes. Percentiles are by nearest rank (percentile_disc).
+"""From `runs` to the small tables of the answer, by Spark alone: points, budgets, axes. Percentiles
+are by nearest rank (percentile_disc).
 
-Every table is sorted, and sums are exact (decimal where a double's would hang on the order of its parts), so that the rows are the same,
-to the bit and in the same order, however the runs came about.
+Every table is sorted, and sums are exact (decimal where a double's would hang on the order of
+its parts), so that the rows are the same, to the bit and in the same order, however the runs
+came about.
 """
 
 from __future__ import annotations
@@ -14,10 +16,24 @@ from rebalsim.domain.sweep import Objective, Plan
 from rebalsim.spark.schemas import runs_ddl
 from rebalsim.spark.store import Store
 
-# What `points` tells of: the headlines and what else a planner weighs. Each as _p50, _p95 and _worst over the seeds.
-SUMMARY = (*HEADLINES, "p95_pause", "p99_pause", "p99_partition_pause", "members_removed", "disturbances", "rebalances_per_hour", "rebalancing_share",
-           "lag_at_end", "record_age_p99", "member_seconds", "open_pauses", "unsettled")
-BUCKETS = 5              # a sampled axis is told by fifths
+# What `points` tells of: the headlines and what else a planner weighs. Each as _p50, _p95 and
+# _worst over the seeds.
+SUMMARY = (
+    *HEADLINES,
+    "p95_pause",
+    "p99_pause",
+    "p99_partition_pause",
+    "members_removed",
+    "disturbances",
+    "rebalances_per_hour",
+    "rebalancing_share",
+    "lag_at_end",
+    "record_age_p99",
+    "member_seconds",
+    "open_pauses",
+    "unsettled",
+)
+BUCKETS = 5  # a sampled axis is told by fifths
 
 
 def quoted(name: str) -> str:
@@ -30,19 +46,29 @@ def text_literal(text: str) -> str:
 
 def metrics_told(plan: Plan, budgets: tuple[Budget, ...]) -> tuple[str, ...]:
     """The metrics that `points` has columns for."""
-    wanted = (*SUMMARY, *(o.name for o in plan.objectives), *(b.metric.replace("-", "_").replace(".", "_") for b in budgets))
+    wanted = (
+        *SUMMARY,
+        *(o.name for o in plan.objectives),
+        *(b.metric.replace("-", "_").replace(".", "_") for b in budgets),
+    )
     return tuple(dict.fromkeys(name for name in wanted if name in METRICS))
 
 
 def main_metric(plan: Plan) -> Objective:
     """The metric that pictures and sensitivities are about: the first that is to be made small."""
-    return next((o for o in plan.objectives if o.name in METRICS), Objective("longest_pause", text="longest_pause"))
+    return next(
+        (o for o in plan.objectives if o.name in METRICS),
+        Objective("longest_pause", text="longest_pause"),
+    )
 
 
 def main_column(plan: Plan) -> str:
     """The column of `points` that holds the main metric."""
     main = main_metric(plan)
-    return next((f"objective_{i}" for i, o in enumerate(plan.objectives, 1) if o is main), f"{main.name}_worst")
+    return next(
+        (f"objective_{i}" for i, o in enumerate(plan.objectives, 1) if o is main),
+        f"{main.name}_worst",
+    )
 
 
 class Tables:
@@ -62,11 +88,19 @@ class Tables:
         return self.spark.read.schema(runs_ddl(self.plan, False)).parquet(*folders)
 
     def budgets_frame(self, runs: Any) -> Any:
-        """A row per point × variant × budget: what was observed over the seeds, and whether that is within."""
-        percent = _case("budget", {b.text: str(b.percentile) for b in self.budgets if b.percentile is not None}, "100", "DOUBLE")
+        """A row per point × variant × budget: what was observed over the seeds, and whether that
+        is within.
+        """
+        percent = _case(
+            "budget",
+            {b.text: str(b.percentile) for b in self.budgets if b.percentile is not None},
+            "100",
+            "DOUBLE",
+        )
         key = ", ".join(quoted(k) for k in self.keys)
         runs.createOrReplaceTempView("rebalsim_runs")
-        # Ordered as `check` orders seeds: by the verdict's gravity, then by how far beyond the limit; the first of equals decides.
+        # Ordered as `check` orders seeds: by the verdict's gravity, then by how far beyond the
+        # limit; the first of equals decides.
         return self.spark.sql(f"""
             WITH each AS (
                 SELECT {key}, seed, explode(budgets) AS b FROM rebalsim_runs WHERE error_kind IS NULL
@@ -85,15 +119,22 @@ class Tables:
             FROM ranked ORDER BY point, scenario, variant, budget""")
 
     def points_frame(self, runs: Any, budgets: Any) -> Any:
-        """A row per point × variant: the metrics over the seeds, the verdict, the objectives, and whether it is on the Pareto front."""
+        """A row per point × variant: the metrics over the seeds, the verdict, the objectives,
+        and whether it is on the Pareto front.
+        """
         key = ", ".join(quoted(k) for k in self.keys)
         metrics = metrics_told(self.plan, self.budgets)
         parts = []
         for m in metrics:
             name = quoted(m)
-            parts += [f"percentile_disc(0.5) WITHIN GROUP (ORDER BY {name}) AS {m}_p50", f"percentile_disc(0.95) WITHIN GROUP (ORDER BY {name}) AS {m}_p95",
-                      f"max({name}) AS {m}_worst"]
-        objectives = ", ".join(f"{self._objective(o)} AS objective_{i}" for i, o in enumerate(self.plan.objectives, 1))
+            parts += [
+                f"percentile_disc(0.5) WITHIN GROUP (ORDER BY {name}) AS {m}_p50",
+                f"percentile_disc(0.95) WITHIN GROUP (ORDER BY {name}) AS {m}_p95",
+                f"max({name}) AS {m}_worst",
+            ]
+        objectives = ", ".join(
+            f"{self._objective(o)} AS objective_{i}" for i, o in enumerate(self.plan.objectives, 1)
+        )
         runs.createOrReplaceTempView("rebalsim_runs")
         budgets.createOrReplaceTempView("rebalsim_budgets")
         frame = self.spark.sql(f"""
@@ -124,17 +165,25 @@ class Tables:
             name = quoted(objective.name)
             if objective.percentile is None:
                 return f"CAST(max({name}) AS DOUBLE)"
-            return f"CAST(percentile_disc({objective.percentile / 100}) WITHIN GROUP (ORDER BY {name}) AS DOUBLE)"
+            return (
+                f"CAST(percentile_disc({objective.percentile / 100}) WITHIN GROUP (ORDER BY "
+                f"{name}) AS DOUBLE)"
+            )
         return f"CAST(max({quoted(objective.name)}) AS DOUBLE)"
 
     def _with_front(self, frame: Any) -> Any:
-        """Mark what nothing else beats in every objective at once. Compared are the distinct outcomes, which are few, not the points."""
+        """Mark what nothing else beats in every objective at once. Compared are the distinct
+        outcomes, which are few, not the points.
+        """
         names = [f"objective_{i}" for i in range(1, len(self.plan.objectives) + 1)]
         frame.createOrReplaceTempView("rebalsim_points")
         columns = ", ".join(names)
         known = " AND ".join(f"{n} IS NOT NULL" for n in names)
         if len(names) == 1:
-            front = f"SELECT DISTINCT {columns} FROM outcomes WHERE objective_1 = (SELECT min(objective_1) FROM outcomes)"
+            front = (
+                f"SELECT DISTINCT {columns} FROM outcomes WHERE objective_1 = (SELECT "
+                "min(objective_1) FROM outcomes)"
+            )
         elif len(names) == 2:
             # Along the first objective, only what is lower in the second than all before it stays.
             front = f"""SELECT {columns} FROM (
@@ -143,7 +192,10 @@ class Tables:
         else:
             beats = " AND ".join(f"o.{n} <= p.{n}" for n in names)
             better = " OR ".join(f"o.{n} < p.{n}" for n in names)
-            front = f"SELECT {columns} FROM outcomes p WHERE NOT EXISTS (SELECT 1 FROM outcomes o WHERE {beats} AND ({better}))"
+            front = (
+                f"SELECT {columns} FROM outcomes p WHERE NOT EXISTS (SELECT 1 FROM outcomes o "
+                f"WHERE {beats} AND ({better}))"
+            )
         return self.spark.sql(f"""
             WITH outcomes AS (SELECT DISTINCT {columns} FROM rebalsim_points WHERE verdict <> 'error' AND {known}),
                  front AS ({front})
@@ -151,17 +203,29 @@ class Tables:
             FROM rebalsim_points p LEFT JOIN front f ON {" AND ".join(f"p.{n} = f.{n}" for n in names)}""")
 
     def axes_frame(self, points: Any) -> Any:
-        """A row per axis and value (and per variant): how the main metric and the verdicts fare over all points that have it."""
+        """A row per axis and value (and per variant): how the main metric and the verdicts fare
+        over all points that have it.
+        """
         column = main_column(self.plan)
         points.createOrReplaceTempView("rebalsim_points")
         kinds = {a.name: a.kind for a in self.plan.every_axis}
         sampled = [a.name for a in self.plan.sampled]
         parts = []
         for name in [*(["scenario"] if len(self.plan.bases) > 1 else []), *self.axes, "variant"]:
-            source, number, label = "rebalsim_points", "CAST(NULL AS DOUBLE)", f"CAST({quoted(name)} AS STRING)"
+            source, number, label = (
+                "rebalsim_points",
+                "CAST(NULL AS DOUBLE)",
+                f"CAST({quoted(name)} AS STRING)",
+            )
             if name in sampled:
-                source = f"(SELECT *, ntile({BUCKETS}) OVER (ORDER BY {quoted(name)}, point, variant) AS bucket FROM rebalsim_points)"
-                number, label = f"percentile_disc(0.5) WITHIN GROUP (ORDER BY {quoted(name)})", "CAST(bucket AS STRING)"
+                source = (
+                    f"(SELECT *, ntile({BUCKETS}) OVER (ORDER BY {quoted(name)}, point, variant) "
+                    "AS bucket FROM rebalsim_points)"
+                )
+                number, label = (
+                    f"percentile_disc(0.5) WITHIN GROUP (ORDER BY {quoted(name)})",
+                    "CAST(bucket AS STRING)",
+                )
             elif kinds.get(name, "text") != "text":
                 number = f"CAST(max({quoted(name)}) AS DOUBLE)"
             parts.append(f"""SELECT {text_literal(name)} AS axis, {label} AS value, CAST({number} AS DOUBLE) AS number, count(*) AS points,
@@ -175,14 +239,20 @@ class Tables:
     def write(self) -> None:
         """Compute and write the small tables: one file each, over whatever runs there are."""
         runs = self.runs()
-        self.budgets_frame(runs).coalesce(1).write.mode("overwrite").parquet(self.store.path("budgets"))
+        self.budgets_frame(runs).coalesce(1).write.mode("overwrite").parquet(
+            self.store.path("budgets")
+        )
         budgets = self.spark.read.parquet(self.store.path("budgets"))
-        self.points_frame(runs, budgets).coalesce(1).write.mode("overwrite").parquet(self.store.path("points"))
+        self.points_frame(runs, budgets).coalesce(1).write.mode("overwrite").parquet(
+            self.store.path("points")
+        )
         points = self.spark.read.parquet(self.store.path("points"))
         self.axes_frame(points).coalesce(1).write.mode("overwrite").parquet(self.store.path("axes"))
 
 
 def _case(column: str, values: dict[str, str], otherwise: str, type_: str) -> str:
     """A small constant table as an expression."""
-    whens = " ".join(f"WHEN {column} = {text_literal(key)} THEN {value}" for key, value in values.items())
+    whens = " ".join(
+        f"WHEN {column} = {text_literal(key)} THEN {value}" for key, value in values.items()
+    )
     return f"CAST({f'CASE {whens} ELSE {otherwise} END' if whens else otherwise} AS {type_})"

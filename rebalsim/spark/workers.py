@@ -1,4 +1,6 @@
-"""Whether a cluster's workers can do the work, found out before they are asked to: pyarrow, rebalsim, and the same version of it."""
+"""Whether a cluster's workers can do the work, found out before they are asked to: pyarrow,
+rebalsim, and the same version of it.
+"""
 
 from __future__ import annotations
 
@@ -22,22 +24,37 @@ def look(_):
 
 
 def check_workers(spark: Any) -> None:
-    """Missing says what the workers lack, and how they get it. Local masters need no asking: they run this very Python."""
+    """Missing says what the workers lack, and how they get it. Local masters need no asking:
+    they run this very Python.
+    """
     context = spark.sparkContext
     if str(context.master).startswith("local"):
         return
     named: dict[str, Any] = {"__name__": "__main__"}
-    exec(_LOOK, named)      # see above: a function of __main__ travels whole
+    exec(_LOOK, named)  # see above: a function of __main__ travels whole
     seats = max(2, int(context.defaultParallelism))
-    for python, version, found in context.parallelize(range(seats), seats).mapPartitions(named["look"]).collect():
+    for python, version, found in (
+        context.parallelize(range(seats), seats).mapPartitions(named["look"]).collect()
+    ):
         if found["pyarrow"] is None:
-            raise Missing(f"The workers' Python ({python}, {version}) has no pyarrow, which Spark's Python data sources need — "
-                          "install it there: pip install pyarrow.")
+            raise Missing(
+                f"The workers' Python ({python}, {version}) has no pyarrow, which Spark's Python "
+                "data sources need — "
+                "install it there: pip install pyarrow."
+            )
         gone = [name for name in ("rebalsim", "simpy", "yaml") if found[name] is None]
         if gone:
-            raise Missing(f"The workers' Python ({python}, {version}) has no {' and no '.join(gone)} — "
-                          "send it along with --pack rebalsim.zip, or install it there.")
+            raise Missing(
+                f"The workers' Python ({python}, {version}) has no {' and no '.join(gone)} — "
+                "send it along with --pack rebalsim.zip, or install it there."
+            )
         if found["rebalsim"] != __version__:
-            raise Missing(f"The workers have rebalsim {found['rebalsim']}, and this is {__version__} — send this one along with --pack rebalsim.zip.")
+            raise Missing(
+                f"The workers have rebalsim {found['rebalsim']}, and this is {__version__} — "
+                "send this one along with --pack rebalsim.zip."
+            )
         if tuple(map(int, version.split("."))) < (3, 11):
-            raise Missing(f"The workers' Python ({python}) is {version}, and rebalsim needs 3.11 or newer — name another with --conf spark.pyspark.python=….")
+            raise Missing(
+                f"The workers' Python ({python}) is {version}, and rebalsim needs 3.11 or newer "
+                "— name another with --conf spark.pyspark.python=…."
+            )

@@ -1,6 +1,8 @@
-"""Bytes that consumers fetched from another zone: who held which partition when, where its leader (or the nearest replica) is, what arrived.
+"""Bytes that consumers fetched from another zone: who held which partition when, where its leader
+(or the nearest replica) is, what arrived.
 
-An owner fetches what arrives while it owns; backlog and re-reads are left out, so it is the steady bill, not that of an incident.
+An owner fetches what arrives while it owns; backlog and re-reads are left out, so it is the
+steady bill, not that of an incident.
 """
 
 from __future__ import annotations
@@ -34,5 +36,7 @@ def cross_zone_bytes(scenario: Scenario, analysis: Analysis) -> float | None:
             if is_nearest and any(racks.get(r) == home for r in replicas):
                 source = home
             if home and source and home != source:
-                total += (arrivals.count(holding.ended_us) - arrivals.count(holding.started_us)) * topic.record_bytes
+                total += (
+                    arrivals.count(holding.ended_us) - arrivals.count(holding.started_us)
+                ) * topic.record_bytes
     return total

@@ -1,1 +1,3 @@
-"""What happened: past-tense events in order, and how they are written, read, and taken from recordings and logs."""
+"""What happened: past-tense events in order, and how they are written, read, and taken from
+recordings and logs.
+"""

@@ -1,7 +1,9 @@
-"""Several members' logs (and a broker's, if there is one) joined into one trace: what an operator has after an incident.
+"""Several members' logs (and a broker's, if there is one) joined into one trace: what an operator
+has after an incident.
 
-Deliveries leave no line; all else that a recording tells is here: requests to join, generations, callbacks, positions, leaves. Clocks are taken as
-they are. A life begins with `Subscribed to`, a callback ends with the next line of its thread, and who fell silent without a goodbye died (or
+Deliveries leave no line; all else that a recording tells is here: requests to join, generations,
+callbacks, positions, leaves. Clocks are taken as they are. A life begins with `Subscribed to`, a
+callback ends with the next line of its thread, and who fell silent without a goodbye died (or
 froze, if it spoke again) when the broker must have heard of it last.
 """
 
@@ -52,7 +54,10 @@ def join_logs(files: Iterable[tuple[str, Iterable[str]]], group: str = "") -> Tr
     if not events and not broker:
         where = ", ".join(log.name for log in logs[:3])
         wanted = f" of group {group}" if group else ""
-        raise InputError(f"{where}: no line{wanted} is a Kafka consumer's or a group coordinator's — give their logs at level INFO")
+        raise InputError(
+            f"{where}: no line{wanted} is a Kafka consumer's or a group coordinator's — give "
+            "their logs at level INFO"
+        )
     events += broker
     events += _silences(voices, events, broker)
     events.sort(key=lambda e: e.at_us)
@@ -69,15 +74,22 @@ def _namer(names: dict[str, str], by_instance: dict[str, str]) -> broker_lines.N
             return names[member_id]
         stem = broker_lines.named_by_id(member_id)
         return by_instance.get(stem, stem)
+
     return name
 
 
-def _broker_events(logs: Sequence[Log], groups: dict[str, None], name: broker_lines.Names) -> list[TraceEvent]:
-    """What the coordinator's lines tell of these groups (of all, where no client speaks); why an epoch grew is told by the line before."""
+def _broker_events(
+    logs: Sequence[Log], groups: dict[str, None], name: broker_lines.Names
+) -> list[TraceEvent]:
+    """What the coordinator's lines tell of these groups (of all, where no client speaks); why an
+    epoch grew is told by the line before.
+    """
     found: list[TraceEvent] = []
     triggers: dict[str, tuple[str, str, int]] = {}
     states: dict[str, str] = {}
-    for line in sorted((x for log in logs for x in log.lines if x.is_broker), key=lambda x: x.at_us):
+    for line in sorted(
+        (x for log in logs for x in log.lines if x.is_broker), key=lambda x: x.at_us
+    ):
         for e in broker_lines.events_of(line, name):
             if groups and e.group not in groups:
                 continue
@@ -85,7 +97,13 @@ def _broker_events(logs: Sequence[Log], groups: dict[str, None], name: broker_li
             if kind is ev.MemberAdded and e.how in ("new", "static"):
                 triggers[e.group] = ("joined", e.consumer, e.at_us)
             elif kind is ev.MemberRemoved:
-                why = "session-expired" if e.why == "session-expired" else "poll-expired" if "poll timeout has expired" in line.text else "left"
+                why = (
+                    "session-expired"
+                    if e.why == "session-expired"
+                    else "poll-expired"
+                    if "poll timeout has expired" in line.text
+                    else "left"
+                )
                 triggers[e.group] = (why, e.consumer, e.at_us)
             elif kind is ev.EpochBumped:
                 trigger, consumer, at = triggers.pop(e.group, ("", "", -1))
@@ -100,12 +118,20 @@ def _broker_events(logs: Sequence[Log], groups: dict[str, None], name: broker_li
     return found
 
 
-def _silences(voices: Sequence[Voice], events: Sequence[TraceEvent], broker: Sequence[TraceEvent]) -> list[TraceEvent]:
-    """Who was removed because its session ran out had fallen silent a session before: dead, or frozen if it spoke again in the same life."""
+def _silences(
+    voices: Sequence[Voice], events: Sequence[TraceEvent], broker: Sequence[TraceEvent]
+) -> list[TraceEvent]:
+    """Who was removed because its session ran out had fallen silent a session before: dead, or
+    frozen if it spoke again in the same life.
+    """
     found: list[TraceEvent] = []
     lines = {v.name: [line.at_us for line in v.lines] for v in voices}
-    session = {v.name: int(v.config.get("session.timeout.ms", SESSION_US // MS)) * MS if v.config.get("session.timeout.ms", "0").isdigit() else SESSION_US
-               for v in voices}
+    session = {
+        v.name: int(v.config.get("session.timeout.ms", SESSION_US // MS)) * MS
+        if v.config.get("session.timeout.ms", "0").isdigit()
+        else SESSION_US
+        for v in voices
+    }
     ends: dict[str, list[TraceEvent]] = {}
     for e in events:
         if type(e) in (ev.ConsumerStarted, ev.ConsumerExited):
@@ -117,12 +143,24 @@ def _silences(voices: Sequence[Voice], events: Sequence[TraceEvent], broker: Seq
         if not spoke:
             continue
         silent = min(max(spoke[-1], e.at_us - session[e.consumer]), e.at_us)
-        last = max((x for x in ends.get(e.consumer, ()) if x.at_us <= e.at_us), key=lambda x: x.at_us, default=None)
+        last = max(
+            (x for x in ends.get(e.consumer, ()) if x.at_us <= e.at_us),
+            key=lambda x: x.at_us,
+            default=None,
+        )
         if type(last) is ev.ConsumerExited:
             continue
         after = next((at for at in lines[e.consumer] if at > e.at_us), None)
-        reborn = after is not None and any(type(x) is ev.ConsumerExited and x.at_us >= e.at_us for x in ends.get(e.consumer, ())) and any(
-            type(x) is ev.ConsumerStarted and x.at_us == after for x in ends.get(e.consumer, ()))
+        reborn = (
+            after is not None
+            and any(
+                type(x) is ev.ConsumerExited and x.at_us >= e.at_us
+                for x in ends.get(e.consumer, ())
+            )
+            and any(
+                type(x) is ev.ConsumerStarted and x.at_us == after for x in ends.get(e.consumer, ())
+            )
+        )
         if after is None or reborn:
             found.append(ev.ConsumerExited(silent, e.consumer, getattr(last, "life", 1), "killed"))
         else:
@@ -130,10 +168,15 @@ def _silences(voices: Sequence[Voice], events: Sequence[TraceEvent], broker: Seq
     return found
 
 
-# ---------------------------------------------------------------------------------------------------- the header
+# --------------------------------------------------------------------------------------- the header
 
 
-def _header(logs: Sequence[Log], voices: Sequence[Voice], events: Sequence[TraceEvent], known: dict[str, None]) -> TraceHeader:
+def _header(
+    logs: Sequence[Log],
+    voices: Sequence[Voice],
+    events: Sequence[TraceEvent],
+    known: dict[str, None],
+) -> TraceHeader:
     topics: dict[str, int] = {}
     assignor: dict[str, str] = {}
     is_new: dict[str, None] = {}
@@ -146,12 +189,20 @@ def _header(logs: Sequence[Log], voices: Sequence[Voice], events: Sequence[Trace
             assignor[e.consumer] = e.assignor
         elif kind is ev.MemberStateChanged:
             is_new[e.consumer] = None
-    facts = {v.name: _facts(v, assignor.get(v.name, ""), v.name in is_new) for v in sorted(voices, key=lambda v: v.name)}
+    facts = {
+        v.name: _facts(v, assignor.get(v.name, ""), v.name in is_new)
+        for v in sorted(voices, key=lambda v: v.name)
+    }
     protocols = dict.fromkeys(f.protocol for f in facts.values() if f.protocol)
     return TraceHeader(
-        source="logs", title=", ".join(dict.fromkeys(v.group for v in voices)), variant="logs", heading=" and ".join(protocols),
-        kafka=next((log.kafka for log in logs if log.kafka), ""), horizon_us=events[-1].at_us + 1,
-        topics={name: TopicFacts(topics[name]) for name in sorted(topics)}, consumers=facts,
+        source="logs",
+        title=", ".join(dict.fromkeys(v.group for v in voices)),
+        variant="logs",
+        heading=" and ".join(protocols),
+        kafka=next((log.kafka for log in logs if log.kafka), ""),
+        horizon_us=events[-1].at_us + 1,
+        topics={name: TopicFacts(topics[name]) for name in sorted(topics)},
+        consumers=facts,
     )
 
 
@@ -159,12 +210,26 @@ def _facts(v: Voice, assignor: str, is_new: bool) -> ConsumerFacts:
     def us(key: str) -> int:
         value = v.config.get(key, "")
         return int(value) * MS if value.isdigit() and len(value) < 13 else -1
+
     offered = v.config.get("partition.assignment.strategy", "")
-    assignors: Any = assignor_names(re.sub(r"class |[\[\] ]", "", offered)) if offered and not is_new else (assignor,) if assignor else ()
+    assignors: Any = (
+        assignor_names(re.sub(r"class |[\[\] ]", "", offered))
+        if offered and not is_new
+        else (assignor,)
+        if assignor
+        else ()
+    )
     protocol = "consumer" if is_new else protocol_of(assignors) if assignors else ""
     commit = {"true": True, "false": False}.get(v.config.get("enable.auto.commit", ""))
     return ConsumerFacts(
-        group=v.group, client="java", protocol=protocol, assignors=assignors, instance_id=v.instance, session_timeout_us=us("session.timeout.ms"),
-        heartbeat_interval_us=us("heartbeat.interval.ms"), max_poll_interval_us=us("max.poll.interval.ms"), is_auto_commit=commit,
+        group=v.group,
+        client="java",
+        protocol=protocol,
+        assignors=assignors,
+        instance_id=v.instance,
+        session_timeout_us=us("session.timeout.ms"),
+        heartbeat_interval_us=us("heartbeat.interval.ms"),
+        max_poll_interval_us=us("max.poll.interval.ms"),
+        is_auto_commit=commit,
         auto_commit_us=us("auto.commit.interval.ms"),
     )

@@ -1,6 +1,8 @@
-"""Events and headers to plain JSON values and back, by their annotations: strict, and the same bytes for the same trace.
+"""Events and headers to plain JSON values and back, by their annotations: strict, and the same
+bytes for the same trace.
 
-A key is left out where it holds its default; partitions are written `topic-number`, a batch as {"orders-3": [first, last, age_us]}.
+A key is left out where it holds its default; partitions are written `topic-number`, a batch as
+{"orders-3": [first, last, age_us]}.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ def _exactly(kind: type, called: str) -> Decode:
         if type(value) is not kind:
             raise Unfit(f"wants {called}, not {_shown(value)}")
         return value
+
     return decode
 
 
@@ -53,6 +56,7 @@ def _list_of(one: Decode, called: str) -> Decode:
         if type(value) is not list:
             raise Unfit(f"wants a list of {called}, not {_shown(value)}")
         return tuple(one(x) for x in value)
+
     return decode
 
 
@@ -82,7 +86,10 @@ def _batch(value: Any) -> dict[Partition, tuple[int, int, int]]:
     for key, numbers in value.items():
         got = _list_of(_int, "integers")(numbers)
         if len(got) != 3:
-            raise Unfit(f"wants [first offset, last offset, age in µs] for {_shown(key)}, not {_shown(numbers)}")
+            raise Unfit(
+                f"wants [first offset, last offset, age in µs] for {_shown(key)}, not "
+                f"{_shown(numbers)}"
+            )
         found[_partition(key)] = got
     return found
 
@@ -113,13 +120,21 @@ _CODECS: dict[str, tuple[Encode, Decode]] = {
     "bool | None": (_same, _optional(_exactly(bool, "true or false"))),
     "Partition": (str, _partition),
     "tuple[Partition, ...]": (_texts, _list_of(_partition, "partitions")),
-    "tuple[Partition, ...] | None": (lambda v: None if v is None else _texts(v), _optional(_list_of(_partition, "partitions"))),
+    "tuple[Partition, ...] | None": (
+        lambda v: None if v is None else _texts(v),
+        _optional(_list_of(_partition, "partitions")),
+    ),
     "tuple[str, ...]": (list, _list_of(_str, "texts")),
     "tuple[float, ...]": (list, _list_of(_number, "numbers")),
-    "dict[Partition, tuple[int, int, int]]": (lambda v: {str(p): list(x) for p, x in v.items()}, _batch),
+    "dict[Partition, tuple[int, int, int]]": (
+        lambda v: {str(p): list(x) for p, x in v.items()},
+        _batch,
+    ),
     "tuple[tuple[int, int], ...]": (lambda v: [list(x) for x in v], _list_of(_growth, "counts")),
     "tuple[tuple[int, float, bool], ...] | None": (
-        lambda v: None if v is None else [list(x) for x in v], _optional(_list_of(_rate, "rates"))),
+        lambda v: None if v is None else [list(x) for x in v],
+        _optional(_list_of(_rate, "rates")),
+    ),
 }
 
 
@@ -133,12 +148,26 @@ class Shape:
         self.decoders: dict[str, Decode] = {}
         self.required: list[str] = []
         for field in dataclasses.fields(kind):
-            annotation = field.type if isinstance(field.type, str) else getattr(field.type, "__name__", str(field.type))
+            annotation = (
+                field.type
+                if isinstance(field.type, str)
+                else getattr(field.type, "__name__", str(field.type))
+            )
             codec = codecs.get(annotation)
             if codec is None:
-                raise BugError(f"{kind.__name__}.{field.name} is of a kind that traces cannot hold yet: {annotation}")
-            has_default = field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING
-            default = field.default_factory() if field.default_factory is not dataclasses.MISSING else field.default
+                raise BugError(
+                    f"{kind.__name__}.{field.name} is of a kind that traces cannot hold yet: "
+                    f"{annotation}"
+                )
+            has_default = (
+                field.default is not dataclasses.MISSING
+                or field.default_factory is not dataclasses.MISSING
+            )
+            default = (
+                field.default_factory()
+                if field.default_factory is not dataclasses.MISSING
+                else field.default
+            )
             self.fields.append((field.name, codec[0], has_default, default))
             self.decoders[field.name] = codec[1]
             if not has_default:
@@ -161,7 +190,9 @@ class Shape:
         for key, part in value.items():
             decode = self.decoders.get(key)
             if decode is None:
-                raise Unfit(f"{self.kind.__name__} has no {_shown(key)}, only {', '.join(self.decoders)}")
+                raise Unfit(
+                    f"{self.kind.__name__} has no {_shown(key)}, only {', '.join(self.decoders)}"
+                )
             try:
                 found[key] = decode(part)
             except Unfit as e:
@@ -183,18 +214,32 @@ def _table_of(shape: Shape) -> tuple[Encode, Decode]:
             except Unfit as e:
                 raise Unfit(f"{_shown(key)}: {e}") from None
         return found
+
     return (lambda table: {key: shape.encode(table[key]) for key in sorted(table)}), decode
 
 
 _FORMER = Shape(FormerFacts)
-HEADER = Shape(TraceHeader, {
-    "dict[str, TopicFacts]": _table_of(Shape(TopicFacts)),
-    "dict[str, ConsumerFacts]": _table_of(Shape(ConsumerFacts, {
-        "tuple[FormerFacts, ...]": (lambda v: [_FORMER.encode(x) for x in v], _list_of(_FORMER.decode, "settings")),
-    })),
-})
+HEADER = Shape(
+    TraceHeader,
+    {
+        "dict[str, TopicFacts]": _table_of(Shape(TopicFacts)),
+        "dict[str, ConsumerFacts]": _table_of(
+            Shape(
+                ConsumerFacts,
+                {
+                    "tuple[FormerFacts, ...]": (
+                        lambda v: [_FORMER.encode(x) for x in v],
+                        _list_of(_FORMER.decode, "settings"),
+                    ),
+                },
+            )
+        ),
+    },
+)
 EVENTS: dict[str, Shape] = {name: Shape(kind) for name, kind in EVENT_CLASSES.items()}
-_BY_KIND: dict[type, tuple[str, Shape]] = {shape.kind: (name, shape) for name, shape in EVENTS.items()}
+_BY_KIND: dict[type, tuple[str, Shape]] = {
+    shape.kind: (name, shape) for name, shape in EVENTS.items()
+}
 
 
 def encode_event(number: int, event: TraceEvent) -> dict[str, Any]:

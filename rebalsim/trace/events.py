@@ -1,8 +1,10 @@
-"""What can have happened: past tense, one class each, told by the simulation, a recording, or real logs alike.
+"""What can have happened: past tense, one class each, told by the simulation, a recording, or real
+logs alike.
 
-An event's number is its place in the trace; evidence refers to those numbers. Facts only, no meaning: nothing here says "pause".
-Quiet is not an event: a heartbeat answered without news, a poll that returned the usual records, leave no entry (unless the trace was
-asked to hold the whole wire). `consumer` is the process's name, `life` counts its processes from 1.
+An event's number is its place in the trace; evidence refers to those numbers. Facts only, no
+meaning: nothing here says "pause". Quiet is not an event: a heartbeat answered without news, a
+poll that returned the usual records, leave no entry (unless the trace was asked to hold the
+whole wire). `consumer` is the process's name, `life` counts its processes from 1.
 """
 
 from __future__ import annotations
@@ -12,16 +14,18 @@ from typing import Any
 
 from rebalsim.domain.ids import Partition
 
-# ---------------------------------------------------------------------------------------------------- the script and the world
+# ------------------------------------------------------------------------- the script and the world
 
 
 @dataclass(slots=True)
 class ScriptActed:
-    """An action of the script took effect; `text` says it in words, `targets` are consumers, topics or brokers."""
+    """An action of the script took effect; `text` says it in words, `targets` are consumers,
+    topics or brokers.
+    """
 
     at_us: int
-    action: str                       # the action's id
-    kind: str                         # the deed's class name: Join, Crash, RollingBounce, …
+    action: str  # the action's id
+    kind: str  # the deed's class name: Join, Crash, RollingBounce, …
     text: str
     targets: tuple[str, ...] = ()
 
@@ -50,7 +54,9 @@ class TopicChanged:
 
 @dataclass(slots=True)
 class BrokerChanged:
-    """A broker went down or came back. `leaderless`: what nobody leads from then on, since all its replicas are down."""
+    """A broker went down or came back. `leaderless`: what nobody leads from then on, since all
+    its replicas are down.
+    """
 
     at_us: int
     broker: int
@@ -59,7 +65,7 @@ class BrokerChanged:
     leaderless: tuple[Partition, ...] = ()
 
 
-# ---------------------------------------------------------------------------------------------------- a consumer's process
+# ----------------------------------------------------------------------------- a consumer's process
 
 
 @dataclass(slots=True)
@@ -100,7 +106,9 @@ class CloseEnded:
 
 @dataclass(slots=True)
 class ConsumerExited:
-    """The process is gone. `how`: closed | killed | fatal; `error` is the exception's name when fatal."""
+    """The process is gone. `how`: closed | killed | fatal; `error` is the exception's name when
+    fatal.
+    """
 
     at_us: int
     consumer: str
@@ -123,7 +131,9 @@ class ConsumerThawed:
 
 @dataclass(slots=True)
 class HandlerStuck:
-    """The batch at hand takes longer than it would undisturbed; from `at_us` (its undisturbed end) on no progress. `why`: hang | poison | slow | commit."""
+    """The batch at hand takes longer than it would undisturbed; from `at_us` (its undisturbed
+    end) on no progress. `why`: hang | poison | slow | commit.
+    """
 
     at_us: int
     consumer: str
@@ -137,7 +147,7 @@ class HandlerReturned:
     consumer: str
 
 
-# ---------------------------------------------------------------------------------------------------- a consumer and its coordinator
+# ------------------------------------------------------------------- a consumer and its coordinator
 
 
 @dataclass(slots=True)
@@ -156,14 +166,19 @@ class CoordinatorLost:
 
 @dataclass(slots=True)
 class RequestSent:
-    """A request left. `number` joins it with its answer; `generation` is the member epoch under the consumer protocol.
+    """A request left. `number` joins it with its answer; `generation` is the member epoch under the
+    consumer protocol.
 
-    What a rebalance is made of is always told: JoinGroup, SyncGroup, and the commit that goes out before partitions are given up (from which on
-    nothing is handed over); so are the answers of JoinGroup and SyncGroup. All else is told only in a trace of the whole wire."""
+    What a rebalance is made of is always told: JoinGroup, SyncGroup, and the commit that goes
+    out before partitions are given up (from which on nothing is handed over); so are the answers
+    of JoinGroup and SyncGroup. All else is told only in a trace of the whole wire.
+    """
 
     at_us: int
     consumer: str
-    api: str                          # JoinGroup, SyncGroup, Heartbeat, LeaveGroup, OffsetCommit, OffsetFetch, ConsumerGroupHeartbeat, …
+    # JoinGroup, SyncGroup, Heartbeat, LeaveGroup, OffsetCommit, OffsetFetch,
+    # ConsumerGroupHeartbeat, …
+    api: str
     number: int
     generation: int = -1
     reason: str = ""
@@ -176,7 +191,7 @@ class ResponseReceived:
     consumer: str
     api: str
     number: int
-    error: str = ""                   # Kafka's error name, empty for NONE
+    error: str = ""  # Kafka's error name, empty for NONE
     generation: int = -1
     sent_at_us: int = -1
 
@@ -217,12 +232,12 @@ class AssignmentComputed:
     """The leader (or the coordinator, under the consumer protocol) worked out who gets what."""
 
     at_us: int
-    consumer: str                     # empty when the coordinator did it
+    consumer: str  # empty when the coordinator did it
     group: str
     generation: int
     assignor: str
-    moved: int = -1                   # partitions whose owner changes, −1 unknown
-    least: int = -1                   # how many had to move at least
+    moved: int = -1  # partitions whose owner changes, −1 unknown
+    least: int = -1  # how many had to move at least
 
 
 @dataclass(slots=True)
@@ -237,7 +252,9 @@ class AssignmentReceived:
 
 @dataclass(slots=True)
 class CallbackBegan:
-    """The rebalance listener was entered (with an empty list too, where Kafka does so). `callback`: revoked | assigned | lost."""
+    """The rebalance listener was entered (with an empty list too, where Kafka does so).
+    `callback`: revoked | assigned | lost.
+    """
 
     at_us: int
     consumer: str
@@ -297,13 +314,15 @@ class CommitRefused:
     partitions: tuple[Partition, ...] = ()
 
 
-# ---------------------------------------------------------------------------------------------------- records
+# ------------------------------------------------------------------------------------------ records
 
 
 @dataclass(slots=True)
 class PositionFound:
-    """Where an owner starts to read. `how`: committed | earliest | latest | none. `handled` is how far the partition had been handled
-    by anybody (−1 unknown): starting below means records delivered twice, above means records skipped."""
+    """Where an owner starts to read. `how`: committed | earliest | latest | none. `handled` is
+    how far the partition had been handled by anybody (−1 unknown): starting below means records
+    delivered twice, above means records skipped.
+    """
 
     at_us: int
     consumer: str
@@ -315,7 +334,9 @@ class PositionFound:
 
 @dataclass(slots=True)
 class HandledBeside:
-    """A former owner gave the partition up at last: so many records it had gone on handling beside the new owner, which reads them too."""
+    """A former owner gave the partition up at last: so many records it had gone on handling
+    beside the new owner, which reads them too.
+    """
 
     at_us: int
     consumer: str
@@ -325,8 +346,10 @@ class HandledBeside:
 
 @dataclass(slots=True)
 class RecordsDelivered:
-    """poll() handed over records: partition → (first offset, last offset, age of the oldest in µs). The first delivery of a partition
-    after it was assigned or stood still is always told; the usual ones only in a trace of the whole wire."""
+    """poll() handed over records: partition → (first offset, last offset, age of the oldest in
+    µs). The first delivery of a partition after it was assigned or stood still is always told;
+    the usual ones only in a trace of the whole wire.
+    """
 
     at_us: int
     consumer: str
@@ -341,7 +364,9 @@ class BatchHandled:
 
 @dataclass(slots=True)
 class LagMarked:
-    """A corner of the fluid: so many records of the partition have arrived and are not handled, at this instant."""
+    """A corner of the fluid: so many records of the partition have arrived and are not handled,
+    at this instant.
+    """
 
     at_us: int
     partition: Partition
@@ -351,8 +376,10 @@ class LagMarked:
 
 @dataclass(slots=True)
 class BytesFetched:
-    """So much was fetched of a partition from one broker since this was last told; only where brokers and consumers have racks.
-    `crosses`: the broker is in another rack than the consumer."""
+    """So much was fetched of a partition from one broker since this was last told; only where brokers and
+    consumers have racks.
+    `crosses`: the broker is in another rack than the consumer.
+    """
 
     at_us: int
     consumer: str
@@ -362,13 +389,15 @@ class BytesFetched:
     crosses: bool
 
 
-# ---------------------------------------------------------------------------------------------------- the coordinator
+# ---------------------------------------------------------------------------------- the coordinator
 
 
 @dataclass(slots=True)
 class GroupStateChanged:
-    """`trigger` (on entering PreparingRebalance or its like): joined | left | session-expired | poll-expired | metadata-changed |
-    leader-rejoined | static-protocol-changed | sync-expired | write-failed | barrier-unmet | coordinator-moved | regrouped."""
+    """`trigger` (on entering PreparingRebalance or its like): joined | left | session-expired |
+    poll-expired | metadata-changed | leader-rejoined | static-protocol-changed | sync-expired |
+    write-failed | barrier-unmet | coordinator-moved | regrouped.
+    """
 
     at_us: int
     group: str
@@ -376,8 +405,8 @@ class GroupStateChanged:
     after: str
     generation: int
     trigger: str = ""
-    consumer: str = ""                # who triggered it
-    reason: str = ""                  # in Kafka's words
+    consumer: str = ""  # who triggered it
+    reason: str = ""  # in Kafka's words
 
 
 @dataclass(slots=True)
@@ -402,8 +431,10 @@ class MemberRejoined:
 
 @dataclass(slots=True)
 class MemberRemoved:
-    """`why`: left | session-expired | not-rejoined | not-synced | replaced | group-full | pending-expired | fenced | rebalance-timeout.
-    For session-expired `last_heard_us` is when the timer was last renewed."""
+    """`why`: left | session-expired | not-rejoined | not-synced | replaced | group-full |
+    pending-expired | fenced | rebalance-timeout. For session-expired `last_heard_us` is when the
+    timer was last renewed.
+    """
 
     at_us: int
     group: str
@@ -422,7 +453,9 @@ class InitialDelayExtended:
 
 @dataclass(slots=True)
 class BarrierCompleted:
-    """The join phase is over. `by`: all-joined | timer | removal | initial-delay; `last` is the consumer that completed it."""
+    """The join phase is over. `by`: all-joined | timer | removal | initial-delay; `last` is the
+    consumer that completed it.
+    """
 
     at_us: int
     group: str
@@ -437,7 +470,9 @@ class BarrierCompleted:
 
 @dataclass(slots=True)
 class AssignmentStored:
-    """The leader's assignment is in the log: the group is stable and the parked SyncGroups are answered."""
+    """The leader's assignment is in the log: the group is stable and the parked SyncGroups are
+    answered.
+    """
 
     at_us: int
     group: str
@@ -454,7 +489,7 @@ class CoordinatorMoved:
     is_loaded: bool
 
 
-# ---------------------------------------------------------------------------------------------------- the coordinator, consumer protocol
+# --------------------------------------------------------------- the coordinator, consumer protocol
 
 
 @dataclass(slots=True)
@@ -480,7 +515,9 @@ class IntervalWaited:
 
 @dataclass(slots=True)
 class MemberStateChanged:
-    """The coordinator's view of a member: Stable | UnrevokedPartitions | UnreleasedPartitions | Unknown; or the client's own (side = client)."""
+    """The coordinator's view of a member: Stable | UnrevokedPartitions | UnreleasedPartitions |
+    Unknown; or the client's own (side = client).
+    """
 
     at_us: int
     group: str
@@ -493,7 +530,9 @@ class MemberStateChanged:
 
 @dataclass(slots=True)
 class ReleaseAwaited:
-    """A member cannot have these partitions yet: their owner has not acknowledged that it gave them up."""
+    """A member cannot have these partitions yet: their owner has not acknowledged that it gave
+    them up.
+    """
 
     at_us: int
     group: str
@@ -504,7 +543,9 @@ class ReleaseAwaited:
 
 @dataclass(slots=True)
 class PartitionsReleased:
-    """The owner acknowledged that it gave these up: they can be handed on, at the next heartbeat of their new owner."""
+    """The owner acknowledged that it gave these up: they can be handed on, at the next heartbeat
+    of their new owner.
+    """
 
     at_us: int
     group: str
@@ -512,9 +553,12 @@ class PartitionsReleased:
     partitions: tuple[Partition, ...]
 
 
-TraceEvent = Any     # one of the classes above; kept open so that readers dispatch on type(event)
+TraceEvent = Any  # one of the classes above; kept open so that readers dispatch on type(event)
 
 EVENT_CLASSES: dict[str, type] = {
-    name: thing for name, thing in list(globals().items())
-    if isinstance(thing, type) and hasattr(thing, "__dataclass_fields__") and "at_us" in thing.__dataclass_fields__
+    name: thing
+    for name, thing in list(globals().items())
+    if isinstance(thing, type)
+    and hasattr(thing, "__dataclass_fields__")
+    and "at_us" in thing.__dataclass_fields__
 }

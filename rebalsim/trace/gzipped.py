@@ -1,4 +1,6 @@
-"""Text from a file that may be gzipped (told by its first bytes, not by its name), with errors that say what to do."""
+"""Text from a file that may be gzipped (told by its first bytes, not by its name), with errors
+that say what to do.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,16 @@ def lines_of(path: Path) -> Iterator[str]:
     try:
         with path.open("rb") as probe:
             packed = probe.read(2) == b"\x1f\x8b"
-        with gzip.open(path, "rt", encoding="utf-8") if packed else path.open(encoding="utf-8") as f:
+        with (
+            gzip.open(path, "rt", encoding="utf-8") if packed else path.open(encoding="utf-8") as f
+        ):
             yield from f
     except (OSError, EOFError, gzip.BadGzipFile, zlib.error) as e:
         why = getattr(e, "strerror", None)
-        raise InputError(f"{path}: cannot be read ({why or e}) — {'check its name and permissions' if why else 'is it whole?'}") from None
+        raise InputError(
+            f"{path}: cannot be read ({why or e}) — "
+            f"{'check its name and permissions' if why else 'is it whole?'}"
+        ) from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not UTF-8 text, plain or .gz") from None
 

@@ -1,7 +1,8 @@
-"""A trace file: the header on the first line, then an event a line, numbered from 0; plain or .gz. The same trace gives the same bytes.
+"""A trace file: the header on the first line, then an event a line, numbered from 0; plain or .gz.
+The same trace gives the same bytes.
 
-Reading is strict: whatever is not exactly as written here is said with file and line, and a file that was cut is not taken for a whole one
-(the header says how many events there are).
+Reading is strict: whatever is not exactly as written here is said with file and line, and a file
+that was cut is not taken for a whole one (the header says how many events there are).
 """
 
 from __future__ import annotations
@@ -36,7 +37,10 @@ def write_trace(trace: Trace, path: Path) -> None:
     try:
         handle, name = tempfile.mkstemp(dir=path.parent or Path(), prefix=f".{path.name}.")
     except OSError as e:
-        raise InputError(f"{path}: cannot be written ({e.strerror}) — give a file in a folder that exists and is yours") from None
+        raise InputError(
+            f"{path}: cannot be written ({e.strerror}) — give a file in a folder that exists and "
+            "is yours"
+        ) from None
     try:
         with os.fdopen(handle, "wb") as raw:
             if path.suffix == ".gz":
@@ -77,11 +81,16 @@ def parse_trace(lines: Iterable[str], name: str) -> Trace:
         raise InputError(f"{name}: is empty — a trace begins with its header") from None
     document = _object(first, f"{name}:1", "a trace's header")
     if set(document) != {"trace", "events"} or type(document["events"]) is not int:
-        raise InputError(f'{name}:1: is not a trace\'s header — it begins with {{"trace":…, "events": how many}}')
+        raise InputError(
+            f'{name}:1: is not a trace\'s header — it begins with {{"trace":…, "events": how many}}'
+        )
     header = document["trace"]
     schema = header.get("schema") if type(header) is dict else None
     if schema != SCHEMA_VERSION:
-        raise InputError(f"{name}:1: is a trace of schema {schema!r}; this rebalsim reads schema {SCHEMA_VERSION} — write it anew with this version")
+        raise InputError(
+            f"{name}:1: is a trace of schema {schema!r}; this rebalsim reads schema "
+            f"{SCHEMA_VERSION} — write it anew with this version"
+        )
     try:
         events: list[TraceEvent] = []
         trace = Trace(HEADER.decode(header), events)
@@ -94,11 +103,17 @@ def parse_trace(lines: Iterable[str], name: str) -> Trace:
             raise InputError(f"{where}: is empty — an event a line, without gaps")
         event = _event(line, where, len(events))
         if event.at_us < at:
-            raise InputError(f"{where}: at_us {event.at_us} is before the event above ({at}) — a trace runs forward in time")
+            raise InputError(
+                f"{where}: at_us {event.at_us} is before the event above ({at}) — a trace runs "
+                "forward in time"
+            )
         at = event.at_us
         events.append(event)
     if len(events) != document["events"]:
-        raise InputError(f"{name}: was cut: its header promises {document['events']:,} events, {len(events):,} are there")
+        raise InputError(
+            f"{name}: was cut: its header promises {document['events']:,} events, "
+            f"{len(events):,} are there"
+        )
     return trace
 
 
@@ -117,10 +132,15 @@ def _event(line: str, where: str, number: int) -> Any:
     document = _object(line, where, "an event")
     told, kind = document.pop("n", None), document.pop("event", None)
     if told != number or type(told) is not int:
-        raise InputError(f"{where}: is event number {told!r}, {number} was expected — numbers follow each other without gaps")
+        raise InputError(
+            f"{where}: is event number {told!r}, {number} was expected — numbers follow each "
+            "other without gaps"
+        )
     shape = EVENTS.get(kind) if type(kind) is str else None
     if shape is None:
-        raise InputError(f"{where}: tells of a {kind!r}, which is no event that this rebalsim knows")
+        raise InputError(
+            f"{where}: tells of a {kind!r}, which is no event that this rebalsim knows"
+        )
     try:
         event = shape.decode(document)
     except Unfit as e:

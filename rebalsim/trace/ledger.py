@@ -1,7 +1,9 @@
-"""The events of a very long trace: packed, a column for each of their facts, and made into objects only while somebody looks at them.
+"""The events of a very long trace: packed, a column for each of their facts, and made into objects
+only while somebody looks at them.
 
-An event as an object takes a hundred bytes, packed some fifteen. To look at one takes a microsecond, so only traces of more than
-a million events are kept like this (a rolling bounce of a thousand members has 24 million); all others are plain lists.
+An event as an object takes a hundred bytes, packed some fifteen. To look at one takes a
+microsecond, so only traces of more than a million events are kept like this (a rolling bounce of
+a thousand members has 24 million); all others are plain lists.
 """
 
 from __future__ import annotations
@@ -15,10 +17,10 @@ from typing import Any, overload
 
 from rebalsim.trace.events import TraceEvent
 
-LONG = 1 << 20                        # events: from there on a trace is packed …
-PIECE = 1 << 16                       # … and from then on whenever so many more have come
-_WIDER = {"b": "h", "h": "i", "i": "q"}          # codes of the array module: one, two, four and eight bytes
-_PAGE = 1 << 10                       # events; at the beginning of each it is known how many of each kind came before
+LONG = 1 << 20  # events: from there on a trace is packed …
+PIECE = 1 << 16  # … and from then on whenever so many more have come
+_WIDER = {"b": "h", "h": "i", "i": "q"}  # codes of the array module: one, two, four and eight bytes
+_PAGE = 1 << 10  # events; at the beginning of each it is known how many of each kind came before
 
 
 class _Numbered(dict[Any, int]):
@@ -35,13 +37,17 @@ class _Numbered(dict[Any, int]):
 
 
 class _Column:
-    """One fact of all events of a kind: integers as they are, in as few bytes as they fit in; of other facts, few of which differ, the
-    number of each value; as they are those that cannot be looked up."""
+    """One fact of all events of a kind: integers as they are, in as few bytes as they fit in; of
+    other facts, few of which differ, the number of each value; as they are those that cannot be
+    looked up.
+    """
 
     __slots__ = ("_numbered", "numbers", "values")
 
     def __init__(self, annotation: str) -> None:
-        self._numbered = None if annotation == "int" or annotation.startswith("dict[") else _Numbered()
+        self._numbered = (
+            None if annotation == "int" or annotation.startswith("dict[") else _Numbered()
+        )
         self.values = self._numbered.values_by_number if self._numbered is not None else None
         self.numbers: Any = [] if annotation.startswith("dict[") else array("b")
 
@@ -78,7 +84,12 @@ class _Kind:
             column.extend(list(map(attrgetter(name), events)))
 
     def event(self, row: int) -> TraceEvent:
-        return self.kind(*[c.numbers[row] if c.values is None else c.values[c.numbers[row]] for c in self.columns])
+        return self.kind(
+            *[
+                c.numbers[row] if c.values is None else c.values[c.numbers[row]]
+                for c in self.columns
+            ]
+        )
 
     def between(self, first: int, last: int) -> Iterator[TraceEvent]:
         return map(self.kind, *[column.between(first, last) for column in self.columns])
@@ -92,7 +103,7 @@ class Ledger(Sequence[TraceEvent]):
     def __init__(self) -> None:
         self._kinds: list[_Kind] = []
         self._number_of: dict[type, int] = {}
-        self._told = bytearray()                      # each event's kind
+        self._told = bytearray()  # each event's kind
         self._pages: list[array[int]] = []
 
     def extend(self, events: Sequence[TraceEvent]) -> None:
@@ -127,7 +138,9 @@ class Ledger(Sequence[TraceEvent]):
             number += len(self._told)
         page = self._pages[number // _PAGE]
         before = page[kind] if kind < len(page) else 0
-        return self._kinds[kind].event(before + self._told.count(kind, number // _PAGE * _PAGE, number))
+        return self._kinds[kind].event(
+            before + self._told.count(kind, number // _PAGE * _PAGE, number)
+        )
 
     def __iter__(self) -> Iterator[TraceEvent]:
         for page in range(len(self._pages)):
@@ -138,7 +151,9 @@ class Ledger(Sequence[TraceEvent]):
         return self._kinds[self._told[number]].kind
 
     def at(self, numbers: Sequence[int]) -> Iterator[TraceEvent]:
-        """Those of these ascending numbers; page by page where most of a page is wanted, which is quicker."""
+        """Those of these ascending numbers; page by page where most of a page is wanted, which
+        is quicker.
+        """
         first = 0
         while first < len(numbers):
             page = numbers[first] // _PAGE
@@ -161,9 +176,13 @@ class Ledger(Sequence[TraceEvent]):
         return [next(alike[number]) for number in told]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and len(self) == len(other) and all(one == two for one, two in zip(self, other, strict=True))
+        return (
+            isinstance(other, Sequence)
+            and len(self) == len(other)
+            and all(one == two for one, two in zip(self, other, strict=True))
+        )
 
-    __hash__ = None                                   # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]
 
 
 def kind_at(events: Sequence[TraceEvent], number: int) -> type:

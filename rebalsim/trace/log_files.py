@@ -1,4 +1,6 @@
-"""Log files taken apart into lines, and the lines gathered by who speaks: one voice a consumer, over all lives and files."""
+"""Log files taken apart into lines, and the lines gathered by who speaks: one voice a consumer,
+over all lives and files.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from pathlib import Path
 
 from rebalsim.trace.log_lines import LogLine, take_apart
 
-MOST_CONTINUED = 400                # lines that belong to one log line, at most
+MOST_CONTINUED = 400  # lines that belong to one log line, at most
 _CONFIG = re.compile(r"^\s+([a-z][a-z.]{3,60}) = (.{0,400})$")
 _VERSION = re.compile(r"^Kafka version: (\d[\w.-]{0,40})")
 
@@ -59,7 +61,9 @@ def read_log(name: str, lines: Iterable[str]) -> Log:
             client = line.client
             by_thread[line.thread] = line
         elif not line.is_broker:
-            same = by_thread.get(line.thread)                  # some loggers know no prefix: the thread's last speaker it was
+            same = by_thread.get(
+                line.thread
+            )  # some loggers know no prefix: the thread's last speaker it was
             if same is not None:
                 line.client, line.group, line.instance = same.client, same.group, same.instance
             else:
@@ -70,7 +74,9 @@ def read_log(name: str, lines: Iterable[str]) -> Log:
 
 
 def voices_in(logs: Sequence[Log], group: str) -> list[Voice]:
-    """Consumers by name. One client id in several files is one consumer with several lives, unless the files speak at the same time."""
+    """Consumers by name. One client id in several files is one consumer with several lives,
+    unless the files speak at the same time.
+    """
     parts: dict[tuple[str, str], list[tuple[list[LogLine], Log]]] = {}
     for log in logs:
         mine: dict[tuple[str, str], list[LogLine]] = {}
@@ -98,7 +104,7 @@ def voices_in(logs: Sequence[Log], group: str) -> list[Voice]:
             instance = next((line.instance for line in lines if line.instance), None)
             voices.append(Voice(name or "consumer", of, lines, instance, config))
     seen: dict[str, int] = {}
-    for voice in voices:                                       # the same client id in two groups
+    for voice in voices:  # the same client id in two groups
         seen[voice.name] = seen.get(voice.name, 0) + 1
         if seen[voice.name] > 1:
             voice.name = f"{voice.name}@{voice.group}"

@@ -1,7 +1,9 @@
-"""A recording of real consumers (one JSON document: header, then events in ms) becomes a trace like any other.
+"""A recording of real consumers (one JSON document: header, then events in ms) becomes a trace like
+any other.
 
-What the wire and the callbacks told is taken over; what only a look ahead tells (which partitions an assignment brought, where a new owner
-started to read) is filled in from what followed. Nothing here says what it means.
+What the wire and the callbacks told is taken over; what only a look ahead tells (which
+partitions an assignment brought, where a new owner started to read) is filled in from what
+followed. Nothing here says what it means.
 """
 
 from __future__ import annotations
@@ -29,7 +31,10 @@ def read_recording(path: Path) -> Trace:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as e:
-        raise InputError(f"{path}: is not a whole JSON document ({e}) — a recording is one document; was the file cut?") from None
+        raise InputError(
+            f"{path}: is not a whole JSON document ({e}) — a recording is one document; was the "
+            "file cut?"
+        ) from None
     return trace_of_recording(document, str(path))
 
 
@@ -44,7 +49,12 @@ def trace_of_recording(document: Any, name: str = "recording") -> Trace:
 
 def assignor_names(classes: str) -> tuple[str, ...]:
     """The registry's names of Kafka's assignor classes, in the order given."""
-    known = {"Range": "range", "RoundRobin": "roundrobin", "Sticky": "sticky", "CooperativeSticky": "cooperative-sticky"}
+    known = {
+        "Range": "range",
+        "RoundRobin": "roundrobin",
+        "Sticky": "sticky",
+        "CooperativeSticky": "cooperative-sticky",
+    }
     names = []
     for name in classes.split(","):
         short = name.strip().rpartition(".")[2].removesuffix("Assignor")
@@ -54,7 +64,9 @@ def assignor_names(classes: str) -> tuple[str, ...]:
 
 def protocol_of(assignors: tuple[str, ...]) -> str:
     """Java's choice: cooperative only if every assignor of the list can do it."""
-    return "cooperative" if assignors and all("cooperative" in name for name in assignors) else "eager"
+    return (
+        "cooperative" if assignors and all("cooperative" in name for name in assignors) else "eager"
+    )
 
 
 class _Translation:
@@ -62,14 +74,20 @@ class _Translation:
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self.document = document
-        self.group: str = str(document["name"])          # the real one carries a stamp
+        self.group: str = str(document["name"])  # the real one carries a stamp
         self.out: list[ev.TraceEvent] = []
-        self.entered: dict[str, tuple[str, tuple[Partition, ...]]] = {}       # member → callback it is in
+        self.entered: dict[
+            str, tuple[str, tuple[Partition, ...]]
+        ] = {}  # member → callback it is in
         self.owned: dict[str, dict[Partition, None]] = {}
-        self.unread: dict[str, dict[Partition, tuple[int, str]]] = {}         # member → partition → when and how its position was found
-        self.synced: dict[str, ev.AssignmentReceived] = {}                    # member → an assignment whose partitions are still to be told
+        self.unread: dict[
+            str, dict[Partition, tuple[int, str]]
+        ] = {}  # member → partition → when and how its position was found
+        self.synced: dict[
+            str, ev.AssignmentReceived
+        ] = {}  # member → an assignment whose partitions are still to be told
         self.sent: dict[tuple[str, int, str, int], int] = {}
-        self.delivered: dict[Partition, int] = {}                             # one past the last offset anybody was handed
+        self.delivered: dict[Partition, int] = {}  # one past the last offset anybody was handed
         self.killed: dict[str, int] = {}
         self.hanging: dict[str, None] = {}
         self.steps = [tuple(step) for step in document.get("steps", ())]
@@ -78,19 +96,29 @@ class _Translation:
     def trace(self) -> Trace:
         for entry in _in_order(self.document["events"]):
             self._translate(entry)
-        self.out.sort(key=lambda e: e.at_us)               # stable; only positions are told late
+        self.out.sort(key=lambda e: e.at_us)  # stable; only positions are told late
         return Trace(self._header(), self.out)
 
-    # ------------------------------------------------------------------------------------------------ the header
+    # ----------------------------------------------------------------------------------- the header
 
     def _header(self) -> TraceHeader:
         doc = self.document
         rate = float(doc.get("rate_per_partition", 0))
         return TraceHeader(
-            source="recorded", title=str(doc.get("name", "")), variant="recorded", heading=self._facts_of("", {}).protocol, kafka=str(doc.get("kafka", "")),
+            source="recorded",
+            title=str(doc.get("name", "")),
+            variant="recorded",
+            heading=self._facts_of("", {}).protocol,
+            kafka=str(doc.get("kafka", "")),
             horizon_us=int(doc["end"]) * MS,
-            topics={str(t): TopicFacts(int(n), ((0, rate * int(n), False),)) for t, n in sorted(doc["topics"].items())},
-            consumers={name: self._facts_of(name, doc.get("members", {}).get(name, {})) for name in self._names()},
+            topics={
+                str(t): TopicFacts(int(n), ((0, rate * int(n), False),))
+                for t, n in sorted(doc["topics"].items())
+            },
+            consumers={
+                name: self._facts_of(name, doc.get("members", {}).get(name, {}))
+                for name in self._names()
+            },
         )
 
     def _names(self) -> list[str]:
@@ -100,18 +128,39 @@ class _Translation:
         conf: dict[str, Any] = {**self.document["conf"], **own}
         broker = self.document.get("broker", {})
         is_new = conf.get("group.protocol") == "consumer"
-        assignors = () if is_new else assignor_names(conf.get("partition.assignment.strategy", "Range,CooperativeSticky"))
-        session = broker.get("group.consumer.session.timeout.ms", 45_000) if is_new else conf.get("session.timeout.ms", 45_000)
-        beat = broker.get("group.consumer.heartbeat.interval.ms", 5_000) if is_new else conf.get("heartbeat.interval.ms", 3_000)
+        assignors = (
+            ()
+            if is_new
+            else assignor_names(
+                conf.get("partition.assignment.strategy", "Range,CooperativeSticky")
+            )
+        )
+        session = (
+            broker.get("group.consumer.session.timeout.ms", 45_000)
+            if is_new
+            else conf.get("session.timeout.ms", 45_000)
+        )
+        beat = (
+            broker.get("group.consumer.heartbeat.interval.ms", 5_000)
+            if is_new
+            else conf.get("heartbeat.interval.ms", 3_000)
+        )
         return ConsumerFacts(
-            group=self.group, client="java", protocol="consumer" if is_new else protocol_of(assignors), assignors=assignors,
-            instance_id=conf.get("group.instance.id"), session_timeout_us=int(session) * MS, heartbeat_interval_us=int(beat) * MS,
-            max_poll_interval_us=int(conf.get("max.poll.interval.ms", 300_000)) * MS, poll_timeout_us=int(conf.get("x.poll_ms", 100)) * MS,
-            per_record_us=float(conf.get("x.record_us", 0)), is_auto_commit=str(conf.get("enable.auto.commit", "true")).lower() != "false",
+            group=self.group,
+            client="java",
+            protocol="consumer" if is_new else protocol_of(assignors),
+            assignors=assignors,
+            instance_id=conf.get("group.instance.id"),
+            session_timeout_us=int(session) * MS,
+            heartbeat_interval_us=int(beat) * MS,
+            max_poll_interval_us=int(conf.get("max.poll.interval.ms", 300_000)) * MS,
+            poll_timeout_us=int(conf.get("x.poll_ms", 100)) * MS,
+            per_record_us=float(conf.get("x.record_us", 0)),
+            is_auto_commit=str(conf.get("enable.auto.commit", "true")).lower() != "false",
             auto_commit_us=int(conf.get("auto.commit.interval.ms", 5_000)) * MS,
         )
 
-    # ------------------------------------------------------------------------------------------------ the events
+    # ----------------------------------------------------------------------------------- the events
 
     def _translate(self, e: Mapping[str, Any]) -> None:
         at, who, what = int(e["t"]) * MS, str(e.get("member", "")), str(e["ev"])
@@ -131,13 +180,19 @@ class _Translation:
         unread = self.unread.get(who)
         for name, numbers in sorted(told.items()):
             p = partition_named(name)
-            first, last, age = int(numbers[0]), int(numbers[1]), int(numbers[2]) * MS if len(numbers) > 2 else -1
+            first, last, age = (
+                int(numbers[0]),
+                int(numbers[1]),
+                int(numbers[2]) * MS if len(numbers) > 2 else -1,
+            )
             batch[p] = (first, last, age)
             if unread and p in unread:
                 when, how = unread.pop(p)
                 if when < 0:
                     when, how = at, "committed"
-                self.out.append(ev.PositionFound(when, who, p, first, how, self.delivered.get(p, -1)))
+                self.out.append(
+                    ev.PositionFound(when, who, p, first, how, self.delivered.get(p, -1))
+                )
             self.delivered[p] = max(self.delivered.get(p, 0), last + 1)
         self.out.append(ev.RecordsDelivered(at, who, batch))
 
@@ -149,15 +204,30 @@ class _Translation:
             self.out.append(ev.RequestSent(at, who, api, number, generation))
             return
         error = error_name(int(e.get("error", 0)))
-        self.out.append(ev.ResponseReceived(at, who, api, number, error, generation, self.sent.pop((who, life, api, number), -1)))
+        self.out.append(
+            ev.ResponseReceived(
+                at, who, api, number, error, generation, self.sent.pop((who, life, api, number), -1)
+            )
+        )
         if api in _POSITION_APIS and not error:
             unread = self.unread.get(who, {})
             for p, (when, _) in unread.items():
                 if when < 0:
                     unread[p] = (at, _POSITION_APIS[api])
         elif error == "REBALANCE_IN_PROGRESS" and api != "OffsetCommit":
-            self.out.append(ev.RebalanceNoticed(at, who, "sync" if api == "SyncGroup" else "heartbeat"))
-        elif error in ("UNKNOWN_MEMBER_ID", "FENCED_INSTANCE_ID", "FENCED_MEMBER_EPOCH", "ILLEGAL_GENERATION") and api != "OffsetCommit":
+            self.out.append(
+                ev.RebalanceNoticed(at, who, "sync" if api == "SyncGroup" else "heartbeat")
+            )
+        elif (
+            error
+            in (
+                "UNKNOWN_MEMBER_ID",
+                "FENCED_INSTANCE_ID",
+                "FENCED_MEMBER_EPOCH",
+                "ILLEGAL_GENERATION",
+            )
+            and api != "OffsetCommit"
+        ):
             self.out.append(ev.Fenced(at, who, api, error))
 
     def _callback(self, at: int, who: str, what: str, e: Mapping[str, Any]) -> None:
@@ -184,7 +254,9 @@ class _Translation:
             synced.partitions = tuple(sorted(owned))
 
     def _synced(self, at: int, who: str, e: Mapping[str, Any]) -> None:
-        event = ev.AssignmentReceived(at, who, int(e["generation"]), tuple(sorted(self.owned.get(who, {}))))
+        event = ev.AssignmentReceived(
+            at, who, int(e["generation"]), tuple(sorted(self.owned.get(who, {})))
+        )
         self.synced[who] = event
         self.out.append(event)
 
@@ -195,7 +267,12 @@ class _Translation:
     def _act(self, at: int, kind: str, verb: str, who: str, text: str, step: str) -> None:
         """One of the script's steps, under the number it has there."""
         for index, (moment, action, target, *_) in enumerate(self.steps):
-            if index not in self.told_steps and action == step and target == who and abs(int(moment) * MS - at) <= 2_000 * MS:
+            if (
+                index not in self.told_steps
+                and action == step
+                and target == who
+                and abs(int(moment) * MS - at) <= 2_000 * MS
+            ):
                 self.told_steps.add(index)
                 if int(moment) > 0:
                     self.out.append(ev.ScriptActed(at, f"{verb}-{who}-{index}", kind, text, (who,)))
@@ -203,7 +280,9 @@ class _Translation:
 
 
 def _in_order(told: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """By time; within a ms a `synced` line (from the log) before the callback (from the application) that it led to."""
+    """By time; within a ms a `synced` line (from the log) before the callback (from the
+    application) that it led to.
+    """
     ordered = sorted(told, key=lambda e: int(e["t"]))
     for place, e in enumerate(ordered):
         if e["ev"] != "synced":
@@ -212,7 +291,9 @@ def _in_order(told: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         while before > 0 and ordered[before - 1]["t"] == e["t"]:
             before -= 1
         for other in range(before, place):
-            if ordered[other].get("member") == e.get("member") and str(ordered[other]["ev"]).endswith("_begin"):
+            if ordered[other].get("member") == e.get("member") and str(
+                ordered[other]["ev"]
+            ).endswith("_begin"):
                 ordered.insert(other, ordered.pop(place))
                 break
     return ordered
@@ -228,7 +309,9 @@ def _rejoin(s: _Translation, at: int, who: str, e: Mapping[str, Any]) -> None:
 
 
 def _joined(s: _Translation, at: int, who: str, e: Mapping[str, Any]) -> None:
-    s.out.append(ev.GenerationJoined(at, who, int(e["generation"]), str(e["id"]), str(e["protocol"])))
+    s.out.append(
+        ev.GenerationJoined(at, who, int(e["generation"]), str(e["id"]), str(e["protocol"]))
+    )
 
 
 def _stop(s: _Translation, at: int, who: str, e: Mapping[str, Any]) -> None:
@@ -250,7 +333,9 @@ def _exit(s: _Translation, at: int, who: str, e: Mapping[str, Any]) -> None:
 
 
 def _fatal(s: _Translation, at: int, who: str, e: Mapping[str, Any]) -> None:
-    s.out.append(ev.ConsumerExited(at, who, int(e.get("life", 1)), "fatal", str(e.get("error", ""))))
+    s.out.append(
+        ev.ConsumerExited(at, who, int(e.get("life", 1)), "fatal", str(e.get("error", "")))
+    )
     s._gone(who)
 
 
@@ -264,15 +349,23 @@ def _hang_asked(s: _Translation, at: int, who: str, e: Mapping[str, Any]) -> Non
 
 
 def _grown(s: _Translation, at: int, who: str, e: Mapping[str, Any]) -> None:
-    s._act(at, "AddPartitions", "grow", who, f"grow {who} to {int(e['ms'])} partitions", "partitions")
+    s._act(
+        at, "AddPartitions", "grow", who, f"grow {who} to {int(e['ms'])} partitions", "partitions"
+    )
     s.out.append(ev.TopicChanged(at, who, int(e["ms"])))
 
 
 def _state(s: _Translation, at: int, who: str, e: Mapping[str, Any]) -> None:
-    if e["after"] == "LEAVING" and who in s.hanging:      # only max.poll.interval.ms makes a member leave in the middle of a batch
+    if (
+        e["after"] == "LEAVING" and who in s.hanging
+    ):  # only max.poll.interval.ms makes a member leave in the middle of a batch
         s.out.append(ev.PollExpired(at, who))
         s.out.append(ev.LeaveSent(at, who, "consumer poll timeout has expired."))
-    s.out.append(ev.MemberStateChanged(at, s.group, who, str(e["before"]), str(e["after"]), int(e["epoch"]), "client"))
+    s.out.append(
+        ev.MemberStateChanged(
+            at, s.group, who, str(e["before"]), str(e["after"]), int(e["epoch"]), "client"
+        )
+    )
 
 
 def _hang(s: _Translation, at: int, who: str, e: Mapping[str, Any]) -> None:
@@ -286,18 +379,31 @@ def _hang_over(s: _Translation, at: int, who: str, e: Mapping[str, Any]) -> None
 
 
 _SIMPLE: dict[str, Any] = {
-    "go": _go, "rejoin": _rejoin, "joined": _joined, "do_stop": _stop, "do_kill": _kill, "exit": _exit, "fatal": _fatal, "do_freeze": _freeze,
-    "do_hang": _hang_asked, "partitions_done": _grown, "state": _state, "synced": _Translation._synced,
+    "go": _go,
+    "rejoin": _rejoin,
+    "joined": _joined,
+    "do_stop": _stop,
+    "do_kill": _kill,
+    "exit": _exit,
+    "fatal": _fatal,
+    "do_freeze": _freeze,
+    "do_hang": _hang_asked,
+    "partitions_done": _grown,
+    "state": _state,
+    "synced": _Translation._synced,
     "first_poll": lambda s, at, who, e: s.out.append(ev.PollingBegan(at, who, int(e["life"]))),
     "coordinator": lambda s, at, who, e: s.out.append(ev.CoordinatorFound(at, who)),
     "close_begin": lambda s, at, who, e: s.out.append(ev.CloseBegan(at, who)),
     "close_end": lambda s, at, who, e: s.out.append(ev.CloseEnded(at, who)),
     "do_thaw": lambda s, at, who, e: s.out.append(ev.ConsumerThawed(at, who)),
-    "hang_begin": _hang, "hang_end": _hang_over,
+    "hang_begin": _hang,
+    "hang_end": _hang_over,
     "handled": lambda s, at, who, e: s.out.append(ev.BatchHandled(at, who)),
     "poll_expired": lambda s, at, who, e: s.out.append(ev.PollExpired(at, who)),
     "leave_sent": lambda s, at, who, e: s.out.append(ev.LeaveSent(at, who, str(e["reason"]))),
     "reset": lambda s, at, who, e: s.out.append(ev.MemberReset(at, who, str(e["reason"]))),
     "commit_failed": lambda s, at, who, e: s.out.append(ev.CommitRefused(at, who, str(e["error"]))),
-    "arrived": lambda s, at, who, e: s.out.append(ev.MemberAdded(at, s.group, who, str(e["id"]), "new")),
+    "arrived": lambda s, at, who, e: s.out.append(
+        ev.MemberAdded(at, s.group, who, str(e["id"]), "new")
+    ),
 }

@@ -1,4 +1,6 @@
-"""What one consumer's lines tell together: its lives, its callbacks from begin to end, and its events in order."""
+"""What one consumer's lines tell together: its lives, its callbacks from begin to end, and its
+events in order.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,12 @@ from rebalsim.trace.log_files import Voice
 from rebalsim.trace.log_lines import LogLine
 
 _AFTER_CALLBACK = re.compile(
-    r"\(Re-\)joining group|Request joining group due to: (?:need to revoke|consumer pro-actively)|Notifying assignor|Adding newly assigned|"
-    r"Resetting generation|Member \S{1,400} sending LeaveGroup|Setting offset for partition|Found no committed offset|Resetting offset for partition|"
-    r"User provided listener")
+    r"\(Re-\)joining group|Request joining group due to: (?:need to revoke|consumer "
+    r"pro-actively)|Notifying assignor|Adding newly assigned|"
+    r"Resetting generation|Member \S{1,400} sending LeaveGroup|Setting offset for "
+    r"partition|Found no committed offset|Resetting offset for partition|"
+    r"User provided listener"
+)
 
 
 class Speech:
@@ -64,7 +69,10 @@ class Speech:
             elif kind is ev.MemberStateChanged:
                 e.group = self.voice.group
                 self._without_listener(e)
-                self.is_leaving = e.after in ("LEAVING", "UNSUBSCRIBED") and "poll" not in self.out[-1].__class__.__name__.lower()
+                self.is_leaving = (
+                    e.after in ("LEAVING", "UNSUBSCRIBED")
+                    and "poll" not in self.out[-1].__class__.__name__.lower()
+                )
             elif kind is ev.LeaveSent:
                 self.is_leaving = "closed" in e.reason or "unsubscribed" in e.reason
             elif kind is ev.MemberReset and "pro-actively leaving" in e.reason:
@@ -83,7 +91,10 @@ class Speech:
             self._gone(self.last_us, "closed" if self.is_leaving else "killed")
         self.life += 1
         self.is_gone = self.is_leaving = False
-        self.out += [ev.ConsumerStarted(at, self.voice.name, self.life), ev.PollingBegan(at, self.voice.name, self.life)]
+        self.out += [
+            ev.ConsumerStarted(at, self.voice.name, self.life),
+            ev.PollingBegan(at, self.voice.name, self.life),
+        ]
 
     def _gone(self, at: int, how: str) -> None:
         self._close_callback(-1)
@@ -112,11 +123,15 @@ class Speech:
             self.adding = None
 
     def _leave_callback(self, line: LogLine) -> None:
-        """What Kafka prints right after a callback bounds it; any other line says nothing about how long it took."""
+        """What Kafka prints right after a callback bounds it; any other line says nothing about
+        how long it took.
+        """
         if self.entered is None:
             return
         bounds = _AFTER_CALLBACK.match(line.text) is not None
-        if (bounds and line.thread == self.entered[1]) or line.text.endswith("from RECONCILING to ACKNOWLEDGING."):
+        if (bounds and line.thread == self.entered[1]) or line.text.endswith(
+            "from RECONCILING to ACKNOWLEDGING."
+        ):
             self._close_callback(line.at_us)
         elif not bounds and (line.thread == self.entered[1] or not line.thread):
             self._close_callback(self.entered[0].at_us)
@@ -124,7 +139,9 @@ class Speech:
     def _close_callback(self, at: int) -> None:
         if self.entered is not None:
             e = self.entered[0]
-            self.out.append(ev.CallbackEnded(max(at, e.at_us), e.consumer, e.callback, e.partitions))
+            self.out.append(
+                ev.CallbackEnded(max(at, e.at_us), e.consumer, e.callback, e.partitions)
+            )
             self.entered = None
 
     # consumer protocol without a listener: no callback lines, only the background thread's lists
@@ -133,13 +150,23 @@ class Speech:
             self.revoking = (line.at_us, client_lines.partitions_in(line.text))
         elif line.text.startswith("Reconciling assignment with local epoch"):
             added = re.search(r"Added partitions \(assigned - owned\):([^\n]*)", line.text)
-            self.adding = (line.at_us, client_lines.partitions_in(added[1])) if added is not None else None
+            self.adding = (
+                (line.at_us, client_lines.partitions_in(added[1])) if added is not None else None
+            )
 
     def _without_listener(self, e: ev.MemberStateChanged) -> None:
         if e.before != "RECONCILING" or e.after != "ACKNOWLEDGING":
             return
         for kind, told in (("revoked", self.revoking), ("assigned", self.adding)):
             if told is not None and told[1]:
-                self._enter(ev.CallbackBegan(max(told[0], self.out[-1].at_us if self.out else 0), self.voice.name, kind, told[1]), "")
+                self._enter(
+                    ev.CallbackBegan(
+                        max(told[0], self.out[-1].at_us if self.out else 0),
+                        self.voice.name,
+                        kind,
+                        told[1],
+                    ),
+                    "",
+                )
                 self._close_callback(e.at_us)
         self.revoking = self.adding = None

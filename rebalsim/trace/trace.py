@@ -1,4 +1,6 @@
-"""A trace: a header that says of which world, and events in order. The narrow waist between what happens and what it means."""
+"""A trace: a header that says of which world, and events in order. The narrow waist between what
+happens and what it means.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +14,24 @@ SCHEMA_VERSION = 1
 
 @dataclass(slots=True)
 class TopicFacts:
-    """What analysis needs to know of a topic. Rates are records a second per partition, as (from µs, rate, is it a ramp from the step before)."""
+    """What analysis needs to know of a topic. Rates are records a second per partition, as (from
+    µs, rate, is it a ramp from the step before).
+    """
 
     partitions: int
-    rates: tuple[tuple[int, float, bool], ...] | None = None     # of the whole topic; None: unknown
+    rates: tuple[tuple[int, float, bool], ...] | None = None  # of the whole topic; None: unknown
     weights: tuple[float, ...] = ()
     record_bytes: int = -1
-    growth: tuple[tuple[int, int], ...] = ()                     # (from µs, partitions): later counts, over which records then spread
+    growth: tuple[
+        tuple[int, int], ...
+    ] = ()  # (from µs, partitions): later counts, over which records then spread
 
 
 @dataclass(slots=True)
 class FormerFacts:
-    """What a consumer ran with until it was started with other settings; it holds for all of its lives that began before `until_us`."""
+    """What a consumer ran with until it was started with other settings; it holds for all of its
+    lives that began before `until_us`.
+    """
 
     until_us: int
     client: str = ""
@@ -35,33 +43,43 @@ class FormerFacts:
 
 @dataclass(slots=True)
 class ConsumerFacts:
-    """What analysis needs to know of a consumer; −1 and empty mean unknown. Where a deploy changed it, its latest settings."""
+    """What analysis needs to know of a consumer; −1 and empty mean unknown. Where a deploy
+    changed it, its latest settings.
+    """
 
     group: str
     process: str = ""
     rack: str = ""
     client: str = ""
-    protocol: str = ""                # eager | cooperative | consumer
+    protocol: str = ""  # eager | cooperative | consumer
     assignors: tuple[str, ...] = ()
     instance_id: str | None = None
     session_timeout_us: int = -1
     heartbeat_interval_us: int = -1
     max_poll_interval_us: int = -1
     poll_timeout_us: int = -1
-    per_record_us: float = -1.0       # mean handler cost
+    per_record_us: float = -1.0  # mean handler cost
     is_auto_commit: bool | None = None
-    auto_commit_us: int = -1          # its interval, where it is automatic
-    commit: str = ""                  # else: none, or how the application commits with its batches
-    awaits: tuple[str, ...] = ()      # topics it subscribes to, by name or pattern, that are not there all the time
-    former: tuple[FormerFacts, ...] = ()      # what it ran with before, ascending
+    auto_commit_us: int = -1  # its interval, where it is automatic
+    commit: str = ""  # else: none, or how the application commits with its batches
+    awaits: tuple[
+        str, ...
+    ] = ()  # topics it subscribes to, by name or pattern, that are not there all the time
+    former: tuple[FormerFacts, ...] = ()  # what it ran with before, ascending
 
     def at(self, at_us: int) -> ConsumerFacts:
         """As it was at that instant."""
         was = next((f for f in self.former if at_us < f.until_us), None)
         if was is None:
             return self
-        return replace(self, client=was.client, protocol=was.protocol, session_timeout_us=was.session_timeout_us,
-                       heartbeat_interval_us=was.heartbeat_interval_us, max_poll_interval_us=was.max_poll_interval_us)
+        return replace(
+            self,
+            client=was.client,
+            protocol=was.protocol,
+            session_timeout_us=was.session_timeout_us,
+            heartbeat_interval_us=was.heartbeat_interval_us,
+            max_poll_interval_us=was.max_poll_interval_us,
+        )
 
 
 @dataclass(slots=True)
@@ -70,7 +88,7 @@ class TraceHeader:
 
     schema: int = SCHEMA_VERSION
     rebalsim: str = ""
-    source: str = "simulated"         # simulated | recorded | logs
+    source: str = "simulated"  # simulated | recorded | logs
     title: str = ""
     variant: str = ""
     heading: str = ""
@@ -80,13 +98,15 @@ class TraceHeader:
     horizon_us: int = 0
     topics: dict[str, TopicFacts] = field(default_factory=dict)
     consumers: dict[str, ConsumerFacts] = field(default_factory=dict)
-    command: str = ""                 # what repeats the run
-    shift_us: int = 0                 # how much later than written the script was played
+    command: str = ""  # what repeats the run
+    shift_us: int = 0  # how much later than written the script was played
 
 
 @dataclass(slots=True)
 class Trace:
-    """Events sorted by time; equal times keep the order in which they happened. An event's number is its index."""
+    """Events sorted by time; equal times keep the order in which they happened. An event's
+    number is its index.
+    """
 
     header: TraceHeader
     events: Sequence[TraceEvent]

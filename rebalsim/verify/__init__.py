@@ -1,1 +1,3 @@
-"""Held against reality: recordings, assignor answers and coordinator conversations of a real Kafka, compared with ours."""
+"""Held against reality: recordings, assignor answers and coordinator conversations of a real
+Kafka, compared with ours.
+"""

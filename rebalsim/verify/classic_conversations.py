@@ -1,8 +1,9 @@
-"""Conversations with Kafka's own group coordinator (classic protocol), held against ours: every answer, its time, every state.
+"""Conversations with Kafka's own group coordinator (classic protocol), held against ours: every
+answer, its time, every state.
 
-Our coordinator is asked what Kafka's was asked, at the same virtual times; its timers fire between the requests. What it says is
-written down as the recording is, and the two are compared line by line. Of the recorded answers only the member ids are used, since
-Kafka draws them.
+Our coordinator is asked what Kafka's was asked, at the same virtual times; its timers fire
+between the requests. What it says is written down as the recording is, and the two are compared
+line by line. Of the recorded answers only the member ids are used, since Kafka draws them.
 """
 
 from __future__ import annotations
@@ -36,13 +37,29 @@ from rebalsim.verify.finding import Finding
 Line = dict[str, Any]
 
 GROUP = "g"
-RESTLESS = 10_000        # timers that fire in one ms before we say that they never come to rest
+RESTLESS = 10_000  # timers that fire in one ms before we say that they never come to rest
 ID = re.compile(r"-[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\Z")
 
 
-def verify(path: Path, *, differences: int = 3, wire: bool = False, out: Path | None = None, several: bool = False) -> Finding:
-    """Replay every conversation of the file. `wire`, `out` and `several` are for traces and change nothing here."""
-    return verify_lines(path, "classic", "classic coordinator", differences, _parsed, lambda conversation, _: compare(conversation))
+def verify(
+    path: Path,
+    *,
+    differences: int = 3,
+    wire: bool = False,
+    out: Path | None = None,
+    several: bool = False,
+) -> Finding:
+    """Replay every conversation of the file. `wire`, `out` and `several` are for traces and
+    change nothing here.
+    """
+    return verify_lines(
+        path,
+        "classic",
+        "classic coordinator",
+        differences,
+        _parsed,
+        lambda conversation, _: compare(conversation),
+    )
 
 
 def summarise(findings: list[Finding]) -> list[str]:
@@ -51,7 +68,9 @@ def summarise(findings: list[Finding]) -> list[str]:
 
 
 def compare(conversation: Line) -> dict[str, Any] | None:
-    """The first place where our coordinator says something else than Kafka's; None if there is none."""
+    """The first place where our coordinator says something else than Kafka's; None if there is
+    none.
+    """
     theirs: list[Line] = conversation["steps"]
     replay = _Replay(conversation)
     trouble = ""
@@ -69,23 +88,44 @@ def compare(conversation: Line) -> dict[str, Any] | None:
         if mine is None or kafka is None or not _same(mine, kafka):
             if mine is None and trouble:
                 break
-            return {"step": at + 1, "t": (kafka or mine or {})["t"], "request": asked, "kafka": kafka, "rebalsim": mine}
+            return {
+                "step": at + 1,
+                "t": (kafka or mine or {})["t"],
+                "request": asked,
+                "kafka": kafka,
+                "rebalsim": mine,
+            }
         if "do" in mine:
             asked = mine
     if trouble:
-        return {"step": len(ours) + 1, "t": replay.now, "request": asked,
-                "kafka": theirs[len(ours)] if len(ours) < len(theirs) else None, "rebalsim": trouble}
+        return {
+            "step": len(ours) + 1,
+            "t": replay.now,
+            "request": asked,
+            "kafka": theirs[len(ours)] if len(ours) < len(theirs) else None,
+            "rebalsim": trouble,
+        }
     ties = conversation["timer_ties"]
     if replay.ties != ties:
-        at = next((i for i, (a, b) in enumerate(zip(ties, replay.ties)) if a != b), min(len(ties), len(replay.ties)))
-        return {"step": len(theirs), "t": (*ties[at:], *replay.ties[at:])[0], "request": None,
-                "kafka": f"two or more timers were due at {ties[at:at + 3]} ms", "rebalsim": f"at {replay.ties[at:at + 3]} ms"}
+        at = next(
+            (i for i, (a, b) in enumerate(zip(ties, replay.ties)) if a != b),
+            min(len(ties), len(replay.ties)),
+        )
+        return {
+            "step": len(theirs),
+            "t": (*ties[at:], *replay.ties[at:])[0],
+            "request": None,
+            "kafka": f"two or more timers were due at {ties[at : at + 3]} ms",
+            "rebalsim": f"at {replay.ties[at : at + 3]} ms",
+        }
     return None
 
 
 def _same(mine: Line, kafka: Line) -> bool:
     """Equal, and not only by Python's leave (which holds 1, 1.0 and true for one)."""
-    return mine is kafka or (mine == kafka and json.dumps(mine, sort_keys=True) == json.dumps(kafka, sort_keys=True))
+    return mine is kafka or (
+        mine == kafka and json.dumps(mine, sort_keys=True) == json.dumps(kafka, sort_keys=True)
+    )
 
 
 class _Astray(Exception):
@@ -93,18 +133,24 @@ class _Astray(Exception):
 
 
 class _Replay:
-    """One conversation with our coordinator: its timers, its clock in ms, and what was said so far in the form of the recording."""
+    """One conversation with our coordinator: its timers, its clock in ms, and what was said so
+    far in the form of the recording.
+    """
 
     def __init__(self, conversation: Line) -> None:
         config = conversation["config"]
         self.theirs: list[Line] = conversation["steps"]
         self.end: int = conversation["end"]
-        self.group = ClassicGroup(GROUP, CoordinatorRules(
-            initial_rebalance_delay_us=config["group.initial.rebalance.delay.ms"] * 1000,
-            max_size=config["group.max.size"],
-            min_session_timeout_us=config["group.min.session.timeout.ms"] * 1000,
-            max_session_timeout_us=config["group.max.session.timeout.ms"] * 1000,
-        ), self._new_member_id)
+        self.group = ClassicGroup(
+            GROUP,
+            CoordinatorRules(
+                initial_rebalance_delay_us=config["group.initial.rebalance.delay.ms"] * 1000,
+                max_size=config["group.max.size"],
+                min_session_timeout_us=config["group.min.session.timeout.ms"] * 1000,
+                max_session_timeout_us=config["group.max.session.timeout.ms"] * 1000,
+            ),
+            self._new_member_id,
+        )
         self.lines: list[Line] = []
         self.ties: list[int] = []
         self.now = 0
@@ -128,22 +174,31 @@ class _Replay:
             self._at = at
             asked += 1
             if line["id"] != asked:
-                raise _Astray(f"the next request in the recording should have id {asked}, not {line['id']}")
+                raise _Astray(
+                    f"the next request in the recording should have id {asked}, not {line['id']}"
+                )
             if line["t"] < self.now:
-                raise _Astray(f"the next request in the recording comes at {line['t']} ms, but it is {self.now} ms already")
+                raise _Astray(
+                    f"the next request in the recording comes at {line['t']} ms, but it is "
+                    f"{self.now} ms already"
+                )
             self._advance(line["t"])
             self.lines.append(line)
             self._carry_out(step(self.group, asked, _REQUESTS[line["do"]](line), self.now * 1000))
             self._settle()
             self._flush()
         if self.end < self.now:
-            raise _Astray(f"the recording says that it ends at {self.end} ms, but it is {self.now} ms already")
+            raise _Astray(
+                f"the recording says that it ends at {self.end} ms, but it is {self.now} ms already"
+            )
         self._advance(self.end)
 
-    # ------------------------------------------------------------------------------------------------ timers
+    # --------------------------------------------------------------------------------------- timers
 
     def _advance(self, to: int) -> None:
-        """Timers fire one after the other, in the order they were set in where they are due together; those of one ms are told together."""
+        """Timers fire one after the other, in the order they were set in where they are due
+        together; those of one ms are told together.
+        """
         while self._due and self._due[0][0] <= to:
             due, number, key = self._due[0]
             if self._armed.get(key) != (due, number):
@@ -181,10 +236,10 @@ class _Replay:
                     heapq.heappush(self._due, (due_us // 1000, self._sets, key))
                 case CancelTimer(key):
                     self._armed.pop(key, None)
-                case Append(number):                    # here the log takes everything, at once
+                case Append(number):  # here the log takes everything, at once
                     self._carry_out(written(self.group, number, None, self.now * 1000))
 
-    # ------------------------------------------------------------------------------------------------ what is said
+    # --------------------------------------------------------------------------------- what is said
 
     def _flush(self) -> None:
         """The answers that are complete now, by request; then the state if it is another one."""
@@ -193,23 +248,36 @@ class _Replay:
         self._replies.clear()
         group = self.group
         if group.exists:
-            state = {"state": group.state.value, "generation": group.generation, "leader": group.leader_id, "protocol": group.protocol,
-                     "members": sorted(group.members)}
+            state = {
+                "state": group.state.value,
+                "generation": group.generation,
+                "leader": group.leader_id,
+                "protocol": group.protocol,
+                "members": sorted(group.members),
+            }
             if state != self._state:
                 self._state = state
                 self.lines.append({"t": self.now, **state})
 
     def _new_member_id(self, prefix: str) -> str:
-        """The id that Kafka drew: in the answer to this request, or (if that is missing) in the state that follows."""
+        """The id that Kafka drew: in the answer to this request, or (if that is missing) in the
+        state that follows.
+        """
         said = self._answers.get(self.theirs[self._at]["id"], {}).get("member")
         candidates = [said] if said else []
-        for line in self.theirs[self._at + 1:]:
+        for line in self.theirs[self._at + 1 :]:
             if "do" in line:
                 break
             candidates += line.get("members", ()) if "state" in line else ()
         for candidate in candidates:
-            is_drawn = candidate.startswith(prefix) and ID.fullmatch(candidate, len(prefix)) is not None
-            if is_drawn and candidate not in self.group.members and candidate not in self.group.pending:
+            is_drawn = (
+                candidate.startswith(prefix) and ID.fullmatch(candidate, len(prefix)) is not None
+            )
+            if (
+                is_drawn
+                and candidate not in self.group.members
+                and candidate not in self.group.pending
+            ):
                 return str(candidate)
         return f"{prefix}-(no id in the recording)"
 
@@ -221,8 +289,12 @@ def _answer(request: int, response: Any) -> Line:
         if error is Error.NONE:
             told = sorted(response.members)
             line |= {
-                "generation": response.generation, "protocol": response.protocol, "leader": response.leader, "member": response.member_id,
-                "skip_assignment": response.skip_assignment, "members": [list(member) for member in told],
+                "generation": response.generation,
+                "protocol": response.protocol,
+                "leader": response.leader,
+                "member": response.member_id,
+                "skip_assignment": response.skip_assignment,
+                "members": [list(member) for member in told],
             }
             if len(told) > 1:
                 places = {member.member_id: place for place, member in enumerate(told)}
@@ -231,30 +303,54 @@ def _answer(request: int, response: Any) -> Line:
             line["member"] = response.member_id
     elif isinstance(response, SyncGroupResponse):
         if error is Error.NONE:
-            line |= {"assignment": "" if response.assignment is None else response.assignment, "protocol": response.protocol}
+            line |= {
+                "assignment": "" if response.assignment is None else response.assignment,
+                "protocol": response.protocol,
+            }
     elif isinstance(response, LeaveGroupResponse):
-        line["members"] = [{"member": m.member_id, "instance": m.instance_id, "error": m.error.name} for m in response.members]
+        line["members"] = [
+            {"member": m.member_id, "instance": m.instance_id, "error": m.error.name}
+            for m in response.members
+        ]
     return line
 
 
 def _join(line: Line) -> ClassicRequest:
     return JoinGroupRequest(
-        line["member"], line["instance"], line["client_id"], line["session_ms"] * 1000, line["rebalance_ms"] * 1000,
-        tuple((name, metadata) for name, metadata in line["protocols"]), line["protocol_type"], line["reason"],
+        line["member"],
+        line["instance"],
+        line["client_id"],
+        line["session_ms"] * 1000,
+        line["rebalance_ms"] * 1000,
+        tuple((name, metadata) for name, metadata in line["protocols"]),
+        line["protocol_type"],
+        line["reason"],
     )
 
 
 _REQUESTS: dict[str, Callable[[Line], ClassicRequest]] = {
     "join": _join,
     "sync": lambda line: SyncGroupRequest(
-        line["member"], line["instance"], line["generation"], line["protocol_type"], line["protocol"], line["assignments"]),
-    "heartbeat": lambda line: HeartbeatRequest(line["member"], line["instance"], line["generation"]),
-    "leave": lambda line: LeaveGroupRequest([LeavingMember(who["member"], who["instance"]) for who in line["members"]]),
-    "commit": lambda line: OffsetCommitRequest(line["member"], line["instance"], line["generation"]),
+        line["member"],
+        line["instance"],
+        line["generation"],
+        line["protocol_type"],
+        line["protocol"],
+        line["assignments"],
+    ),
+    "heartbeat": lambda line: HeartbeatRequest(
+        line["member"], line["instance"], line["generation"]
+    ),
+    "leave": lambda line: LeaveGroupRequest(
+        [LeavingMember(who["member"], who["instance"]) for who in line["members"]]
+    ),
+    "commit": lambda line: OffsetCommitRequest(
+        line["member"], line["instance"], line["generation"]
+    ),
 }
 
 
-# ---------------------------------------------------------------------------------------------------- the form of a line
+# ------------------------------------------------------------------------------- the form of a line
 
 
 def _parsed(text: str, where: str) -> Line:
@@ -262,7 +358,9 @@ def _parsed(text: str, where: str) -> Line:
     try:
         conversation = json.loads(text)
     except (ValueError, RecursionError) as e:
-        raise InputError(f"{where}: is not JSON ({e}) — every line holds one conversation as one JSON object") from None
+        raise InputError(
+            f"{where}: is not JSON ({e}) — every line holds one conversation as one JSON object"
+        ) from None
     try:
         _check_conversation(conversation)
     except _Malformed as e:
@@ -298,7 +396,9 @@ def _texts(value: Any) -> bool:
 
 
 def _protocols(value: Any) -> bool:
-    return type(value) is list and all(type(pair) is list and len(pair) == 2 and _texts(pair) for pair in value)
+    return type(value) is list and all(
+        type(pair) is list and len(pair) == 2 and _texts(pair) for pair in value
+    )
 
 
 def _assignments(value: Any) -> bool:
@@ -307,34 +407,69 @@ def _assignments(value: Any) -> bool:
 
 def _leaving(value: Any) -> bool:
     return type(value) is list and all(
-        type(who) is dict and _text(who.get("member")) and "instance" in who and _text_or_null(who["instance"]) for who in value)
+        type(who) is dict
+        and _text(who.get("member"))
+        and "instance" in who
+        and _text_or_null(who["instance"])
+        for who in value
+    )
 
 
 _KINDS: dict[Check, str] = {
-    _whole: "a whole number", _duration: "a whole number of ms, not negative", _text: "a text", _text_or_null: "a text or null",
-    _texts: "a list of texts", _protocols: "a list of pairs [name, metadata]", _assignments: "an object of texts by member id",
+    _whole: "a whole number",
+    _duration: "a whole number of ms, not negative",
+    _text: "a text",
+    _text_or_null: "a text or null",
+    _texts: "a list of texts",
+    _protocols: "a list of pairs [name, metadata]",
+    _assignments: "an object of texts by member id",
     _leaving: 'a list of {"member", "instance"}',
 }
 _IDENTITY: dict[str, Check] = {"member": _text, "instance": _text_or_null}
 _FORMS: dict[str, dict[str, Check]] = {
-    "join": {**_IDENTITY, "client_id": _text, "session_ms": _whole, "rebalance_ms": _whole, "protocol_type": _text,
-             "protocols": _protocols, "reason": _text_or_null},
-    "sync": {**_IDENTITY, "generation": _whole, "protocol_type": _text_or_null, "protocol": _text_or_null, "assignments": _assignments},
+    "join": {
+        **_IDENTITY,
+        "client_id": _text,
+        "session_ms": _whole,
+        "rebalance_ms": _whole,
+        "protocol_type": _text,
+        "protocols": _protocols,
+        "reason": _text_or_null,
+    },
+    "sync": {
+        **_IDENTITY,
+        "generation": _whole,
+        "protocol_type": _text_or_null,
+        "protocol": _text_or_null,
+        "assignments": _assignments,
+    },
     "heartbeat": {**_IDENTITY, "generation": _whole},
     "leave": {"members": _leaving},
     "commit": {**_IDENTITY, "generation": _whole},
 }
 _CONFIG: dict[str, Check] = dict.fromkeys(
-    ("group.initial.rebalance.delay.ms", "group.max.size", "group.min.session.timeout.ms", "group.max.session.timeout.ms"), _duration)
+    (
+        "group.initial.rebalance.delay.ms",
+        "group.max.size",
+        "group.min.session.timeout.ms",
+        "group.max.session.timeout.ms",
+    ),
+    _duration,
+)
 
 
 def _check_conversation(conversation: Any) -> None:
     if type(conversation) is not dict:
-        raise _Malformed('is not a JSON object — a conversation has "config", "steps", "end" and "timer_ties"')
+        raise _Malformed(
+            'is not a JSON object — a conversation has "config", "steps", "end" and "timer_ties"'
+        )
     _check(conversation, "", {"end": _duration})
     config, steps, ties = (conversation.get(key) for key in ("config", "steps", "timer_ties"))
     if type(config) is not dict:
-        raise _Malformed('"config" is missing or no object — it holds the coordinator\'s settings by Kafka\'s names')
+        raise _Malformed(
+            "\"config\" is missing or no object — it holds the coordinator's settings by Kafka's "
+            "names"
+        )
     _check(config, "config: ", _CONFIG)
     if type(ties) is not list or not all(_whole(t) for t in ties):
         raise _Malformed('"timer_ties" is missing or no list of ms')
@@ -348,7 +483,10 @@ def _check_conversation(conversation: Any) -> None:
         if "do" in line:
             form = _FORMS.get(line["do"]) if type(line["do"]) is str else None
             if form is None:
-                raise _Malformed(f'{where}"do" is {json.dumps(line["do"])[:80]} — a request is one of {", ".join(_FORMS)}')
+                raise _Malformed(
+                    f'{where}"do" is {json.dumps(line["do"])[:80]} — a request is one of '
+                    f"{', '.join(_FORMS)}"
+                )
             _check(line, where, {"id": _whole, **form})
         elif "reply" in line:
             _check(line, where, {"reply": _whole, "error": _text})
@@ -357,7 +495,9 @@ def _check_conversation(conversation: Any) -> None:
         elif "state" in line:
             _check(line, where, {"members": _texts})
         elif "timer" not in line:
-            raise _Malformed(f'{where}is no request ("do"), no answer ("reply") and no state ("state")')
+            raise _Malformed(
+                f'{where}is no request ("do"), no answer ("reply") and no state ("state")'
+            )
 
 
 def _check(line: Line, where: str, form: dict[str, Check]) -> None:
@@ -365,4 +505,6 @@ def _check(line: Line, where: str, form: dict[str, Check]) -> None:
         if key not in line:
             raise _Malformed(f'{where}"{key}" is missing — it is {_KINDS[check]}')
         if not check(line[key]):
-            raise _Malformed(f'{where}"{key}" is {json.dumps(line[key])[:80]} — it must be {_KINDS[check]}')
+            raise _Malformed(
+                f'{where}"{key}" is {json.dumps(line[key])[:80]} — it must be {_KINDS[check]}'
+            )

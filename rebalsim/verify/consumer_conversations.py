@@ -1,7 +1,9 @@
-"""Conversations with Kafka's own coordinator of consumer groups, replayed line by line: same requests, same times, and every answer compared.
+"""Conversations with Kafka's own coordinator of consumer groups, replayed line by line: same
+requests, same times, and every answer compared.
 
-Timers of a millisecond fire before the requests of that millisecond, first set first; then come the answers, then the group's state
-if it changed. The recording is one JSON object a line; what it has to look like is checked while it is read.
+Timers of a millisecond fire before the requests of that millisecond, first set first; then come
+the answers, then the group's state if it changed. The recording is one JSON object a line; what
+it has to look like is checked while it is read.
 """
 
 from __future__ import annotations
@@ -21,7 +23,11 @@ from rebalsim.protocol.consumer.group import ConsumerGroup, ConsumerGroupSetting
 from rebalsim.protocol.consumer.regexes import TIMER as REGEXES
 from rebalsim.protocol.consumer.target import Assignor
 from rebalsim.protocol.consumer.topics import Topic, TopicsImage
-from rebalsim.protocol.consumer_messages import UNCHANGED, ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
+from rebalsim.protocol.consumer_messages import (
+    UNCHANGED,
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+)
 from rebalsim.protocol.effects import CancelTimer, Effect, Reply, SetTimer
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.verify.conversations import summarise_lines, verify_lines
@@ -29,13 +35,26 @@ from rebalsim.verify.finding import Finding
 
 MS = 1_000
 MOST_PARTITIONS = 100_000
-SERVER_ASSIGNORS: dict[str, Assignor] = {name: server_assignor(name).assign for name in ("uniform", "range")}
+SERVER_ASSIGNORS: dict[str, Assignor] = {
+    name: server_assignor(name).assign for name in ("uniform", "range")
+}
 Line = dict[str, Any]
 
 
-def verify(path: Path, *, differences: int = 3, wire: bool = False, out: Path | None = None, several: bool = False) -> Finding:
-    """Replay every conversation of the file. `wire`, `out` and `several` are for traces and change nothing here."""
-    return verify_lines(path, "consumer", "consumer-group coordinator", differences, _parse, compare)
+def verify(
+    path: Path,
+    *,
+    differences: int = 3,
+    wire: bool = False,
+    out: Path | None = None,
+    several: bool = False,
+) -> Finding:
+    """Replay every conversation of the file. `wire`, `out` and `several` are for traces and
+    change nothing here.
+    """
+    return verify_lines(
+        path, "consumer", "consumer-group coordinator", differences, _parse, compare
+    )
 
 
 def summarise(findings: list[Finding]) -> list[str]:
@@ -43,8 +62,14 @@ def summarise(findings: list[Finding]) -> list[str]:
     return summarise_lines(findings, "consumer-group coordinator")
 
 
-def compare(conversation: Line, place: str = "the conversation", assignors: Mapping[str, Assignor] | None = None) -> Line | None:
-    """The first place where our coordinator says something else than Kafka's; None if there is none."""
+def compare(
+    conversation: Line,
+    place: str = "the conversation",
+    assignors: Mapping[str, Assignor] | None = None,
+) -> Line | None:
+    """The first place where our coordinator says something else than Kafka's; None if there is
+    none.
+    """
     theirs: list[Line] = conversation["steps"]
     replay = Replay(conversation, place, assignors)
     at = 0
@@ -53,26 +78,54 @@ def compare(conversation: Line, place: str = "the conversation", assignors: Mapp
         for mine in replay.lines():
             kafka = theirs[at] if at < len(theirs) else None
             if kafka is None or not _is_same(mine, kafka):
-                return {"step": at + 1, "t": mine["t"], "request": asked, "kafka": kafka, "rebalsim": mine}
+                return {
+                    "step": at + 1,
+                    "t": mine["t"],
+                    "request": asked,
+                    "kafka": kafka,
+                    "rebalsim": mine,
+                }
             if "do" in mine:
                 asked = mine
             at += 1
     except (BugError, _Astray) as e:
         says = f"rebalsim contradicts itself: {e}" if isinstance(e, BugError) else str(e)
-        return {"step": at + 1, "t": replay.now, "request": asked, "kafka": theirs[at] if at < len(theirs) else None, "rebalsim": says}
+        return {
+            "step": at + 1,
+            "t": replay.now,
+            "request": asked,
+            "kafka": theirs[at] if at < len(theirs) else None,
+            "rebalsim": says,
+        }
     if at < len(theirs):
-        return {"step": at + 1, "t": theirs[at].get("t"), "request": asked, "kafka": theirs[at], "rebalsim": None}
+        return {
+            "step": at + 1,
+            "t": theirs[at].get("t"),
+            "request": asked,
+            "kafka": theirs[at],
+            "rebalsim": None,
+        }
     ties = conversation["timer_ties"]
     if ties != replay.ties:
-        first = next((i for i, (a, b) in enumerate(zip(ties, replay.ties)) if a != b), min(len(ties), len(replay.ties)))
-        return {"step": len(theirs), "t": (*ties[first:], *replay.ties[first:])[0], "request": None,
-                "kafka": f"two or more timers were due at {ties[first:first + 3]} ms", "rebalsim": f"at {replay.ties[first:first + 3]} ms"}
+        first = next(
+            (i for i, (a, b) in enumerate(zip(ties, replay.ties)) if a != b),
+            min(len(ties), len(replay.ties)),
+        )
+        return {
+            "step": len(theirs),
+            "t": (*ties[first:], *replay.ties[first:])[0],
+            "request": None,
+            "kafka": f"two or more timers were due at {ties[first : first + 3]} ms",
+            "rebalsim": f"at {replay.ties[first : first + 3]} ms",
+        }
     return None
 
 
 def _is_same(mine: Line, kafka: Line) -> bool:
     """Equal, and not only by Python's leave (which holds 1, 1.0 and true for one)."""
-    return mine is kafka or (mine == kafka and json.dumps(mine, sort_keys=True) == json.dumps(kafka, sort_keys=True))
+    return mine is kafka or (
+        mine == kafka and json.dumps(mine, sort_keys=True) == json.dumps(kafka, sort_keys=True)
+    )
 
 
 class _Astray(Exception):
@@ -82,18 +135,26 @@ class _Astray(Exception):
 class Replay:
     """One conversation played by the rules: yields the lines that a recording of it would hold."""
 
-    def __init__(self, conversation: Line, place: str, assignors: Mapping[str, Assignor] | None = None) -> None:
+    def __init__(
+        self, conversation: Line, place: str, assignors: Mapping[str, Assignor] | None = None
+    ) -> None:
         self.place = place
         self.steps: list[Line] = conversation["steps"]
         self.end: int = conversation["end"]
-        self.ids: dict[str, str] = {}                       # of topics that ever were; a deleted one does not return under its name
+        self.ids: dict[
+            str, str
+        ] = {}  # of topics that ever were; a deleted one does not return under its name
         self.images = 0
-        self.group = ConsumerGroup("g", settings_of(conversation["config"], place, assignors), self._image(conversation["topics"]))
-        self.timers: dict[str, tuple[int, int]] = {}        # key → (due µs, order of setting)
+        self.group = ConsumerGroup(
+            "g",
+            settings_of(conversation["config"], place, assignors),
+            self._image(conversation["topics"]),
+        )
+        self.timers: dict[str, tuple[int, int]] = {}  # key → (due µs, order of setting)
         self.queue: list[tuple[int, int, str]] = []
         self.set = 0
         self.ties: list[int] = []
-        self.known: dict[str, tuple[int, str]] = {}         # as in the last state line
+        self.known: dict[str, tuple[int, str]] = {}  # as in the last state line
         self.head: Line | None = None
         self.told_target = -1
         self.now = 0
@@ -116,12 +177,16 @@ class Replay:
             yield step
             if step["do"] == "metadata":
                 self._apply(rules.metadata_changed(self.group, self._image(step["topics"]), t * MS))
-                if self.images == 2:        # the first update that this coordinator ever gets counts as one with new topics
+                if (
+                    self.images == 2
+                ):  # the first update that this coordinator ever gets counts as one with new topics
                     self.group.newest_topics_version = self.images
             elif step["do"] != "heartbeat":
                 yield self._offsets(step)
             else:
-                replies = self._apply(rules.heartbeat(self.group, step["id"], self._request(step), t * MS))
+                replies = self._apply(
+                    rules.heartbeat(self.group, step["id"], self._request(step), t * MS)
+                )
                 self._fire(t)
                 for reply in replies:
                     yield self._reply(t, reply)
@@ -130,7 +195,7 @@ class Replay:
             raise _Astray(f"the recording ends at {self.end} ms, but it is {self.now} ms already")
         yield from self._until(self.end)
 
-    # ------------------------------------------------------------------------------------------------ time
+    # ----------------------------------------------------------------------------------------- time
 
     def _until(self, t: int) -> Iterator[Line]:
         """Fire all timers up to and including t; those of one ms make one batch."""
@@ -151,7 +216,7 @@ class Replay:
             _, _, key = heappop(self.queue)
             del self.timers[key]
             self._apply(rules.timer_fired(self.group, key, t * MS))
-            fired += key != REGEXES         # a thread of the broker, and none of its timers
+            fired += key != REGEXES  # a thread of the broker, and none of its timers
         if fired > 1:
             self.ties.append(t)
 
@@ -168,13 +233,16 @@ class Replay:
                 replies.append(effect)
         return replies
 
-    # ------------------------------------------------------------------------------------------------ in and out
+    # ----------------------------------------------------------------------------------- in and out
 
     def _image(self, topics: Line) -> TopicsImage:
         self.images += 1
         for name, facts in topics.items():
             self.ids[name] = facts["id"]
-        return TopicsImage({name: Topic(facts["id"], facts["partitions"]) for name, facts in topics.items()}, self.images)
+        return TopicsImage(
+            {name: Topic(facts["id"], facts["partitions"]) for name, facts in topics.items()},
+            self.images,
+        )
 
     def _request(self, step: Line) -> ConsumerGroupHeartbeatRequest:
         owned: dict[str, list[int]] | None = None
@@ -197,12 +265,17 @@ class Replay:
 
     def _offsets(self, step: Line) -> Line:
         """The answer to a commit or a fetch of offsets."""
-        asked = [(self.ids.get(topic, topic), int(number)) for topic, _, number in (p.rpartition("-") for p in step["partitions"])]
+        asked = [
+            (self.ids.get(topic, topic), int(number))
+            for topic, _, number in (p.rpartition("-") for p in step["partitions"])
+        ]
         line: Line = {"t": step["t"], "reply": step["id"]}
         if step["do"] == "fetch":
             line["error"] = check_fetch(self.group, step["member"] or None, step["epoch"]).name
         else:
-            error = check_commit(self.group, step["member"], step["epoch"], asked, instance_id=step["instance"])
+            error = check_commit(
+                self.group, step["member"], step["epoch"], asked, instance_id=step["instance"]
+            )
             line["error"] = error.name
             if error is Error.NONE:
                 line["errors"] = dict.fromkeys(step["partitions"], Error.NONE.name)
@@ -215,7 +288,9 @@ class Replay:
             line["member"] = answer.member_id
             line["epoch"] = answer.epoch
             line["heartbeat_interval_ms"] = answer.heartbeat_interval_us // MS
-            line["assignment"] = None if answer.assignment is None else self._names(answer.assignment)
+            line["assignment"] = (
+                None if answer.assignment is None else self._names(answer.assignment)
+            )
         return line
 
     def _names(self, held: Mapping[str, Any]) -> list[str]:
@@ -227,10 +302,16 @@ class Replay:
         if not group.exists:
             return
         now = {m.member_id: (m.epoch, m.state.value) for m in group.members.values()}
-        head = {"group_epoch": group.epoch, "assignment_epoch": group.assignment_epoch, "state": group.state.value}
+        head = {
+            "group_epoch": group.epoch,
+            "assignment_epoch": group.assignment_epoch,
+            "state": group.state.value,
+        }
         if now == self.known and head == self.head:
             return
-        changed: list[list[Any]] = [[m, *now[m]] for m in sorted(now) if self.known.get(m) != now[m]]
+        changed: list[list[Any]] = [
+            [m, *now[m]] for m in sorted(now) if self.known.get(m) != now[m]
+        ]
         changed += [[m, None, None] for m in sorted(self.known) if m not in now]
         line: Line = {"t": t, **head, "changed": changed}
         if group.assignment_epoch != self.told_target:
@@ -240,22 +321,33 @@ class Replay:
         yield line
 
 
-# ---------------------------------------------------------------------------------------------------- reading
+# ------------------------------------------------------------------------------------------ reading
 
 
-def settings_of(config: Line, place: str, assignors: Mapping[str, Assignor] | None = None) -> ConsumerGroupSettings:
+def settings_of(
+    config: Line, place: str, assignors: Mapping[str, Assignor] | None = None
+) -> ConsumerGroupSettings:
     """The group's settings from the recording's broker configuration."""
     known = SERVER_ASSIGNORS if assignors is None else assignors
 
     def number(key: str) -> int:
         value = config.get(key)
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise InputError(f"{place}: config has {json.dumps(value)[:60]} for {key} — a recording holds the broker's setting, a whole number")
+            raise InputError(
+                f"{place}: config has {json.dumps(value)[:60]} for {key} — a recording holds the "
+                "broker's setting, a whole number"
+            )
         return value
 
     names = config.get("group.consumer.assignors")
-    if not isinstance(names, list) or not names or any(not isinstance(name, str) or name not in known for name in names):
-        raise InputError(f"{place}: config names the assignors {names} — known are {', '.join(known)}")
+    if (
+        not isinstance(names, list)
+        or not names
+        or any(not isinstance(name, str) or name not in known for name in names)
+    ):
+        raise InputError(
+            f"{place}: config names the assignors {names} — known are {', '.join(known)}"
+        )
     return ConsumerGroupSettings(
         assignors={name: known[name] for name in names},
         session_timeout_us=number("group.consumer.session.timeout.ms") * MS,
@@ -271,12 +363,24 @@ _NUMBER = (int, "a whole number")
 _NAMES = ((list, type(None)), "a list of texts or null")
 
 _HEARTBEAT: dict[str, tuple[Any, str]] = {
-    "t": _NUMBER, "id": _NUMBER, "member": _TEXT, "instance": _MAYBE_TEXT, "epoch": _NUMBER, "rebalance_timeout_ms": _NUMBER,
-    "topics": _NAMES, "owned": _NAMES, "assignor": _MAYBE_TEXT,
+    "t": _NUMBER,
+    "id": _NUMBER,
+    "member": _TEXT,
+    "instance": _MAYBE_TEXT,
+    "epoch": _NUMBER,
+    "rebalance_timeout_ms": _NUMBER,
+    "topics": _NAMES,
+    "owned": _NAMES,
+    "assignor": _MAYBE_TEXT,
 }
 
 _OFFSETS: dict[str, tuple[Any, str]] = {
-    "t": _NUMBER, "id": _NUMBER, "member": _TEXT, "instance": _MAYBE_TEXT, "epoch": _NUMBER, "partitions": (list, "a list"),
+    "t": _NUMBER,
+    "id": _NUMBER,
+    "member": _TEXT,
+    "instance": _MAYBE_TEXT,
+    "epoch": _NUMBER,
+    "partitions": (list, "a list"),
 }
 
 
@@ -287,14 +391,26 @@ def _parse(text: str, place: str) -> Line:
     except ValueError as e:
         raise InputError(f"{place}: is not JSON ({e}) — every line is one conversation") from None
     except RecursionError:
-        raise InputError(f"{place}: is nested too deeply for a conversation — every line is one conversation") from None
-    _check(conversation, {"config": (dict, "an object"), "topics": (dict, "an object"), "steps": (list, "a list"), "end": _NUMBER,
-                          "timer_ties": (list, "a list")}, place, "the conversation")
+        raise InputError(
+            f"{place}: is nested too deeply for a conversation — every line is one conversation"
+        ) from None
+    _check(
+        conversation,
+        {
+            "config": (dict, "an object"),
+            "topics": (dict, "an object"),
+            "steps": (list, "a list"),
+            "end": _NUMBER,
+            "timer_ties": (list, "a list"),
+        },
+        place,
+        "the conversation",
+    )
     _check_topics(conversation["topics"], place)
     for number, step in enumerate(conversation["steps"], 1):
         where = f"step {number}"
         _check(step, {}, place, where)
-        if "do" not in step:                # an answer or a state: compared as it stands
+        if "do" not in step:  # an answer or a state: compared as it stands
             continue
         if step["do"] == "metadata":
             _check(step, {"t": _NUMBER, "topics": (dict, "an object")}, place, where)
@@ -302,43 +418,64 @@ def _parse(text: str, place: str) -> Line:
         elif step["do"] == "heartbeat":
             _check(step, _HEARTBEAT, place, where)
             if not isinstance(step.get("regex"), str | None):
-                raise InputError(f"{place}: {where} has regex {json.dumps(step['regex'])[:60]} — it must be a text or null")
+                raise InputError(
+                    f"{place}: {where} has regex {json.dumps(step['regex'])[:60]} — it must be a "
+                    "text or null"
+                )
             if not all(isinstance(name, str) for name in step["topics"] or ()):
-                raise InputError(f"{place}: {where} has something in topics that is no text — it lists names")
+                raise InputError(
+                    f"{place}: {where} has something in topics that is no text — it lists names"
+                )
             _check_partitions(step, "owned", place, where)
         elif step["do"] in ("commit", "fetch"):
             _check(step, _OFFSETS, place, where)
             _check_partitions(step, "partitions", place, where)
         else:
-            raise InputError(f"{place}: {where} does {json.dumps(step['do'])[:60]} — a request is heartbeat, commit, fetch or metadata")
+            raise InputError(
+                f"{place}: {where} does {json.dumps(step['do'])[:60]} — a request is heartbeat, "
+                "commit, fetch or metadata"
+            )
     return dict(conversation)
 
 
 def _check(thing: Any, wanted: Mapping[str, tuple[Any, str]], place: str, where: str) -> None:
     if not isinstance(thing, dict):
-        raise InputError(f"{place}: {where} is no JSON object{' — it needs ' + ', '.join(wanted) if wanted else ' — every step is one'}")
+        raise InputError(
+            f"{place}: {where} is no JSON "
+            f"object{' — it needs ' + ', '.join(wanted) if wanted else ' — every step is one'}"
+        )
     for key, (kind, words) in wanted.items():
         if key not in thing:
             raise InputError(f"{place}: {where} has no {key} — it needs {', '.join(wanted)}")
         if not isinstance(thing[key], kind) or isinstance(thing[key], bool):
-            raise InputError(f"{place}: {where} has {key} {json.dumps(thing[key])[:60]} — it must be {words}")
+            raise InputError(
+                f"{place}: {where} has {key} {json.dumps(thing[key])[:60]} — it must be {words}"
+            )
 
 
 def _check_partitions(step: Line, key: str, place: str, where: str) -> None:
     for name in step[key] or ():
         if not isinstance(name, str) or not _is_partition(name):
-            raise InputError(f"{place}: {where} has {json.dumps(name)[:60]} in {key} — a partition is written topic-number")
+            raise InputError(
+                f"{place}: {where} has {json.dumps(name)[:60]} in {key} — a partition is written "
+                "topic-number"
+            )
 
 
 def _check_topics(topics: Line, place: str) -> None:
     for name, facts in topics.items():
         _check(facts, {"id": _TEXT, "partitions": _NUMBER}, place, f"topic {name}")
         if not 0 <= facts["partitions"] <= MOST_PARTITIONS:
-            raise InputError(f"{place}: topic {name} has {facts['partitions']} partitions — a topic has 0 to {MOST_PARTITIONS}")
+            raise InputError(
+                f"{place}: topic {name} has {facts['partitions']} partitions — a topic has 0 to "
+                f"{MOST_PARTITIONS}"
+            )
         if not _is_topic_id(facts["id"]):
-            raise InputError(f"{place}: topic {name} has the id {facts['id']!r} — a topic id has 22 characters of URL-safe base64")
+            raise InputError(
+                f"{place}: topic {name} has the id {facts['id']!r} — a topic id has 22 "
+                "characters of URL-safe base64"
+            )
 
 
 _is_partition = re.compile("(?s:.+)-[0-9]{1,9}").fullmatch
 _is_topic_id = re.compile("[A-Za-z0-9_-]{22}").fullmatch
-

@@ -1,4 +1,6 @@
-"""What conversations with either coordinator share: a file of them held against ours, a line each, and the first difference of each told."""
+"""What conversations with either coordinator share: a file of them held against ours, a line
+each, and the first difference of each told.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,16 @@ LONGEST = 600
 
 
 def verify_lines(
-    path: Path, kind: str, coordinator: str, differences: int, parse: Callable[[str, str], Line], compare: Callable[[Line, str], Line | None],
+    path: Path,
+    kind: str,
+    coordinator: str,
+    differences: int,
+    parse: Callable[[str, str], Line],
+    compare: Callable[[Line, str], Line | None],
 ) -> Finding:
-    """Every conversation of the file: `parse` reads a line, `compare` finds the first place where our coordinator says something else."""
+    """Every conversation of the file: `parse` reads a line, `compare` finds the first place
+    where our coordinator says something else.
+    """
     cases = 0
     different: list[Line] = []
     for number, text in enumerate(lines_of(path), 1):
@@ -33,12 +42,25 @@ def verify_lines(
     if not cases:
         raise InputError(f"{path}: holds no conversation — give a file with one JSON object a line")
     identical = cases - len(different)
-    details = [line for found in different[:max(differences, 0)] for line in _tell(found)]
+    details = [line for found in different[: max(differences, 0)] for line in _tell(found)]
     if len(different) > differences >= 0:
-        details.append(f"… and {len(different) - differences} more conversations that differ (--differences N shows more)")
+        details.append(
+            f"… and {len(different) - differences} more conversations that differ (--differences "
+            "N shows more)"
+        )
     return Finding(
-        file=str(path), kind=kind, ok=not different, summary=f"{path}: {identical} of {cases} conversations with a {coordinator} identical",
-        details=details, document={"file": str(path), "kind": kind, "cases": cases, "identical": identical, "different": different},
+        file=str(path),
+        kind=kind,
+        ok=not different,
+        summary=f"{path}: {identical} of {cases} conversations with a {coordinator} identical",
+        details=details,
+        document={
+            "file": str(path),
+            "kind": kind,
+            "cases": cases,
+            "identical": identical,
+            "different": different,
+        },
     )
 
 
@@ -50,7 +72,10 @@ def summarise_lines(findings: Sequence[Finding], coordinator: str) -> list[str]:
 
 
 def _tell(found: Line) -> list[str]:
-    lines = [f"line {found['line']} (seed {found['seed']}), step {found['step']} at {found['t']} ms{_what_differs(found)}"]
+    lines = [
+        f"line {found['line']} (seed {found['seed']}), step {found['step']} at {found['t']} "
+        f"ms{_what_differs(found)}"
+    ]
     for who in ("request", "kafka", "rebalsim"):
         said = found[who]
         if said is not None or who != "request":
@@ -61,9 +86,15 @@ def _tell(found: Line) -> list[str]:
 def _what_differs(found: Line) -> str:
     """The keys of two answers to one request."""
     kafka, rebalsim = found["kafka"], found["rebalsim"]
-    if not isinstance(kafka, dict) or not isinstance(rebalsim, dict) or kafka.get("reply") != rebalsim.get("reply"):
+    if (
+        not isinstance(kafka, dict)
+        or not isinstance(rebalsim, dict)
+        or kafka.get("reply") != rebalsim.get("reply")
+    ):
         return ""
-    keys = [key for key in dict.fromkeys([*kafka, *rebalsim]) if kafka.get(key) != rebalsim.get(key)]
+    keys = [
+        key for key in dict.fromkeys([*kafka, *rebalsim]) if kafka.get(key) != rebalsim.get(key)
+    ]
     return f": {', '.join(keys)}" if keys else ""
 
 

@@ -1,7 +1,9 @@
-"""How far a prediction agrees with a recording: generations, callbacks and their times, and each gap in the deliveries.
+"""How far a prediction agrees with a recording: generations, callbacks and their times, and each
+gap in the deliveries.
 
-A prediction has the form {"generations": n, "callbacks": [{"t", "member", "kind", "partitions"}], "pauses": [{"partition", "start",
-"end"}]}, in ms of the recording's clock. A pause is right within 100 ms or 5 % of the longer of the two; pauses that began and ended
+A prediction has the form {"generations": n, "callbacks": [{"t", "member", "kind",
+"partitions"}], "pauses": [{"partition", "start", "end"}]}, in ms of the recording's clock. A
+pause is right within 100 ms or 5 % of the longer of the two; pauses that began and ended
 together are one event, right when nine in ten of them are.
 """
 
@@ -12,14 +14,16 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-LEAST_GAP_MS = 200                    # shorter gaps are not told from the ordinary spacing of batches
-TOGETHER_MS = 300                     # pauses whose ends are nearer than this are one event
+LEAST_GAP_MS = 200  # shorter gaps are not told from the ordinary spacing of batches
+TOGETHER_MS = 300  # pauses whose ends are nearer than this are one event
 _CALLBACKS = {"revoked_begin": "revoked", "assigned_begin": "assigned", "lost_begin": "lost"}
 
 
 @dataclass(slots=True)
 class PauseError:
-    """One pause of the recording held against ours (or one of ours that the recording does not have)."""
+    """One pause of the recording held against ours (or one of ours that the recording does not
+    have).
+    """
 
     partition: str
     start: float
@@ -39,18 +43,20 @@ class PauseError:
 class Judgement:
     """What came of one recording."""
 
-    generations: tuple[int, int | None]            # theirs, ours
+    generations: tuple[int, int | None]  # theirs, ours
     members: int = 0
     members_same: int = 0
     callbacks_off: list[float] = field(default_factory=list)
     pauses: list[PauseError] = field(default_factory=list)
     events: int = 0
     events_right: int = 0
-    differing: list[str] = field(default_factory=list)         # members whose callbacks differ
+    differing: list[str] = field(default_factory=list)  # members whose callbacks differ
 
 
 def deliveries(document: dict[str, Any]) -> dict[str, list[tuple[float, float]]]:
-    """Partition → (handed over at, age of the oldest record), by the member that had it assigned at that time."""
+    """Partition → (handed over at, age of the oldest record), by the member that had it assigned
+    at that time.
+    """
     owner: dict[str, str | None] = {}
     seen: dict[str, list[tuple[float, float]]] = {}
     for event in document["events"]:
@@ -58,7 +64,9 @@ def deliveries(document: dict[str, Any]) -> dict[str, list[tuple[float, float]]]
         if what == "records":
             for partition, offsets in event["n"].items():
                 if owner.get(partition) == event["member"]:
-                    seen.setdefault(partition, []).append((event["t"], offsets[2] if len(offsets) > 2 else float("inf")))
+                    seen.setdefault(partition, []).append(
+                        (event["t"], offsets[2] if len(offsets) > 2 else float("inf"))
+                    )
         elif what == "assigned_begin":
             for partition in event["partitions"]:
                 owner[partition] = event["member"]
@@ -70,10 +78,14 @@ def deliveries(document: dict[str, Any]) -> dict[str, list[tuple[float, float]]]
 
 
 def least_gap(document: dict[str, Any], seen: dict[str, list[tuple[float, float]]]) -> float:
-    """The gap that counts as a pause: where handlers are slow, a quarter above the longest one of the quiet time after the start."""
+    """The gap that counts as a pause: where handlers are slow, a quarter above the longest one
+    of the quiet time after the start.
+    """
     conf = document["conf"]
     least = conf["x.poll_ms"] + 50 if conf.get("group.protocol") == "consumer" else LEAST_GAP_MS
-    first = next((event["t"] for event in document["events"] if event["ev"] == "assigned_end"), None)
+    first = next(
+        (event["t"] for event in document["events"] if event["ev"] == "assigned_end"), None
+    )
     moments = sorted({step[0] for step in document["steps"]})
     if first is None or len(moments) < 2:
         return float(least)
@@ -88,8 +100,14 @@ def least_gap(document: dict[str, Any], seen: dict[str, list[tuple[float, float]
 def callbacks_of(document: dict[str, Any]) -> list[dict[str, Any]]:
     """The recording's callbacks that had partitions."""
     return [
-        {"t": event["t"], "member": event["member"], "kind": _CALLBACKS[event["ev"]], "partitions": sorted(event["partitions"])}
-        for event in document["events"] if event["ev"] in _CALLBACKS and event["partitions"]
+        {
+            "t": event["t"],
+            "member": event["member"],
+            "kind": _CALLBACKS[event["ev"]],
+            "partitions": sorted(event["partitions"]),
+        }
+        for event in document["events"]
+        if event["ev"] in _CALLBACKS and event["partitions"]
     ]
 
 
@@ -102,16 +120,21 @@ def judge(document: dict[str, Any], prediction: dict[str, Any]) -> Judgement:
     return result
 
 
-def _by_member(callbacks: Iterable[dict[str, Any]]) -> dict[str, list[tuple[str, tuple[str, ...], float]]]:
+def _by_member(
+    callbacks: Iterable[dict[str, Any]],
+) -> dict[str, list[tuple[str, tuple[str, ...], float]]]:
     members: dict[str, list[tuple[str, tuple[str, ...], float]]] = {}
     for callback in callbacks:
         if callback["partitions"]:
             members.setdefault(callback["member"], []).append(
-                (callback["kind"], tuple(sorted(callback["partitions"])), callback["t"]))
+                (callback["kind"], tuple(sorted(callback["partitions"])), callback["t"])
+            )
     return members
 
 
-def _judge_callbacks(result: Judgement, theirs: list[dict[str, Any]], ours: list[dict[str, Any]]) -> None:
+def _judge_callbacks(
+    result: Judgement, theirs: list[dict[str, Any]], ours: list[dict[str, Any]]
+) -> None:
     real, predicted = _by_member(theirs), _by_member(ours)
     for member in dict.fromkeys([*real, *predicted]):
         a, b = real.get(member, []), predicted.get(member, [])
@@ -123,7 +146,9 @@ def _judge_callbacks(result: Judgement, theirs: list[dict[str, Any]], ours: list
             result.differing.append(member)
 
 
-def _judge_pauses(result: Judgement, document: dict[str, Any], pauses: list[dict[str, Any]]) -> None:
+def _judge_pauses(
+    result: Judgement, document: dict[str, Any], pauses: list[dict[str, Any]]
+) -> None:
     seen = deliveries(document)
     least = least_gap(document, seen)
     ours: dict[str, list[dict[str, Any]]] = {}
@@ -135,7 +160,9 @@ def _judge_pauses(result: Judgement, document: dict[str, Any], pauses: list[dict
     for partition, times in sorted(seen.items()):
         for (start, _), (end, age) in pairwise(times):
             gap = end - start
-            if gap <= least or age <= gap - 200:        # a young record: the producer stood still, not the group
+            if (
+                gap <= least or age <= gap - 200
+            ):  # a young record: the producer stood still, not the group
                 continue
             best, most = None, 0.0
             for i, pause in enumerate(ours.get(partition, ())):
@@ -152,19 +179,30 @@ def _judge_pauses(result: Judgement, document: dict[str, Any], pauses: list[dict
         for i, pause in enumerate(listed):
             length = pause["end"] - pause["start"]
             if (partition, i) not in used and length > least:
-                near = max((b - a for (a, _), (b, _) in pairwise(times) if b > pause["start"] and a < pause["end"]), default=0.0)
+                near = max(
+                    (
+                        b - a
+                        for (a, _), (b, _) in pairwise(times)
+                        if b > pause["start"] and a < pause["end"]
+                    ),
+                    default=0.0,
+                )
                 result.pauses.append(PauseError(partition, pause["start"], near, length))
     events: list[list[PauseError]] = []
     for error in sorted(result.pauses, key=lambda e: (e.start, e.start + e.real)):
         for event in events:
-            if abs(event[0].start - error.start) < TOGETHER_MS \
-                    and abs(event[0].start + event[0].real - error.start - error.real) < TOGETHER_MS:
+            if (
+                abs(event[0].start - error.start) < TOGETHER_MS
+                and abs(event[0].start + event[0].real - error.start - error.real) < TOGETHER_MS
+            ):
                 event.append(error)
                 break
         else:
             events.append([error])
     result.events = len(events)
-    result.events_right = sum(sum(e.is_right for e in event) >= 0.9 * len(event) for event in events)
+    result.events_right = sum(
+        sum(e.is_right for e in event) >= 0.9 * len(event) for event in events
+    )
 
 
 def total(judgements: Iterable[Judgement]) -> dict[str, Any]:
@@ -174,7 +212,9 @@ def total(judgements: Iterable[Judgement]) -> dict[str, Any]:
     callbacks = [off for result in results for off in result.callbacks_off]
     return {
         "recordings": len(results),
-        "generations_right": sum(result.generations[0] == result.generations[1] for result in results),
+        "generations_right": sum(
+            result.generations[0] == result.generations[1] for result in results
+        ),
         "members": sum(result.members for result in results),
         "members_same": sum(result.members_same for result in results),
         "callback_ms": [_at(callbacks, 0.5), _at(callbacks, 0.9)],
@@ -182,7 +222,9 @@ def total(judgements: Iterable[Judgement]) -> dict[str, Any]:
         "pauses_within": sum(error.is_right for result in results for error in result.pauses),
         "events": sum(result.events for result in results),
         "events_within": sum(result.events_right for result in results),
-        "pauses_percent": _mean([sum(e.is_right for e in r.pauses) / len(r.pauses) for r in results if r.pauses]),
+        "pauses_percent": _mean(
+            [sum(e.is_right for e in r.pauses) / len(r.pauses) for r in results if r.pauses]
+        ),
         "events_percent": _mean([r.events_right / r.events for r in results if r.events]),
         "pause_error_ms": [_at(pauses, 0.5), _at(pauses, 0.95)],
     }

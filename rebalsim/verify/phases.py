@@ -1,4 +1,6 @@
-"""Recordings against their replays, phase by phase: the pauses that real callbacks and records show, and those that the simulation predicts."""
+"""Recordings against their replays, phase by phase: the pauses that real callbacks and records
+show, and those that the simulation predicts.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What a trace predicts of a recording: generations, callbacks with partitions, and every gap between deliveries worth telling."""
+"""What a trace predicts of a recording: generations, callbacks with partitions, and every gap
+between deliveries worth telling.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from rebalsim.domain.ids import Partition
 from rebalsim.trace.events import CallbackBegan, GenerationJoined, RecordsDelivered
 from rebalsim.trace.trace import Trace
 
-TOLD_MS = 50                          # shorter gaps are the ordinary spacing of batches
+TOLD_MS = 50  # shorter gaps are the ordinary spacing of batches
 
 
 def prediction_of(trace: Trace) -> dict[str, Any]:
@@ -26,7 +28,9 @@ def prediction_of(trace: Trace) -> dict[str, Any]:
                 if owner.get(partition) == event.consumer:
                     before = last.get(partition)
                     if before is not None and at - before > TOLD_MS * 1000:
-                        pauses.append({"partition": str(partition), "start": before / 1000, "end": at / 1000})
+                        pauses.append(
+                            {"partition": str(partition), "start": before / 1000, "end": at / 1000}
+                        )
                     last[partition] = at
         elif kind is CallbackBegan:
             if event.callback == "assigned":
@@ -37,10 +41,14 @@ def prediction_of(trace: Trace) -> dict[str, Any]:
                     if owner.get(partition) == event.consumer:
                         owner[partition] = None
             if event.partitions:
-                callbacks.append({
-                    "t": event.at_us / 1000, "member": event.consumer, "kind": event.callback,
-                    "partitions": sorted(map(str, event.partitions)),
-                })
+                callbacks.append(
+                    {
+                        "t": event.at_us / 1000,
+                        "member": event.consumer,
+                        "kind": event.callback,
+                        "partitions": sorted(map(str, event.partitions)),
+                    }
+                )
         elif kind is GenerationJoined:
             generations = max(generations, event.generation)
     return {"generations": generations, "callbacks": callbacks, "pauses": pauses}

@@ -13,11 +13,15 @@ Kind = Literal["assignors", "classic", "consumer", "trace"]
 
 
 def recognise(path: Path) -> Kind:
-    """The kind of the file: assignor answers, a conversation with a coordinator (classic or consumer), or a trace of consumers."""
+    """The kind of the file: assignor answers, a conversation with a coordinator (classic or
+    consumer), or a trace of consumers.
+    """
     first = next((line for line in lines_of(path) if line.strip()), "")
     try:
         document = json.loads(first)
-    except ValueError:                    # a trace is one JSON document over many lines: its first line holds the header only
+    except (
+        ValueError
+    ):  # a trace is one JSON document over many lines: its first line holds the header only
         return "trace" if '"events"' in first or '"steps"' in first else _unknown(path)
     except RecursionError:
         return _unknown(path)
@@ -33,4 +37,7 @@ def recognise(path: Path) -> Kind:
 
 
 def _unknown(path: Path) -> Kind:
-    raise InputError(f"{path}: is not a recording that verify knows — it reads assignor answers and conversations (.jsonl) and traces of consumers (.json)")
+    raise InputError(
+        f"{path}: is not a recording that verify knows — it reads assignor answers and "
+        "conversations (.jsonl) and traces of consumers (.json)"
+    )

@@ -1,4 +1,5 @@
-"""Random stories held against what must be true of any: safe with faults on, settled once they are off, and the same with no tick skipped.
+"""Random stories held against what must be true of any: safe with faults on, settled once they are
+off, and the same with no tick skipped.
 
 Of each pause the phases must cover it exactly: one run of many stories proves that as well.
 """
@@ -39,15 +40,19 @@ class Tally:
     pauses: int = 0
     phases: int = 0
     rounds: int = 0
-    protocols: dict[str, int] = field(default_factory=dict)      # classic | consumer | both → stories
+    protocols: dict[str, int] = field(default_factory=dict)  # classic | consumer | both → stories
 
 
 def check_seed(seed: int, *, dense: bool = False, tally: Tally | None = None) -> Broken | None:
-    """Play the story of this seed; what is wrong with it, if anything. `dense`: play it tick by tick too, and compare."""
+    """Play the story of this seed; what is wrong with it, if anything. `dense`: play it tick by
+    tick too, and compare.
+    """
     return check_story(random_story(seed), seed, dense=dense, tally=tally)
 
 
-def check_story(text: str, seed: int = 0, *, dense: bool = False, tally: Tally | None = None) -> Broken | None:
+def check_story(
+    text: str, seed: int = 0, *, dense: bool = False, tally: Tally | None = None
+) -> Broken | None:
     """The same for the text of any story whose harm ends well before its horizon."""
     try:
         scenario = story_of(text.encode(), f"story {seed}").check().scenario()
@@ -57,7 +62,7 @@ def check_story(text: str, seed: int = 0, *, dense: bool = False, tally: Tally |
             why = difference(trace, play(scenario, dense=True))
     except RebalsimError as e:
         why = f"{type(e).__name__}: {e}"
-    except Exception as e:                       # whatever it is, its seed must be told
+    except Exception as e:  # whatever it is, its seed must be told
         import traceback
 
         why = f"{type(e).__name__}: {e}\n{''.join(traceback.format_tb(e.__traceback__)[-4:])}"
@@ -71,7 +76,9 @@ def _first_wrong(trace: Trace, scenario: Scenario, tally: Tally) -> str:
     for group in scenario.groups:
         if why := unsettled(analysis, group.name) or _unheld(analysis, scenario, group.name):
             return f"not settled at the horizon: {why}"
-    spoken = sorted({"consumer" if r.completed_by == "computed" else "classic" for r in analysis.rebalances})
+    spoken = sorted(
+        {"consumer" if r.completed_by == "computed" else "classic" for r in analysis.rebalances}
+    )
     protocol = "both" if len(spoken) > 1 else spoken[0] if spoken else "classic"
     tally.protocols[protocol] = tally.protocols.get(protocol, 0) + 1
     tally.rounds += len(analysis.rebalances)
@@ -84,10 +91,16 @@ def _uncovered(analysis: Analysis, tally: Tally) -> str:
         at = pause.started_us
         for phase in pause.phases:
             if phase.started_us != at or phase.ended_us <= at:
-                return f"{_which(pause)} do not add up: {phase.kind} from {phase.started_us} to {phase.ended_us} µs after {at} µs"
+                return (
+                    f"{_which(pause)} do not add up: {phase.kind} from {phase.started_us} to "
+                    f"{phase.ended_us} µs after {at} µs"
+                )
             at = phase.ended_us
         if at != pause.ended_us:
-            return f"{_which(pause)} do not add up: they end at {at} µs, the pause at {pause.ended_us} µs"
+            return (
+                f"{_which(pause)} do not add up: they end at {at} µs, the pause at "
+                f"{pause.ended_us} µs"
+            )
         tally.pauses += 1
         tally.phases += len(pause.phases)
     return ""
@@ -98,23 +111,36 @@ def _which(pause: Pause) -> str:
 
 
 def unsettled(analysis: Analysis, group: str) -> str:
-    """Why the group is not settled at the end: its state, members that live outside it, partitions that two hold."""
+    """Why the group is not settled at the end: its state, members that live outside it,
+    partitions that two hold.
+    """
     alive = _alive(analysis, group)
     spans = analysis.group_states.get(group, [])
     state = spans[-1].state if spans else "Empty"
     if not alive:
-        return "" if state in ("Empty", "Dead") or _only_statics(analysis, group) else f"{group} is {state} though nobody lives"
+        return (
+            ""
+            if state in ("Empty", "Dead") or _only_statics(analysis, group)
+            else f"{group} is {state} though nobody lives"
+        )
     if state != "Stable":
         return f"{group} is {state}"
-    # the group's own last word: a coordinator that took over may have gone back to an older generation, the last that was written
-    last = [e.generation for e in analysis.trace.events if type(e) is ev.GroupStateChanged and e.group == group][-1]
+    # the group's own last word: a coordinator that took over may have gone back to an older
+    # generation, the last that was written
+    last = [
+        e.generation
+        for e in analysis.trace.events
+        if type(e) is ev.GroupStateChanged and e.group == group
+    ][-1]
     views = {consumer: _last_word(analysis, consumer) for consumer in alive}
     is_consumer_group = any(type(view) is ev.MemberStateChanged for view in views.values())
     for consumer, view in views.items():
         if type(view) is ev.MemberStateChanged:
-            if view.after != "STABLE":                     # a group that is stable has all its members at its epoch
+            if view.after != "STABLE":  # a group that is stable has all its members at its epoch
                 return f"{consumer} lives, and is {view.after}"
-        elif type(view) is not ev.GenerationJoined or (view.generation != last and not is_consumer_group):
+        elif type(view) is not ev.GenerationJoined or (
+            view.generation != last and not is_consumer_group
+        ):
             # a classic member of a consumer group keeps the epoch that it joined at
             return f"{consumer} lives, and is not in generation {last} of {group}"
     for partition, now in _holders(analysis, group).items():
@@ -126,43 +152,81 @@ def unsettled(analysis: Analysis, group: str) -> str:
 def _holders(analysis: Analysis, group: str) -> dict[Partition, list[str]]:
     """Who holds what in the end."""
     alive = _alive(analysis, group)
-    return {partition: [h.consumer for h in holdings if h.ended_us >= analysis.horizon_us and h.consumer in alive]
-            for (of, partition), holdings in analysis.holdings.items() if of == group}
+    return {
+        partition: [
+            h.consumer
+            for h in holdings
+            if h.ended_us >= analysis.horizon_us and h.consumer in alive
+        ]
+        for (of, partition), holdings in analysis.holdings.items()
+        if of == group
+    }
 
 
-def _last_word(analysis: Analysis, consumer: str) -> ev.GenerationJoined | ev.MemberStateChanged | None:
-    """What this consumer last became by its own account in its present life: a member of a generation, or of the consumer protocol in a state."""
+def _last_word(
+    analysis: Analysis, consumer: str
+) -> ev.GenerationJoined | ev.MemberStateChanged | None:
+    """What this consumer last became by its own account in its present life: a member of a
+    generation, or of the consumer protocol in a state.
+    """
     last: ev.GenerationJoined | ev.MemberStateChanged | None = None
     for n in analysis.index.by_consumer[consumer]:
         event = analysis.trace.events[n]
         if type(event) is ev.ConsumerStarted:
             last = None
-        elif type(event) is ev.GenerationJoined or (type(event) is ev.MemberStateChanged and event.side == "client"):
+        elif type(event) is ev.GenerationJoined or (
+            type(event) is ev.MemberStateChanged and event.side == "client"
+        ):
             last = event
     return last
 
 
 def _unheld(analysis: Analysis, scenario: Scenario, group: str) -> str:
-    """A partition that is there, and asked for by somebody who lives, and that nobody holds. What fell between the two rounds of a hand-over (a static
-    member restarted before it had joined again) stays so, as with Kafka, until something else rebalances the group."""
+    """A partition that is there, and asked for by somebody who lives, and that nobody holds.
+    What fell between the two rounds of a hand-over (a static member restarted before it had
+    joined again) stays so, as with Kafka, until something else rebalances the group.
+    """
     counts = {topic.name: topic.partitions for topic in scenario.topics if topic.exists_from_start}
     wanted: dict[str, None] = {}
     asks = _subscriptions(analysis, scenario)
     for consumer in _alive(analysis, group):
         wanted.update(dict.fromkeys(asks.get(consumer, ())))
-    is_blind = _only_statics(analysis, group)          # a static leader that returns takes the topics as they are, and misses what changed (KIP-814)
-    is_torn = False                                    # … and one that turns the group, to or fro, does so without a round, however far the last had come
+    is_blind = _only_statics(
+        analysis,
+        group,
+        # a static leader that returns takes the topics as they are, and misses what changed (KIP-814)
+    )
+    # … and one that turns the group, to or fro, does so without a round, however far the last had
+    # come
+    is_torn = False
     for event in analysis.trace.events:
-        if type(event) is ev.TopicChanged and (not is_blind or event.partitions < counts.get(event.topic, 0)):
+        if type(event) is ev.TopicChanged and (
+            not is_blind or event.partitions < counts.get(event.topic, 0)
+        ):
             counts[event.topic] = event.partitions
-        elif type(event) is ev.GroupStateChanged and event.trigger == "regrouped" and event.group == group:
+        elif (
+            type(event) is ev.GroupStateChanged
+            and event.trigger == "regrouped"
+            and event.group == group
+        ):
             is_torn = event.before not in ("Stable", "Empty")
-        elif (type(event) is ev.BarrierCompleted or type(event) is ev.EpochBumped) and event.group == group:
+        elif (
+            type(event) is ev.BarrierCompleted or type(event) is ev.EpochBumped
+        ) and event.group == group:
             is_torn = False
     if is_blind and is_torn:
         return ""
-    held = {(partition.topic, partition.number) for partition, now in _holders(analysis, group).items() if now}
-    held.update((p.topic, p.number) for alarm in analysis.alarms if alarm.kind == "unowned" and alarm.group == group for p in alarm.partitions)
+    held = {
+        (partition.topic, partition.number)
+        for partition, now in _holders(analysis, group).items()
+        if now
+    }
+    held.update(
+        (p.topic, p.number)
+        for alarm in analysis.alarms
+        if alarm.kind == "unowned" and alarm.group == group
+        for p in alarm.partitions
+    )
     for topic in wanted:
         for number in range(counts.get(topic, 0)):
             if (topic, number) not in held:
@@ -172,7 +236,12 @@ def _unheld(analysis: Analysis, scenario: Scenario, group: str) -> str:
 
 def _subscriptions(analysis: Analysis, scenario: Scenario) -> dict[str, tuple[str, ...]]:
     """Who asks for which topics in the end, by name; who asks by pattern is left out."""
-    asks = {spec.name: spec.topics for group in scenario.groups for spec in group.consumers if spec.pattern is None}
+    asks = {
+        spec.name: spec.topics
+        for group in scenario.groups
+        for spec in group.consumers
+        if spec.pattern is None
+    }
     pending: list[Subscribe] = []
     for action in scenario.script:
         if isinstance(action.deed, Subscribe):
@@ -195,21 +264,35 @@ def _alive(analysis: Analysis, group: str) -> dict[str, None]:
         kind = type(event)
         if kind is ev.ConsumerStarted and analysis.header.consumers[event.consumer].group == group:
             alive[event.consumer] = None
-        elif kind is ev.ConsumerExited or (kind is ev.MemberStateChanged and event.side == "client" and event.after == "FATAL"):
-            alive.pop(event.consumer, None)                # whoever polls on after a fatal error is in no group any more
+        elif kind is ev.ConsumerExited or (
+            kind is ev.MemberStateChanged and event.side == "client" and event.after == "FATAL"
+        ):
+            alive.pop(
+                event.consumer, None
+            )  # whoever polls on after a fatal error is in no group any more
     return alive
 
 
 def _only_statics(analysis: Analysis, group: str) -> bool:
-    """Static members outlive their processes for a session; with the horizon set far behind the last of them this is not needed."""
-    return any(facts.group == group and facts.instance_id is not None for facts in analysis.header.consumers.values())
+    """Static members outlive their processes for a session; with the horizon set far behind the
+    last of them this is not needed.
+    """
+    return any(
+        facts.group == group and facts.instance_id is not None
+        for facts in analysis.header.consumers.values()
+    )
 
 
 def difference(lazy: Trace, dense: Trace) -> str:
     """The first line in which two traces of one story differ, empty if none."""
     for number, (one, other) in enumerate(zip(lines_for(lazy), lines_for(dense))):
-        if one != other and number:                    # the header counts the events, and would only say that something differs
-            return f"dense and lazy differ in line {number + 1}:\n  lazy:  {one[:300]}\n  dense: {other[:300]}"
+        if (
+            one != other and number
+        ):  # the header counts the events, and would only say that something differs
+            return (
+                f"dense and lazy differ in line {number + 1}:\n  lazy:  {one[:300]}\n  dense: "
+                f"{other[:300]}"
+            )
     if len(lazy.events) != len(dense.events) or lazy.header != dense.header:
         return f"dense and lazy differ: {len(lazy.events)} and {len(dense.events)} events"
     return ""

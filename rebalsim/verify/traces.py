@@ -1,4 +1,6 @@
-"""Traces of real consumers: replayed from what may drive a replay, judged, and told beside what a few milliseconds decide."""
+"""Traces of real consumers: replayed from what may drive a replay, judged, and told beside what
+a few milliseconds decide.
+"""
 
 from __future__ import annotations
 
@@ -23,17 +25,37 @@ from rebalsim.verify.replay import scenario_of
 
 CONSUMER = "consumer protocol"
 KINDS = {"eager": "eager", "sticky": "eager, sticky", "coop": "cooperative", "next": CONSUMER}
-MALFORMED = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError)      # what a file that is no recording leads to, sooner or later
-PLAYED = ("classic", "consumer")       # the clients that are simulated
+MALFORMED = (
+    KeyError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    IndexError,
+    OverflowError,
+)  # what a file that is no recording leads to, sooner or later
+PLAYED = ("classic", "consumer")  # the clients that are simulated
 
 
-def verify(path: Path, *, differences: int = 3, wire: bool = False, out: Path | None = None, several: bool = False) -> Finding:
-    """Replay one recording and judge the prediction; `out` is where it goes, `wire` shows where the messages part."""
+def verify(
+    path: Path,
+    *,
+    differences: int = 3,
+    wire: bool = False,
+    out: Path | None = None,
+    several: bool = False,
+) -> Finding:
+    """Replay one recording and judge the prediction; `out` is where it goes, `wire` shows where
+    the messages part.
+    """
     document = load(path)
     protocol = str(document["conf"].get("group.protocol", "classic"))
     if protocol not in PLAYED:
         return Finding(
-            str(path), "trace", False, f"{path}: not replayed yet — its members use the {protocol} protocol, whose client is not simulated",
+            str(path),
+            "trace",
+            False,
+            f"{path}: not replayed yet — its members use the {protocol} protocol, whose client "
+            "is not simulated",
             document={"file": str(path), "kind": "trace", "protocol": protocol, "replayed": False},
         )
     with as_recording(path):
@@ -47,20 +69,40 @@ def verify(path: Path, *, differences: int = 3, wire: bool = False, out: Path | 
     with as_recording(path):
         messages = _wire(document, trace, differences) if wire else []
     if out is not None:
-        _write(out / f"{document.get('name') or path.name.split('.')[0]}.json" if several else out, prediction)
+        _write(
+            out / f"{document.get('name') or path.name.split('.')[0]}.json" if several else out,
+            prediction,
+        )
     details = _wrong(result, differences)
     shown = max(differences, 1)
-    details += _listed(f"a few ms decide here; of {len(judged)} seeds of jitter go the recording's way:",
-                       [f"{flip.right:2} {flip.what}" for flip in found if flip.right], shown)
-    details += _listed(f"no few ms decide here: under none of {len(judged)} seeds as recorded",
-                       [flip.what for flip in found if not flip.right], shown)
+    details += _listed(
+        f"a few ms decide here; of {len(judged)} seeds of jitter go the recording's way:",
+        [f"{flip.right:2} {flip.what}" for flip in found if flip.right],
+        shown,
+    )
+    details += _listed(
+        f"no few ms decide here: under none of {len(judged)} seeds as recorded",
+        [flip.what for flip in found if not flip.right],
+        shown,
+    )
     details += messages
     figures = total([result])
     return Finding(
-        str(path), "trace", True, f"{path}: {_line([result])}", details,
-        {"file": str(path), "kind": "trace", **figures,
-         "seeds": {"count": len(judged), "flips": [{"what": flip.what, "right": flip.right} for flip in found]},
-         "chance_allows": allowed([mirrored])},
+        str(path),
+        "trace",
+        True,
+        f"{path}: {_line([result])}",
+        details,
+        {
+            "file": str(path),
+            "kind": "trace",
+            **figures,
+            "seeds": {
+                "count": len(judged),
+                "flips": [{"what": flip.what, "right": flip.right} for flip in found],
+            },
+            "chance_allows": allowed([mirrored]),
+        },
         (_kind_of(document), result, mirrored),
     )
 
@@ -88,17 +130,27 @@ def summarise(findings: Sequence[Finding]) -> list[str]:
     return lines
 
 
-# -------------------------------------------------------------------------------------------------- reading and writing
+# ------------------------------------------------------------------------------ reading and writing
 
 
 def load(path: Path) -> dict[str, Any]:
     try:
         document = json.loads(text_of(path), parse_constant=_no_number)
     except (ValueError, RecursionError) as e:
-        raise InputError(f"{path}: is not a whole JSON document ({e}) — a recording is one document; was the file cut?") from None
-    missing = [key for key in ("conf", "events", "steps", "topics", "end", "rate_per_partition") if key not in document]
+        raise InputError(
+            f"{path}: is not a whole JSON document ({e}) — a recording is one document; was the "
+            "file cut?"
+        ) from None
+    missing = [
+        key
+        for key in ("conf", "events", "steps", "topics", "end", "rate_per_partition")
+        if key not in document
+    ]
     if missing:
-        raise InputError(f"{path}: lacks {', '.join(missing)} — a recording's header says how its consumers were set up")
+        raise InputError(
+            f"{path}: lacks {', '.join(missing)} — a recording's header says how its consumers "
+            "were set up"
+        )
     if why := unfit(document):
         raise InputError(f"{path}: is not a recording as its format says ({why})")
     found: dict[str, Any] = document
@@ -107,11 +159,15 @@ def load(path: Path) -> dict[str, Any]:
 
 @contextmanager
 def as_recording(path: Path) -> Iterator[None]:
-    """Where a document is read: what its format does not allow is the file's fault, and not a bug."""
+    """Where a document is read: what its format does not allow is the file's fault, and not a
+    bug.
+    """
     try:
         yield
     except MALFORMED as e:
-        raise InputError(f"{path}: is not a recording as its format says ({type(e).__name__}: {e})") from None
+        raise InputError(
+            f"{path}: is not a recording as its format says ({type(e).__name__}: {e})"
+        ) from None
 
 
 def _no_number(name: str) -> None:
@@ -123,7 +179,9 @@ def _write(path: Path, prediction: dict[str, Any]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(prediction) + "\n", encoding="utf-8")
     except OSError as e:
-        raise InputError(f"{path}: cannot be written ({e.strerror}) — give --out a place of your own") from None
+        raise InputError(
+            f"{path}: cannot be written ({e.strerror}) — give --out a place of your own"
+        ) from None
 
 
 def _kind_of(document: dict[str, Any]) -> str:
@@ -134,7 +192,7 @@ def _kind_of(document: dict[str, Any]) -> str:
     return KINDS.get(last, "other")
 
 
-# -------------------------------------------------------------------------------------------------- telling
+# ------------------------------------------------------------------------------------------ telling
 
 
 def _listed(heading: str, entries: Sequence[str], shown: int) -> list[str]:
@@ -146,7 +204,9 @@ def _listed(heading: str, entries: Sequence[str], shown: int) -> list[str]:
 
 
 def _generations(results: Sequence[Judgement]) -> str:
-    """Theirs and ours, or how often they agree; nothing under the consumer protocol, which counts epochs."""
+    """Theirs and ours, or how often they agree; nothing under the consumer protocol, which
+    counts epochs.
+    """
     counting = [result.generations for result in results if any(result.generations)]
     if not counting:
         return ""
@@ -163,8 +223,10 @@ def _line(results: Sequence[Judgement]) -> str:
     shares = f" ({figures['pauses_percent']} % a recording)" if several else ""
     events = f" ({figures['events_percent']} %)" if several else ""
     return (
-        f"{_generations(results)}callbacks of {figures['members_same']} of {figures['members']} members, {middle:.0f} and {most:.0f} ms apart; "
-        f"pauses {figures['pauses_within']} of {figures['pauses']}{shares}, events {figures['events_within']} of {figures['events']}{events}, "
+        f"{_generations(results)}callbacks of {figures['members_same']} of {figures['members']} "
+        f"members, {middle:.0f} and {most:.0f} ms apart; "
+        f"pauses {figures['pauses_within']} of {figures['pauses']}{shares}, events "
+        f"{figures['events_within']} of {figures['events']}{events}, "
         f"{half:.0f} and {long:.0f} ms off"
     )
 
@@ -173,7 +235,10 @@ def _wrong(result: Judgement, differences: int) -> list[str]:
     lines = [f"callbacks of {member} differ" for member in result.differing[:differences]]
     wrong = [error for error in result.pauses if not error.is_right]
     for error in sorted(wrong, key=lambda e: (-e.off, e.start, e.partition))[:differences]:
-        lines.append(f"pause of {error.partition} from {error.start / 1000:.1f} s: recorded {error.real:.0f} ms, ours {error.ours:.0f} ms")
+        lines.append(
+            f"pause of {error.partition} from {error.start / 1000:.1f} s: recorded "
+            f"{error.real:.0f} ms, ours {error.ours:.0f} ms"
+        )
     if len(wrong) > differences:
         lines.append(f"… and {len(wrong) - differences} more pauses")
     return lines
@@ -184,5 +249,8 @@ def _wire(document: dict[str, Any], trace: Trace, differences: int) -> list[str]
     messages, same = wires.compared(document, trace)
     lines = [f"messages as recorded, in order and error: {same} of {messages}"]
     for difference in found[: max(differences, 1)]:
-        lines.append(f"first difference in {difference.who}'s {difference.kind}, message {difference.number}: {difference.text}")
+        lines.append(
+            f"first difference in {difference.who}'s {difference.kind}, message "
+            f"{difference.number}: {difference.text}"
+        )
     return lines

@@ -1,7 +1,8 @@
-"""Assignor answers: every step's input is given to our assignor of the same name, and its answer held against Kafka's.
+"""Assignor answers: every step's input is given to our assignor of the same name, and its answer
+held against Kafka's.
 
-A line is a chain of group changes. The lists of an answer are compared as sets: who gets what is the matter, not in which order it
-is listed.
+A line is a chain of group changes. The lists of an answer are compared as sets: who gets what is
+the matter, not in which order it is listed.
 """
 
 from __future__ import annotations
@@ -20,12 +21,23 @@ from rebalsim.domain.java_hash import hash_ordered, uuid_halves, uuid_hash
 from rebalsim.trace.gzipped import lines_of
 from rebalsim.verify.finding import Finding
 
-Answer = Mapping[str, Sequence[str]]        # partitions as the file writes them: an answer may be wrong in any way
-SHOWN_WHOLE = 12        # larger groups are told by the members that differ
+Answer = Mapping[
+    str, Sequence[str]
+]  # partitions as the file writes them: an answer may be wrong in any way
+SHOWN_WHOLE = 12  # larger groups are told by the members that differ
 
 
-def verify(path: Path, *, differences: int = 3, wire: bool = False, out: Path | None = None, several: bool = False) -> Finding:
-    """Hold every step of the file against our assignors; the first `differences` differing ones are told in full."""
+def verify(
+    path: Path,
+    *,
+    differences: int = 3,
+    wire: bool = False,
+    out: Path | None = None,
+    several: bool = False,
+) -> Finding:
+    """Hold every step of the file against our assignors; the first `differences` differing ones
+    are told in full.
+    """
     cases = 0
     different: list[dict[str, Any]] = []
     details: list[str] = []
@@ -35,12 +47,21 @@ def verify(path: Path, *, differences: int = 3, wire: bool = False, out: Path | 
             ours = _our_answer(name, step)
             kafkas = _answer(step["assignment"]) if "assignment" in step else str(step["error"])
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as e:
-            raise InputError(f"{path}:{line}: step {number} is not one that Kafka's assignors were asked ({type(e).__name__}: {e})") from None
+            raise InputError(
+                f"{path}:{line}: step {number} is not one that Kafka's assignors were asked "
+                f"({type(e).__name__}: {e})"
+            ) from None
         if not _agree(kafkas, ours):
-            different.append({
-                "line": line, "step": number, "assignor": name, "members": step["members"],
-                "kafka": _plain(kafkas), "ours": _plain(ours),
-            })
+            different.append(
+                {
+                    "line": line,
+                    "step": number,
+                    "assignor": name,
+                    "members": step["members"],
+                    "kafka": _plain(kafkas),
+                    "ours": _plain(ours),
+                }
+            )
             if len(different) <= differences:
                 details += _told(line, number, name, step, kafkas, ours)
     if not cases:
@@ -49,10 +70,18 @@ def verify(path: Path, *, differences: int = 3, wire: bool = False, out: Path | 
         details.append(f"… and {len(different) - differences} more")
     identical = cases - len(different)
     return Finding(
-        file=str(path), kind="assignors", ok=not different,
+        file=str(path),
+        kind="assignors",
+        ok=not different,
         summary=f"{path}: {identical} of {cases} steps identical to Kafka's",
         details=details,
-        document={"file": str(path), "kind": "assignors", "cases": cases, "identical": identical, "different": different},
+        document={
+            "file": str(path),
+            "kind": "assignors",
+            "cases": cases,
+            "identical": identical,
+            "different": different,
+        },
     )
 
 
@@ -60,7 +89,9 @@ def summarise(findings: list[Finding]) -> list[str]:
     """One line over all the files."""
     cases = sum(finding.document["cases"] for finding in findings)
     identical = sum(finding.document["identical"] for finding in findings)
-    return [f"assignors: {identical} of {cases} steps in {len(findings)} files identical to Kafka's"]
+    return [
+        f"assignors: {identical} of {cases} steps in {len(findings)} files identical to Kafka's"
+    ]
 
 
 def _steps(path: Path) -> Iterator[tuple[int, int, str, dict[str, Any]]]:
@@ -74,7 +105,10 @@ def _steps(path: Path) -> Iterator[tuple[int, int, str, dict[str, Any]]]:
         except (ValueError, KeyError, TypeError, RecursionError):
             raise InputError(f"{path}:{line}: is not a chain of an assignor's answers") from None
         if not isinstance(name, str) or name not in ASSIGNORS:
-            raise InputError(f"{path}:{line}: there is no assignor {name!r} — rebalsim knows {', '.join(ASSIGNORS)}")
+            raise InputError(
+                f"{path}:{line}: there is no assignor {name!r} — rebalsim knows "
+                f"{', '.join(ASSIGNORS)}"
+            )
         if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
             raise InputError(f"{path}:{line}: `steps` is not a list of steps")
         for number, step in enumerate(steps, 1):
@@ -92,18 +126,32 @@ def _our_answer(name: str, step: dict[str, Any]) -> Answer | str:
 
 
 def _client_answer(assignor: ClientAssignor, step: dict[str, Any]) -> Answer:
-    in_chain = "generation" in step          # there, user data always holds what the subscription says; in single steps it may not
+    in_chain = (
+        "generation" in step
+    )  # there, user data always holds what the subscription says; in single steps it may not
     claims = []
     for member in step["members"]:
         owned = tuple(map(partition_named, member["owned"]))
         generation = int(member["owned_generation"])
         said = generation if in_chain else member.get("user_generation")
         user = assignor.fresh if said is None else assignor.remember(owned, said)
-        claims.append(Claim(
-            member["id"], tuple(member["topics"]), member.get("instance"), member.get("rack"), owned, generation, user.owned, user.generation,
-        ))
+        claims.append(
+            Claim(
+                member["id"],
+                tuple(member["topics"]),
+                member.get("instance"),
+                member.get("rack"),
+                owned,
+                generation,
+                user.owned,
+                user.generation,
+            )
+        )
     topics = {name: int(count) for name, count in step["topics"].items()}
-    return {member: [str(p) for p in partitions] for member, partitions in assignor.assign(topics, claims, step.get("replica_racks")).items()}
+    return {
+        member: [str(p) for p in partitions]
+        for member, partitions in assignor.assign(topics, claims, step.get("replica_racks")).items()
+    }
 
 
 def _server_answer(assignor: ServerAssignor, step: dict[str, Any]) -> Answer:
@@ -116,11 +164,18 @@ def _server_answer(assignor: ServerAssignor, step: dict[str, Any]) -> Answer:
         target: dict[str, list[int]] = {}
         for partition in map(partition_named, member["target"]):
             target.setdefault(ids[partition.topic], []).append(partition.number)
-        subscribed = hash_ordered([ids[name] for name in member["topics"]], uuid_hash)    # a set of ids, filled in the order of names
-        members.append(ServerMember(member["id"], tuple(subscribed), member.get("instance"), target))
+        subscribed = hash_ordered(
+            [ids[name] for name in member["topics"]], uuid_hash
+        )  # a set of ids, filled in the order of names
+        members.append(
+            ServerMember(member["id"], tuple(subscribed), member.get("instance"), target)
+        )
     counts = {str(topic["id"]): int(topic["partitions"]) for topic in step["topics"].values()}
     targets = assignor.assign(counts, members)
-    return {member: [f"{names[t]}-{n}" for t, numbers in target.items() for n in numbers] for member, target in targets.items()}
+    return {
+        member: [f"{names[t]}-{n}" for t, numbers in target.items() for n in numbers]
+        for member, target in targets.items()
+    }
 
 
 def _answer(assignment: Mapping[str, Sequence[Any]]) -> Answer:
@@ -128,7 +183,9 @@ def _answer(assignment: Mapping[str, Sequence[Any]]) -> Answer:
 
 
 def _agree(kafkas: Answer | str, ours: Answer | str) -> bool:
-    """Both failed, or both gave every member the same partitions; a partition listed twice is not the same as once."""
+    """Both failed, or both gave every member the same partitions; a partition listed twice is
+    not the same as once.
+    """
     if isinstance(kafkas, str) or isinstance(ours, str):
         return isinstance(kafkas, str) and isinstance(ours, str)
     return {member: sorted(partitions) for member, partitions in kafkas.items()} == {
@@ -137,13 +194,32 @@ def _agree(kafkas: Answer | str, ours: Answer | str) -> bool:
 
 
 def _plain(answer: Answer | str) -> Any:
-    return answer if isinstance(answer, str) else {member: sorted(partitions) for member, partitions in answer.items()}
+    return (
+        answer
+        if isinstance(answer, str)
+        else {member: sorted(partitions) for member, partitions in answer.items()}
+    )
 
 
-def _told(line: int, number: int, name: str, step: dict[str, Any], kafkas: Answer | str, ours: Answer | str) -> list[str]:
-    """The step as people read it: what each member brought, what Kafka gave it, and what we would have, where that differs."""
-    counts = {topic: count if isinstance(count, int) else count["partitions"] for topic, count in step["topics"].items()}
-    lines = [f"line {line}, step {number}: {name}, topics " + " ".join(f"{topic}×{count}" for topic, count in counts.items())]
+def _told(
+    line: int,
+    number: int,
+    name: str,
+    step: dict[str, Any],
+    kafkas: Answer | str,
+    ours: Answer | str,
+) -> list[str]:
+    """The step as people read it: what each member brought, what Kafka gave it, and what we
+    would have, where that differs.
+    """
+    counts = {
+        topic: count if isinstance(count, int) else count["partitions"]
+        for topic, count in step["topics"].items()
+    }
+    lines = [
+        f"line {line}, step {number}: {name}, topics "
+        + " ".join(f"{topic}×{count}" for topic, count in counts.items())
+    ]
     if isinstance(kafkas, str):
         lines.append(f"  Kafka failed: {kafkas}")
     if isinstance(ours, str):
@@ -164,8 +240,11 @@ def _told(line: int, number: int, name: str, step: dict[str, Any], kafkas: Answe
         if same and kafka is not None:
             lines.append(f"    both  {_runs(kafka)}")
         else:
-            lines += [f"    {who} {'(no entry)' if answer is None else _runs(answer)}{_apart(answer, other)}"
-                      for who, answer, other in (("Kafka", kafka, our), ("ours ", our, kafka))]
+            lines += [
+                f"    {who} "
+                f"{'(no entry)' if answer is None else _runs(answer)}{_apart(answer, other)}"
+                for who, answer, other in (("Kafka", kafka, our), ("ours ", our, kafka))
+            ]
     if alike:
         lines.append(f"  … and {alike} members to which both give the same")
     return lines
@@ -183,7 +262,9 @@ def _brought(member: Mapping[str, Any] | None, counts: Mapping[str, int]) -> str
     if "target" in member:
         parts.append(f"had the target {_runs(held)}")
     elif held or member.get("owned_generation", -1) >= 0:
-        user = "" if "user_generation" not in member else f", user data of {member['user_generation']}"
+        user = (
+            "" if "user_generation" not in member else f", user data of {member['user_generation']}"
+        )
         parts.append(f"had {_runs(held)} of generation {member['owned_generation']}{user}")
     return " (" + ", ".join(parts) + ")" if parts else ""
 
@@ -199,14 +280,22 @@ def _runs(texts: Sequence[str]) -> str:
     begun: Partition | None = None
     last: Partition | None = None
     for p in sorted(partition_named(text) for text in texts if _is_partition(text)):
-        if last is not None and begun is not None and p.topic == last.topic and p.number == last.number + 1:
+        if (
+            last is not None
+            and begun is not None
+            and p.topic == last.topic
+            and p.number == last.number + 1
+        ):
             topics[p.topic][-1] = f"{begun.number}-{p.number}"
         else:
             topics.setdefault(p.topic, []).append(str(p.number))
             begun = p
         last = p
     odd = [repr(text) for text in texts if not _is_partition(text)]
-    return ", ".join([f"{topic} {' '.join(runs)}" for topic, runs in topics.items()] + odd) or "nothing"
+    return (
+        ", ".join([f"{topic} {' '.join(runs)}" for topic, runs in topics.items()] + odd)
+        or "nothing"
+    )
 
 
 def _is_partition(text: str) -> bool:

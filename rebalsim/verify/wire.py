@@ -1,9 +1,11 @@
-"""Message by message: every request of the group protocol that left a member, and its answer, ours against the recording's.
+"""Message by message: every request of the group protocol that left a member, and its answer, ours
+against the recording's.
 
-Beats and commits do not keep step with the joins to the millisecond, so three conversations are held apart for each life of a member:
-joins (JoinGroup, SyncGroup, LeaveGroup), heartbeats, commits. In each, order and errors must agree, and times to within a heartbeat's
-worth of chance; under the consumer protocol, where everything is a heartbeat, epochs and whether an answer brought an assignment too.
-The first place where they do not is where a rule is missing.
+Beats and commits do not keep step with the joins to the millisecond, so three conversations are
+held apart for each life of a member: joins (JoinGroup, SyncGroup, LeaveGroup), heartbeats,
+commits. In each, order and errors must agree, and times to within a heartbeat's worth of chance;
+under the consumer protocol, where everything is a heartbeat, epochs and whether an answer
+brought an assignment too. The first place where they do not is where a rule is missing.
 """
 
 from __future__ import annotations
@@ -16,11 +18,15 @@ from rebalsim.trace.kafka_errors import error_name
 from rebalsim.trace.trace import Trace
 
 _KINDS = {
-    "JoinGroup": "joins", "SyncGroup": "joins", "LeaveGroup": "joins", "Heartbeat": "heartbeats", "OffsetCommit": "commits",
+    "JoinGroup": "joins",
+    "SyncGroup": "joins",
+    "LeaveGroup": "joins",
+    "Heartbeat": "heartbeats",
+    "OffsetCommit": "commits",
     "ConsumerGroupHeartbeat": "heartbeats",
 }
 _BEAT = "ConsumerGroupHeartbeat"
-FAR_MS = 100.0                        # farther apart than this is worth a word
+FAR_MS = 100.0  # farther apart than this is worth a word
 
 
 @dataclass(slots=True)
@@ -31,19 +37,25 @@ class Message:
     is_answer: bool
     api: str
     error: str = ""
-    epoch: int = -9                   # consumer protocol
+    epoch: int = -9  # consumer protocol
     has_assignment: bool = False
 
     def is_like(self, other: Message) -> bool:
         return (
-            self.is_answer is other.is_answer and self.api == other.api and self.error == other.error and self.epoch == other.epoch
+            self.is_answer is other.is_answer
+            and self.api == other.api
+            and self.error == other.error
+            and self.epoch == other.epoch
             and self.has_assignment is other.has_assignment
         )
 
     def __str__(self) -> str:
         epoch = f" at epoch {self.epoch}" if self.epoch > -9 else ""
         brought = " with an assignment" if self.has_assignment else ""
-        return f"{'answer to ' if self.is_answer else ''}{self.api}{' ' + self.error if self.error else ''}{epoch}{brought} at {self.at:.0f} ms"
+        return (
+            f"{'answer to ' if self.is_answer else ''}{self.api}{' ' + self.error if self.error else ''}{epoch}{brought} "
+            f"at {self.at:.0f} ms"
+        )
 
 
 @dataclass(slots=True)
@@ -68,8 +80,16 @@ def recorded(document: dict[str, Any]) -> Conversations:
             key = event["member"], event.get("life", 1), _KINDS[event["api"]]
             code = event.get("error", 0)
             epoch = int(event["epoch"]) if event["api"] == _BEAT and not code else -9
-            talks.setdefault(key, []).append(Message(
-                event["t"], event["ev"] == "got", event["api"], error_name(code) if code else "", epoch, bool(event.get("assignment"))))
+            talks.setdefault(key, []).append(
+                Message(
+                    event["t"],
+                    event["ev"] == "got",
+                    event["api"],
+                    error_name(code) if code else "",
+                    epoch,
+                    bool(event.get("assignment")),
+                )
+            )
     return talks
 
 
@@ -86,7 +106,9 @@ def simulated(trace: Trace) -> Conversations:
             is_answer = kind is ResponseReceived
             error = event.error if is_answer else ""
             epoch = event.generation if event.api == _BEAT and not error else -9
-            talks.setdefault(key, []).append(Message(event.at_us / 1000, is_answer, event.api, error, epoch))
+            talks.setdefault(key, []).append(
+                Message(event.at_us / 1000, is_answer, event.api, error, epoch)
+            )
         elif kind is AssignmentReceived:
             beats = talks.get((event.consumer, lives.get(event.consumer, 1), "heartbeats"))
             if beats and beats[-1].api == _BEAT:
@@ -104,21 +126,45 @@ def differences(document: dict[str, Any], trace: Trace) -> list[Difference]:
         who = member if life == 1 else f"{member} (life {life})"
         for i, (real, mine) in enumerate(zip(a, b)):
             if not real.is_like(mine):
-                found.append(Difference(min(real.at, mine.at), who, kind, i + 1, f"recorded {real}, ours {mine}"))
+                found.append(
+                    Difference(
+                        min(real.at, mine.at), who, kind, i + 1, f"recorded {real}, ours {mine}"
+                    )
+                )
                 break
             if abs(real.at - mine.at) > FAR_MS:
-                found.append(Difference(min(real.at, mine.at), who, kind, i + 1, f"recorded {real}, ours {mine.at - real.at:+.0f} ms"))
+                found.append(
+                    Difference(
+                        min(real.at, mine.at),
+                        who,
+                        kind,
+                        i + 1,
+                        f"recorded {real}, ours {mine.at - real.at:+.0f} ms",
+                    )
+                )
                 break
         else:
             if len(a) > len(b):
-                found.append(Difference(a[len(b)].at, who, kind, len(b) + 1, f"recorded {a[len(b)]}, ours has none"))
+                found.append(
+                    Difference(
+                        a[len(b)].at, who, kind, len(b) + 1, f"recorded {a[len(b)]}, ours has none"
+                    )
+                )
             elif len(b) > len(a):
-                found.append(Difference(b[len(a)].at, who, kind, len(a) + 1, f"recorded none, ours {b[len(a)]}"))
+                found.append(
+                    Difference(
+                        b[len(a)].at, who, kind, len(a) + 1, f"recorded none, ours {b[len(a)]}"
+                    )
+                )
     return sorted(found, key=lambda difference: (difference.at, difference.who, difference.kind))
 
 
 def compared(document: dict[str, Any], trace: Trace) -> tuple[int, int]:
     """How many messages were recorded, and how many of them ours matches in order and error."""
     theirs, ours = recorded(document), simulated(trace)
-    same = sum(real.is_like(mine) for key, talk in theirs.items() for real, mine in zip(talk, ours.get(key, [])))
+    same = sum(
+        real.is_like(mine)
+        for key, talk in theirs.items()
+        for real, mine in zip(talk, ours.get(key, []))
+    )
     return sum(map(len, theirs.values())), same

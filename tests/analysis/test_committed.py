@@ -1,4 +1,6 @@
-"""Committed offsets: exact where the trace tells, reckoned in steady times, and never beyond where the next owner began."""
+"""Committed offsets: exact where the trace tells, reckoned in steady times, and never beyond
+where the next owner began.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,12 @@ CRASH = "c0(@0 c1(@0 c0+p0@1 c0!@18 g%c0@60 c1+p0@60"
 
 def told(words: str, **facts: object) -> Trace:
     made = trace(words)
-    made.header.consumers.update({name: replace(f, **{"auto_commit_us": 5 * SECOND, **facts}) for name, f in made.header.consumers.items()})  # type: ignore[arg-type]
+    made.header.consumers.update(
+        {
+            name: replace(f, **{"auto_commit_us": 5 * SECOND, **facts})
+            for name, f in made.header.consumers.items()
+        }
+    )  # type: ignore[arg-type]
     return made
 
 
@@ -33,7 +40,15 @@ def committed(a: Analysis, at: float) -> int | None:
 
 def test_steady_times_are_reckoned_by_the_interval_since_the_assignment() -> None:
     a = analyse(told(CRASH))
-    assert [committed(a, at) for at in (0.5, 5, 6, 10.9, 11, 17, 30)] == [None, None, 60, 60, 110, 160, 160]
+    assert [committed(a, at) for at in (0.5, 5, 6, 10.9, 11, 17, 30)] == [
+        None,
+        None,
+        60,
+        60,
+        110,
+        160,
+        160,
+    ]
 
 
 @pytest.mark.parametrize("variant", ["eager", "cooperative", "consumer"])
@@ -42,7 +57,11 @@ def test_what_is_reckoned_is_when_the_periodic_commits_were_sent(variant: str) -
     scenario = load_scenario("scale-out", ["replay=[eager,cooperative,consumer]"]).scenario(variant)
     a = analyse(World(scenario, 1, is_dense=True, is_wire=True, drive=None).play())
     holder = {p: holdings[-1] for (_, p), holdings in a.holdings.items()}
-    sent = [(e.at_us, e.consumer) for e in a.trace.events if type(e) is ev.RequestSent and e.api == "OffsetCommit"]
+    sent = [
+        (e.at_us, e.consumer)
+        for e in a.trace.events
+        if type(e) is ev.RequestSent and e.api == "OffsetCommit"
+    ]
     for at in (75, 83, 91, 111):
         reckoned = committed_at(a, "group", at * SECOND, lambda _, at_us: at_us)
         for p, h in holder.items():
@@ -58,7 +77,9 @@ def test_where_the_next_owner_finds_nothing_committed_nobody_had_committed() -> 
 
 
 def test_where_the_next_owner_began_is_what_had_been_committed() -> None:
-    """The trace says 140: the last commit came a little before it was reckoned; whoever is dead commits nothing more."""
+    """The trace says 140: the last commit came a little before it was reckoned; whoever is dead
+    commits nothing more.
+    """
     made = told(CRASH)
     made.events.append(ev.PositionFound(60 * SECOND, "c1", P, 140, "committed", 180))
     made.events.sort(key=lambda e: e.at_us)

@@ -1,4 +1,6 @@
-"""What a group was, and when: told by its coordinator alone, since members of both protocols may be in it."""
+"""What a group was, and when: told by its coordinator alone, since members of both protocols may
+be in it.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,14 @@ def state(at: int, before: str, after: str, trigger: str = "") -> TraceEvent:
 
 
 ROAD = (
-    state(10, "Empty", "PreparingRebalance", "joined"), state(20, "PreparingRebalance", "CompletingRebalance"),
-    state(21, "CompletingRebalance", "Stable"), state(50, "Stable", "Stable", "regrouped"), ev.EpochBumped(50, "g", 2, "joined"),
-    state(60, "Assigning", "Stable"), state(90, "Assigning", "Stable", "regrouped"), state(90, "Stable", "PreparingRebalance", "regrouped"),
+    state(10, "Empty", "PreparingRebalance", "joined"),
+    state(20, "PreparingRebalance", "CompletingRebalance"),
+    state(21, "CompletingRebalance", "Stable"),
+    state(50, "Stable", "Stable", "regrouped"),
+    ev.EpochBumped(50, "g", 2, "joined"),
+    state(60, "Assigning", "Stable"),
+    state(90, "Assigning", "Stable", "regrouped"),
+    state(90, "Stable", "PreparingRebalance", "regrouped"),
 )
 
 
@@ -33,7 +40,12 @@ def test_a_group_is_one_kind_from_one_conversion_to_the_next() -> None:
 
 
 def test_an_empty_group_is_what_its_first_member_makes_of_it() -> None:
-    group = told(ev.EpochBumped(5, "g", 1, "joined"), state(5, "Empty", "Stable"), state(40, "Stable", "Empty"), state(70, "Empty", "PreparingRebalance"))
+    group = told(
+        ev.EpochBumped(5, "g", 1, "joined"),
+        state(5, "Empty", "Stable"),
+        state(40, "Stable", "Empty"),
+        state(70, "Empty", "PreparingRebalance"),
+    )
     assert group.within(0, 100) == [(0, True), (70, False)]
     assert group.empty_within(0, 100) == [(40, 70)]
     assert (group.is_empty(39), group.is_empty(40), group.is_empty(70)) == (False, True, False)

@@ -1,4 +1,6 @@
-"""Recordings of real consumers are analysed without complaint, and their pauses are those that the deliveries show."""
+"""Recordings of real consumers are analysed without complaint, and their pauses are those that
+the deliveries show.
+"""
 
 from __future__ import annotations
 
@@ -54,21 +56,28 @@ def test_every_metric_can_be_measured(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_pauses_are_the_gaps_between_deliveries(name: str) -> None:
-    """Every gap over 300 ms that no busy handler explains is a pause, off by no more than the spacing of batches; and the other way round."""
+    """Every gap over 300 ms that no busy handler explains is a pause, off by no more than the
+    spacing of batches; and the other way round.
+    """
     doc = document(name)
     if doc["conf"].get("x.record_us"):
         pytest.skip("its handler's batches are as long as pauses")
     gaps = _gaps(doc)
-    found = {str(p.partition): [] for p in analysis(name).pauses}       # type: ignore[var-annotated]
+    found = {str(p.partition): [] for p in analysis(name).pauses}  # type: ignore[var-annotated]
     for p in analysis(name).pauses:
         found[str(p.partition)].append((p.started_us / 1000, p.ended_us / 1000))
     for partition, start, end in gaps:
         twin = max(found.get(partition, [(0, 0)]), key=lambda p: min(p[1], end) - max(p[0], start))
-        assert abs((twin[1] - twin[0]) - (end - start)) <= 150, f"{partition} from {start} to {end}: {twin}"
+        assert abs((twin[1] - twin[0]) - (end - start)) <= 150, (
+            f"{partition} from {start} to {end}: {twin}"
+        )
     for p in analysis(name).pauses:
         if p.length_us > 500_000 and not p.is_open and p.owner_before:
             start, end = p.started_us / 1000, p.ended_us / 1000
-            assert any(q == str(p.partition) and abs(a - start) <= 150 and abs(b - end) <= 250 for q, a, b in gaps), f"{p} is no gap"
+            assert any(
+                q == str(p.partition) and abs(a - start) <= 150 and abs(b - end) <= 250
+                for q, a, b in gaps
+            ), f"{p} is no gap"
 
 
 def _gaps(doc: dict[str, Any]) -> list[tuple[str, float, float]]:
@@ -89,13 +98,18 @@ def _gaps(doc: dict[str, Any]) -> list[tuple[str, float, float]]:
 
 
 def test_rebalances_are_counted_as_the_house_does() -> None:
-    """The group's birth is none; a cooperative hand-over is two; an eager one is one; a static return is none."""
+    """The group's birth is none; a cooperative hand-over is two; an eager one is one; a static
+    return is none.
+    """
     assert analysis("scale-out-coop").measure("rebalances") == 4
     assert analysis("scale-out-coop").measure("disturbances") == 2
     assert analysis("scale-out-eager").measure("rebalances") == 2
     static = analysis("static-eager")
-    assert [r.trigger for r in static.rebalances if not r.is_formation] == ["session-expired", "joined"]      # c1 came back unnoticed
-    assert static.client_metrics["c1"]["rebalance-total"] == 4                                               # but counts its return itself
+    assert [r.trigger for r in static.rebalances if not r.is_formation] == [
+        "session-expired",
+        "joined",
+    ]  # c1 came back unnoticed
+    assert static.client_metrics["c1"]["rebalance-total"] == 4  # but counts its return itself
 
 
 def test_the_barrier_is_blamed_on_the_right_member() -> None:
@@ -104,15 +118,27 @@ def test_the_barrier_is_blamed_on_the_right_member() -> None:
     assert {p.phases[0].facts.timer for p in stuck} == {"max.poll.interval.ms"}
     assert {p.cause.kind for p in stuck} == {"stuck"}
     storm = analysis("storm-coop")
-    blamed = {(p.facts.consumer, p.facts.doing) for pause in storm.pauses for p in pause.phases if p.kind == "barrier" and p.length_us > 1_000_000}
+    blamed = {
+        (p.facts.consumer, p.facts.doing)
+        for pause in storm.pauses
+        for p in pause.phases
+        if p.kind == "barrier" and p.length_us > 1_000_000
+    }
     assert blamed == {("c2", "stuck"), ("c3", "stuck")}
     answers = {a.question: a.is_yes for a in storm.answers}
-    assert answers == {"crash-loop": False, "outlasts-poll-interval": True, "shared-instance-id": False, "cooperative-in-use": True}
+    assert answers == {
+        "crash-loop": False,
+        "outlasts-poll-interval": True,
+        "shared-instance-id": False,
+        "cooperative-in-use": True,
+    }
 
 
 def test_the_cooperative_wait_is_the_follow_up() -> None:
     for pause in analysis("scale-out-coop").pauses:
         spent = {str(p.kind): p.length_us for p in pause.phases}
-        assert 900_000 <= spent["follow-up"] <= 1_100_000               # a whole heartbeat interval
+        assert 900_000 <= spent["follow-up"] <= 1_100_000  # a whole heartbeat interval
         assert sum(spent.values()) == pause.length_us
-    assert analysis("scale-out-coop").measure("pause_follow_up") < analysis("scale-out-coop").measure("longest_pause")   # type: ignore[operator]
+    assert analysis("scale-out-coop").measure("pause_follow_up") < analysis(
+        "scale-out-coop"
+    ).measure("longest_pause")  # type: ignore[operator]

@@ -1,4 +1,6 @@
-"""The question of the cooperative assignor, asked of stories in which the protocol changes on the way."""
+"""The question of the cooperative assignor, asked of stories in which the protocol changes on
+the way.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,11 @@ def in_use(name: str) -> Answer:
 
 def test_a_group_that_ends_under_the_consumer_protocol_has_no_assignor_to_ask_about() -> None:
     there = in_use("migration-whole-road")
-    assert there.is_yes is None and there.figures["consumer_protocol"] == 1 and there.figures["since_us"] > 60 * SECOND
+    assert (
+        there.is_yes is None
+        and there.figures["consumer_protocol"] == 1
+        and there.figures["since_us"] > 60 * SECOND
+    )
 
 
 def test_a_group_that_went_to_the_consumer_protocol_and_back_has_one_again() -> None:

@@ -1,4 +1,6 @@
-"""What surprises people about the consumer protocol is said at the place where it happened, and nowhere else."""
+"""What surprises people about the consumer protocol is said at the place where it happened, and
+nowhere else.
+"""
 
 from __future__ import annotations
 
@@ -16,28 +18,54 @@ AWAITED = ev.ReleaseAwaited(60 * SECOND, "g", "c1", (P,), ("c0",))
 
 
 def trace(*events: ev.TraceEvent, protocol: str = "consumer") -> Trace:
-    facts = ConsumerFacts("g", protocol=protocol, session_timeout_us=45 * SECOND, heartbeat_interval_us=5 * SECOND)
+    facts = ConsumerFacts(
+        "g", protocol=protocol, session_timeout_us=45 * SECOND, heartbeat_interval_us=5 * SECOND
+    )
     return Trace(TraceHeader(consumers={"c0": facts, "c1": facts}), list(events))
 
 
-@pytest.mark.parametrize(("event", "words"), [
-    (REMOVED, ("c0 was missed at 50.000 s", "45 s", "group.consumer.session.timeout.ms")),
-    (AWAITED, ("c1 had to wait at 1:00.000", "c0 still held", "its own next heartbeat", "up to 5 s later")),
-    (ev.IntervalWaited(SECOND, "g", 3, 2 * SECOND), ("could not be worked out before 2.000 s", "assignment.interval")),
-    (ev.ConsumerExited(9 * SECOND, "c0", 2, "fatal", "UnreleasedInstanceIdException"), ("c0 came back at 9.000 s and was refused", "that was killed")),
-    (ev.ConsumerExited(9 * SECOND, "c0", 1, "fatal", "UnreleasedInstanceIdException"), ("c0 came at 9.000 s and was refused", "the one that has it")),
-])
-def test_each_is_told_with_its_instant_and_who_it_was(event: ev.TraceEvent, words: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("event", "words"),
+    [
+        (REMOVED, ("c0 was missed at 50.000 s", "45 s", "group.consumer.session.timeout.ms")),
+        (
+            AWAITED,
+            (
+                "c1 had to wait at 1:00.000",
+                "c0 still held",
+                "its own next heartbeat",
+                "up to 5 s later",
+            ),
+        ),
+        (
+            ev.IntervalWaited(SECOND, "g", 3, 2 * SECOND),
+            ("could not be worked out before 2.000 s", "assignment.interval"),
+        ),
+        (
+            ev.ConsumerExited(9 * SECOND, "c0", 2, "fatal", "UnreleasedInstanceIdException"),
+            ("c0 came back at 9.000 s and was refused", "that was killed"),
+        ),
+        (
+            ev.ConsumerExited(9 * SECOND, "c0", 1, "fatal", "UnreleasedInstanceIdException"),
+            ("c0 came at 9.000 s and was refused", "the one that has it"),
+        ),
+    ],
+)
+def test_each_is_told_with_its_instant_and_who_it_was(
+    event: ev.TraceEvent, words: tuple[str, ...]
+) -> None:
     told = surprises(trace(event))
     assert len(told) == 1
     assert all(word in told[0] for word in words)
 
 
 def test_a_member_does_not_wait_for_itself_but_for_what_it_was_before() -> None:
-    """c1 was killed and started again: the coordinator has two members of that name, and one of them is dead."""
-    told, = surprises(trace(ev.ReleaseAwaited(60 * SECOND, "g", "c1", (P,), ("c0", "c1"))))
+    """c1 was killed and started again: the coordinator has two members of that name, and one of
+    them is dead.
+    """
+    (told,) = surprises(trace(ev.ReleaseAwaited(60 * SECOND, "g", "c1", (P,), ("c0", "c1"))))
     assert "for partitions that c0 and the member that it was before still held" in told
-    told, = surprises(trace(ev.ReleaseAwaited(60 * SECOND, "g", "c1", (P,), ("c1",))))
+    (told,) = surprises(trace(ev.ReleaseAwaited(60 * SECOND, "g", "c1", (P,), ("c1",))))
     assert "for partitions that the member that it was before still held" in told
 
 

@@ -1,4 +1,6 @@
-"""rebalsim's own source as trees, for the tests of its architecture: rooms, files, what a file imports."""
+"""rebalsim's own source as trees, for the tests of its architecture: rooms, files, what a file
+imports.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "rebalsim"
 
-# The layer order, written once, low to high. A room imports from rooms below it, never from those beside or above it.
+# The layer order, written once, low to high. A room imports from rooms below it, never from those
+# beside or above it.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("domain",),
     ("assignors", "scenario", "trace"),
@@ -26,10 +29,21 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("cli",),
 )
 ROOMS = tuple(room for layer in LAYERS for room in layer)
-DOOR_MATS = ("__init__", "__main__")      # the package's own two files may import what they offer
+DOOR_MATS = ("__init__", "__main__")  # the package's own two files may import what they offer
 
 # Rooms in which the same scenario and seed must give the same bytes.
-CORE = ("domain", "scenario", "assignors", "trace", "protocol", "analysis", "simulation", "reports", "lint", "one_run")
+CORE = (
+    "domain",
+    "scenario",
+    "assignors",
+    "trace",
+    "protocol",
+    "analysis",
+    "simulation",
+    "reports",
+    "lint",
+    "one_run",
+)
 
 
 @dataclass(frozen=True)
@@ -53,7 +67,9 @@ def modules() -> tuple[Module, ...]:
         parts = path.relative_to(PACKAGE).with_suffix("").parts
         text = path.read_text(encoding="utf-8")
         name = ".".join(("rebalsim", *(p for p in parts if p != "__init__")))
-        found.append(Module(name, parts[0], path, ast.parse(text, str(path)), tuple(text.splitlines())))
+        found.append(
+            Module(name, parts[0], path, ast.parse(text, str(path)), tuple(text.splitlines()))
+        )
     return tuple(found)
 
 
@@ -70,13 +86,17 @@ def imports(module: Module) -> Iterator[tuple[ast.AST, str]]:
             for alias in node.names:
                 yield node, alias.name
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{module.place(node)}: write the whole name instead of a relative import"
+            assert node.level == 0, (
+                f"{module.place(node)}: write the whole name instead of a relative import"
+            )
             for alias in node.names:
                 yield node, f"{node.module}.{alias.name}"
 
 
 def room_of(imported: str) -> str | None:
-    """The room that an import reaches into; None for what is not ours; "" for the package itself."""
+    """The room that an import reaches into; None for what is not ours; "" for the package
+    itself.
+    """
     parts = imported.split(".")
     if parts[0] != "rebalsim":
         return None
@@ -86,5 +106,7 @@ def room_of(imported: str) -> str | None:
 @cache
 def unplaced() -> tuple[str, ...]:
     """Rooms and files at the top of the package that LAYERS does not know."""
-    there = {p.name for p in PACKAGE.iterdir() if p.is_dir() and any(p.rglob("*.py"))} | {p.stem for p in PACKAGE.glob("*.py")}
+    there = {p.name for p in PACKAGE.iterdir() if p.is_dir() and any(p.rglob("*.py"))} | {
+        p.stem for p in PACKAGE.glob("*.py")
+    }
     return tuple(sorted(there - {*ROOMS, *DOOR_MATS, "__pycache__"}))

@@ -1,4 +1,6 @@
-"""What is written about rebalsim is true: commands are documented, the README's map and tables are those of the code."""
+"""What is written about rebalsim is true: commands are documented, the README's map and tables
+are those of the code.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,10 @@ README = ROOT / "README.md"
 
 
 def readme() -> str:
-    assert README.exists(), "README.md: not there; it holds what rebalsim is, one screen of output, the map, the exit codes, the glossary"
+    assert README.exists(), (
+        "README.md: not there; it holds what rebalsim is, one screen of output, the map, the "
+        "exit codes, the glossary"
+    )
     return README.read_text(encoding="utf-8")
 
 
@@ -26,18 +31,26 @@ def test_every_command_is_documented_with_an_example(name: str, module: str) -> 
     command = importlib.import_module(module).command
     assert isinstance(command, click.Command)
     assert command.name == name, f"{module}: the command calls itself {command.name}"
-    assert command.help and command.help.strip().split("\n")[0].endswith("."), f"{name}: say in a sentence what it does (the docstring)"
+    assert command.help and command.help.strip().split("\n\n")[0].endswith("."), (
+        f"{name}: say in a sentence what it does (the docstring)"
+    )
     epilog = command.epilog or ""
     assert re.search(r"Examples?:", epilog), f"{name}: give an example (epilog)"
     examples = re.findall(r"rebalsim ([a-z-]+)", epilog)
-    assert examples and set(examples) <= {n for n, _ in NAMES}, f"{name}: the example {epilog!r} runs a command that is not there"
+    assert examples and set(examples) <= {n for n, _ in NAMES}, (
+        f"{name}: the example {epilog!r} runs a command that is not there"
+    )
     assert name in examples, f"{name}: the example shows another command"
 
 
 @pytest.mark.parametrize(("name", "module"), NAMES, ids=[name for name, _ in NAMES])
 def test_every_option_is_explained(name: str, module: str) -> None:
     command = importlib.import_module(module).command
-    silent = [p.opts[-1] for p in command.params if isinstance(p, click.Option) and not p.help and not p.hidden]
+    silent = [
+        p.opts[-1]
+        for p in command.params
+        if isinstance(p, click.Option) and not p.help and not p.hidden
+    ]
     assert silent == [], f"{name}: say what {', '.join(silent)} does (help=…)"
 
 
@@ -56,9 +69,19 @@ def test_the_examples_name_files_that_are_there() -> None:
 
 
 def test_the_map_names_every_room() -> None:
-    there = [room for room in ROOMS if (PACKAGE / room).is_dir() or (PACKAGE / f"{room}.py").exists()]
+    there = [
+        room for room in ROOMS if (PACKAGE / room).is_dir() or (PACKAGE / f"{room}.py").exists()
+    ]
     text = readme()
-    missing = [room for room in there if not re.search(rf"`(?:rebalsim/)?{room}(?:/|\.py)?`|\*\*{room}\*\*|(?:^|[ /]){room}(?:/|\.py)", text, re.MULTILINE)]
+    missing = [
+        room
+        for room in there
+        if not re.search(
+            rf"`(?:rebalsim/)?{room}(?:/|\.py)?`|\*\*{room}\*\*|(?:^|[ /]){room}(?:/|\.py)",
+            text,
+            re.MULTILINE,
+        )
+    ]
     assert missing == [], f"README.md: the map does not name {', '.join(missing)}"
 
 
@@ -74,10 +97,20 @@ def test_the_table_of_exit_codes_is_that_of_exits() -> None:
 def test_the_readme_names_only_commands_and_files_that_are_there() -> None:
     text = readme()
     known = {n for n, _ in NAMES}
-    blocks = "\n".join(re.findall(r"```\w*\n(.*?)```", text, re.DOTALL)) + "\n".join(re.findall(r"`(rebalsim [^`]+)`", text))
-    wrong = [name for name in re.findall(r"(?:^|\s|/|-m )rebalsim ([a-z][a-z-]*)\b", blocks) if name not in known]
+    blocks = "\n".join(re.findall(r"```\w*\n(.*?)```", text, re.DOTALL)) + "\n".join(
+        re.findall(r"`(rebalsim [^`]+)`", text)
+    )
+    wrong = [
+        name
+        for name in re.findall(r"(?:^|\s|/|-m )rebalsim ([a-z][a-z-]*)\b", blocks)
+        if name not in known
+    ]
     assert wrong == [], f"README.md: there is no command {', '.join(dict.fromkeys(wrong))}"
-    gone = [path for path in re.findall(r"\bscenarios/[\w/.-]+\.yaml", text) if not (ROOT / path).exists()]
+    gone = [
+        path
+        for path in re.findall(r"\bscenarios/[\w/.-]+\.yaml", text)
+        if not (ROOT / path).exists()
+    ]
     assert gone == [], f"README.md: {', '.join(gone)} is not there"
 
 
@@ -88,13 +121,19 @@ def test_every_stock_story_loads_and_says_what_it_tells() -> None:
     assert stories
     for path in stories:
         story = load_scenario(path)
-        assert story.title and story.description, f"{path.name}: give it a title and a description, they are printed"
+        assert story.title and story.description, (
+            f"{path.name}: give it a title and a description, they are printed"
+        )
 
 
 def test_every_edge_case_of_the_catalogue_has_a_test_named_after_it() -> None:
-    """The classic protocol's 52 places where a naive simulator goes wrong: a test's name begins with the numbers of those it holds."""
+    """The classic protocol's 52 places where a naive simulator goes wrong: a test's name begins
+    with the numbers of those it holds.
+    """
     held: set[int] = set()
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
-        for numbers in re.findall(r"^def test_(\d\d(?:_and_\d\d)*)_", path.read_text(encoding="utf-8"), re.MULTILINE):
+        for numbers in re.findall(
+            r"^def test_(\d\d(?:_and_\d\d)*)_", path.read_text(encoding="utf-8"), re.MULTILINE
+        ):
             held |= {int(number) for number in numbers.split("_and_")}
     assert held == set(range(1, 53))

@@ -1,4 +1,6 @@
-"""A tiny language for groups: `members("m1 {a} @r1", "zzz [i1] owns t0-1 t0-2 gen 5")` and assignments as `{"m1": "t0-0 t0-1"}`."""
+"""A tiny language for groups: `members("m1 {a} @r1", "zzz [i1] owns t0-1 t0-2 gen 5")` and
+assignments as `{"m1": "t0-0 t0-1"}`.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +11,29 @@ from rebalsim.domain.ids import partition_named
 
 
 def members(*texts: str, topics: str) -> list[Claim]:
-    """Each: id, then optionally [instance], @rack, {topics}, `owns partitions gen n`; without {topics} it wants all of `topics`."""
+    """Each: id, then optionally [instance], @rack, {topics}, `owns partitions gen n`; without
+    {topics} it wants all of `topics`.
+    """
     claims = []
     for text in texts:
         head, _, owned = text.partition(" owns ")
         listed, _, generation = owned.partition(" gen ")
         own = tuple(partition_named(p) for p in listed.split())
-        instance, rack, wants = (re.search(pattern, head) for pattern in (r"\[(.*?)\]", r"@(\S+)", r"\{(.*?)\}"))
-        claims.append(Claim(
-            head.split()[0], tuple((wants[1] if wants else topics).split()), instance and instance[1], rack and rack[1], own,
-            int(generation or -1), own if generation else None, int(generation) if generation else None,
-        ))
+        instance, rack, wants = (
+            re.search(pattern, head) for pattern in (r"\[(.*?)\]", r"@(\S+)", r"\{(.*?)\}")
+        )
+        claims.append(
+            Claim(
+                head.split()[0],
+                tuple((wants[1] if wants else topics).split()),
+                instance and instance[1],
+                rack and rack[1],
+                own,
+                int(generation or -1),
+                own if generation else None,
+                int(generation) if generation else None,
+            )
+        )
     return claims
 
 

@@ -36,7 +36,12 @@ for equal in (True, False):
 def test_answers_do_not_depend_on_pythons_hash_seed() -> None:
     answers = []
     for seed in ("0", "1", "4711"):
-        run = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, env={**os.environ, "PYTHONHASHSEED": seed})
+        run = subprocess.run(
+            [sys.executable, "-c", PROGRAM],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        )
         assert run.returncode == 0, run.stderr
         answers.append(run.stdout)
     assert answers[0].count("\n") == 36

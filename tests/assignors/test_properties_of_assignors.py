@@ -1,4 +1,6 @@
-"""What holds for any group: nothing is lost, given twice or given to a stranger, loads are as even as Kafka promises, order does not matter."""
+"""What holds for any group: nothing is lost, given twice or given to a stranger, loads are as
+even as Kafka promises, order does not matter.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,12 @@ from rebalsim.assignors.claim import Assignment, Claim
 from rebalsim.assignors.cooperative_check import check_cooperative
 from rebalsim.assignors.least_moves import least_moves
 from rebalsim.assignors.racks import RackInfo
-from rebalsim.assignors.registry import CLIENT_ASSIGNORS, SERVER_ASSIGNORS, client_assignor, server_assignor
+from rebalsim.assignors.registry import (
+    CLIENT_ASSIGNORS,
+    SERVER_ASSIGNORS,
+    client_assignor,
+    server_assignor,
+)
 from rebalsim.assignors.server_target import ServerMember
 from rebalsim.assignors.sticky_general import Loads, Moves
 from rebalsim.assignors.universe import universe_of
@@ -37,15 +44,29 @@ def on_server(name: str, group: Group) -> Assignment:
         target: dict[str, list[int]] = {}
         for p in member.owned:
             target.setdefault(IDS[p.topic], []).append(p.number)
-        members.append(ServerMember(member.member_id, tuple(IDS[t] for t in member.topics), member.instance_id, target))
+        members.append(
+            ServerMember(
+                member.member_id, tuple(IDS[t] for t in member.topics), member.instance_id, target
+            )
+        )
     names = {topic_id: name for name, topic_id in IDS.items()}
-    targets = server_assignor(name).assign({IDS[topic]: count for topic, count in group.topics.items()}, members)
-    return {member: [Partition(names[t], n) for t, numbers in target.items() for n in numbers] for member, target in targets.items()}
+    targets = server_assignor(name).assign(
+        {IDS[topic]: count for topic, count in group.topics.items()}, members
+    )
+    return {
+        member: [Partition(names[t], n) for t, numbers in target.items() for n in numbers]
+        for member, target in targets.items()
+    }
 
 
 def next_round(group: Group, answer: Assignment) -> Group:
-    return replace(group, members=[
-        replace(member, owned=tuple(answer[member.member_id]), owned_generation=8) for member in group.members])
+    return replace(
+        group,
+        members=[
+            replace(member, owned=tuple(answer[member.member_id]), owned_generation=8)
+            for member in group.members
+        ],
+    )
 
 
 def assert_nobody_gets_what_it_did_not_ask_for(group: Group, answer: Assignment) -> None:
@@ -80,7 +101,9 @@ def test_the_brokers_assignors_give_every_partition_exactly_once(name: str, grou
 @quick
 @given(group=groups())
 def test_what_the_cooperative_one_withholds_it_gives_in_the_next_round(group: Group) -> None:
-    """With equal subscriptions, or without racks, the second answer is complete; members only gain in it."""
+    """With equal subscriptions, or without racks, the second answer is complete; members only
+    gain in it.
+    """
     first = assign("cooperative-sticky", group)
     assert_nobody_gets_what_it_did_not_ask_for(group, first)
     owned = {member.member_id: member.owned for member in group.members}
@@ -89,7 +112,7 @@ def test_what_the_cooperative_one_withholds_it_gives_in_the_next_round(group: Gr
     assert set(given_once.values()) <= {1}
     owner = {p: member for member, held in owned.items() for p in held}
     for p in set(group.partitions) - set(given_once):
-        assert p in owner                                   # withheld from somebody, because somebody has it
+        assert p in owner  # withheld from somebody, because somebody has it
     again = group
     for _ in range(3):
         again = next_round(again, first)
@@ -101,7 +124,9 @@ def test_what_the_cooperative_one_withholds_it_gives_in_the_next_round(group: Gr
 
 @quick
 @given(group=groups(equal=True, racks=False))
-def test_with_equal_subscriptions_two_rounds_are_enough_and_nobody_loses_in_the_second(group: Group) -> None:
+def test_with_equal_subscriptions_two_rounds_are_enough_and_nobody_loses_in_the_second(
+    group: Group,
+) -> None:
     second_group = next_round(group, assign("cooperative-sticky", group))
     second = assign("cooperative-sticky", second_group)
     assert_complete(group, second)
@@ -127,14 +152,18 @@ def test_the_brokers_uniform_keeps_loads_even_and_moves_no_more_than_needed(grou
 @quick
 @given(group=groups(equal=True, racks=False))
 def test_sticky_moves_no_more_than_it_must(group: Group) -> None:
-    """Without racks the quotas leave no slack at all: the number of moves is the least there can be."""
+    """Without racks the quotas leave no slack at all: the number of moves is the least there can
+    be.
+    """
     assert_moves_are_few(group, assign("sticky", group), slack=0)
 
 
 def assert_moves_are_few(group: Group, answer: Assignment, slack: int) -> None:
     before = {member.member_id: list(member.owned) for member in group.members}
     source = {p: member for member, held in before.items() for p in held}
-    moves = sum(1 for member, held in answer.items() for p in held if source.get(p, member) != member)
+    moves = sum(
+        1 for member, held in answer.items() for p in held if source.get(p, member) != member
+    )
     least = least_moves(before, list(answer), group.partitions)
     assert least <= moves <= least + slack
 
@@ -144,29 +173,52 @@ def assert_moves_are_few(group: Group, answer: Assignment, slack: int) -> None:
 def test_range_keeps_the_balance_of_every_topic(group: Group) -> None:
     answer = assign("range", group)
     for topic in group.topics:
-        loads = [sum(p.topic == topic for p in answer[m.member_id]) for m in group.members if topic in m.topics]
+        loads = [
+            sum(p.topic == topic for p in answer[m.member_id])
+            for m in group.members
+            if topic in m.topics
+        ]
         assert not loads or max(loads) - min(loads) <= 1
 
 
 @quick
 @given(group=groups(equal=False, racks=False))
 def test_with_different_subscriptions_sticky_leaves_no_move_that_would_help(group: Group) -> None:
-    """Kafka's own bound: nobody could take a partition from a member that has two more than itself (unless balancing was reverted)."""
-    answer = assign("sticky", replace(group, members=[replace(m, user_owned=None, user_generation=None) for m in group.members]))
+    """Kafka's own bound: nobody could take a partition from a member that has two more than
+    itself (unless balancing was reverted).
+    """
+    answer = assign(
+        "sticky",
+        replace(
+            group,
+            members=[replace(m, user_owned=None, user_generation=None) for m in group.members],
+        ),
+    )
     load = {member: len(held) for member, held in answer.items()}
     for member in group.members:
         for other, held in answer.items():
-            assert not any(p.topic in member.topics for p in held) or load[other] <= load[member.member_id] + 1
+            assert (
+                not any(p.topic in member.topics for p in held)
+                or load[other] <= load[member.member_id] + 1
+            )
 
 
 @pytest.mark.parametrize("name", CLIENT_ASSIGNORS)
 @quick
 @given(group=groups(), seed=st.integers(0, 1000))
-def test_the_order_of_members_topics_and_claims_makes_no_difference(name: str, group: Group, seed: int) -> None:
-    """Up to nine members hardly ever share a bucket; those that do keep their order here, as in Kafka that one shows."""
+def test_the_order_of_members_topics_and_claims_makes_no_difference(
+    name: str, group: Group, seed: int
+) -> None:
+    """Up to nine members hardly ever share a bucket; those that do keep their order here, as in
+    Kafka that one shows.
+    """
     chance = random.Random(seed)
     members = [
-        replace(m, owned=tuple(chance.sample(m.owned, len(m.owned))), topics=tuple(chance.sample(m.topics, len(m.topics))))
+        replace(
+            m,
+            owned=tuple(chance.sample(m.owned, len(m.owned))),
+            topics=tuple(chance.sample(m.topics, len(m.topics))),
+        )
         for m in group.members
     ]
     by_id = {member.member_id: member for member in members}
@@ -174,7 +226,9 @@ def test_the_order_of_members_topics_and_claims_makes_no_difference(name: str, g
     topics = dict(chance.sample(sorted(group.topics.items()), len(group.topics)))
     one = assign(name, group)
     other = client_assignor(name).assign(topics, mixed, group.replica_racks)
-    assert {m: sorted(held) for m, held in one.items()} == {m: sorted(held) for m, held in other.items()}
+    assert {m: sorted(held) for m, held in one.items()} == {
+        m: sorted(held) for m, held in other.items()
+    }
 
 
 @pytest.mark.parametrize("name", CLIENT_ASSIGNORS)

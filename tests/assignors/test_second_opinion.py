@@ -1,4 +1,6 @@
-"""kafka-python's assignors as a second opinion: the same answers where it follows Kafka exactly, the same loads where only nearly."""
+"""kafka-python's assignors as a second opinion: the same answers where it follows Kafka exactly,
+the same loads where only nearly.
+"""
 
 from __future__ import annotations
 
@@ -38,15 +40,25 @@ class Metadata:
 class Member:
     """A member as the leader reads it from the JoinGroup answer."""
 
-    def __init__(self, member_id: str, topics: tuple[str, ...], owned: tuple[Partition, ...]) -> None:
+    def __init__(
+        self, member_id: str, topics: tuple[str, ...], owned: tuple[Partition, ...]
+    ) -> None:
         self.member_id = member_id
         self.group_instance_id = None
         held: dict[str, list[int]] = {}
         for p in owned:
             held.setdefault(p.topic, []).append(p.number)
-        parts = [ConsumerProtocolSubscription.TopicPartition(topic=topic, partitions=sorted(numbers)) for topic, numbers in held.items()]
+        parts = [
+            ConsumerProtocolSubscription.TopicPartition(topic=topic, partitions=sorted(numbers))
+            for topic, numbers in held.items()
+        ]
         self.metadata: Any = ConsumerProtocolSubscription(
-            version=2, topics=sorted(topics), user_data=b"", owned_partitions=parts, generation_id=7 if owned else -1)
+            version=2,
+            topics=sorted(topics),
+            user_data=b"",
+            owned_partitions=parts,
+            generation_id=7 if owned else -1,
+        )
 
 
 def theirs(assignor: Any, group: Group, claims: bool = False) -> Assignment:
@@ -59,13 +71,18 @@ def theirs(assignor: Any, group: Group, claims: bool = False) -> Assignment:
 
 
 def _entries(assigned: Any) -> list[tuple[str, list[int]]]:
-    return [(e[0], list(e[1])) if isinstance(e, tuple) else (e.topic, list(e.partitions)) for e in assigned.assigned_partitions]
+    return [
+        (e[0], list(e[1])) if isinstance(e, tuple) else (e.topic, list(e.partitions))
+        for e in assigned.assigned_partitions
+    ]
 
 
 def ours(name: str, group: Group) -> Assignment:
     from dataclasses import replace
 
-    return client_assignor(name).assign(group.topics, [replace(m, instance_id=None) for m in group.members])
+    return client_assignor(name).assign(
+        group.topics, [replace(m, instance_id=None) for m in group.members]
+    )
 
 
 def sets(answer: Assignment) -> dict[str, list[Partition]]:
@@ -87,14 +104,25 @@ def test_round_robin_agrees_with_kafka_python(group: Group) -> None:
 @quick
 @given(group=groups(equal=True, racks=False))
 def test_cooperative_sticky_ends_with_the_same_loads_as_kafka_python(group: Group) -> None:
-    """kafka-python knows one algorithm for all subscriptions, so who has the extra partition may differ, and what is withheld too."""
+    """kafka-python knows one algorithm for all subscriptions, so who has the extra partition may
+    differ, and what is withheld too.
+    """
     from dataclasses import replace
 
     ends = []
-    for answer_of in (lambda g: ours("cooperative-sticky", g), lambda g: theirs(CooperativeStickyAssignor(), g, claims=True)):
+    for answer_of in (
+        lambda g: ours("cooperative-sticky", g),
+        lambda g: theirs(CooperativeStickyAssignor(), g, claims=True),
+    ):
         now = group
         for _ in range(3):
             answer = answer_of(now)
-            now = replace(now, members=[replace(m, owned=tuple(answer[m.member_id]), owned_generation=7) for m in now.members])
+            now = replace(
+                now,
+                members=[
+                    replace(m, owned=tuple(answer[m.member_id]), owned_generation=7)
+                    for m in now.members
+                ],
+            )
         ends.append(sorted(len(held) for held in answer.values()))
     assert ends[0] == ends[1]

@@ -43,7 +43,10 @@ replay: [eager]
 horizon: 1m
 budgets: {longest_pause: "<= 20s", open_pauses: {limit: "<= 0", level: warn}}
 """
-BARE = "title: Nothing asked\ntopics: {orders: {partitions: 4}}\ngroup: {members: 2}\nhorizon: 30s\nreplay: [eager]\n"
+BARE = (
+    "title: Nothing asked\ntopics: {orders: {partitions: 4}}\ngroup: {members: 2}\nhorizon: "
+    "30s\nreplay: [eager]\n"
+)
 SHORTER = ("--set", "group.config.session.timeout.ms=20s")
 
 

@@ -1,4 +1,6 @@
-"""Baselines and the ratchet: saved, compared, explained; nothing overwritten that was not asked for."""
+"""Baselines and the ratchet: saved, compared, explained; nothing overwritten that was not asked
+for.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,10 @@ from checking import DEPLOY, OPEN, SHORTER, Repository
 
 from rebalsim.cli import exits
 
-RELATIVE = DEPLOY.replace('  rebalances: "== 0"', '  rebalances: "<= baseline + 5%"\n  longest_pause: {limit: "<= baseline", action: deploy}').replace(
-    '  longest_pause: "<= 40s"\n', "")
+RELATIVE = DEPLOY.replace(
+    '  rebalances: "== 0"',
+    '  rebalances: "<= baseline + 5%"\n  longest_pause: {limit: "<= baseline", action: deploy}',
+).replace('  longest_pause: "<= 40s"\n', "")
 
 
 def save(repository: Repository) -> None:
@@ -31,14 +35,30 @@ def test_a_baseline_is_small_readable_sorted_and_the_same_each_time(repository: 
 
 def test_nothing_changed_is_said(repository: Repository) -> None:
     save(repository)
-    assert repository.check("scenarios", "--baseline", "pauses.json", "--max-regression", "0%") == exits.WITHIN
+    assert (
+        repository.check("scenarios", "--baseline", "pauses.json", "--max-regression", "0%")
+        == exits.WITHIN
+    )
     assert "Against pauses.json: nothing changed" in repository.out
 
 
-def test_a_changed_setting_is_told_with_what_regressed_and_the_phases(repository: Repository) -> None:
+def test_a_changed_setting_is_told_with_what_regressed_and_the_phases(
+    repository: Repository,
+) -> None:
     save(repository)
     repository.write("scenarios/deploy.yaml", DEPLOY.replace("60s", "20s"))
-    assert repository.check("scenarios", "--baseline", "pauses.json", "--max-regression", "5%", "--only", "longest_pause") == exits.BROKEN
+    assert (
+        repository.check(
+            "scenarios",
+            "--baseline",
+            "pauses.json",
+            "--max-regression",
+            "5%",
+            "--only",
+            "longest_pause",
+        )
+        == exits.BROKEN
+    )
     told = " ".join(repository.out.split())
     assert "scenarios/deploy.yaml · as-written because its Kafka settings changed" in told
     assert re.search(r"~ rebalances 0 → 9 regressed \+9 more than 5 %", told)
@@ -50,15 +70,24 @@ def test_a_changed_setting_is_told_with_what_regressed_and_the_phases(repository
 def test_without_a_bound_a_regression_is_only_told(repository: Repository) -> None:
     save(repository)
     repository.write("scenarios/deploy.yaml", DEPLOY.replace("60s", "20s"))
-    assert repository.check("scenarios", "--baseline", "pauses.json", "--only", "longest_pause") == exits.WITHIN
+    assert (
+        repository.check("scenarios", "--baseline", "pauses.json", "--only", "longest_pause")
+        == exits.WITHIN
+    )
     assert "regressed" in repository.out and "more than" not in repository.out
 
 
-@pytest.mark.parametrize(("change", "why"), [
-    (("rate: 600/s", "rate: 900/s"), "the story changed (topics, members, handlers or script)"),
-    (("60s", "50s"), "its Kafka settings changed"), (("horizon: 4m", "seed: 7\nhorizon: 4m"), "other seeds (1 → 7)"),
-])
-def test_where_a_difference_comes_from_is_said(repository: Repository, change: tuple[str, str], why: str) -> None:
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (("rate: 600/s", "rate: 900/s"), "the story changed (topics, members, handlers or script)"),
+        (("60s", "50s"), "its Kafka settings changed"),
+        (("horizon: 4m", "seed: 7\nhorizon: 4m"), "other seeds (1 → 7)"),
+    ],
+)
+def test_where_a_difference_comes_from_is_said(
+    repository: Repository, change: tuple[str, str], why: str
+) -> None:
     save(repository)
     repository.write("scenarios/deploy.yaml", DEPLOY.replace(*change))
     repository.check("scenarios", "--baseline", "pauses.json", "--json")
@@ -71,7 +100,11 @@ def test_where_a_difference_comes_from_is_said(repository: Repository, change: t
 def test_titles_budgets_and_comments_change_no_digest(repository: Repository) -> None:
     save(repository)
     text = repository.read("pauses.json")
-    repository.write("scenarios/deploy.yaml", "# looked at again\n" + DEPLOY.replace("Rolling deploy", "Deploy").replace("<= 40s", "<= 41s"))
+    repository.write(
+        "scenarios/deploy.yaml",
+        "# looked at again\n"
+        + DEPLOY.replace("Rolling deploy", "Deploy").replace("<= 40s", "<= 41s"),
+    )
     repository.check("scenarios", "--save-baseline", "pauses.json")
     assert repository.read("pauses.json") == text
 
@@ -91,7 +124,12 @@ def test_a_changed_rebalsim_is_told_apart_from_a_changed_file(repository: Reposi
 def test_new_and_gone_stories_are_told(repository: Repository) -> None:
     save(repository)
     repository.write("scenarios/other.yaml", OPEN)
-    assert repository.check("scenarios/other.yaml", "--baseline", "pauses.json", "--max-regression", "0%") == exits.INCONCLUSIVE
+    assert (
+        repository.check(
+            "scenarios/other.yaml", "--baseline", "pauses.json", "--max-regression", "0%"
+        )
+        == exits.INCONCLUSIVE
+    )
     assert "+ longest pause" in repository.out and "new" in repository.out
     assert "- scenarios/deploy.yaml: in the baseline, and not checked" in repository.out
 
@@ -99,9 +137,15 @@ def test_new_and_gone_stories_are_told(repository: Repository) -> None:
 def test_budgets_relative_to_a_baseline(repository: Repository) -> None:
     repository.write("scenarios/deploy.yaml", RELATIVE)
     assert repository.check("scenarios") == exits.INVALID
-    assert "scenarios/deploy.yaml:19:3: This budget is relative to a baseline, and none is given" in repository.err
+    assert (
+        "scenarios/deploy.yaml:19:3: This budget is relative to a baseline, and none is given"
+        in repository.err
+    )
     assert repository.check("scenarios", "--save-baseline", "pauses.json") == exits.WITHIN
-    assert "2 budgets are relative to the baseline that is now being saved, and not judged yet" in " ".join(repository.out.split())
+    assert (
+        "2 budgets are relative to the baseline that is now being saved, and not judged yet"
+        in " ".join(repository.out.split())
+    )
     assert '"longest_pause [action deploy]": "35.' in repository.read("pauses.json")
     assert repository.check("scenarios", "--baseline", "pauses.json") == exits.WITHIN
     assert "longest_pause <= baseline [action deploy]" in repository.out
@@ -109,54 +153,95 @@ def test_budgets_relative_to_a_baseline(repository: Repository) -> None:
     assert "9 against 0 (baseline + 5%)" in " ".join(repository.out.split())
     repository.write("scenarios/new.yaml", RELATIVE)
     assert repository.check("scenarios", "--baseline", "pauses.json") == exits.INVALID
-    assert "The baseline has no rebalances of as-written in this file — save it anew with --save-baseline" in repository.err
+    assert (
+        "The baseline has no rebalances of as-written in this file — save it anew with "
+        "--save-baseline" in repository.err
+    )
 
 
-@pytest.mark.parametrize(("text", "said"), [
-    (None, "there is no such baseline"), ("", "is no baseline: it is not JSON"), ("{}", "is JSON, but no baseline of rebalsim"), ("[1]", "no baseline"),
-    ('{"baseline": 2, "rebalsim": "9", "stories": {}}', "is a baseline of another kind (version 2; this rebalsim reads 1)"),
-    ('{"baseline": 1, "rebalsim": "9"}', "is damaged (lacks 'stories')"), ('{"baseline": 1, "rebalsim": "9", "stories": {"a": {"b": 3}}}', "is damaged"),
-    ("CUT", "is cut off"), ('{"baseline": 1, "rebalsim": "9", "stories": {"a": {"b": {"seed": 1, "runs": 1, "story": "", "settings": "", "metrics": '
-                            '{"rebalances": "many"}, "partition_seconds_by_phase": {}}}}}', "'many' is no figure"),
-])
-def test_a_baseline_that_cannot_be_read_is_a_clear_line(repository: Repository, text: str | None, said: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (None, "there is no such baseline"),
+        ("", "is no baseline: it is not JSON"),
+        ("{}", "is JSON, but no baseline of rebalsim"),
+        ("[1]", "no baseline"),
+        (
+            '{"baseline": 2, "rebalsim": "9", "stories": {}}',
+            "is a baseline of another kind (version 2; this rebalsim reads 1)",
+        ),
+        ('{"baseline": 1, "rebalsim": "9"}', "is damaged (lacks 'stories')"),
+        ('{"baseline": 1, "rebalsim": "9", "stories": {"a": {"b": 3}}}', "is damaged"),
+        ("CUT", "is cut off"),
+        (
+            '{"baseline": 1, "rebalsim": "9", "stories": {"a": {"b": {"seed": 1, "runs": 1, '
+            '"story": "", "settings": "", "metrics": '
+            '{"rebalances": "many"}, "partition_seconds_by_phase": {}}}}}',
+            "'many' is no figure",
+        ),
+    ],
+)
+def test_a_baseline_that_cannot_be_read_is_a_clear_line(
+    repository: Repository, text: str | None, said: str
+) -> None:
     save(repository)
     whole = repository.read("pauses.json")
     if text is not None:
         repository.write("other.json", whole[: len(whole) // 2] if text == "CUT" else text)
     assert repository.check("scenarios", "--baseline", "other.json") == exits.INVALID
-    assert said in repository.err and repository.err.count("\n") == 1 and "--save-baseline" in repository.err
+    assert (
+        said in repository.err
+        and repository.err.count("\n") == 1
+        and "--save-baseline" in repository.err
+    )
 
 
 def test_a_file_that_is_no_baseline_is_not_overwritten(repository: Repository) -> None:
-    assert repository.check("scenarios", "--save-baseline", "scenarios/deploy.yaml") == exits.INVALID
-    assert "is not overwritten" in repository.err and repository.read("scenarios/deploy.yaml") == DEPLOY
+    assert (
+        repository.check("scenarios", "--save-baseline", "scenarios/deploy.yaml") == exits.INVALID
+    )
+    assert (
+        "is not overwritten" in repository.err
+        and repository.read("scenarios/deploy.yaml") == DEPLOY
+    )
 
 
-def test_saving_some_keeps_what_was_saved_of_files_that_are_still_there(repository: Repository) -> None:
+def test_saving_some_keeps_what_was_saved_of_files_that_are_still_there(
+    repository: Repository,
+) -> None:
     repository.write("scenarios/gone.yaml", OPEN)
     repository.check("scenarios", "--save-baseline", "pauses.json")
     repository.write("more/open.yaml", OPEN)
     (repository.root / "scenarios/gone.yaml").unlink()
     repository.check("more", "--save-baseline", "pauses.json")
-    assert list(json.loads(repository.read("pauses.json"))["stories"]) == ["more/open.yaml", "scenarios/deploy.yaml"]
+    assert list(json.loads(repository.read("pauses.json"))["stories"]) == [
+        "more/open.yaml",
+        "scenarios/deploy.yaml",
+    ]
 
 
 def test_nothing_is_saved_where_something_could_not_be_judged(repository: Repository) -> None:
     repository.write("scenarios/wrong.yaml", "topics: {orders: 4}\nhorizon: 1m\n")
     assert repository.check("scenarios", "--save-baseline", "pauses.json") == exits.INVALID
-    assert "pauses.json: not written, because not every scenario could be judged" in repository.err and not (repository.root / "pauses.json").exists()
+    assert (
+        "pauses.json: not written, because not every scenario could be judged" in repository.err
+        and not (repository.root / "pauses.json").exists()
+    )
 
 
-def test_a_folder_that_is_not_there_is_told_and_what_was_there_stays(repository: Repository) -> None:
+def test_a_folder_that_is_not_there_is_told_and_what_was_there_stays(
+    repository: Repository,
+) -> None:
     assert repository.check("scenarios", "--save-baseline", "none/pauses.json") == exits.INVALID
     assert "none/pauses.json: cannot be written" in repository.err
     assert [p.name for p in repository.root.iterdir()] == ["scenarios"]
 
 
-# ------------------------------------------------------------------------------------------------ the ratchet
+# -------------------------------------------------------------------------------------- the ratchet
 
-LOOSE = DEPLOY[: DEPLOY.index("budgets:")] + """\
+LOOSE = (
+    DEPLOY[: DEPLOY.index("budgets:")]
+    + """\
 budgets:                        # what a deploy may cost
   longest_pause: "<= 2m"        # generous
   rebalances: ["<= 12", ">= 0", "< 100"]
@@ -166,13 +251,20 @@ budgets:                        # what a deploy may cost
   partition_seconds: "<= 420.8s"
   settle_time: "<= 1 × as-written"
 """
+)
 
 
-def test_update_tightens_budgets_in_the_text_and_leaves_everything_else(repository: Repository) -> None:
+def test_update_tightens_budgets_in_the_text_and_leaves_everything_else(
+    repository: Repository,
+) -> None:
     repository.write("scenarios/deploy.yaml", LOOSE)
     assert repository.check("scenarios", "--update") == exits.WITHIN
     before, after = LOOSE.splitlines(), repository.read("scenarios/deploy.yaml").splitlines()
-    changed = {old.strip(): re.sub(r"70\d\d", "70xx", new.strip()) for old, new in zip(before, after, strict=True) if old != new}
+    changed = {
+        old.strip(): re.sub(r"70\d\d", "70xx", new.strip())
+        for old, new in zip(before, after, strict=True)
+        if old != new
+    }
     assert changed == {
         'longest_pause: "<= 2m"        # generous': 'longest_pause: "<= 35.1s"        # generous',
         'rebalances: ["<= 12", ">= 0", "< 100"]': 'rebalances: ["<= 0", ">= 0", "< 1"]',
@@ -181,7 +273,9 @@ def test_update_tightens_budgets_in_the_text_and_leaves_everything_else(reposito
         'rebalancing_share: "≤ 50%"': 'rebalancing_share: "≤ 0%"',
     }
     assert "scenarios/deploy.yaml:19: longest_pause 2m → 35.1s" in repository.err
-    assert repository.check("scenarios", "--update") == exits.WITHIN and repository.err == ""          # nothing is left to tighten
+    assert (
+        repository.check("scenarios", "--update") == exits.WITHIN and repository.err == ""
+    )  # nothing is left to tighten
     assert repository.read("scenarios/deploy.yaml").splitlines() == after
 
 
@@ -190,14 +284,25 @@ def test_update_loosens_nothing_and_leaves_what_is_broken_or_open(repository: Re
     repository.write("scenarios/deploy.yaml", broken)
     repository.write("scenarios/open.yaml", OPEN)
     assert repository.check("scenarios", "--update") == exits.BROKEN
-    assert 'rebalances: "<= 1"' in repository.read("scenarios/deploy.yaml") and repository.read("scenarios/open.yaml") == OPEN
+    assert (
+        'rebalances: "<= 1"' in repository.read("scenarios/deploy.yaml")
+        and repository.read("scenarios/open.yaml") == OPEN
+    )
 
 
 def test_a_budget_for_several_variants_is_as_tight_as_its_worst(repository: Repository) -> None:
-    repository.write("scenarios/deploy.yaml", LOOSE.replace("[as-written]", "[eager, cooperative]").replace("  group.instance.id: \"{name}\"\n", "").replace(
-        "1 × as-written", "9 × eager"))
+    repository.write(
+        "scenarios/deploy.yaml",
+        LOOSE.replace("[as-written]", "[eager, cooperative]")
+        .replace('  group.instance.id: "{name}"\n', "")
+        .replace("1 × as-written", "9 × eager"),
+    )
     repository.check("scenarios", "--json")
-    worst = max(b["observed"] for b in json.loads(repository.out)["stories"][0]["budgets"] if b["metric"] == "longest_pause")
+    worst = max(
+        b["observed"]
+        for b in json.loads(repository.out)["stories"][0]["budgets"]
+        if b["metric"] == "longest_pause"
+    )
     repository.check("scenarios", "--update")
     found = re.search(r'longest_pause: "<= ([\d.]+)s"', repository.read("scenarios/deploy.yaml"))
     assert found is not None and worst <= float(found[1]) * 1e6 < worst * 1.02

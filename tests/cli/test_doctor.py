@@ -1,4 +1,6 @@
-"""The doctor finds what is there, says what to do about what is not, and fails only where the core does."""
+"""The doctor finds what is there, says what to do about what is not, and fails only where the
+core does.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,16 @@ ROOT = Path(__file__).parents[2]
 def test_all_is_told_and_the_core_is_fine(capsys: pytest.CaptureFixture[str]) -> None:
     assert code_of(["doctor"]) == exits.WITHIN
     text = capsys.readouterr().out
-    for name in ("rebalsim", "Python", *doctor.CORE, *doctor.SPARK, *doctor.DEV, "Java", "Chromium", "stories"):
+    for name in (
+        "rebalsim",
+        "Python",
+        *doctor.CORE,
+        *doctor.SPARK,
+        *doctor.DEV,
+        "Java",
+        "Chromium",
+        "stories",
+    ):
         assert re.search(rf"^  \S+ +{re.escape(name)} ", text, re.MULTILINE), name
 
 
@@ -32,19 +43,31 @@ def test_the_lists_are_those_of_the_project() -> None:
         return sorted(re.split(r"[<>=!\[ ]", r)[0].lower() for r in requirements)
 
     assert names(project["dependencies"]) == sorted(n.lower() for n in doctor.CORE)
-    assert names(project["optional-dependencies"]["spark"]) == sorted(n.lower() for n in doctor.SPARK)
-    stubs = [n for n in names(project["optional-dependencies"]["dev"]) if not n.startswith("types-")]
+    assert names(project["optional-dependencies"]["spark"]) == sorted(
+        n.lower() for n in doctor.SPARK
+    )
+    stubs = [
+        n for n in names(project["optional-dependencies"]["dev"]) if not n.startswith("types-")
+    ]
     assert [n for n in stubs if n not in {d.lower() for d in doctor.DEV}] == []
 
 
-def test_something_the_core_needs_is_missing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_something_the_core_needs_is_missing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setitem(doctor.CORE, "simpy", ("no_such_module", "the simulation"))
     assert code_of(["doctor"]) == exits.INVALID
     text = capsys.readouterr().out
-    assert "MISSING simpy" in text and "rebalsim cannot work without simpy." in text and "pip install" in text
+    assert (
+        "MISSING simpy" in text
+        and "rebalsim cannot work without simpy." in text
+        and "pip install" in text
+    )
 
 
-def test_something_optional_is_missing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_something_optional_is_missing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setitem(doctor.SPARK, "pyspark", ("no_such_module", "sweeps"))
     assert code_of(["doctor"]) == exits.WITHIN
     text = capsys.readouterr().out
@@ -52,14 +75,18 @@ def test_something_optional_is_missing(monkeypatch: pytest.MonkeyPatch, capsys: 
     assert "cannot start without what is missing above" in text
 
 
-def test_java_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_java_is_not_there(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     assert code_of(["doctor"]) == exits.WITHIN
     text = capsys.readouterr().out
     assert f"JAVA_HOME is {tmp_path}" in text and "openjdk-17" in text
 
 
-def test_java_is_too_old(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_java_is_too_old(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     java = tmp_path / "bin" / "java"
     java.parent.mkdir()
     java.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\" 2019-01-15' >&2\n")
@@ -82,7 +109,7 @@ def test_json_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     assert document["schema_version"] == 1 and document["ok"] is True
     by_name = {check["name"]: check for check in document["checks"]}
     assert by_name["simpy"]["needed"] is True and by_name["pyspark"]["needed"] is False
-    assert by_name["start"]["ok"] in (None, False)      # not tried is not found
+    assert by_name["start"]["ok"] in (None, False)  # not tried is not found
 
 
 def test_it_imports_nothing_that_it_only_looks_for() -> None:
@@ -91,12 +118,15 @@ def test_it_imports_nothing_that_it_only_looks_for() -> None:
         "import sys\n"
         "from rebalsim.cli.main import code_of\n"
         "code_of(['doctor'])\n"
-        "print([m for m in ('simpy', 'rich', 'pydantic', 'pyspark', 'pyarrow', 'pytest', 'yaml') if m in sys.modules])\n"
+        "print([m for m in ('simpy', 'rich', 'pydantic', 'pyspark', 'pyarrow', 'pytest', 'yaml') "
+        "if m in sys.modules])\n"
     )
     best = 9.0
     for _ in range(3):
         began = time.perf_counter()
-        told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=True)
+        told = subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=True
+        )
         best = min(best, time.perf_counter() - began)
         assert told.stdout.rstrip().endswith("[]")
         if best < 0.5:
@@ -107,6 +137,12 @@ def test_it_imports_nothing_that_it_only_looks_for() -> None:
 @pytest.mark.spark
 def test_spark_is_really_started() -> None:
     """In a process of its own: it stops its session, and this one's may be somebody else's."""
-    told = subprocess.run([sys.executable, "-m", "rebalsim", "doctor", "--spark"], capture_output=True, text=True, cwd=ROOT, check=False)
+    told = subprocess.run(
+        [sys.executable, "-m", "rebalsim", "doctor", "--spark"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
+    )
     assert told.returncode == exits.WITHIN
     assert "counted to 10" in told.stdout and told.stderr == ""

@@ -1,4 +1,6 @@
-"""The catalogue is complete, every term is found under any spelling, and all of it is right in 80 columns."""
+"""The catalogue is complete, every term is found under any spelling, and all of it is right in
+80 columns.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ def test_a_phase_names_only_events_that_exist(name: str) -> None:
     """CamelCase words in what a trace shows are its events or Kafka's requests and states."""
     kafka = {"PreparingRebalance", "OffsetCommit"}
     named = re.findall(r"\b[A-Z][a-z]+(?:[A-Z][a-z]+)+\b", PHASES_EXPLAINED[name].shows)
-    assert named and [word for word in named if word not in EVENT_CLASSES and word not in kafka] == []
+    assert (
+        named and [word for word in named if word not in EVENT_CLASSES and word not in kafka] == []
+    )
 
 
 @pytest.mark.parametrize("name", PHASES)
@@ -47,14 +51,24 @@ def test_a_phase_has_all_its_sections(name: str, capsys: pytest.CaptureFixture[s
 
 def test_a_rule_is_told_with_its_example_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     text = said(capsys, "session-under-three-heartbeats")
-    assert "\nWhy it hurts\n" in text and "\nWhat to write instead\n" in text and "\nSource\n" in text
+    assert (
+        "\nWhy it hurts\n" in text and "\nWhat to write instead\n" in text and "\nSource\n" in text
+    )
     assert "  heartbeat.interval.ms: 5s     # → 3s" in text
 
 
-def test_the_list_names_every_rule_phase_metric_and_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_list_names_every_rule_phase_metric_and_exit_code(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     text = said(capsys)
     words = re.split(r"[\s,]+", text)
-    for term in (*(c.rule.id for c in RULES), *PHASES, *METRICS, *WORDS, *(f"exit-{code}" for code in exits.MEANINGS)):
+    for term in (
+        *(c.rule.id for c in RULES),
+        *PHASES,
+        *METRICS,
+        *WORDS,
+        *(f"exit-{code}" for code in exits.MEANINGS),
+    ):
         assert term in words, term
 
 
@@ -111,7 +125,9 @@ def test_a_term_that_is_nothing_like_any(capsys: pytest.CaptureFixture[str]) -> 
     assert "`rebalsim explain` lists the terms" in capsys.readouterr().err
 
 
-def test_a_file_goes_to_the_file_form_with_all_its_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_goes_to_the_file_form_with_all_its_options(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     @click.command()
     @click.argument("file")
     @click.option("--partition")
@@ -124,17 +140,24 @@ def test_a_file_goes_to_the_file_form_with_all_its_options(tmp_path: Path, monke
     module.command = stand_in  # type: ignore[attr-defined]
     module.__spec__ = types.SimpleNamespace()  # type: ignore[assignment]
     monkeypatch.setitem(sys.modules, FILE_FORM, module)
-    story = tmp_path / "barrier"          # a file named like a term is a file
+    story = tmp_path / "barrier"  # a file named like a term is a file
     story.write_text("title: x\n")
-    assert code_of(["explain", str(story), "--partition", "orders-3", "--at", "41s"]) == exits.INCONCLUSIVE
+    assert (
+        code_of(["explain", str(story), "--partition", "orders-3", "--at", "41s"])
+        == exits.INCONCLUSIVE
+    )
     assert capsys.readouterr().out == "barrier orders-3 41s\n"
-    assert code_of(["explain", "scale-out", "--partition", "orders-3"]) == exits.INCONCLUSIVE      # options make it a story's name
+    assert (
+        code_of(["explain", "scale-out", "--partition", "orders-3"]) == exits.INCONCLUSIVE
+    )  # options make it a story's name
 
 
 def test_terms_are_completed() -> None:
     from rebalsim.cli.explain import command
 
-    found = command.shell_complete(click.Context(command), "")      # options only here; the argument completes below
+    found = command.shell_complete(
+        click.Context(command), ""
+    )  # options only here; the argument completes below
     assert isinstance(found, list)
     argument = command.params[0]
     assert "barrier" in [c.value for c in argument.shell_complete(click.Context(command), "barr")]
@@ -151,17 +174,29 @@ def test_metrics_lists_all_that_can_be_budgeted(capsys: pytest.CaptureFixture[st
 def test_every_action_and_block_says_what_it_takes(capsys: pytest.CaptureFixture[str]) -> None:
     for name, section in DEEDS.items():
         text = said(capsys, name)
-        assert f"{name} (action of the script)\n" in text and section.doc and all(f"\n  {key} " in text for key in section.fields if "." not in key)
+        assert (
+            f"{name} (action of the script)\n" in text
+            and section.doc
+            and all(f"\n  {key} " in text for key in section.fields if "." not in key)
+        )
     assert "\n  per_batch " in said(capsys, "handler")
 
 
-@pytest.mark.parametrize(("term", "parts"), [
-    ("ready_when", ["key of rolling_bounce, deploy", "One of started or assigned. Default: started."]),
-    ("max-unavailable", ["Write a number such as 1, or a percentage such as 25%."]),
-    ("rate", ["key of topic", "key of set_rate"]),
-    ("surge", ["surge (word)", "key of rolling_bounce, deploy"]),
-])
-def test_a_key_of_the_language_is_a_term(term: str, parts: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("term", "parts"),
+    [
+        (
+            "ready_when",
+            ["key of rolling_bounce, deploy", "One of started or assigned. Default: started."],
+        ),
+        ("max-unavailable", ["Write a number such as 1, or a percentage such as 25%."]),
+        ("rate", ["key of topic", "key of set_rate"]),
+        ("surge", ["surge (word)", "key of rolling_bounce, deploy"]),
+    ],
+)
+def test_a_key_of_the_language_is_a_term(
+    term: str, parts: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     text = " ".join(said(capsys, term).split())
     assert [part for part in parts if part not in text] == []
 
@@ -171,9 +206,14 @@ def test_every_key_of_the_language_is_found() -> None:
         assert [key for key in section.fields if not find(key)] == []
 
 
-def test_a_chain_of_the_consumer_protocol_says_that_it_is_one_sample_of_many(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_chain_of_the_consumer_protocol_says_that_it_is_one_sample_of_many(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert code_of(["explain", "scale-out", "--replay", "consumer"]) == 0
     told = " ".join(capsys.readouterr().out.split())
-    assert "This is seed 1 of the consumer protocol, one sample: over 20 seeds the longest pause is" in told
+    assert (
+        "This is seed 1 of the consumer protocol, one sample: over 20 seeds the longest pause is"
+        in told
+    )
     assert code_of(["explain", "scale-out", "--variant", "eager"]) == 0
     assert "one sample" not in capsys.readouterr().out

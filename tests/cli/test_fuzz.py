@@ -1,4 +1,6 @@
-"""The fuzz command in short: broken files end in a load or in problems; a worker that hangs or dies is found out."""
+"""The fuzz command in short: broken files end in a load or in problems; a worker that hangs or
+dies is found out.
+"""
 
 from __future__ import annotations
 
@@ -65,20 +67,33 @@ class Worker:
         pass
 
 
-@pytest.mark.parametrize(("said", "what"), [
-    ([("at", 3, None)], "hangs"), ([("at", 3, None), EOFError()], "the worker died (exit code -9)"),
-])
-def test_a_worker_that_hangs_or_dies_is_a_failure_of_its_file(said: list[object], what: str) -> None:
+@pytest.mark.parametrize(
+    ("said", "what"),
+    [
+        ([("at", 3, None)], "hangs"),
+        ([("at", 3, None), EOFError()], "the worker died (exit code -9)"),
+    ],
+)
+def test_a_worker_that_hangs_or_dies_is_a_failure_of_its_file(
+    said: list[object], what: str
+) -> None:
     tally = fuzz.Tally()
     assert fuzz._listen(Hanging(said), Worker(), tally, 0, 10) == 4  # type: ignore[arg-type]
     assert tally.failures[0][0] == 3 and what in tally.failures[0][1]
 
 
-def test_a_problem_outside_the_file_or_without_a_way_out_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_problem_outside_the_file_or_without_a_way_out_is_a_failure(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     from rebalsim.domain.errors import Problem, ProblemsError
     from rebalsim.scenario import load
 
-    for problem in (Problem("x", 99, 1, "bad — mend it"), Problem("x", 1, 1, "bad"), Problem("x", 1, 1, "b\x07d — mend it")):
+    for problem in (
+        Problem("x", 99, 1, "bad — mend it"),
+        Problem("x", 1, 1, "bad"),
+        Problem("x", 1, 1, "b\x07d — mend it"),
+    ):
+
         def refuse(*_: object, problem: Problem = problem) -> None:
             raise ProblemsError((problem,))
 

@@ -1,4 +1,6 @@
-"""`rebalsim migrate`: what becomes of a group's settings and pauses on the way to the consumer protocol."""
+"""`rebalsim migrate`: what becomes of a group's settings and pauses on the way to the consumer
+protocol.
+"""
 
 from __future__ import annotations
 
@@ -25,11 +27,20 @@ horizon: 3m
 """
 
 
-def test_settings_pauses_and_the_migration_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_settings_pauses_and_the_migration_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "to-consumer.yaml"
     assert code_of(["migrate", "scale-out", "--out", str(out)]) == 0
     told = capsys.readouterr().out
-    for words in ("session.timeout.ms", "refused by clients, moved to the brokers: 45s → 45s", "silently ignored: 3s → none", "before", "during", "after"):
+    for words in (
+        "session.timeout.ms",
+        "refused by clients, moved to the brokers: 45s → 45s",
+        "silently ignored: 3s → none",
+        "before",
+        "during",
+        "after",
+    ):
         assert words in told
     assert all(len(line) <= 80 or str(out) in line for line in told.splitlines())
     assert load_scenario(str(out)).scenario().script[0].id == "to-consumer-1"
@@ -37,7 +48,10 @@ def test_settings_pauses_and_the_migration_are_told(tmp_path: Path, capsys: pyte
 
 def test_brokers_and_clients_that_are_too_old_are_upgraded_first() -> None:
     road = road_of(OLD, "old.yaml")
-    assert [step.split(" to ")[0] for step in road.steps] == ["Upgrade the brokers from Kafka 3.9", "Upgrade Java 3.9"]
+    assert [step.split(" to ")[0] for step in road.steps] == [
+        "Upgrade the brokers from Kafka 3.9",
+        "Upgrade Java 3.9",
+    ]
     assert road.before.cluster.kafka == "3.9"
     assert {c.config.group_protocol for g in road.after.groups for c in g.consumers} == {"consumer"}
 
@@ -71,31 +85,51 @@ replay: as-written
 """
 
 
-def test_a_fleet_of_java_and_librdkafka_on_old_brokers_reads_what_it_comes_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_fleet_of_java_and_librdkafka_on_old_brokers_reads_what_it_comes_to(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "fleet.yaml"
     file.write_bytes(FLEET)
     assert code_of(["migrate", str(file), "--out", str(tmp_path / "road.yaml")]) == 0
     told = " ".join(capsys.readouterr().out.split())
     for words in (
-        "Upgrade the brokers from Kafka 3.9 to 4.0 or later", "Upgrade Java 3.9 to 4.0 or later", "Upgrade librdkafka 2.5 to 2.12 or later",
-        "incremental_assign", "orders (orders-c0 … orders-c2, Java 3.9)", "billing (billing-c0, billing-c1, librdkafka 2.5)",
-        "30s → 45s", "10s → 45s", "45s is the least", "cooperative-sticky → uniform", "range, roundrobin → uniform", "it is refused itself",
-        "rolling-bounce-1, orders", "billing-deploy, billing", "What surprises people",
+        "Upgrade the brokers from Kafka 3.9 to 4.0 or later",
+        "Upgrade Java 3.9 to 4.0 or later",
+        "Upgrade librdkafka 2.5 to 2.12 or later",
+        "incremental_assign",
+        "orders (orders-c0 … orders-c2, Java 3.9)",
+        "billing (billing-c0, billing-c1, librdkafka 2.5)",
+        "30s → 45s",
+        "10s → 45s",
+        "45s is the least",
+        "cooperative-sticky → uniform",
+        "range, roundrobin → uniform",
+        "it is refused itself",
+        "rolling-bounce-1, orders",
+        "billing-deploy, billing",
+        "What surprises people",
     ):
         assert words in told, words
 
 
 def test_each_kind_of_member_has_its_own_settings_before_and_after() -> None:
     road = road_of(FLEET, "fleet.yaml")
-    assert [(kind.group, kind.client, len(kind.members)) for kind in road.kinds] == [("orders", "Java 3.9", 3), ("billing", "librdkafka 2.5", 2)]
-    assert [next(f.before for f in kind.fates if f.key == "partition.assignment.strategy") for kind in road.kinds] == \
-        ["cooperative-sticky", "range, roundrobin"]
+    assert [(kind.group, kind.client, len(kind.members)) for kind in road.kinds] == [
+        ("orders", "Java 3.9", 3),
+        ("billing", "librdkafka 2.5", 2),
+    ]
+    assert [
+        next(f.before for f in kind.fates if f.key == "partition.assignment.strategy")
+        for kind in road.kinds
+    ] == ["cooperative-sticky", "range, roundrobin"]
     assert {a.id for a in road.during.script} == {"to-consumer-1", "to-consumer-2"}
     assert {c.config.group_protocol for g in road.during.groups for c in g.consumers} == {"classic"}
 
 
 def test_a_client_that_cannot_go_there_is_named() -> None:
-    with pytest.raises(InputError, match=r"sarama 1\.60 \(in group\) does not speak the consumer protocol"):
+    with pytest.raises(
+        InputError, match=r"sarama 1\.60 \(in group\) does not speak the consumer protocol"
+    ):
         road_of(b"topics: {t: 3}\ngroup: {members: 2, client: sarama}\nreplay: [eager]", "s.yaml")
 
 
@@ -107,32 +141,55 @@ def test_a_story_that_only_comes_to_the_consumer_protocol_is_a_sample_too() -> N
 
 
 def test_the_road_is_written_as_one_would_write_it() -> None:
-    """A title from the file's name where the story has none, a line for each topic, group and action, and quotes only where they are needed."""
+    """A title from the file's name where the story has none, a line for each topic, group and
+    action, and quotes only where they are needed.
+    """
     text = road_of(FLEET, "deploys/fleet.yaml").text
     lines = text.splitlines()
     assert "  orders: {partitions: 12, rate: 600/s}" in lines
-    assert [line.split(", ")[1] for line in lines if line.startswith("  - {at: ")] == ["id: to-consumer-1", "id: to-consumer-2"]
-    assert lines[0] == 'title: "fleet: to the consumer protocol"' and story_of(text.encode(), "road").check().title == "fleet: to the consumer protocol"
+    assert [line.split(", ")[1] for line in lines if line.startswith("  - {at: ")] == [
+        "id: to-consumer-1",
+        "id: to-consumer-2",
+    ]
+    assert (
+        lines[0] == 'title: "fleet: to the consumer protocol"'
+        and story_of(text.encode(), "road").check().title == "fleet: to the consumer protocol"
+    )
 
 
-def test_what_each_action_costs_in_sum_is_told_before_and_after(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_each_action_costs_in_sum_is_told_before_and_after(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     story = tmp_path / "bounce.yaml"
-    story.write_text("topics: {orders: 4}\ngroup: {members: 2}\nscript: [{at: 1m, id: bounce, rolling_bounce: {down: 5s}}]\nhorizon: 3m\n", encoding="utf-8")
+    story.write_text(
+        "topics: {orders: 4}\ngroup: {members: 2}\nscript: [{at: 1m, id: bounce, rolling_bounce: "
+        "{down: 5s}}]\nhorizon: 3m\n",
+        encoding="utf-8",
+    )
     assert code_of(["migrate", str(story), "--to", "consumer"]) == 0
     told = capsys.readouterr().out
     assert "The longest pause of each action" in told
-    row = told.split("Partition-seconds of each action of the script")[1].split("\n\n")[1].splitlines()[1]
+    row = (
+        told.split("Partition-seconds of each action of the script")[1]
+        .split("\n\n")[1]
+        .splitlines()[1]
+    )
     assert row.split()[0] == "bounce" and row.count(" s") >= 2
 
 
 def table_of(told: str, title: str) -> dict[str, list[str]]:
-    """The rows of the first table under a title, by name; columns are two blanks apart, and a spread stands below its median."""
+    """The rows of the first table under a title, by name; columns are two blanks apart, and a
+    spread stands below its median.
+    """
     found: dict[str, list[str]] = {}
     for row in told.split(title)[1].split("\n\n")[1].splitlines()[1:]:
         cells = re.split(r" {2,}", row.strip())
         if row.startswith("   "):
             last = found[list(found)[-1]]
-            last[:] = [f"{cell} {cells.pop(0)}" if place >= len(last) - len(cells) else cell for place, cell in enumerate(last)]
+            last[:] = [
+                f"{cell} {cells.pop(0)}" if place >= len(last) - len(cells) else cell
+                for place, cell in enumerate(last)
+            ]
         else:
             found[cells[0]] = cells[1:]
     return found
@@ -146,26 +203,49 @@ def migrated(tmp_path: Path, capsys: pytest.CaptureFixture[str], story: str) -> 
 
 
 def test_before_and_after_are_told_over_the_same_seeds_each_at_another_moment_between_two_heartbeats(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    told = migrated(tmp_path, capsys, "topics: {orders: 4}\ngroup: {members: 2}\nscript: [{at: 1m, crash: c1}]\nhorizon: 3m\nreplay: [cooperative]\n")
+    told = migrated(
+        tmp_path,
+        capsys,
+        "topics: {orders: 4}\ngroup: {members: 2}\nscript: [{at: 1m, crash: c1}]\nhorizon: "
+        "3m\nreplay: [cooperative]\n",
+    )
     rows = table_of(told, "median of 20 seeds (p95, worst)")
     before, _, after = rows["longest pause"]
     assert re.fullmatch(r"4[2-8]\.\d s \(4[2-8]\.\d s, 4[2-8]\.\d s\)", before)
     assert re.fullmatch(r"4\d\.\d s \(4\d\.\d s, (4\d|50)\.\d s\)", after)
 
 
-def test_what_the_start_costs_is_told_by_itself_and_is_in_no_sum(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Under the consumer protocol the first member is given everything and hands on: nothing that a deploy costs, as little as the classic wait is."""
-    told = migrated(tmp_path, capsys, "topics: {orders: {partitions: 4, rate: 40/s}}\ngroup: {members: 2}\nhorizon: 1m\nreplay: [cooperative]\n")
+def test_what_the_start_costs_is_told_by_itself_and_is_in_no_sum(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Under the consumer protocol the first member is given everything and hands on: nothing
+    that a deploy costs, as little as the classic wait is.
+    """
+    told = migrated(
+        tmp_path,
+        capsys,
+        "topics: {orders: {partitions: 4, rate: 40/s}}\ngroup: {members: 2}\nhorizon: "
+        "1m\nreplay: [cooperative]\n",
+    )
     rows = table_of(told, "once the group has settled")
     assert rows["partition-seconds"][0] == rows["partition-seconds"][2] == "0 s"
-    assert rows["start: time to begin"][0] == "6.00 s" and float(rows["start: time to begin"][2].split()[0]) > 9
-    assert rows["start: partition-seconds"][0] == "0 s" and float(rows["start: partition-seconds"][2].split()[0]) > 5
+    assert (
+        rows["start: time to begin"][0] == "6.00 s"
+        and float(rows["start: time to begin"][2].split()[0]) > 9
+    )
+    assert (
+        rows["start: partition-seconds"][0] == "0 s"
+        and float(rows["start: partition-seconds"][2].split()[0]) > 5
+    )
 
 
 def test_who_does_not_come_back_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    """A static pod that returns before its killed life's session is over is refused for good there, and costs no pauses any more."""
+    """A static pod that returns before its killed life's session is over is refused for good
+    there, and costs no pauses any more.
+    """
     assert code_of(["migrate", "static-crash-loop"]) == 0
     told = capsys.readouterr().out
     rows = table_of(told, "once the group has settled")
@@ -174,5 +254,9 @@ def test_who_does_not_come_back_is_named(capsys: pytest.CaptureFixture[str]) -> 
     assert rows["start: time to begin"][:2] == ["6.00 s", "6.00 s"]
 
 
-def test_upgrades_are_said_not_to_be_in_the_deploy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "the upgrades that come first are not in it" in " ".join(migrated(tmp_path, capsys, OLD.decode()).split())
+def test_upgrades_are_said_not_to_be_in_the_deploy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "the upgrades that come first are not in it" in " ".join(
+        migrated(tmp_path, capsys, OLD.decode()).split()
+    )

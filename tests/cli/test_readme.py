@@ -18,7 +18,9 @@ def test_the_readme_shows_what_the_main_job_prints(monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("NO_COLOR", "1")
-    printed = CliRunner().invoke(door, ["run", "scenarios/scale-out.yaml"], standalone_mode=False).stdout
+    printed = (
+        CliRunner().invoke(door, ["run", "scenarios/scale-out.yaml"], standalone_mode=False).stdout
+    )
     blocks = re.findall(r"^```\n(.*?)\n```$", README, re.DOTALL | re.MULTILINE)
     assert printed.strip() in [block.strip() for block in blocks]
 

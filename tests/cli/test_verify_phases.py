@@ -1,4 +1,6 @@
-"""`verify --phases`: a recording's pauses against its replay's, a line a file and a table over all."""
+"""`verify --phases`: a recording's pauses against its replay's, a line a file and a table
+over all.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,13 @@ def test_text_and_json_say_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     assert [line.split(": ")[0] for line in each] == FILES and whole.startswith("2 recordings: ")
     assert code_of(["verify", "--phases", "--json", *FILES]) == 0
     told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [d["kind"] for d in told] == ["phases", "phases"] and all(d["right"] <= d["found"] <= d["pauses"] for d in told)
-    assert f" {sum(d['pauses'] for d in told)} pauses, {sum(d['found'] for d in told)} found, {sum(d['right'] for d in told)} of the right length" in whole
+    assert [d["kind"] for d in told] == ["phases", "phases"] and all(
+        d["right"] <= d["found"] <= d["pauses"] for d in told
+    )
+    assert (
+        f" {sum(d['pauses'] for d in told)} pauses, {sum(d['found'] for d in told)} found, "
+        f"{sum(d['right'] for d in told)} of the right length" in whole
+    )
     rows = {line.split()[0]: line for line in table.split("\n")}
     assert set(rows) == {phase for d in told for phase in d["phases"]} and head.startswith("phase")
     for phase, row in rows.items():

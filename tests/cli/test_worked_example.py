@@ -1,4 +1,6 @@
-"""The README's worked example: a repository with three scenarios, three harmful changes, and a build that fails on the right line with the reason."""
+"""The README's worked example: a repository with three scenarios, three harmful changes, and a
+build that fails on the right line with the reason.
+"""
 
 from __future__ import annotations
 
@@ -69,14 +71,36 @@ budgets:
 FILES = {"pod-restart": RESTART, "scale-out": SCALE_OUT, "deploy": DEPLOY}
 # file → the change, the line that must be named, and what a colleague reads
 HARM = {
-    "pod-restart": (("session.timeout.ms: 60s", "session.timeout.ms: 30s"), "rebalances", (
-        "2 rounds because pod-0 joined; 1 round because pod-0's session ran out", "while pod-0 was away and nobody knew until its session ran out",
-        "a session.timeout.ms (30.0 s here) longer than its restart and a heartbeat interval would have kept its partitions where they are")),
-    "scale-out": (("[cooperative-sticky]", "[range, cooperative-sticky]"), "partitions_touched", (
-        "partitions_touched <= 3 12", "4 members offer cooperative-sticky, but another assignor of the list was chosen", "name cooperative-sticky alone")),
-    "deploy": (("max_unavailable: 1", "max_unavailable: 3"), "lag_peak", (
-        "lag_peak <= 10,000 21,0", "12 partitions stood still at once, of pod-", "stood still for 35.0 s when pod-",
-        "restarted under its static id (deploy)", "fewer restarts at once")),
+    "pod-restart": (
+        ("session.timeout.ms: 60s", "session.timeout.ms: 30s"),
+        "rebalances",
+        (
+            "2 rounds because pod-0 joined; 1 round because pod-0's session ran out",
+            "while pod-0 was away and nobody knew until its session ran out",
+            "a session.timeout.ms (30.0 s here) longer than its restart and a heartbeat interval "
+            "would have kept its partitions where they are",
+        ),
+    ),
+    "scale-out": (
+        ("[cooperative-sticky]", "[range, cooperative-sticky]"),
+        "partitions_touched",
+        (
+            "partitions_touched <= 3 12",
+            "4 members offer cooperative-sticky, but another assignor of the list was chosen",
+            "name cooperative-sticky alone",
+        ),
+    ),
+    "deploy": (
+        ("max_unavailable: 1", "max_unavailable: 3"),
+        "lag_peak",
+        (
+            "lag_peak <= 10,000 21,0",
+            "12 partitions stood still at once, of pod-",
+            "stood still for 35.0 s when pod-",
+            "restarted under its static id (deploy)",
+            "fewer restarts at once",
+        ),
+    ),
 }
 
 
@@ -94,13 +118,19 @@ def test_the_three_scenarios_keep_their_budgets(shop: Repository) -> None:
 
 
 @pytest.mark.parametrize("name", HARM)
-def test_a_harmful_change_fails_on_the_right_line_with_the_reason(shop: Repository, name: str) -> None:
+def test_a_harmful_change_fails_on_the_right_line_with_the_reason(
+    shop: Repository, name: str
+) -> None:
     (old, new), metric, sentences = HARM[name]
     text = FILES[name].replace(old, new)
     assert text != FILES[name]
     shop.write(f"deploy/{name}.yaml", text)
     assert shop.check("deploy") == exits.BROKEN
-    line = next(i for i, written in enumerate(text.splitlines(), 1) if written.strip().startswith(f"{metric}:"))
+    line = next(
+        i
+        for i, written in enumerate(text.splitlines(), 1)
+        if written.strip().startswith(f"{metric}:")
+    )
     told = " ".join(shop.out.split())
     assert f"at deploy/{name}.yaml:{line} " in told
     assert [s for s in sentences if s not in told] == []
@@ -108,7 +138,9 @@ def test_a_harmful_change_fails_on_the_right_line_with_the_reason(shop: Reposito
 
 
 def test_the_readme_shows_a_scenario_and_an_output_that_are_so(shop: Repository) -> None:
-    """Where the README has the example, its scenario is this one, and the output is what the command says."""
+    """Where the README has the example, its scenario is this one, and the output is what the
+    command says.
+    """
     if "pod-restart.yaml" not in README:
         pytest.skip("the README has no worked example yet")
     blocks = re.findall(r"```(\w*)\n(.*?)```", README, re.DOTALL)

@@ -1,4 +1,6 @@
-"""Java's hash order, held against what the real HashMap, HashSet and TimelineHashMap answered to random operations."""
+"""Java's hash order, held against what the real HashMap, HashSet and TimelineHashMap answered to
+random operations.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ def test_random_operations_leave_the_order_that_java_has() -> None:
     rows = recorded()
     for row in rows:
         table: JavaHashMap[str, int] | TimelineHashMap[str, int] = (
-            TimelineHashMap() if row["map"] == "timeline" else JavaHashMap(capacity=capacity_for(row["capacity"]))
+            TimelineHashMap()
+            if row["map"] == "timeline"
+            else JavaHashMap(capacity=capacity_for(row["capacity"]))
         )
         for what, key in row["ops"]:
             if what == "=":
@@ -54,10 +58,20 @@ def test_random_operations_leave_the_order_that_java_has() -> None:
     assert any(what == "c" for row in rows for what, _ in row["ops"])
 
 
-@pytest.mark.parametrize(("text", "expected"), [
-    ("", 0), ("range", 108280125), ("roundrobin", -128548644), ("sticky", -892259863), ("cooperative-sticky", 1843682987), ("m-a", 106241),
-    ("C0", 2125), ("é", 233), ("𝒳", 1772318),
-])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", 0),
+        ("range", 108280125),
+        ("roundrobin", -128548644),
+        ("sticky", -892259863),
+        ("cooperative-sticky", 1843682987),
+        ("m-a", 106241),
+        ("C0", 2125),
+        ("é", 233),
+        ("𝒳", 1772318),
+    ],
+)
 def test_a_string_has_the_hash_that_java_gives_it(text: str, expected: int) -> None:
     assert string_hash(text) == expected
 
@@ -77,9 +91,34 @@ def test_a_topic_id_hashes_and_sorts_by_its_signed_halves() -> None:
 
 def test_consumers_named_by_number_come_in_the_order_that_surprises() -> None:
     assert hash_ordered(["m-a", "m-b", "m-c"]) == ["m-a", "m-c", "m-b"]
-    assert hash_ordered([f"consumer-{i}" for i in (10, 11, 12)]) == ["consumer-11", "consumer-10", "consumer-12"]
+    assert hash_ordered([f"consumer-{i}" for i in (10, 11, 12)]) == [
+        "consumer-11",
+        "consumer-10",
+        "consumer-12",
+    ]
     ordered = hash_ordered([f"consumer-{i}" for i in range(1, 21)])
-    assert [int(name[9:]) for name in ordered] == [20, 11, 10, 6, 17, 5, 16, 4, 19, 3, 18, 2, 13, 1, 12, 15, 14, 9, 8, 7]
+    assert [int(name[9:]) for name in ordered] == [
+        20,
+        11,
+        10,
+        6,
+        17,
+        5,
+        16,
+        4,
+        19,
+        3,
+        18,
+        2,
+        13,
+        1,
+        12,
+        15,
+        14,
+        9,
+        8,
+        7,
+    ]
 
 
 def test_small_integers_come_ascending_and_large_ones_by_bucket() -> None:
@@ -102,9 +141,9 @@ def test_put_grows_the_table_at_once_and_compute_before_the_next_key() -> None:
     for key in (2, 1):
         put.put(key, 0)
         computed.compute(key, 0)
-    assert list(put) == [1, 2]           # four buckets by now
-    assert list(computed) == [2, 1]      # still two
-    computed.compute(1, 0)               # a known key, and yet it grows
+    assert list(put) == [1, 2]  # four buckets by now
+    assert list(computed) == [2, 1]  # still two
+    computed.compute(1, 0)  # a known key, and yet it grows
     assert list(computed) == [1, 2]
 
 
@@ -125,7 +164,12 @@ def test_a_walk_sees_the_table_as_it_was_when_the_walk_began() -> None:
 def test_tables_behave_as_mappings() -> None:
     table: JavaHashMap[str, int] = JavaHashMap()
     table["a"] = 1
-    assert table.get("a") == 1 and table.get("b") is None and table.get("b", 7) == 7 and table["a"] == 1
+    assert (
+        table.get("a") == 1
+        and table.get("b") is None
+        and table.get("b", 7) == 7
+        and table["a"] == 1
+    )
     assert table.setdefault("b", 2) == 2 and sorted(table) == ["a", "b"] and table.pop("a") == 1
     assert table.remove("zzz") is None and table.first() == "b"
     with pytest.raises(KeyError):
@@ -134,6 +178,15 @@ def test_tables_behave_as_mappings() -> None:
     assert not table and table.first() is None and list(table) == []
 
 
-@pytest.mark.parametrize(("size", "fresh", "of_set", "of_map"), [(0, 1, 16, 1), (1, 1, 16, 2), (3, 4, 16, 8), (12, 16, 32, 32), (13, 16, 32, 32)])
-def test_tables_begin_as_large_as_java_makes_them(size: int, fresh: int, of_set: int, of_map: int) -> None:
-    assert (capacity_for(size), copied_set_capacity(size), copied_map_capacity(size)) == (fresh, of_set, of_map)
+@pytest.mark.parametrize(
+    ("size", "fresh", "of_set", "of_map"),
+    [(0, 1, 16, 1), (1, 1, 16, 2), (3, 4, 16, 8), (12, 16, 32, 32), (13, 16, 32, 32)],
+)
+def test_tables_begin_as_large_as_java_makes_them(
+    size: int, fresh: int, of_set: int, of_map: int
+) -> None:
+    assert (capacity_for(size), copied_set_capacity(size), copied_map_capacity(size)) == (
+        fresh,
+        of_set,
+        of_map,
+    )

@@ -8,7 +8,18 @@ from typing import Any
 from rebalsim.domain.client import BrokerConfig, ClientConfig
 from rebalsim.domain.draws import Draw, constantly
 from rebalsim.domain.instants import SECOND
-from rebalsim.domain.scenario import Cluster, Consumer, Group, Handler, Life, Listener, RateStep, Scenario, State, Topic
+from rebalsim.domain.scenario import (
+    Cluster,
+    Consumer,
+    Group,
+    Handler,
+    Life,
+    Listener,
+    RateStep,
+    Scenario,
+    State,
+    Topic,
+)
 from rebalsim.domain.script import Action
 
 COOPERATIVE = ("cooperative-sticky",)
@@ -22,7 +33,9 @@ def every(seconds: float) -> Draw:
     return constantly(s(seconds))
 
 
-def consumer(name: str = "c0", group: str = "g", topics: tuple[str, ...] = ("t",), **settings: Any) -> Consumer:
+def consumer(
+    name: str = "c0", group: str = "g", topics: tuple[str, ...] = ("t",), **settings: Any
+) -> Consumer:
     """Config keys by their field names; whatever else a Consumer has, too."""
     config = {k: settings.pop(k) for k in list(settings) if k in ClientConfig.__dataclass_fields__}
     config.setdefault("partition_assignment_strategy", COOPERATIVE)
@@ -30,15 +43,26 @@ def consumer(name: str = "c0", group: str = "g", topics: tuple[str, ...] = ("t",
 
 
 def members(count: int, is_static: bool = False, **settings: Any) -> tuple[Consumer, ...]:
-    return tuple(consumer(f"c{n}", **({"group_instance_id": f"id-{n}"} if is_static else {}), **settings) for n in range(count))
+    return tuple(
+        consumer(f"c{n}", **({"group_instance_id": f"id-{n}"} if is_static else {}), **settings)
+        for n in range(count)
+    )
 
 
 def topic(name: str = "t", partitions: int = 12, per_second: float = 600.0, **more: Any) -> Topic:
     return Topic(name, partitions, rate=(RateStep(0, per_second),), **more)
 
 
-def world(*consumers: Consumer, script: tuple[Any, ...] = (), topics: tuple[Topic, ...] = (), broker: BrokerConfig | None = None, **more: Any) -> Scenario:
-    """A scenario of these consumers, grouped by their groups; deeds in the script happen at a minute unless they are Actions."""
+def world(
+    *consumers: Consumer,
+    script: tuple[Any, ...] = (),
+    topics: tuple[Topic, ...] = (),
+    broker: BrokerConfig | None = None,
+    **more: Any,
+) -> Scenario:
+    """A scenario of these consumers, grouped by their groups; deeds in the script happen at a
+    minute unless they are Actions.
+    """
     groups: dict[str, list[Consumer]] = {}
     for one in consumers:
         groups.setdefault(one.group, []).append(one)
@@ -47,8 +71,12 @@ def world(*consumers: Consumer, script: tuple[Any, ...] = (), topics: tuple[Topi
     if broker is not None:
         cluster = replace(cluster, config=broker)
     return Scenario(
-        topics=topics or (topic(),), groups=tuple(Group(name, tuple(who)) for name, who in groups.items()), script=actions, cluster=cluster,
-        file="story.yaml", **more,
+        topics=topics or (topic(),),
+        groups=tuple(Group(name, tuple(who)) for name, who in groups.items()),
+        script=actions,
+        cluster=cluster,
+        file="story.yaml",
+        **more,
     )
 
 
@@ -56,7 +84,10 @@ class Story:
     """Variants by name, as the scenario room's Story gives them."""
 
     def __init__(self, **scenarios: Scenario) -> None:
-        self._scenarios = {name.replace("_", "-"): replace(given, variant=name.replace("_", "-")) for name, given in scenarios.items()}
+        self._scenarios = {
+            name.replace("_", "-"): replace(given, variant=name.replace("_", "-"))
+            for name, given in scenarios.items()
+        }
 
         self.variants = tuple(self._scenarios)
         self.file = "story.yaml"
@@ -68,8 +99,27 @@ class Story:
     def says(self, consumer: str, key: str, variant: str = "") -> bool:
         return True
 
-    def place_of(self, kind: str, name: str = "", key: str = "", variant: str = "") -> tuple[int, int, str, int]:
-        return {"consumer": 10, "group": 9, "topic": 5, "cluster": 3}.get(kind, 1), 1, f"{key}: …", len(key)
+    def place_of(
+        self, kind: str, name: str = "", key: str = "", variant: str = ""
+    ) -> tuple[int, int, str, int]:
+        return (
+            {"consumer": 10, "group": 9, "topic": 5, "cluster": 3}.get(kind, 1),
+            1,
+            f"{key}: …",
+            len(key),
+        )
 
 
-__all__ = ["Handler", "Life", "Listener", "State", "Story", "consumer", "every", "members", "s", "topic", "world"]
+__all__ = [
+    "Handler",
+    "Life",
+    "Listener",
+    "State",
+    "Story",
+    "consumer",
+    "every",
+    "members",
+    "s",
+    "topic",
+    "world",
+]

@@ -1,4 +1,6 @@
-"""Estimates against what the simulation really draws, and range's skew against the assignor itself."""
+"""Estimates against what the simulation really draws, and range's skew against the assignor
+itself.
+"""
 
 from __future__ import annotations
 
@@ -49,8 +51,8 @@ def test_a_batch_is_hardly_ever_worse_than_its_likely_worst(name: str) -> None:
     draw = DRAWS[name]
     stream = Stream(7)
     batches = [sum(stream.draw(draw) for _ in range(100)) for _ in range(300)]
-    assert sum(1 for b in batches if b > sum_high(draw, 100) * 1.001) <= 6      # 2 %
-    assert sum_high(draw, 100) < 3 * max(batches)                               # and it is no fantasy either
+    assert sum(1 for b in batches if b > sum_high(draw, 100) * 1.001) <= 6  # 2 %
+    assert sum_high(draw, 100) < 3 * max(batches)  # and it is no fantasy either
 
 
 def test_the_skew_is_what_range_really_does() -> None:
@@ -60,29 +62,55 @@ def test_the_skew_is_what_range_really_does() -> None:
         topics = tuple(topic(f"t{n}", chance.randint(1, 9)) for n in range(chance.randint(1, 6)))
         names = [t.name for t in topics]
         consumers = [
-            consumer(f"c{n}", topics=tuple(chance.sample(names, chance.randint(1, len(names)))), partition_assignment_strategy=("range",),
-                     group_instance_id=f"i{chance.randint(0, 99)}-{n}" if chance.random() < 0.5 else None)
+            consumer(
+                f"c{n}",
+                topics=tuple(chance.sample(names, chance.randint(1, len(names)))),
+                partition_assignment_strategy=("range",),
+                group_instance_id=f"i{chance.randint(0, 99)}-{n}"
+                if chance.random() < 0.5
+                else None,
+            )
             for n in range(chance.randint(1, 5))
         ]
         scenario = world(*consumers, topics=topics)
-        claims = [Claim(f"m{n}", c.topics, c.config.group_instance_id) for n, c in enumerate(consumers)]
+        claims = [
+            Claim(f"m{n}", c.topics, c.config.group_instance_id) for n, c in enumerate(consumers)
+        ]
         given = assign({t.name: t.partitions for t in topics}, claims)
-        assert _counts(scenario, scenario.groups[0], consumers) == [len(given[f"m{n}"]) for n in range(len(consumers))]
+        assert _counts(scenario, scenario.groups[0], consumers) == [
+            len(given[f"m{n}"]) for n in range(len(consumers))
+        ]
 
 
-@pytest.mark.parametrize(("lists", "assignor"), [
-    ([("range",)], "range"),
-    ([("range", "cooperative-sticky"), ("cooperative-sticky",)], "cooperative-sticky"),
-    ([("range",), ("roundrobin",)], ""),
-    ([("range", "sticky"), ("sticky", "range")], "sticky"),               # a tie: Java's order of the names decides
-    ([("range", "roundrobin"), ("roundrobin", "range"), ("range", "roundrobin")], "range"),
-])
+@pytest.mark.parametrize(
+    ("lists", "assignor"),
+    [
+        ([("range",)], "range"),
+        ([("range", "cooperative-sticky"), ("cooperative-sticky",)], "cooperative-sticky"),
+        ([("range",), ("roundrobin",)], ""),
+        (
+            [("range", "sticky"), ("sticky", "range")],
+            "sticky",
+        ),  # a tie: Java's order of the names decides
+        ([("range", "roundrobin"), ("roundrobin", "range"), ("range", "roundrobin")], "range"),
+    ],
+)
 def test_the_group_chooses_by_vote(lists: list[tuple[str, ...]], assignor: str) -> None:
-    assert selected_assignor([consumer(f"c{n}", partition_assignment_strategy=listed) for n, listed in enumerate(lists)]) == assignor
+    assert (
+        selected_assignor(
+            [
+                consumer(f"c{n}", partition_assignment_strategy=listed)
+                for n, listed in enumerate(lists)
+            ]
+        )
+        == assignor
+    )
 
 
 def test_no_rule_stumbles_over_strange_settings() -> None:
-    """Nought, huge, and everything at once: a rule finds something or nothing, and always says finite things."""
+    """Nought, huge, and everything at once: a rule finds something or nothing, and always says
+    finite things.
+    """
     from lint_strange import strange_world
 
     chance = random.Random(11)
@@ -93,5 +121,7 @@ def test_no_rule_stumbles_over_strange_settings() -> None:
             for finding in checked.find(scenario):
                 told += 1
                 assert " — " in finding.message and len(finding.message) < 700, finding.message
-                assert "nan" not in finding.message.split() and "inf" not in finding.message.split(), finding.message
+                assert (
+                    "nan" not in finding.message.split() and "inf" not in finding.message.split()
+                ), finding.message
     assert told > 500

@@ -1,4 +1,6 @@
-"""The catalogue is complete and documented; a story is checked over its variants, in order, without repetitions."""
+"""The catalogue is complete and documented; a story is checked over its variants, in order,
+without repetitions.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from rebalsim.domain.script import Crash, Leave
 from rebalsim.lint.registry import RULES, check
 from rebalsim.lint.rule import Checked, Rule
 
-FILES = sorted(p.stem for p in Path(rebalsim.lint.rules.__file__).parent.glob("*.py") if p.stem != "__init__")
+FILES = sorted(
+    p.stem for p in Path(rebalsim.lint.rules.__file__).parent.glob("*.py") if p.stem != "__init__"
+)
 
 
 def test_every_file_is_a_rule_and_every_rule_a_file() -> None:
@@ -22,7 +26,9 @@ def test_every_file_is_a_rule_and_every_rule_a_file() -> None:
     assert len(RULES) >= 22
     for name in FILES:
         module = importlib.import_module(f"rebalsim.lint.rules.{name}")
-        assert any(c.rule is module.RULE and c.find is module.find for c in RULES), f"{name} is not in the registry"
+        assert any(c.rule is module.RULE and c.find is module.find for c in RULES), (
+            f"{name} is not in the registry"
+        )
 
 
 @pytest.mark.parametrize("checked", RULES, ids=lambda c: c.rule.id)
@@ -31,16 +37,24 @@ def test_every_rule_says_what_why_how_and_by_which_source(checked: Checked) -> N
     for part in fields(Rule):
         text = getattr(rule, part.name)
         assert text and text == text.strip(), f"{rule.id}: {part.name} is empty or has stray blanks"
-        assert "  " not in text or part.name == "example", f"{rule.id}: {part.name} has two blanks in a row"
+        assert "  " not in text or part.name == "example", (
+            f"{rule.id}: {part.name} has two blanks in a row"
+        )
     assert not rule.title.endswith("."), f"{rule.id}: a title is a heading"
     for part_name in ("what", "why", "fix"):
-        assert getattr(rule, part_name).endswith((".", ".)")), f"{rule.id}: {part_name} is in sentences"
+        assert getattr(rule, part_name).endswith((".", ".)")), (
+            f"{rule.id}: {part_name} is in sentences"
+        )
     assert len(rule.why) > 120, f"{rule.id}: why it hurts deserves more than that"
-    assert max(len(line) for line in rule.example.split("\n")) <= 76, f"{rule.id}: the example does not fit into 80 columns"
+    assert max(len(line) for line in rule.example.split("\n")) <= 76, (
+        f"{rule.id}: the example does not fit into 80 columns"
+    )
 
 
 def test_what_holds_in_every_variant_is_said_once() -> None:
-    eager = world(*members(2, partition_assignment_strategy=("range",), heartbeat_interval_us=20_000_000))
+    eager = world(
+        *members(2, partition_assignment_strategy=("range",), heartbeat_interval_us=20_000_000)
+    )
     cooperative = world(*members(2, heartbeat_interval_us=20_000_000))
     problems = check(Story(eager=eager, cooperative=cooperative))
     told = {p.rule: p.message for p in problems}
@@ -59,7 +73,13 @@ def test_some_variants_are_named_when_it_is_not_all() -> None:
 
 
 def test_the_order_is_that_of_the_lines_and_always_the_same() -> None:
-    story = Story(one=world(*members(3, is_static=True, heartbeat_interval_us=20_000_000), script=(Leave(("c0",)), Crash(("c1",))), horizon_us=70_000_000))
+    story = Story(
+        one=world(
+            *members(3, is_static=True, heartbeat_interval_us=20_000_000),
+            script=(Leave(("c0",)), Crash(("c1",))),
+            horizon_us=70_000_000,
+        )
+    )
     first = check(story)
     assert [p.line for p in first] == sorted(p.line for p in first)
     assert len(first) > 2 and first == check(story)

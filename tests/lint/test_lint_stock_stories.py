@@ -14,19 +14,31 @@ MEANT: dict[str, tuple[str, ...]] = {
     "fenced-twin": ("freeze-outlasts-session",),
     "gc-pause": ("freeze-outlasts-session",),
     "migration-back": ("default-list-runs-eager", "dynamic-in-statefulset"),
-    "migration-downgrade": ("bounce-outpaces-start", "direct-assignor-swap", "dynamic-in-statefulset"),
+    "migration-downgrade": (
+        "bounce-outpaces-start",
+        "direct-assignor-swap",
+        "dynamic-in-statefulset",
+    ),
     "migration-range-first": ("dynamic-in-statefulset",),
     "migration-refused": ("direct-assignor-swap", "dynamic-in-statefulset"),
     "migration-to-consumer": ("dynamic-in-statefulset",),
     "migration-two-bounces": ("dynamic-in-statefulset",),
     "migration-whole-road": ("dynamic-in-statefulset",),
     "rebalance-storm-chain": ("heavy-batch", "poll-interval-under-worst-batch"),
-    "rebalance-storm": ("auto-commit-long-batches", "heavy-batch", "poll-interval-under-worst-batch"),
+    "rebalance-storm": (
+        "auto-commit-long-batches",
+        "heavy-batch",
+        "poll-interval-under-worst-batch",
+    ),
     "rolling-bounce": ("dynamic-in-statefulset",),
     "scale-in": ("static-scale-down",),
     "slow-member-100": ("heavy-batch",),
     "stateful-handover": ("restore-without-standby", "slow-listener"),
-    "static-ghosts": ("bounce-outpaces-start", "static-ids-of-random-pods", "surge-of-dynamic-members"),
+    "static-ghosts": (
+        "bounce-outpaces-start",
+        "static-ids-of-random-pods",
+        "surge-of-dynamic-members",
+    ),
     "static-torn-handover": ("slow-listener",),
     "static-membership": ("static-restart-outlives-session",),
     "stuck-handler": ("static-stuck-waits-twice",),
@@ -37,7 +49,9 @@ MEANT: dict[str, tuple[str, ...]] = {
 @pytest.mark.parametrize("name", stock_stories())
 def test_a_stock_story_is_warned_of_what_it_means(name: str) -> None:
     found = sorted({p.rule for p in check(load_scenario(stock_stories()[name]))})
-    assert found == sorted(MEANT.get(name, ())), f"{name}: mend the story, or say in MEANT that it means it"
+    assert found == sorted(MEANT.get(name, ())), (
+        f"{name}: mend the story, or say in MEANT that it means it"
+    )
 
 
 def test_no_story_is_remembered_that_is_gone() -> None:

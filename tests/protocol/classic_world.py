@@ -1,4 +1,6 @@
-"""A coordinator with a clock, a log and clients that say exactly what a test lets them say. Times are seconds."""
+"""A coordinator with a clock, a log and clients that say exactly what a test lets them say.
+Times are seconds.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from rebalsim.protocol.classic.join import ANSWERED
-from rebalsim.protocol.classic_group import ClassicGroup, CoordinatorRules, fired, load, step, unload, written
+from rebalsim.protocol.classic_group import (
+    ClassicGroup,
+    CoordinatorRules,
+    fired,
+    load,
+    step,
+    unload,
+    written,
+)
 from rebalsim.protocol.effects import Append, CancelTimer, Effect, Note, Reply, SetTimer
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import (
@@ -28,7 +38,9 @@ def us(seconds: float) -> int:
 
 def protocols(text: str) -> tuple[tuple[str, str], ...]:
     """`range:t sticky:t` as a list of protocols with their metadata."""
-    return tuple((name, metadata) for name, _, metadata in (item.partition(":") for item in text.split()))
+    return tuple(
+        (name, metadata) for name, _, metadata in (item.partition(":") for item in text.split())
+    )
 
 
 @dataclass
@@ -49,12 +61,24 @@ class Asked:
 
 
 class World:
-    """One group on one coordinator. `write` is how long the log takes; None: until `log()` is called."""
+    """One group on one coordinator. `write` is how long the log takes; None: until `log()` is
+    called.
+    """
 
     def __init__(self, write: float | None = 0, **settings: Any) -> None:
-        times = ("initial_rebalance_delay", "new_member_join_timeout", "min_session_timeout", "max_session_timeout")
+        times = (
+            "initial_rebalance_delay",
+            "new_member_join_timeout",
+            "min_session_timeout",
+            "max_session_timeout",
+        )
         scala = settings.pop("scala", False)
-        rules = CoordinatorRules(**{f"{k}_us" if k in times else k: us(v) if k in times else v for k, v in settings.items()})
+        rules = CoordinatorRules(
+            **{
+                f"{k}_us" if k in times else k: us(v) if k in times else v
+                for k, v in settings.items()
+            }
+        )
         self.rules = rules.of_scala_coordinator() if scala else rules
         self.write = write
         self.now_us = 0
@@ -66,9 +90,9 @@ class World:
         self.due: list[tuple[int, int, str]] = []
         self.armed: dict[str, tuple[int, int]] = {}
         self.sets = 0
-        self.log_due: list[tuple[int, int]] = []           # (when, append)
+        self.log_due: list[tuple[int, int]] = []  # (when, append)
         self.unwritten: list[int] = []
-        self.held: list[tuple[int, Reply]] = []            # (append waited for, reply)
+        self.held: list[tuple[int, Reply]] = []  # (append waited for, reply)
 
     def _draw(self, prefix: str) -> str:
         self.drawn[prefix] = self.drawn.get(prefix, 0) + 1
@@ -88,7 +112,11 @@ class World:
             timers = [due for due in self.due if self.armed.get(due[2]) == (due[0], due[1])]
             next_timer = min(timers, default=None)
             next_write = min(self.log_due, default=None)
-            if next_write is not None and next_write[0] <= to and (next_timer is None or next_write[0] <= next_timer[0]):
+            if (
+                next_write is not None
+                and next_write[0] <= to
+                and (next_timer is None or next_write[0] <= next_timer[0])
+            ):
                 self.log_due.remove(next_write)
                 self.now_us = next_write[0]
                 self._written(next_write[1], None)
@@ -161,9 +189,31 @@ class World:
         self._carry_out(step(self.group, number, request, self.now_us))
         return asked
 
-    def join(self, member: str = "", client: str = "c", instance: str | None = None, offers: str = "range:t", session: float = 45,
-             rebalance: float = 300, reason: str | None = None, kind: str = "consumer", version: int = 9) -> Asked:
-        return self.ask(JoinGroupRequest(member, instance, client, us(session), us(rebalance), protocols(offers), kind, reason, version))
+    def join(
+        self,
+        member: str = "",
+        client: str = "c",
+        instance: str | None = None,
+        offers: str = "range:t",
+        session: float = 45,
+        rebalance: float = 300,
+        reason: str | None = None,
+        kind: str = "consumer",
+        version: int = 9,
+    ) -> Asked:
+        return self.ask(
+            JoinGroupRequest(
+                member,
+                instance,
+                client,
+                us(session),
+                us(rebalance),
+                protocols(offers),
+                kind,
+                reason,
+                version,
+            )
+        )
 
     def enter(self, client: str, **more: Any) -> Asked:
         """A dynamic member's both JoinGroups."""
@@ -171,18 +221,43 @@ class World:
         assert first.error == "MEMBER_ID_REQUIRED"
         return self.join(first.id, client=client, **more)
 
-    def sync(self, member: str, assignments: dict[str, Any] | None = None, generation: int | None = None, instance: str | None = None,
-             protocol: str | None = None, kind: str | None = None) -> Asked:
+    def sync(
+        self,
+        member: str,
+        assignments: dict[str, Any] | None = None,
+        generation: int | None = None,
+        instance: str | None = None,
+        protocol: str | None = None,
+        kind: str | None = None,
+    ) -> Asked:
         generation = self.group.generation if generation is None else generation
-        return self.ask(SyncGroupRequest(member, instance, generation, kind, protocol, assignments or {}))
+        return self.ask(
+            SyncGroupRequest(member, instance, generation, kind, protocol, assignments or {})
+        )
 
-    def heartbeat(self, member: str, generation: int | None = None, instance: str | None = None) -> Asked:
-        return self.ask(HeartbeatRequest(member, instance, self.group.generation if generation is None else generation))
+    def heartbeat(
+        self, member: str, generation: int | None = None, instance: str | None = None
+    ) -> Asked:
+        return self.ask(
+            HeartbeatRequest(
+                member, instance, self.group.generation if generation is None else generation
+            )
+        )
 
     def leave(self, *members: str | tuple[str, str | None]) -> Asked:
-        return self.ask(LeaveGroupRequest([LeavingMember(m) if isinstance(m, str) else LeavingMember(*m) for m in members]))
+        return self.ask(
+            LeaveGroupRequest(
+                [LeavingMember(m) if isinstance(m, str) else LeavingMember(*m) for m in members]
+            )
+        )
 
-    def commit(self, member: str, generation: int | None = None, instance: str | None = None, offsets: dict[str, int] | None = None) -> Asked:
+    def commit(
+        self,
+        member: str,
+        generation: int | None = None,
+        instance: str | None = None,
+        offsets: dict[str, int] | None = None,
+    ) -> Asked:
         generation = self.group.generation if generation is None else generation
         return self.ask(OffsetCommitRequest(member, instance, generation, offsets or {}))
 
@@ -192,8 +267,15 @@ class World:
     # ------------------------------------------------------------------ courses of events
 
     def stable(self, *names: str, **more: Any) -> list[str]:
-        """A group of these clients in generation 1 (`i:` before a name makes it static), the first one its leader."""
-        joins = [self.join(instance=name[2:], **more) if name.startswith("i:") else self.enter(name, **more) for name in names]
+        """A group of these clients in generation 1 (`i:` before a name makes it static), the
+        first one its leader.
+        """
+        joins = [
+            self.join(instance=name[2:], **more)
+            if name.startswith("i:")
+            else self.enter(name, **more)
+            for name in names
+        ]
         self.at(self.group_timer_or_now())
         while self.group.state.value == "PreparingRebalance":
             self.at(self.group_timer_or_now())
@@ -229,5 +311,7 @@ class World:
         self.unwritten.clear()
         self.log_due.clear()
         old = self.group
-        self.group, effects = load("g", self.rules, self._draw, old.persisted, old.persisted_offsets, self.now_us)
+        self.group, effects = load(
+            "g", self.rules, self._draw, old.persisted, old.persisted_offsets, self.now_us
+        )
         self._carry_out(effects)

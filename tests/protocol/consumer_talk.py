@@ -1,5 +1,6 @@
-"""A tiny language for consumer groups: `want(m1="a0 a1")` says what the assignor will answer, `join`, `beat` and `leave` what members
-send, `at(5_000)` lets time pass (in ms) and timers fire."""
+"""A tiny language for consumer groups: `want(m1="a0 a1")` says what the assignor will answer,
+`join`, `beat` and `leave` what members send, `at(5_000)` lets time pass (in ms) and timers fire.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +37,13 @@ def held(text: str) -> dict[str, tuple[int, ...]]:
 
 def written(of: Mapping[str, Any] | None) -> str | None:
     """The other way round, sorted."""
-    return None if of is None else " ".join(sorted(f"{topic.rstrip('A')}{p}" for topic, numbers in of.items() for p in numbers))
+    return (
+        None
+        if of is None
+        else " ".join(
+            sorted(f"{topic.rstrip('A')}{p}" for topic, numbers in of.items() for p in numbers)
+        )
+    )
 
 
 class Talk:
@@ -46,7 +53,9 @@ class Talk:
         self.wanted: dict[str, dict[str, tuple[int, ...]]] = {}
         self.asked: list[tuple[str, list[ServerMember], bool]] = []
         self.images = 0
-        settings.setdefault("assignors", {name: self._assignor(name) for name in ("uniform", "range")})
+        settings.setdefault(
+            "assignors", {name: self._assignor(name) for name in ("uniform", "range")}
+        )
         settings.setdefault("assignment_interval_us", 0)
         self.group = ConsumerGroup("g", ConsumerGroupSettings(**settings), self._image(topics))
         self.now_us = 0
@@ -56,7 +65,9 @@ class Talk:
         self.effects: list[Effect] = []
 
     def _assignor(self, name: str) -> Any:
-        def assign(topics: dict[str, int], members: Sequence[ServerMember], homogeneous: bool | None = None) -> Targets:
+        def assign(
+            topics: dict[str, int], members: Sequence[ServerMember], homogeneous: bool | None = None
+        ) -> Targets:
             self.asked.append((name, list(members), bool(homogeneous)))
             return {m.member_id: self.wanted.get(m.member_id, {}) for m in members}
 
@@ -64,14 +75,19 @@ class Talk:
 
     def _image(self, topics: str) -> TopicsImage:
         self.images += 1
-        return TopicsImage({word[0]: Topic(topic_id(word[0]), int(word[1:])) for word in topics.split()}, self.images)
+        return TopicsImage(
+            {word[0]: Topic(topic_id(word[0]), int(word[1:])) for word in topics.split()},
+            self.images,
+        )
 
     def want(self, **targets: str) -> None:
         """From now on the assignor answers this (members not named: nothing)."""
         self.wanted = {member: held(text) for member, text in targets.items()}
 
     def at(self, now_ms: int) -> list[Note]:
-        """Let time pass to `now_ms`, timers of that ms included; returns what was noted on the way."""
+        """Let time pass to `now_ms`, timers of that ms included; returns what was noted on
+        the way.
+        """
         assert now_ms * MS >= self.now_us, "time goes on"
         notes: list[Note] = []
         while self.timers:
@@ -102,28 +118,49 @@ class Talk:
         self.number += 1
         self._do(rules.heartbeat(self.group, self.number, request, self.now_us))
         replies = [effect for effect in self.effects if isinstance(effect, Reply)]
-        assert [reply.request for reply in replies] == [self.number], "every heartbeat is answered at once, and once"
+        assert [reply.request for reply in replies] == [self.number], (
+            "every heartbeat is answered at once, and once"
+        )
         response: ConsumerGroupHeartbeatResponse = replies[0].response
         return response
 
-    def join(self, member: str, topics: str | None = "a", instance: str | None = None, **fields: Any) -> ConsumerGroupHeartbeatResponse:
+    def join(
+        self, member: str, topics: str | None = "a", instance: str | None = None, **fields: Any
+    ) -> ConsumerGroupHeartbeatResponse:
         fields = {"rebalance_timeout_us": 60_000 * MS, "owned": {}, **fields}
-        return self.send(ConsumerGroupHeartbeatRequest(member, 0, instance, topics=None if topics is None else topics.split(), **fields))
+        return self.send(
+            ConsumerGroupHeartbeatRequest(
+                member, 0, instance, topics=None if topics is None else topics.split(), **fields
+            )
+        )
 
     def beat(
-        self, member: str, owned: str | None = None, epoch: int | None = None, instance: str | None = None, topics: str | None = None,
+        self,
+        member: str,
+        owned: str | None = None,
+        epoch: int | None = None,
+        instance: str | None = None,
+        topics: str | None = None,
         **fields: Any,
     ) -> ConsumerGroupHeartbeatResponse:
         """A heartbeat with the member's own epoch unless another one is given."""
-        return self.send(ConsumerGroupHeartbeatRequest(
-            member, self.member(member).epoch if epoch is None else epoch, instance,
-            topics=None if topics is None else topics.split(), owned=None if owned is None else held(owned), **fields,
-        ))
+        return self.send(
+            ConsumerGroupHeartbeatRequest(
+                member,
+                self.member(member).epoch if epoch is None else epoch,
+                instance,
+                topics=None if topics is None else topics.split(),
+                owned=None if owned is None else held(owned),
+                **fields,
+            )
+        )
 
     def full(self, member: str, owned: str, topics: str = "a") -> ConsumerGroupHeartbeatResponse:
         return self.beat(member, owned, topics=topics, rebalance_timeout_us=60_000 * MS)
 
-    def leave(self, member: str, instance: str | None = None, epoch: int = -1) -> ConsumerGroupHeartbeatResponse:
+    def leave(
+        self, member: str, instance: str | None = None, epoch: int = -1
+    ) -> ConsumerGroupHeartbeatResponse:
         return self.send(ConsumerGroupHeartbeatRequest(member, epoch, instance))
 
     def member(self, member: str) -> Member:

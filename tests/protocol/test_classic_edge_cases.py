@@ -1,4 +1,6 @@
-"""What a naive coordinator gets wrong: the catalogue's cases that the coordinator decides, by their numbers, and what surprised us."""
+"""What a naive coordinator gets wrong: the catalogue's cases that the coordinator decides, by
+their numbers, and what surprised us.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from classic_world import World
 
 from rebalsim.protocol.messages import LeaveGroupRequest, LeavingMember
 
-# ---------------------------------------------------------------------------------------------------- the initial delay
+# -------------------------------------------------------------------------------- the initial delay
 
 
 def test_a_lone_member_starts_after_one_initial_delay():
@@ -80,7 +82,7 @@ def test_an_addition_in_the_last_window_of_a_capped_delay_extends_the_next_start
     world.at(1)
     second = world.enter("b", rebalance=3)
     world.at(3)
-    assert first.answered_at == 3                              # nothing remained, so the flag was not looked at, nor cleared
+    assert first.answered_at == 3  # nothing remained, so the flag was not looked at, nor cleared
     world.leave(first.id, second.id)
     again = world.enter("a")
     world.at(30)
@@ -99,7 +101,10 @@ def test_the_last_leave_during_the_initial_delay_does_not_end_it():
     world = World()
     joined = world.enter("a")
     world.at(1).leave("a-1")
-    assert joined.error == "UNKNOWN_MEMBER_ID" and (world.state, world.group.members) == ("PreparingRebalance", {})
+    assert joined.error == "UNKNOWN_MEMBER_ID" and (world.state, world.group.members) == (
+        "PreparingRebalance",
+        {},
+    )
     world.at(3)
     assert (world.state, world.group.generation) == ("Empty", 1)
 
@@ -111,14 +116,18 @@ def test_the_last_expiry_during_the_initial_delay_ends_it_at_once():
     assert (world.state, world.group.generation) == ("Empty", 1)
 
 
-# ---------------------------------------------------------------------------------------------------- pending ids
+# -------------------------------------------------------------------------------------- pending ids
 
 
 def test_03_only_the_second_join_of_a_dynamic_member_starts_a_rebalance():
     world = World(initial_rebalance_delay=0)
     world.stable("a")
     first = world.at(5).join(client="b")
-    assert (first.error, world.state, world.session(first.id)) == ("MEMBER_ID_REQUIRED", "Stable", 50)
+    assert (first.error, world.state, world.session(first.id)) == (
+        "MEMBER_ID_REQUIRED",
+        "Stable",
+        50,
+    )
     world.join(first.id, client="b")
     assert world.state == "PreparingRebalance"
 
@@ -138,10 +147,15 @@ def test_04_a_pending_id_holds_the_barrier_until_it(end):
     rejoined = [world.join(leader), world.join("b-1")]
     assert world.group.awaiting_join == 2 and rejoined[0].error is None
     match end:
-        case "joins": world.at(15).join(pending.id, client="p")
-        case "leaves": world.at(15).leave(pending.id)
-        case "expires": world.at(30)
-    assert {(asked.error, asked.answered_at) for asked in rejoined} == {("NONE", 30 if end == "expires" else 15)}
+        case "joins":
+            world.at(15).join(pending.id, client="p")
+        case "leaves":
+            world.at(15).leave(pending.id)
+        case "expires":
+            world.at(30)
+    assert {(asked.error, asked.answered_at) for asked in rejoined} == {
+        ("NONE", 30 if end == "expires" else 15)
+    }
 
 
 def test_a_pending_id_does_not_hold_the_barrier_beyond_its_timer():
@@ -170,7 +184,7 @@ def test_a_pending_id_with_an_instance_id_is_an_internal_error():
     assert (asked.error, asked.id) == ("UNKNOWN_SERVER_ERROR", "")
 
 
-# ---------------------------------------------------------------------------------------------------- the barrier and who waits in it
+# ------------------------------------------------------------------ the barrier and who waits in it
 
 
 def test_10_a_heartbeat_learns_of_a_rebalance_while_it_prepares_but_not_while_it_completes():
@@ -203,7 +217,11 @@ def test_12_a_member_that_died_while_parked_is_in_the_generation_and_found_a_ses
     world.at(55.999)
     assert waiting.error is None
     world.at(56)
-    assert (waiting.error, world.group.leader_id, world.state) == ("REBALANCE_IN_PROGRESS", other, "PreparingRebalance")
+    assert (waiting.error, world.group.leader_id, world.state) == (
+        "REBALANCE_IN_PROGRESS",
+        other,
+        "PreparingRebalance",
+    )
 
 
 def test_a_new_member_waits_no_longer_than_five_minutes():
@@ -260,8 +278,12 @@ def test_26_members_left_behind_hear_it_from_their_next_request_only():
     leader, late, static = world.stable("a", "b", "i:s", rebalance=30, session=100)
     world.at(10).join(leader, rebalance=30)
     world.at(40)
-    assert (world.heartbeat(late, generation=1).error, world.commit(late, generation=1).error) == ("UNKNOWN_MEMBER_ID",) * 2
-    assert (world.heartbeat(static, 1, "s").error, world.commit(static, 1, "s").error) == ("ILLEGAL_GENERATION",) * 2
+    assert (world.heartbeat(late, generation=1).error, world.commit(late, generation=1).error) == (
+        "UNKNOWN_MEMBER_ID",
+    ) * 2
+    assert (world.heartbeat(static, 1, "s").error, world.commit(static, 1, "s").error) == (
+        "ILLEGAL_GENERATION",
+    ) * 2
 
 
 def test_16_a_barrier_that_only_static_members_missed_is_put_off():
@@ -269,7 +291,11 @@ def test_16_a_barrier_that_only_static_members_missed_is_put_off():
     static, dynamic = world.stable("i:s", "a", rebalance=30, session=100)
     world.at(10).leave(dynamic)
     world.at(40)
-    assert (world.state, world.group.generation, world.timer("join-g")) == ("PreparingRebalance", 1, 70)
+    assert (world.state, world.group.generation, world.timer("join-g")) == (
+        "PreparingRebalance",
+        1,
+        70,
+    )
     assert world.told("GroupStateChanged")[-1]["trigger"] == "barrier-unmet"
     rejoined = world.join(static, instance="s", rebalance=30)
     assert (rejoined.error, rejoined.answered_at) == ("NONE", 40)
@@ -304,10 +330,17 @@ def test_18_an_early_replacement_waits_for_the_dead_members_session():
     world.at(60)
     assert (replacement.answered_at, rejoined.answered_at) == (54.302, 54.302)
     assert world.told("BarrierCompleted")[-1] | {"leader": ""} == {
-        "generation": 2, "members": 2, "by": "removal", "last": dead, "kicked": (), "leader": "", "assignor": "range"}
+        "generation": 2,
+        "members": 2,
+        "by": "removal",
+        "last": dead,
+        "kicked": (),
+        "leader": "",
+        "assignor": "range",
+    }
 
 
-# ---------------------------------------------------------------------------------------------------- rejoins
+# ------------------------------------------------------------------------------------------ rejoins
 
 
 @pytest.mark.parametrize(("metadata", "rebalances"), [("t", False), ("t+generation", True)])
@@ -327,7 +360,10 @@ def test_a_leaders_rejoin_in_stable_always_rebalances():
     world = World(initial_rebalance_delay=0)
     leader, _ = world.stable("a", "b")
     world.join(leader)
-    assert (world.state, world.told("GroupStateChanged")[-1]["trigger"]) == ("PreparingRebalance", "leader-rejoined")
+    assert (world.state, world.told("GroupStateChanged")[-1]["trigger"]) == (
+        "PreparingRebalance",
+        "leader-rejoined",
+    )
 
 
 def test_in_completing_a_repeated_join_gets_its_answer_again_and_a_changed_one_starts_over():
@@ -354,17 +390,26 @@ def test_a_member_even_alone_cannot_switch_to_protocols_without_a_common_name():
     assert world.join(member, offers="sticky:t range:t").error == "NONE"
 
 
-# ---------------------------------------------------------------------------------------------------- voting and leaders
+# ------------------------------------------------------------------------------- voting and leaders
 
 
-@pytest.mark.parametrize(("offers", "selected"), [
-    (("range:t sticky:t", "range:t sticky:t", "sticky:t range:t"), "range"),
-    (("range:t sticky:t", "sticky:t range:t", "sticky:t range:t"), "sticky"),
-    (("cooperative-sticky:t range:t", "range:t cooperative-sticky:t"), "range"),        # a tie: HashMap order of the names
-    (("range:t sticky:t", "sticky:t range:t"), "sticky"),
-    (("sticky:t range:t", "sticky:t range:t", "range:t"), "range"),                     # only what all support can be voted for
-    (("custom:t sticky:t range:t", "range:t sticky:t", "range:t custom:t sticky:t"), "range"),
-])
+@pytest.mark.parametrize(
+    ("offers", "selected"),
+    [
+        (("range:t sticky:t", "range:t sticky:t", "sticky:t range:t"), "range"),
+        (("range:t sticky:t", "sticky:t range:t", "sticky:t range:t"), "sticky"),
+        (
+            ("cooperative-sticky:t range:t", "range:t cooperative-sticky:t"),
+            "range",
+        ),  # a tie: HashMap order of the names
+        (("range:t sticky:t", "sticky:t range:t"), "sticky"),
+        (
+            ("sticky:t range:t", "sticky:t range:t", "range:t"),
+            "range",
+        ),  # only what all support can be voted for
+        (("custom:t sticky:t range:t", "range:t sticky:t", "range:t custom:t sticky:t"), "range"),
+    ],
+)
 def test_the_protocol_with_the_most_first_votes_among_the_common_ones_is_selected(offers, selected):
     world = World()
     joins = [world.enter(f"m{i}", offers=offer) for i, offer in enumerate(offers)]
@@ -403,18 +448,27 @@ def test_an_absent_static_leader_is_replaced_by_a_member_that_joined():
     leader, other = world.stable("i:s", "a", rebalance=30, session=100)
     rejoined = world.at(10).join(other, offers="range:changed", rebalance=30)
     world.at(40)
-    assert (world.group.leader_id, rejoined.response.leader, leader in world.group.members) == (other, other, True)
+    assert (world.group.leader_id, rejoined.response.leader, leader in world.group.members) == (
+        other,
+        other,
+        True,
+    )
     assert len(rejoined.response.members) == 2
 
 
-# ---------------------------------------------------------------------------------------------------- static members
+# ----------------------------------------------------------------------------------- static members
 
 
 def test_20_a_static_members_restart_in_stable_compares_the_selected_protocol_only():
     world = World(initial_rebalance_delay=0)
     _, static = world.stable("a", "i:s")
     back = world.at(5).join(instance="s", offers="range:quite-another-topic")
-    assert (world.state, back.error, back.response.generation, back.response.skip_assignment) == ("Stable", "NONE", 1, False)
+    assert (world.state, back.error, back.response.generation, back.response.skip_assignment) == (
+        "Stable",
+        "NONE",
+        1,
+        False,
+    )
     assert world.sync(back.id, instance="s").response.assignment == f"for {static}"
 
 
@@ -423,23 +477,39 @@ def test_a_static_members_restart_that_changes_the_selected_protocol_rebalances(
     world.stable("i:s", offers="range:t sticky:t")
     assert world.group.protocol == "range"
     back = world.join(instance="s", offers="sticky:t range:t")
-    assert (world.state, back.response.protocol, back.response.generation) == ("CompletingRebalance", "sticky", 2)
-    assert "static-protocol-changed" in [note["trigger"] for note in world.told("GroupStateChanged") if "trigger" in note]
+    assert (world.state, back.response.protocol, back.response.generation) == (
+        "CompletingRebalance",
+        "sticky",
+        2,
+    )
+    assert "static-protocol-changed" in [
+        note["trigger"] for note in world.told("GroupStateChanged") if "trigger" in note
+    ]
 
 
 def test_21_a_returning_static_leader_is_told_to_skip_the_assignment():
     world = World(initial_rebalance_delay=0)
     old, other = world.stable("i:s", "a")
     back = world.join(instance="s")
-    assert (back.response.skip_assignment, back.response.leader, len(back.response.members)) == (True, back.id, 2)
-    assert world.sync(back.id, {back.id: "new", other: "new"}).response.assignment == f"for {old}"      # the second list is ignored
+    assert (back.response.skip_assignment, back.response.leader, len(back.response.members)) == (
+        True,
+        back.id,
+        2,
+    )
+    assert (
+        world.sync(back.id, {back.id: "new", other: "new"}).response.assignment == f"for {old}"
+    )  # the second list is ignored
 
 
 def test_an_old_client_that_returns_as_static_leader_is_not_told_that_it_leads():
     world = World(initial_rebalance_delay=0)
     (old,) = world.stable("i:s")
     back = world.join(instance="s", version=8)
-    assert (back.response.leader, back.response.members, back.response.skip_assignment) == (old, (), False)
+    assert (back.response.leader, back.response.members, back.response.skip_assignment) == (
+        old,
+        (),
+        False,
+    )
     assert world.group.leader_id == back.id
 
 
@@ -450,7 +520,11 @@ def test_22_a_static_join_in_completing_forces_a_rebalance():
     assert world.state == "CompletingRebalance"
     parked = world.sync(static, instance="s")
     back = world.join(instance="s")
-    assert (parked.error, world.state, back.error) == ("FENCED_INSTANCE_ID", "PreparingRebalance", None)
+    assert (parked.error, world.state, back.error) == (
+        "FENCED_INSTANCE_ID",
+        "PreparingRebalance",
+        None,
+    )
 
 
 def test_a_static_join_in_preparing_counts_as_its_rejoin_and_fences_the_old_one():
@@ -460,7 +534,12 @@ def test_a_static_join_in_preparing_counts_as_its_rejoin_and_fences_the_old_one(
     assert world.state == "PreparingRebalance"
     back = world.join(instance="s")
     rejoined = world.join(leader)
-    assert (old.error, old.id, back.error, rejoined.error) == ("FENCED_INSTANCE_ID", static, "NONE", "NONE")
+    assert (old.error, old.id, back.error, rejoined.error) == (
+        "FENCED_INSTANCE_ID",
+        static,
+        "NONE",
+        "NONE",
+    )
 
 
 def test_23_a_static_members_session_runs_since_its_last_heartbeat_and_its_return_within_it_disturbs_nobody():
@@ -503,8 +582,10 @@ def test_the_old_process_of_a_static_member_is_fenced_by(what):
     _, old = world.stable("a", "i:s")
     world.join(instance="s")
     match what:
-        case "leave": error = world.leave((old, "s")).response.members[0].error.name
-        case _: error = getattr(world, what)(old, instance="s").error
+        case "leave":
+            error = world.leave((old, "s")).response.members[0].error.name
+        case _:
+            error = getattr(world, what)(old, instance="s").error
     assert error == "FENCED_INSTANCE_ID" and len(world.told("Fenced")) == 1
 
 
@@ -520,10 +601,13 @@ def test_a_static_member_replaced_before_its_sync_leaves_an_id_that_rebalances_a
         world.heartbeat(back.id, instance="s")
     assert world.state == "Stable"
     world.at(60)
-    assert (world.state, sorted(world.group.members)) == ("PreparingRebalance", sorted([leader, back.id]))
+    assert (world.state, sorted(world.group.members)) == (
+        "PreparingRebalance",
+        sorted([leader, back.id]),
+    )
 
 
-# ---------------------------------------------------------------------------------------------------- commits
+# ------------------------------------------------------------------------------------------ commits
 
 
 def test_25_a_commit_with_the_old_generation_succeeds_while_preparing_and_renews_the_session():
@@ -548,7 +632,9 @@ def test_a_commit_in_stable_renews_the_session():
     assert (world.at(10).commit(member).error, world.session(member)) == ("NONE", 55)
 
 
-@pytest.mark.parametrize(("state", "answer"), [("absent", "NONE"), ("Empty", "NONE"), ("Stable", "UNKNOWN_MEMBER_ID")])
+@pytest.mark.parametrize(
+    ("state", "answer"), [("absent", "NONE"), ("Empty", "NONE"), ("Stable", "UNKNOWN_MEMBER_ID")]
+)
 def test_a_commit_of_nobody_is_accepted_only_where_the_group_has_no_members(state, answer):
     world = World(initial_rebalance_delay=0)
     if state != "absent":
@@ -567,7 +653,7 @@ def test_committed_positions_are_found_again():
     assert world.fetch("t-0", "t-1", "t-2").response.offsets == {"t-0": 6, "t-1": 7}
 
 
-# ---------------------------------------------------------------------------------------------------- leaving and being removed
+# ------------------------------------------------------------------------ leaving and being removed
 
 
 def test_41_a_batch_leave_is_one_rebalance():
@@ -575,19 +661,34 @@ def test_41_a_batch_leave_is_one_rebalance():
     leader, other, static, *_ = world.stable("a", "b", "i:s", "c")
     left = world.leave(other, ("", "s"), "nobody-1", ("", "unheard"))
     assert [(m.member_id, m.instance_id, m.error.name) for m in left.response.members] == [
-        (other, None, "NONE"), ("", "s", "NONE"), ("nobody-1", None, "UNKNOWN_MEMBER_ID"), ("", "unheard", "UNKNOWN_MEMBER_ID")]
+        (other, None, "NONE"),
+        ("", "s", "NONE"),
+        ("nobody-1", None, "UNKNOWN_MEMBER_ID"),
+        ("", "unheard", "UNKNOWN_MEMBER_ID"),
+    ]
     assert static not in world.group.members and leader in world.group.members
-    assert len([note for note in world.told("GroupStateChanged") if note.get("trigger") == "left"]) == 1
+    assert (
+        len([note for note in world.told("GroupStateChanged") if note.get("trigger") == "left"])
+        == 1
+    )
 
 
-@pytest.mark.parametrize(("reason", "trigger"), [
-    (None, "left"), ("the consumer is being closed", "left"), ("consumer poll timeout has expired.", "poll-expired")])
+@pytest.mark.parametrize(
+    ("reason", "trigger"),
+    [
+        (None, "left"),
+        ("the consumer is being closed", "left"),
+        ("consumer poll timeout has expired.", "poll-expired"),
+    ],
+)
 def test_a_leave_says_in_the_trace_why_the_client_left(reason, trigger):
     world = World(initial_rebalance_delay=0)
     _, other = world.stable("a", "b")
     world.ask(LeaveGroupRequest([LeavingMember(other, None, reason)]))
     note = world.told("GroupStateChanged")[-1]
-    assert (note["trigger"], note["member_id"]) == (trigger, other) and (reason or "") in note["reason"]
+    assert (note["trigger"], note["member_id"]) == (trigger, other) and (reason or "") in note[
+        "reason"
+    ]
 
 
 def test_a_leave_of_nobody_known_rebalances_nothing():
@@ -618,17 +719,24 @@ def test_a_session_that_expires_in_stable_rebalances():
     world.at(30).heartbeat(leader)
     world.at(45)
     assert (world.state, world.told("MemberRemoved")) == (
-        "PreparingRebalance", [{"member_id": other, "why": "session-expired", "last_heard_us": 0}])
+        "PreparingRebalance",
+        [{"member_id": other, "why": "session-expired", "last_heard_us": 0}],
+    )
 
 
 def test_50_the_generation_grows_when_the_group_becomes_empty_too():
     world = World(initial_rebalance_delay=0)
     (member,) = world.stable("a")
     world.leave(member)
-    assert (world.state, world.group.generation, world.group.protocol, world.group.leader_id) == ("Empty", 2, None, None)
+    assert (world.state, world.group.generation, world.group.protocol, world.group.leader_id) == (
+        "Empty",
+        2,
+        None,
+        None,
+    )
 
 
-# ---------------------------------------------------------------------------------------------------- syncs
+# -------------------------------------------------------------------------------------------- syncs
 
 
 def test_a_repeated_sync_is_answered_once():
@@ -650,13 +758,18 @@ def test_a_member_the_leader_forgot_gets_nothing():
 
 
 @pytest.mark.parametrize("leader_synced", [True, False])
-def test_47_members_without_a_sync_are_removed_a_rebalance_timeout_after_the_barrier_static_ones_too(leader_synced):
+def test_47_members_without_a_sync_are_removed_a_rebalance_timeout_after_the_barrier_static_ones_too(
+    leader_synced,
+):
     world = World(initial_rebalance_delay=0)
     leader, other, static = world.stable("a", "b", "i:s", rebalance=60, session=100)
     for member, instance in ((leader, None), (other, None), (static, "s")):
         world.join(member, instance=instance, rebalance=60, session=100)
     world.sync(leader if leader_synced else other)
-    assert (world.state, world.timer("sync-g")) == ("Stable" if leader_synced else "CompletingRebalance", 60)
+    assert (world.state, world.timer("sync-g")) == (
+        "Stable" if leader_synced else "CompletingRebalance",
+        60,
+    )
     world.at(60)
     assert sorted(world.group.members) == [leader if leader_synced else other]
     assert [note["why"] for note in world.told("MemberRemoved")] == ["not-synced", "not-synced"]
@@ -687,7 +800,7 @@ def test_a_rebalance_renews_the_sessions_of_those_whose_sync_it_refuses():
     assert (world.session(leader), world.session(other)) == (45, 65)
 
 
-# ---------------------------------------------------------------------------------------------------- group.max.size
+# ----------------------------------------------------------------------------------- group.max.size
 
 
 def test_49_the_size_is_checked_at_both_joins_and_does_not_count_pending_ids():
@@ -707,7 +820,11 @@ def test_at_the_barrier_a_newcomer_takes_the_place_of_the_old_member_that_comes_
     rejoined = world.join(leader)
     newcomer = world.enter("c")
     refused = world.at(5).join(late)
-    assert (refused.error, refused.id, late in world.group.members) == ("GROUP_MAX_SIZE_REACHED", "", False)
+    assert (refused.error, refused.id, late in world.group.members) == (
+        "GROUP_MAX_SIZE_REACHED",
+        "",
+        False,
+    )
     # everybody waits now, but nobody looks: only the timer ends it
     assert (rejoined.error, newcomer.error, world.group.all_joined()) == (None, None, True)
     world.at(290).heartbeat(leader)
@@ -727,7 +844,9 @@ def test_an_empty_instance_id_is_one_like_any_other_but_no_id_names_nobody():
     world = World(initial_rebalance_delay=0)
     world.join(instance="")
     nobody = world.leave(("", None))
-    assert [left.error.name for left in nobody.response.members] == ["UNKNOWN_MEMBER_ID"] and len(world.group.members) == 1
+    assert [left.error.name for left in nobody.response.members] == ["UNKNOWN_MEMBER_ID"] and len(
+        world.group.members
+    ) == 1
     assert [left.error.name for left in world.leave(("", "")).response.members] == ["NONE"]
 
 

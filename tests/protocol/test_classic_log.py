@@ -1,4 +1,6 @@
-"""Log writes: who waits for them, what happens when they fail, what is left of a group when its coordinator moves."""
+"""Log writes: who waits for them, what happens when they fail, what is left of a group when its
+coordinator moves.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ from rebalsim.protocol.messages import (
 def stable(*names, **settings):
     world = World(initial_rebalance_delay=0, **settings)
     ids = world.stable(*names)
-    world.write = None                # from now on the log takes what it takes when the test says so
+    world.write = None  # from now on the log takes what it takes when the test says so
     return world, ids
 
 
@@ -33,7 +35,7 @@ def completing(*names, **settings):
     return world, ids
 
 
-# ---------------------------------------------------------------------------------------------------- waiting
+# ------------------------------------------------------------------------------------------ waiting
 
 
 def test_heartbeats_leaves_and_offset_look_ups_wait_for_the_writes_under_way():
@@ -73,7 +75,11 @@ def test_all_parked_syncs_are_answered_when_the_assignment_is_in_the_log():
     assert [asked.error for asked in syncs] == [None, None] and world.state == "CompletingRebalance"
     world.log()
     assert [asked.error for asked in syncs] == ["NONE", "NONE"]
-    assert (world.state, world.session(leader), len(world.told("AssignmentStored"))) == ("Stable", 50, 2)
+    assert (world.state, world.session(leader), len(world.told("AssignmentStored"))) == (
+        "Stable",
+        50,
+        2,
+    )
 
 
 def test_an_assignment_that_a_new_rebalance_overtook_is_dropped():
@@ -85,24 +91,38 @@ def test_an_assignment_that_a_new_rebalance_overtook_is_dropped():
     assert world.state == "PreparingRebalance" and world.group.members[other].assignment is None
 
 
-# ---------------------------------------------------------------------------------------------------- failing
+# ------------------------------------------------------------------------------------------ failing
 
 
-@pytest.mark.parametrize(("failure", "answer"), [
-    (Error.REQUEST_TIMED_OUT, "COORDINATOR_NOT_AVAILABLE"), (Error.NOT_ENOUGH_REPLICAS, "COORDINATOR_NOT_AVAILABLE"),
-    (Error.NOT_LEADER_OR_FOLLOWER, "NOT_COORDINATOR"), (Error.MESSAGE_TOO_LARGE, "UNKNOWN_SERVER_ERROR"),
-])
+@pytest.mark.parametrize(
+    ("failure", "answer"),
+    [
+        (Error.REQUEST_TIMED_OUT, "COORDINATOR_NOT_AVAILABLE"),
+        (Error.NOT_ENOUGH_REPLICAS, "COORDINATOR_NOT_AVAILABLE"),
+        (Error.NOT_LEADER_OR_FOLLOWER, "NOT_COORDINATOR"),
+        (Error.MESSAGE_TOO_LARGE, "UNKNOWN_SERVER_ERROR"),
+    ],
+)
 def test_an_assignment_that_cannot_be_written_fails_every_sync_and_rebalances(failure, answer):
     world, (leader, other) = completing("a", "b")
     syncs = [world.sync(other), world.sync(leader, {other: "x"})]
     world.at(3).log(failure)
     assert [asked.error for asked in syncs] == [answer, answer]
-    assert (world.state, world.group.generation, world.session(other), world.timer("join-g")) == ("PreparingRebalance", 2, 48, 303)
+    assert (world.state, world.group.generation, world.session(other), world.timer("join-g")) == (
+        "PreparingRebalance",
+        2,
+        48,
+        303,
+    )
     assert world.told("GroupStateChanged")[-1]["trigger"] == "write-failed"
 
 
 def test_a_group_record_over_the_brokers_limit_fails_the_sync_on_the_spot():
-    sizes = {"max_record_bytes": 2_000, "metadata_bytes": lambda metadata: 100, "assignment_bytes": len}
+    sizes = {
+        "max_record_bytes": 2_000,
+        "metadata_bytes": lambda metadata: 100,
+        "assignment_bytes": len,
+    }
     world, (leader, other) = completing("a", "b", **sizes)
     waiting = world.sync(other)
     appended = len(world.appended)
@@ -127,9 +147,21 @@ def test_a_replacement_that_cannot_be_written_brings_the_old_member_back():
     world.at(6).log(Error.REQUEST_TIMED_OUT)
     assert (back.error, back.id) == ("COORDINATOR_NOT_AVAILABLE", "")
     old = world.group.members[static]
-    assert (old.protocols, old.session_timeout_us, old.rebalance_timeout_us) == ((("range", "t"),), 45_000_000, 300_000_000)
-    assert (world.state, world.session(static), world.heartbeat(static, instance="s").error) == ("Stable", 51, "NONE")
-    assert world.group.all_joined() is False and world.group.awaiting_join == 0 and world.group.supported == {"range": 2}
+    assert (old.protocols, old.session_timeout_us, old.rebalance_timeout_us) == (
+        (("range", "t"),),
+        45_000_000,
+        300_000_000,
+    )
+    assert (world.state, world.session(static), world.heartbeat(static, instance="s").error) == (
+        "Stable",
+        51,
+        "NONE",
+    )
+    assert (
+        world.group.all_joined() is False
+        and world.group.awaiting_join == 0
+        and world.group.supported == {"range": 2}
+    )
     assert sorted(world.group.members) == sorted([leader, static])
 
 
@@ -160,7 +192,10 @@ def test_a_join_displaced_before_the_replacement_failed_hears_of_that():
 
 
 def test_a_commit_that_is_too_large_is_told_so_only_by_the_coordinator_in_scala():
-    for rules, answer in (({}, "UNKNOWN_SERVER_ERROR"), ({"says_commit_is_too_large": True}, "INVALID_COMMIT_OFFSET_SIZE")):
+    for rules, answer in (
+        ({}, "UNKNOWN_SERVER_ERROR"),
+        ({"says_commit_is_too_large": True}, "INVALID_COMMIT_OFFSET_SIZE"),
+    ):
         world, (member,) = stable("a", **rules)
         failed = world.commit(member, offsets={"t-0": 1})
         world.log(Error.MESSAGE_TOO_LARGE)
@@ -205,7 +240,12 @@ def test_a_group_whose_creation_cannot_be_written_never_was():
     joined = world.join(instance="s")
     assert (joined.error, world.appended[0].record.members) == (None, ())
     world.log(Error.NOT_LEADER_OR_FOLLOWER)
-    assert (joined.error, world.group.exists, world.group.members, world.armed) == ("NOT_COORDINATOR", False, {}, {})
+    assert (joined.error, world.group.exists, world.group.members, world.armed) == (
+        "NOT_COORDINATOR",
+        False,
+        {},
+        {},
+    )
     assert world.commit("x", generation=0).error == "GROUP_ID_NOT_FOUND"
     assert world.join(instance="s").error is None and world.timer("join-g") == 3
 
@@ -220,15 +260,23 @@ def test_a_commit_that_cannot_be_written_is_not_seen_afterwards():
     assert world.fetch("t-0", "t-1").response.offsets == {"t-0": 1}
 
 
-# ---------------------------------------------------------------------------------------------------- moving
+# ------------------------------------------------------------------------------------------- moving
 
 
 def test_a_moved_group_is_stable_with_every_session_in_full():
     world, (leader, static) = stable("a", "i:s")
     world.at(40).move()
-    assert (world.state, world.group.generation, world.group.leader_id, world.group.protocol) == ("Stable", 1, leader, "range")
+    assert (world.state, world.group.generation, world.group.leader_id, world.group.protocol) == (
+        "Stable",
+        1,
+        leader,
+        "range",
+    )
     assert (world.session(leader), world.session(static)) == (85, 85)
-    assert world.heartbeat(static, 1, "s").error == "NONE" and world.sync(static, None, 1, "s").response.assignment == f"for {static}"
+    assert (
+        world.heartbeat(static, 1, "s").error == "NONE"
+        and world.sync(static, None, 1, "s").response.assignment == f"for {static}"
+    )
 
 
 def test_a_rebalance_under_way_is_lost_and_its_parked_joins_are_sent_to_the_new_coordinator():
@@ -259,7 +307,9 @@ def test_a_loaded_follower_has_only_the_selected_protocol_and_so_rebalances_when
     world = World(initial_rebalance_delay=0)
     _, follower = world.stable("a", "b", offers="range:t sticky:t")
     world.move()
-    assert world.group.members[follower].protocols == (("sticky", "t"),) or world.group.members[follower].protocols == (("range", "t"),)
+    assert world.group.members[follower].protocols == (("sticky", "t"),) or world.group.members[
+        follower
+    ].protocols == (("range", "t"),)
     world.join(follower, offers="range:t sticky:t")
     assert world.state == "PreparingRebalance"
 
@@ -278,7 +328,12 @@ def test_a_group_that_was_empty_is_loaded_empty_in_its_generation():
     (member,) = world.stable("a")
     world.leave(member)
     world.move()
-    assert (world.state, world.group.generation, world.group.exists, world.armed) == ("Empty", 2, True, {})
+    assert (world.state, world.group.generation, world.group.exists, world.armed) == (
+        "Empty",
+        2,
+        True,
+        {},
+    )
 
 
 def test_a_group_nobody_wrote_is_not_there_after_a_move():
@@ -292,7 +347,10 @@ def test_everybody_who_waits_in_a_group_nobody_wrote_is_sent_to_the_new_coordina
     world = World(write=None)
     joins = [world.join(instance="s"), world.join(instance="t")]
     world.move()
-    assert [(asked.error, asked.id) for asked in joins] == [("NOT_COORDINATOR", ""), ("NOT_COORDINATOR", "t-1")]
+    assert [(asked.error, asked.id) for asked in joins] == [
+        ("NOT_COORDINATOR", ""),
+        ("NOT_COORDINATOR", "t-1"),
+    ]
 
 
 def test_a_loaded_group_over_capacity_is_rebalanced():
@@ -303,14 +361,30 @@ def test_a_loaded_group_over_capacity_is_rebalanced():
 
 
 def test_replies_of_brokers_that_do_not_have_the_group():
-    requests = [JoinGroupRequest("", None, "c", 1, 1, ()), SyncGroupRequest("m", None, 1), HeartbeatRequest("m", None, 1),
-                LeaveGroupRequest([]), OffsetCommitRequest("m", None, 1), OffsetFetchRequest([])]
-    assert {refusal(request, Error.NOT_COORDINATOR).error for request in requests} == {Error.NOT_COORDINATOR}
+    requests = [
+        JoinGroupRequest("", None, "c", 1, 1, ()),
+        SyncGroupRequest("m", None, 1),
+        HeartbeatRequest("m", None, 1),
+        LeaveGroupRequest([]),
+        OffsetCommitRequest("m", None, 1),
+        OffsetFetchRequest([]),
+    ]
+    assert {refusal(request, Error.NOT_COORDINATOR).error for request in requests} == {
+        Error.NOT_COORDINATOR
+    }
     assert [type(refusal(request, Error.NOT_COORDINATOR)).__name__ for request in requests] == [
-        type(request).__name__.replace("Request", "Response") for request in requests]
+        type(request).__name__.replace("Request", "Response") for request in requests
+    ]
     loading = [while_loading(request, CoordinatorRules()).error.name for request in requests]
-    assert loading == [*["COORDINATOR_LOAD_IN_PROGRESS"] * 2, "NONE", *["COORDINATOR_LOAD_IN_PROGRESS"] * 3]
-    assert while_loading(requests[1], CoordinatorRules().of_scala_coordinator()).error is Error.REBALANCE_IN_PROGRESS
+    assert loading == [
+        *["COORDINATOR_LOAD_IN_PROGRESS"] * 2,
+        "NONE",
+        *["COORDINATOR_LOAD_IN_PROGRESS"] * 3,
+    ]
+    assert (
+        while_loading(requests[1], CoordinatorRules().of_scala_coordinator()).error
+        is Error.REBALANCE_IN_PROGRESS
+    )
 
 
 def test_a_timer_that_no_group_set_is_a_bug():
@@ -318,7 +392,7 @@ def test_a_timer_that_no_group_set_is_a_bug():
         fired(World().group, "heartbeat-other-a", 0)
 
 
-# ---------------------------------------------------------------------------------------------------- the coordinator in Scala
+# ------------------------------------------------------------------------- the coordinator in Scala
 
 
 def test_the_old_coordinator_extends_the_initial_delay_before_the_first_generation_only():
@@ -342,7 +416,9 @@ def test_the_old_coordinator_removes_the_members_of_a_batch_one_by_one():
     assert rejoined.error == "NONE" and world.group.generation == 2
     _ = world.settle(), world.enter("d"), world.join("a-1"), world.settle()
     world.leave("a-1", "d-1")
-    assert [note["trigger"] for note in world.told("GroupStateChanged")[-3:] if "trigger" in note] == ["left"]
+    assert [
+        note["trigger"] for note in world.told("GroupStateChanged")[-3:] if "trigger" in note
+    ] == ["left"]
 
 
 def test_the_old_coordinator_renews_the_session_at_a_sync_in_stable():
@@ -370,27 +446,39 @@ def test_the_old_coordinator_keeps_a_replaced_newcomer_new():
 def test_a_commit_that_took_too_long_is_refused_and_in_the_log_all_the_same_by_and_by():
     world, (leader,) = stable("a")
     late = world.commit(leader, offsets={"t-0": 7})
-    number, = world.group.writing
+    (number,) = world.group.writing
     world.log(Error.REQUEST_TIMED_OUT)
-    assert late.error == "COORDINATOR_NOT_AVAILABLE" and world.fetch("t-0").response.offsets == {"t-0": 7} and world.group.persisted_offsets == {}
-    assert written(world.group, number, None, 6_000_000) == [] and world.group.persisted_offsets == {"t-0": 7}
+    assert (
+        late.error == "COORDINATOR_NOT_AVAILABLE"
+        and world.fetch("t-0").response.offsets == {"t-0": 7}
+        and world.group.persisted_offsets == {}
+    )
+    assert written(
+        world.group, number, None, 6_000_000
+    ) == [] and world.group.persisted_offsets == {"t-0": 7}
 
 
 def test_an_assignment_that_took_too_long_is_what_the_next_coordinator_finds_by_and_by():
     world, (leader, other) = completing("a", "b")
     world.sync(leader, {leader: "x", other: "y"})
-    number, = world.group.writing
+    (number,) = world.group.writing
     before = world.group.persisted
     world.log(Error.REQUEST_TIMED_OUT)
     assert world.state == "PreparingRebalance" and world.group.persisted is before
     assert written(world.group, number, None, 6_000_000) == []
-    assert {m.member_id: m.assignment for m in world.group.persisted.members} == {leader: "x", other: "y"}
+    assert {m.member_id: m.assignment for m in world.group.persisted.members} == {
+        leader: "x",
+        other: "y",
+    }
 
 
 def test_a_group_whose_creation_took_too_long_is_there_and_only_who_waits_is_told():
     world = World(write=None)
     joined = world.join(instance="s")
     world.log(Error.REQUEST_TIMED_OUT)
-    assert joined.error == "COORDINATOR_NOT_AVAILABLE" and len(world.group.members) == 1 == world.group.awaiting_join
+    assert (
+        joined.error == "COORDINATOR_NOT_AVAILABLE"
+        and len(world.group.members) == 1 == world.group.awaiting_join
+    )
     world.at(3)
     assert world.state == "CompletingRebalance"

@@ -1,4 +1,6 @@
-"""Every kind of request in every state of a classic group, by who sends it: the answer, as a table."""
+"""Every kind of request in every state of a classic group, by who sends it: the answer, as a
+table.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,8 @@ SENDERS = {
     "stranger with an id": ("x-9", None),
 }
 
-# state: sender: what a JoinGroup (unchanged metadata), SyncGroup, Heartbeat, commit and LeaveGroup (of it alone) are answered;
-# "parked" means no answer yet
+# state: sender: what a JoinGroup (unchanged metadata), SyncGroup, Heartbeat, commit and LeaveGroup
+# (of it alone) are answered; "parked" means no answer yet
 TABLE = """
 absent     leader                  UNKNOWN_MEMBER_ID     UNKNOWN_MEMBER_ID     UNKNOWN_MEMBER_ID     GROUP_ID_NOT_FOUND     UNKNOWN_MEMBER_ID
 Empty      leader                  UNKNOWN_MEMBER_ID     UNKNOWN_MEMBER_ID     UNKNOWN_MEMBER_ID     UNKNOWN_MEMBER_ID      UNKNOWN_MEMBER_ID
@@ -75,16 +77,23 @@ def world_in(state):
     return world
 
 
-@pytest.mark.parametrize(("state", "sender", "what", "answer"), CASES, ids=[", ".join(case[:3]) for case in CASES])
+@pytest.mark.parametrize(
+    ("state", "sender", "what", "answer"), CASES, ids=[", ".join(case[:3]) for case in CASES]
+)
 def test_the_answer_to(state, sender, what, answer):
     world = world_in(state)
     member, instance = SENDERS[sender]
     match what:
-        case "join": asked = world.join(member, instance=instance)
-        case "sync": asked = world.sync(member, instance=instance)
-        case "heartbeat": asked = world.heartbeat(member, instance=instance)
-        case "commit": asked = world.commit(member, instance=instance)
-        case "leave": asked = world.leave((member, instance))
+        case "join":
+            asked = world.join(member, instance=instance)
+        case "sync":
+            asked = world.sync(member, instance=instance)
+        case "heartbeat":
+            asked = world.heartbeat(member, instance=instance)
+        case "commit":
+            asked = world.commit(member, instance=instance)
+        case "leave":
+            asked = world.leave((member, instance))
     if what == "leave":
         assert [left.error.name for left in asked.response.members] == [answer]
         assert asked.error == "NONE"
@@ -129,7 +138,11 @@ def test_a_join_without_a_common_protocol_is_inconsistent(state, wrong, member):
 def test_a_session_timeout_out_of_bounds_is_refused_before_the_group_exists(session):
     world = World()
     asked = world.join("who-1", session=session)
-    assert (asked.error, asked.id, world.group.exists) == ("INVALID_SESSION_TIMEOUT", "who-1", False)
+    assert (asked.error, asked.id, world.group.exists) == (
+        "INVALID_SESSION_TIMEOUT",
+        "who-1",
+        False,
+    )
 
 
 @pytest.mark.parametrize("session", [6, 1800])

@@ -1,4 +1,6 @@
-"""The timed courses of events of the specification, seen from the coordinator: one way takes 1 ms, the log 5 ms."""
+"""The timed courses of events of the specification, seen from the coordinator: one way takes 1
+ms, the log 5 ms.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +27,13 @@ def test_eager_scale_out_takes_one_barrier_and_one_write():
     joined = world.at(10.003).join(pending.id, client="x")
     assert (world.state, world.timer("join-g")) == ("PreparingRebalance", 310.003)
     beats = [world.at(12.002).heartbeat(m1, 1), world.heartbeat(m2, 1)]
-    assert [beat.error for beat in beats] == ["REBALANCE_IN_PROGRESS"] * 2 and world.session(m1) == 57.002
+    assert [beat.error for beat in beats] == ["REBALANCE_IN_PROGRESS"] * 2 and world.session(
+        m1
+    ) == 57.002
     joins = [world.at(12.004).join(m1), world.join(m2), joined]
-    assert [asked.answered_at for asked in joins] == [12.004] * 3 and world.timer("sync-g") == 312.004
+    assert [asked.answered_at for asked in joins] == [12.004] * 3 and world.timer(
+        "sync-g"
+    ) == 312.004
     syncs = [world.at(12.006).sync(joined.id), world.sync(m2), world.sync(m1, {})]
     world.at(13)
     assert [asked.answered_at for asked in syncs] == [12.011] * 3 and world.session(m2) == 57.011
@@ -42,7 +48,10 @@ def test_cooperative_scale_out_waits_a_heartbeat_interval_for_its_second_round()
         world.at(12.006).sync(member, {m1: "1", m2: "2"})
     world.at(12.011)
     assert world.state == "Stable"
-    second = [world.at(12.013).join(m1, offers="range:t-less"), world.join(m2, offers="range:t-less")]
+    second = [
+        world.at(12.013).join(m1, offers="range:t-less"),
+        world.join(m2, offers="range:t-less"),
+    ]
     assert world.at(15.006).heartbeat(newcomer).error == "REBALANCE_IN_PROGRESS"
     second.append(world.at(15.008).join(newcomer, offers="range:t-none"))
     assert [asked.answered_at for asked in second] == [15.008] * 3
@@ -62,7 +71,10 @@ def test_a_sync_that_arrives_when_the_second_round_has_begun_is_sent_back_at_onc
 
 
 def test_cold_starts_end_at_the_first_window_without_additions():
-    for additions, start in ((("a", 0.004), ("b", 0.504), ("c", 2.5)), 6.004), ((("a", 0.004), ("b", 0.504), ("c", 2.5), ("d", 5.9)), 9.004):
+    for additions, start in (
+        ((("a", 0.004), ("b", 0.504), ("c", 2.5)), 6.004),
+        ((("a", 0.004), ("b", 0.504), ("c", 2.5), ("d", 5.9)), 9.004),
+    ):
         world = World(write=0.005)
         joins = [world.at(when).enter(name) for name, when in additions]
         world.at(20)
@@ -81,7 +93,12 @@ def test_a_static_restart_costs_one_write_and_nobody_else():
     world.at(30.008)
     assert (back.answered_at, back.response.generation) == (30.006, 1)
     synced = world.sync(back.id, instance="s")
-    assert (synced.answered_at, synced.response.assignment, world.state, world.session(back.id)) == (30.008, "mine", "Stable", 75.001)
+    assert (
+        synced.answered_at,
+        synced.response.assignment,
+        world.state,
+        world.session(back.id),
+    ) == (30.008, "mine", "Stable", 75.001)
 
 
 def test_a_static_restart_too_late_is_one_rebalance_at_the_expiry_and_one_at_the_return():
@@ -95,7 +112,9 @@ def test_a_static_restart_too_late_is_one_rebalance_at_the_expiry_and_one_at_the
     assert world.state == "Stable"
     world.at(54.002)
     assert (world.state, world.told("MemberRemoved")) == (
-        "PreparingRebalance", [{"member_id": static.id, "why": "session-expired", "last_heard_us": 9_002_000}])
+        "PreparingRebalance",
+        [{"member_id": static.id, "why": "session-expired", "last_heard_us": 9_002_000}],
+    )
 
 
 def test_a_crash_is_detected_a_session_after_the_last_heartbeat_or_commit():
@@ -108,4 +127,10 @@ def test_a_crash_is_detected_a_session_after_the_last_heartbeat_or_commit():
     assert world.state == "Stable"
     world.at(52)
     assert world.told("GroupStateChanged")[-1] | {"reason": ""} == {
-        "before": "Stable", "after": "PreparingRebalance", "generation": 1, "trigger": "session-expired", "member_id": m2, "reason": ""}
+        "before": "Stable",
+        "after": "PreparingRebalance",
+        "generation": 1,
+        "trigger": "session-expired",
+        "member_id": m2,
+        "reason": "",
+    }

@@ -25,7 +25,9 @@ def growing(**settings: object) -> Talk:
     return talk
 
 
-def commit(talk: Talk, epoch: int, what: str = "a0 a1 a2", member: str = "m1", **more: object) -> Error:
+def commit(
+    talk: Talk, epoch: int, what: str = "a0 a1 a2", member: str = "m1", **more: object
+) -> Error:
     partitions = [(topic, p) for topic, numbers in held(what).items() for p in numbers]
     return check_commit(talk.group, member, epoch, partitions, **more)  # type: ignore[arg-type]
 
@@ -34,8 +36,12 @@ def test_a_commit_with_the_members_epoch_is_good_for_any_partition() -> None:
     assert commit(growing(), 4, "a0 a7") is NONE
 
 
-@pytest.mark.parametrize("epoch, good, no_good", [(3, "a0 a1", "a2"), (2, "a0", "a1 a2"), (1, "", "a0 a1 a2")])
-def test_an_older_epoch_is_good_for_partitions_given_at_it_or_before(epoch: int, good: str, no_good: str) -> None:
+@pytest.mark.parametrize(
+    "epoch, good, no_good", [(3, "a0 a1", "a2"), (2, "a0", "a1 a2"), (1, "", "a0 a1 a2")]
+)
+def test_an_older_epoch_is_good_for_partitions_given_at_it_or_before(
+    epoch: int, good: str, no_good: str
+) -> None:
     talk = growing()
     assert commit(talk, epoch, good) is NONE
     assert all(commit(talk, epoch, partition) is STALE for partition in no_good.split())
@@ -99,7 +105,10 @@ def test_somebody_without_group_management_may_commit_to_an_empty_group_only() -
 
 def test_a_producer_may_commit_in_a_transaction_without_saying_for_whom() -> None:
     assert commit(growing(), -1, "a0", "", is_transactional=True) is NONE
-    assert commit(growing(), -1, "a0", "", is_transactional=True, instance_id="i1") is Error.UNKNOWN_MEMBER_ID
+    assert (
+        commit(growing(), -1, "a0", "", is_transactional=True, instance_id="i1")
+        is Error.UNKNOWN_MEMBER_ID
+    )
 
 
 def test_a_client_too_old_to_know_epochs_cannot_commit() -> None:
@@ -110,7 +119,10 @@ def test_a_fetch_of_offsets_needs_the_members_very_epoch() -> None:
     group = growing().group
     assert [check_fetch(group, "m1", epoch) for epoch in (4, 3, 5)] == [NONE, STALE, STALE]
     assert check_fetch(group, "m9", 4) is Error.UNKNOWN_MEMBER_ID
-    assert check_fetch(group, None, -1) is NONE and check_fetch(group, None, 4) is Error.UNKNOWN_SERVER_ERROR
+    assert (
+        check_fetch(group, None, -1) is NONE
+        and check_fetch(group, None, 4) is Error.UNKNOWN_SERVER_ERROR
+    )
 
 
 def test_a_commit_to_a_group_that_does_not_exist_is_told_so() -> None:

@@ -1,4 +1,6 @@
-"""What bumps the group epoch, when a target is computed, and how the assignment interval (KIP-1263) holds it back."""
+"""What bumps the group epoch, when a target is computed, and how the assignment interval
+(KIP-1263) holds it back.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,11 @@ def pair(**settings: object) -> Talk:
     talk.beat("m1")
     talk.beat("m1", "a0 a1")
     talk.beat("m2")
-    assert (talk.where("m1"), talk.where("m2"), talk.state) == ("STABLE 3: a0 a1", "STABLE 3: a2 a3", "Stable")
+    assert (talk.where("m1"), talk.where("m2"), talk.state) == (
+        "STABLE 3: a0 a1",
+        "STABLE 3: a2 a3",
+        "Stable",
+    )
     return talk
 
 
@@ -52,10 +58,21 @@ def test_a_failed_join_makes_no_group() -> None:
     assert talk.leave("m1").error is Error.GROUP_ID_NOT_FOUND
 
 
-@pytest.mark.parametrize("bring", [
-    {"assignor": "range"}, {"rack_id": "r1"}, {"rebalance_timeout_us": 5_000 * MS}, {"client_id": "another"}, {"regex": "b.*"}, {"topics": "a"},
-], ids=lambda bring: next(iter(bring)))
-def test_the_group_epoch_is_not_bumped_by_assignor_rack_timeout_client_id_an_unresolved_regex_or_the_same_topics(bring: dict[str, object]) -> None:
+@pytest.mark.parametrize(
+    "bring",
+    [
+        {"assignor": "range"},
+        {"rack_id": "r1"},
+        {"rebalance_timeout_us": 5_000 * MS},
+        {"client_id": "another"},
+        {"regex": "b.*"},
+        {"topics": "a"},
+    ],
+    ids=lambda bring: next(iter(bring)),
+)
+def test_the_group_epoch_is_not_bumped_by_assignor_rack_timeout_client_id_an_unresolved_regex_or_the_same_topics(
+    bring: dict[str, object],
+) -> None:
     talk = pair()
     assert talk.beat("m1", **bring).error is Error.NONE  # type: ignore[arg-type]
     assert talk.epochs == (3, 3)
@@ -69,10 +86,15 @@ def test_the_group_epoch_is_bumped_once_by_new_topic_names_in_whatever_order_the
     assert talk.epochs == (3, 3)
     talk.beat("m1", topics="a b")
     assert talk.epochs == (3, 3)
-    assert [fact["trigger"] for fact in talk.told("EpochBumped")] == ["joined", "subscription-changed"]
+    assert [fact["trigger"] for fact in talk.told("EpochBumped")] == [
+        "joined",
+        "subscription-changed",
+    ]
 
 
-def test_added_partitions_bump_the_epoch_at_the_next_heartbeat_of_anybody_and_not_by_themselves() -> None:
+def test_added_partitions_bump_the_epoch_at_the_next_heartbeat_of_anybody_and_not_by_themselves() -> (
+    None
+):
     talk = pair()
     talk.topics("a6")
     talk.at(6_000)
@@ -80,7 +102,11 @@ def test_added_partitions_bump_the_epoch_at_the_next_heartbeat_of_anybody_and_no
     talk.want(m1="a0 a1 a4", m2="a2 a3 a5")
     answer = talk.beat("m2")
     assert talk.epochs == (4, 4) and answer.assignment == {"aAAAAAAAAAAAAAAAAAAAAA": (2, 3, 5)}
-    assert talk.told("EpochBumped")[-1] == {"epoch": 4, "trigger": "metadata-changed", "member_id": "m2"}
+    assert talk.told("EpochBumped")[-1] == {
+        "epoch": 4,
+        "trigger": "metadata-changed",
+        "member_id": "m2",
+    }
 
 
 def test_a_topic_that_nobody_subscribes_to_changes_nothing() -> None:
@@ -93,7 +119,9 @@ def test_a_topic_that_nobody_subscribes_to_changes_nothing() -> None:
 def test_changed_replica_racks_bump_the_epoch() -> None:
     talk = pair()
     topic = talk.group.topics.by_name["a"]
-    metadata_changed(talk.group, TopicsImage({"a": Topic(topic.topic_id, 4, (("r1", "r2"),) * 4)}), talk.now_us)
+    metadata_changed(
+        talk.group, TopicsImage({"a": Topic(topic.topic_id, 4, (("r1", "r2"),) * 4)}), talk.now_us
+    )
     talk.beat("m1")
     assert talk.epochs == (4, 4)
 
@@ -106,7 +134,9 @@ def test_metadata_that_changed_and_changed_back_bumps_nothing() -> None:
     assert talk.epochs == (3, 3)
 
 
-def test_a_leave_takes_the_new_metadata_in_so_that_they_do_not_bump_the_epoch_a_second_time() -> None:
+def test_a_leave_takes_the_new_metadata_in_so_that_they_do_not_bump_the_epoch_a_second_time() -> (
+    None
+):
     talk = pair()
     talk.topics("a6")
     talk.leave("m2")
@@ -148,17 +178,24 @@ def test_a_deleted_topic_is_given_up_even_while_the_interval_keeps_the_old_targe
     assert talk.epochs == (3, 2) and talk.where("m1") == "UNREVOKED_PARTITIONS 2: a0 -b0"
 
 
-# ---------------------------------------------------------------------------------------------------- the interval
+# ------------------------------------------------------------------------------------- the interval
 
 
-def test_within_the_interval_a_joiner_gets_the_old_epoch_an_empty_list_and_STABLE_and_the_group_is_assigning() -> None:
+def test_within_the_interval_a_joiner_gets_the_old_epoch_an_empty_list_and_STABLE_and_the_group_is_assigning() -> (
+    None
+):
     talk = Talk("a4", assignment_interval_us=1_000 * MS)
     talk.want(m1="a0 a1 a2 a3")
     talk.join("m1")
     talk.at(999)
     talk.want(m1="a0 a1", m2="a2 a3")
     answer = talk.join("m2")
-    assert (answer.epoch, answer.assignment, talk.where("m2"), talk.state) == (2, {}, "STABLE 2:", "Assigning")
+    assert (answer.epoch, answer.assignment, talk.where("m2"), talk.state) == (
+        2,
+        {},
+        "STABLE 2:",
+        "Assigning",
+    )
     assert talk.told("IntervalWaited") == [{"epoch": 3, "until_us": 1_000 * MS}]
 
 
@@ -227,7 +264,7 @@ def test_an_interval_of_0_computes_at_every_change() -> None:
     assert len(talk.asked) == 5
 
 
-# ---------------------------------------------------------------------------------------------------- assignors
+# ---------------------------------------------------------------------------------------- assignors
 
 
 def test_the_default_assignor_is_the_first_of_the_brokers_list() -> None:
@@ -270,7 +307,9 @@ def test_a_preferred_assignor_alone_recomputes_nothing() -> None:
     assert len(talk.asked) == before
 
 
-def test_an_assignor_that_fails_answers_UNKNOWN_SERVER_ERROR_and_leaves_the_group_as_it_was() -> None:
+def test_an_assignor_that_fails_answers_UNKNOWN_SERVER_ERROR_and_leaves_the_group_as_it_was() -> (
+    None
+):
     def broken(*_: object) -> object:
         raise ValueError("no")
 
@@ -288,7 +327,11 @@ def test_the_assignor_sees_previous_targets_not_what_members_hold() -> None:
     talk.want(m1="a0 a1", m2="a2 a3")
     talk.join("m2")
     talk.join("m3")
-    assert {m.member_id: sum(map(len, m.target.values())) for m in talk.asked[-1][1]} == {"m1": 2, "m2": 2, "m3": 0}
+    assert {m.member_id: sum(map(len, m.target.values())) for m in talk.asked[-1][1]} == {
+        "m1": 2,
+        "m2": 2,
+        "m3": 0,
+    }
 
 
 def test_the_assignor_gets_topics_by_id_without_those_that_do_not_exist() -> None:
@@ -314,15 +357,24 @@ def test_a_joiner_without_topics_leaves_the_group_homogeneous_as_kafka_does() ->
     assert talk.asked[-1][2] is True and [len(m.topics) for m in talk.asked[-1][1]] == [0]
 
 
-# ---------------------------------------------------------------------------------------------------- a quiet heartbeat
+# -------------------------------------------------------------------------------- a quiet heartbeat
 
 
-def test_a_heartbeat_without_changes_renews_the_session_answers_at_once_and_writes_nothing() -> None:
+def test_a_heartbeat_without_changes_renews_the_session_answers_at_once_and_writes_nothing() -> (
+    None
+):
     talk = pair()
     talk.at(7_000)
     answer = talk.beat("m1")
-    assert (answer.error, answer.assignment, answer.heartbeat_interval_us) == (Error.NONE, None, 5_000 * MS)
-    assert talk.effects == [SetTimer("session:m1", 52_000 * MS), Reply(talk.number, answer, True)] and not talk.wrote
+    assert (answer.error, answer.assignment, answer.heartbeat_interval_us) == (
+        Error.NONE,
+        None,
+        5_000 * MS,
+    )
+    assert (
+        talk.effects == [SetTimer("session:m1", 52_000 * MS), Reply(talk.number, answer, True)]
+        and not talk.wrote
+    )
 
 
 def test_a_quiet_heartbeat_looks_at_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,6 @@
-"""Who is let in, who is turned away, and how a member goes: by its leave, by its session, by its rebalance timeout."""
+"""Who is let in, who is turned away, and how a member goes: by its leave, by its session, by its
+rebalance timeout.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ NONE, FENCED, UNKNOWN = Error.NONE, Error.FENCED_MEMBER_EPOCH, Error.UNKNOWN_MEM
 
 
 def in_state(state: str) -> Talk:
-    """m1 in the state named; m2 is there too. m1's epoch is 5 and the one before it 4 (2 and 2 where it owes a revocation)."""
+    """m1 in the state named; m2 is there too. m1's epoch is 5 and the one before it 4 (2 and 2
+    where it owes a revocation).
+    """
     talk = Talk("a4")
     talk.want(m1="a0 a1 a2 a3")
     instance = "i1" if state == "away" else None
@@ -44,8 +48,11 @@ def in_state(state: str) -> Talk:
 
 
 WHERE = {
-    "stable": "STABLE 5: a0 a1 a2 a3", "behind": "STABLE 5: a0 a1 a2 a3", "unrevoked": "UNREVOKED_PARTITIONS 2: a0 a1 -a2 -a3",
-    "unreleased": "UNRELEASED_PARTITIONS 6: a0 a1 a2 a3", "away": "STABLE -2: a0 a1 a2 a3",
+    "stable": "STABLE 5: a0 a1 a2 a3",
+    "behind": "STABLE 5: a0 a1 a2 a3",
+    "unrevoked": "UNREVOKED_PARTITIONS 2: a0 a1 -a2 -a3",
+    "unreleased": "UNRELEASED_PARTITIONS 6: a0 a1 a2 a3",
+    "away": "STABLE -2: a0 a1 a2 a3",
 }
 
 
@@ -54,18 +61,19 @@ def test_the_states_of_this_table_are_what_they_are_called(state: str) -> None:
     assert in_state(state).where("m1") == WHERE[state]
 
 
-# message → the answer in each state: unknown, stable, behind the target, owing a revocation, waiting for a release, away
+# message → the answer in each state: unknown, stable, behind the target, owing a revocation,
+# waiting for a release, away
 TABLE: dict[str, tuple[Error, ...]] = {
-    "join":                       (NONE, NONE, NONE, NONE, NONE, NONE),
-    "own epoch":                  (UNKNOWN, NONE, NONE, NONE, NONE, FENCED),
-    "next epoch":                 (UNKNOWN, FENCED, FENCED, FENCED, FENCED, FENCED),
-    "previous, without a list":   (UNKNOWN, FENCED, FENCED, NONE, FENCED, FENCED),
-    "previous, with its own":     (UNKNOWN, NONE, NONE, NONE, NONE, FENCED),
+    "join": (NONE, NONE, NONE, NONE, NONE, NONE),
+    "own epoch": (UNKNOWN, NONE, NONE, NONE, NONE, FENCED),
+    "next epoch": (UNKNOWN, FENCED, FENCED, FENCED, FENCED, FENCED),
+    "previous, without a list": (UNKNOWN, FENCED, FENCED, NONE, FENCED, FENCED),
+    "previous, with its own": (UNKNOWN, NONE, NONE, NONE, NONE, FENCED),
     "previous, with a stranger's": (UNKNOWN, FENCED, FENCED, NONE, FENCED, FENCED),
-    "older than the previous":    (UNKNOWN, FENCED, FENCED, FENCED, FENCED, FENCED),
-    "leave":                      (UNKNOWN, NONE, NONE, NONE, NONE, NONE),
-    "leave of a stranger":        (UNKNOWN,) * 6,
-    "an instance id it has not":  (UNKNOWN,) * 6,
+    "older than the previous": (UNKNOWN, FENCED, FENCED, FENCED, FENCED, FENCED),
+    "leave": (UNKNOWN, NONE, NONE, NONE, NONE, NONE),
+    "leave of a stranger": (UNKNOWN,) * 6,
+    "an instance id it has not": (UNKNOWN,) * 6,
 }
 STATES = ("unknown", *WHERE)
 
@@ -77,12 +85,16 @@ def message(name: str, talk: Talk) -> ConsumerGroupHeartbeatRequest:
     if epoch == -2:
         epoch, previous = 5, 4
     return {
-        "join": ConsumerGroupHeartbeatRequest("m1", 0, rebalance_timeout_us=60_000 * MS, topics=["a"], owned={}),
+        "join": ConsumerGroupHeartbeatRequest(
+            "m1", 0, rebalance_timeout_us=60_000 * MS, topics=["a"], owned={}
+        ),
         "own epoch": ConsumerGroupHeartbeatRequest("m1", epoch),
         "next epoch": ConsumerGroupHeartbeatRequest("m1", epoch + 1),
         "previous, without a list": ConsumerGroupHeartbeatRequest("m1", previous),
         "previous, with its own": ConsumerGroupHeartbeatRequest("m1", previous, owned={a: [0, 1]}),
-        "previous, with a stranger's": ConsumerGroupHeartbeatRequest("m1", previous, owned={a: [0, 77]}),
+        "previous, with a stranger's": ConsumerGroupHeartbeatRequest(
+            "m1", previous, owned={a: [0, 77]}
+        ),
         "older than the previous": ConsumerGroupHeartbeatRequest("m1", 1, owned={a: [0]}),
         "leave": ConsumerGroupHeartbeatRequest("m1", -1),
         "leave of a stranger": ConsumerGroupHeartbeatRequest("m9", -1),
@@ -98,27 +110,77 @@ def test_every_message_in_every_state_is_answered_as_the_table_says(name: str, s
     answer = talk.send(message(name, talk))
     assert answer.error is TABLE[name][STATES.index(state)]
     if answer.error is not NONE:
-        assert answer.text and before == (talk.epochs, {m: talk.where(m) for m in talk.group.members}, dict(talk.timers))
-        assert [type(effect) for effect in talk.effects if not isinstance(effect, Note)] == [Reply], "a refused request leaves no trace"
-        assert talk.told("Fenced") == ([{"member_id": "m1", "api": "ConsumerGroupHeartbeat", "error": "FENCED_MEMBER_EPOCH"}]
-                                       if answer.error is FENCED else [])
+        assert answer.text and before == (
+            talk.epochs,
+            {m: talk.where(m) for m in talk.group.members},
+            dict(talk.timers),
+        )
+        assert [type(effect) for effect in talk.effects if not isinstance(effect, Note)] == [
+            Reply
+        ], "a refused request leaves no trace"
+        assert talk.told("Fenced") == (
+            [{"member_id": "m1", "api": "ConsumerGroupHeartbeat", "error": "FENCED_MEMBER_EPOCH"}]
+            if answer.error is FENCED
+            else []
+        )
 
 
-@pytest.mark.parametrize("request_, error", [
-    (ConsumerGroupHeartbeatRequest("m1", 0, topics=["a"], owned={}), Error.INVALID_REQUEST),
-    (ConsumerGroupHeartbeatRequest("m1", 0, rebalance_timeout_us=1, owned={}), Error.INVALID_REQUEST),
-    (ConsumerGroupHeartbeatRequest("m1", 0, rebalance_timeout_us=1, topics=["a"]), Error.INVALID_REQUEST),
-    (ConsumerGroupHeartbeatRequest("m1", 0, rebalance_timeout_us=1, topics=["a"], owned={"x": [1]}), Error.INVALID_REQUEST),
-    (ConsumerGroupHeartbeatRequest("", 0, rebalance_timeout_us=1, topics=["a"], owned={}), Error.INVALID_REQUEST),
-    (ConsumerGroupHeartbeatRequest("m1", 0, "", rebalance_timeout_us=1, topics=["a"], owned={}), Error.INVALID_REQUEST),
-    (ConsumerGroupHeartbeatRequest("m1", 0, rack_id="", rebalance_timeout_us=1, topics=["a"], owned={}), Error.INVALID_REQUEST),
-    (ConsumerGroupHeartbeatRequest("m1", -2), Error.INVALID_REQUEST),
-    (ConsumerGroupHeartbeatRequest("m1", -3), Error.INVALID_REQUEST),
-    (ConsumerGroupHeartbeatRequest("m1", 1, assignor="sticky"), Error.UNSUPPORTED_ASSIGNOR),
-    (ConsumerGroupHeartbeatRequest("m1", -1, assignor="sticky"), Error.UNSUPPORTED_ASSIGNOR),
-], ids=["join without timeout", "without subscription", "without owned", "owning", "no member id", "empty instance id", "empty rack",
-        "-2 without instance", "-3", "unknown assignor", "unknown assignor in a leave"])
-def test_a_malformed_request_is_refused_before_anything_is_looked_up(request_: ConsumerGroupHeartbeatRequest, error: Error) -> None:
+@pytest.mark.parametrize(
+    "request_, error",
+    [
+        (ConsumerGroupHeartbeatRequest("m1", 0, topics=["a"], owned={}), Error.INVALID_REQUEST),
+        (
+            ConsumerGroupHeartbeatRequest("m1", 0, rebalance_timeout_us=1, owned={}),
+            Error.INVALID_REQUEST,
+        ),
+        (
+            ConsumerGroupHeartbeatRequest("m1", 0, rebalance_timeout_us=1, topics=["a"]),
+            Error.INVALID_REQUEST,
+        ),
+        (
+            ConsumerGroupHeartbeatRequest(
+                "m1", 0, rebalance_timeout_us=1, topics=["a"], owned={"x": [1]}
+            ),
+            Error.INVALID_REQUEST,
+        ),
+        (
+            ConsumerGroupHeartbeatRequest("", 0, rebalance_timeout_us=1, topics=["a"], owned={}),
+            Error.INVALID_REQUEST,
+        ),
+        (
+            ConsumerGroupHeartbeatRequest(
+                "m1", 0, "", rebalance_timeout_us=1, topics=["a"], owned={}
+            ),
+            Error.INVALID_REQUEST,
+        ),
+        (
+            ConsumerGroupHeartbeatRequest(
+                "m1", 0, rack_id="", rebalance_timeout_us=1, topics=["a"], owned={}
+            ),
+            Error.INVALID_REQUEST,
+        ),
+        (ConsumerGroupHeartbeatRequest("m1", -2), Error.INVALID_REQUEST),
+        (ConsumerGroupHeartbeatRequest("m1", -3), Error.INVALID_REQUEST),
+        (ConsumerGroupHeartbeatRequest("m1", 1, assignor="sticky"), Error.UNSUPPORTED_ASSIGNOR),
+        (ConsumerGroupHeartbeatRequest("m1", -1, assignor="sticky"), Error.UNSUPPORTED_ASSIGNOR),
+    ],
+    ids=[
+        "join without timeout",
+        "without subscription",
+        "without owned",
+        "owning",
+        "no member id",
+        "empty instance id",
+        "empty rack",
+        "-2 without instance",
+        "-3",
+        "unknown assignor",
+        "unknown assignor in a leave",
+    ],
+)
+def test_a_malformed_request_is_refused_before_anything_is_looked_up(
+    request_: ConsumerGroupHeartbeatRequest, error: Error
+) -> None:
     assert Talk().send(request_).error is error
 
 
@@ -126,10 +188,12 @@ def test_a_joiner_may_bring_a_regex_instead_of_names() -> None:
     assert Talk().join("m1", topics=None, regex="a.*").error is NONE
 
 
-# ---------------------------------------------------------------------------------------------------- epochs
+# ------------------------------------------------------------------------------------------- epochs
 
 
-def test_a_lost_answer_is_given_again_to_the_previous_epoch_with_a_subset_of_its_partitions() -> None:
+def test_a_lost_answer_is_given_again_to_the_previous_epoch_with_a_subset_of_its_partitions() -> (
+    None
+):
     talk = in_state("stable")
     answer = talk.beat("m1", "a0", epoch=4)
     assert (answer.error, answer.epoch) == (NONE, 5)
@@ -158,7 +222,7 @@ def test_in_4_0_and_4_1_a_known_member_cannot_join_again_unless_its_previous_epo
     assert talk.join("m1").error is FENCED
 
 
-# ---------------------------------------------------------------------------------------------------- a full group
+# ------------------------------------------------------------------------------------- a full group
 
 
 def test_a_full_group_turns_joiners_away_and_also_unknown_members_with_an_epoch() -> None:
@@ -177,7 +241,7 @@ def test_a_full_group_turns_away_even_the_one_that_would_take_a_static_members_p
     assert talk.join("m2", instance="i1").error is Error.GROUP_MAX_SIZE_REACHED
 
 
-# ---------------------------------------------------------------------------------------------------- going
+# -------------------------------------------------------------------------------------------- going
 
 
 def test_a_leave_frees_everything_at_once_and_computes_nothing_until_somebody_beats() -> None:
@@ -196,13 +260,17 @@ def test_the_session_ends_one_timeout_after_the_last_accepted_heartbeat() -> Non
     talk.beat("m1")
     talk.beat("m2")
     talk.at(30_000)
-    talk.beat("m1", epoch=9)                        # refused: renews nothing
+    talk.beat("m1", epoch=9)  # refused: renews nothing
     talk.beat("m2")
     talk.at(64_999)
     assert "m1" in talk.group.members
     talk.at(65_000)
     assert "m1" not in talk.group.members and talk.epochs == (6, 5)
-    assert talk.told("MemberRemoved")[-1] == {"member_id": "m1", "why": "session-expired", "last_heard_us": 20_000 * MS}
+    assert talk.told("MemberRemoved")[-1] == {
+        "member_id": "m1",
+        "why": "session-expired",
+        "last_heard_us": 20_000 * MS,
+    }
     assert talk.told("EpochBumped")[-1]["trigger"] == "session-expired"
 
 
@@ -258,7 +326,7 @@ def test_a_new_rebalance_timeout_holds_from_the_next_revocation_on() -> None:
     assert talk.timers["rebalance:m1"] == 7_000 * MS
 
 
-# ---------------------------------------------------------------------------------------------------- another coordinator
+# ------------------------------------------------------------------------------ another coordinator
 
 
 def test_a_new_coordinator_gives_everybody_a_whole_session_and_a_whole_rebalance_timeout() -> None:
@@ -269,6 +337,10 @@ def test_a_new_coordinator_gives_everybody_a_whole_session_and_a_whole_rebalance
     assert not talk.timers
     talk.now_us = 40_000 * MS
     talk._do(load(talk.group, talk.now_us))
-    assert talk.timers == {"session:m1": 85_000 * MS, "session:m2": 85_000 * MS, "rebalance:m1": 100_000 * MS}
+    assert talk.timers == {
+        "session:m1": 85_000 * MS,
+        "session:m2": 85_000 * MS,
+        "rebalance:m1": 100_000 * MS,
+    }
     assert talk.beat("m1", "a0 a1").epoch == 3 and "rebalance:m1" not in talk.timers
     assert written(talk.beat("m2").assignment) == "a2 a3"

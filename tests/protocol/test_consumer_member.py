@@ -1,4 +1,6 @@
-"""A Java member of a consumer group: which state may follow which, what a beat says, and what its answer makes of the member."""
+"""A Java member of a consumer group: which state may follow which, what a beat says, and what
+its answer makes of the member.
+"""
 
 from __future__ import annotations
 
@@ -49,11 +51,24 @@ def test_a_state_follows_only_its_predecessors(before: ClientState, after: Clien
         assert it.state is before
 
 
-@pytest.mark.parametrize(("state", "beats", "at_once"), [
-    (S.UNSUBSCRIBED, False, False), (S.JOINING, True, True), (S.RECONCILING, True, False), (S.ACKNOWLEDGING, True, True), (S.STABLE, True, False),
-    (S.FENCED, False, False), (S.PREPARE_LEAVING, True, False), (S.LEAVING, True, True), (S.STALE, False, False), (S.FATAL, False, False),
-])
-def test_the_state_decides_whether_a_member_beats_and_whether_it_waits_for_the_interval(state: ClientState, beats: bool, at_once: bool) -> None:
+@pytest.mark.parametrize(
+    ("state", "beats", "at_once"),
+    [
+        (S.UNSUBSCRIBED, False, False),
+        (S.JOINING, True, True),
+        (S.RECONCILING, True, False),
+        (S.ACKNOWLEDGING, True, True),
+        (S.STABLE, True, False),
+        (S.FENCED, False, False),
+        (S.PREPARE_LEAVING, True, False),
+        (S.LEAVING, True, True),
+        (S.STALE, False, False),
+        (S.FATAL, False, False),
+    ],
+)
+def test_the_state_decides_whether_a_member_beats_and_whether_it_waits_for_the_interval(
+    state: ClientState, beats: bool, at_once: bool
+) -> None:
     assert (member(state).beats, member(state).beats_now) == (beats, at_once)
 
 
@@ -126,8 +141,13 @@ def test_a_member_that_joins_anew_gives_up_what_it_was_reconciling() -> None:
     assert not it.must_abort()
 
 
-@pytest.mark.parametrize(("instance", "for_good", "epoch"), [(None, False, -1), (None, True, -1), ("i", False, -2), ("i", True, -1)])
-def test_a_static_member_leaves_for_a_while_unless_it_means_it(instance: str | None, for_good: bool, epoch: int) -> None:
+@pytest.mark.parametrize(
+    ("instance", "for_good", "epoch"),
+    [(None, False, -1), (None, True, -1), ("i", False, -2), ("i", True, -1)],
+)
+def test_a_static_member_leaves_for_a_while_unless_it_means_it(
+    instance: str | None, for_good: bool, epoch: int
+) -> None:
     it = member(S.STABLE, instance)
     it.leave(False, for_good)
     assert (it.state, it.epoch, it.after_beat()) == (S.LEAVING, epoch, S.UNSUBSCRIBED)

@@ -1,4 +1,6 @@
-"""Subscriptions by regular expression: resolved by the broker, a little later, at most every 10 s."""
+"""Subscriptions by regular expression: resolved by the broker, a little later, at most every
+10 s.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from rebalsim.protocol.consumer.refusal import Refusal
 from rebalsim.protocol.consumer.regexes import pattern
 
 
-def test_a_joiner_with_an_unresolved_regex_gets_an_empty_list_first_and_its_partitions_at_a_later_heartbeat() -> None:
+def test_a_joiner_with_an_unresolved_regex_gets_an_empty_list_first_and_its_partitions_at_a_later_heartbeat() -> (
+    None
+):
     talk = Talk("a2 b1 c1")
     talk.want(m1="a0 a1 b0")
     answer = talk.join("m1", topics=None, regex="[ab]")
@@ -43,7 +47,9 @@ def test_a_regex_that_is_resolved_already_bumps_the_epoch_at_once() -> None:
     talk.beat("m1")
     talk.want(m1="a0", m2="a1")
     answer = talk.join("m2", topics=None, regex="a")
-    assert (answer.epoch, talk.epochs) == (3, (3, 3)) and talk.told("EpochBumped")[-1]["trigger"] == "joined"
+    assert (answer.epoch, talk.epochs) == (3, (3, 3)) and talk.told("EpochBumped")[-1][
+        "trigger"
+    ] == "joined"
 
 
 def test_a_regex_taken_back_bumps_the_epoch_and_its_topics_go() -> None:
@@ -58,7 +64,9 @@ def test_a_regex_taken_back_bumps_the_epoch_and_its_topics_go() -> None:
     assert not talk.group.regexes
 
 
-def test_new_topics_are_looked_at_with_the_next_heartbeat_but_not_within_10_s_of_the_last_look() -> None:
+def test_new_topics_are_looked_at_with_the_next_heartbeat_but_not_within_10_s_of_the_last_look() -> (
+    None
+):
     talk = Talk("a1")
     talk.want(m1="a0")
     talk.join("m1", topics=None, regex="[ab]")
@@ -128,7 +136,9 @@ def test_a_backslash_before_a_backslash_is_no_back_reference() -> None:
     assert pattern(r"a\\1") and MS
 
 
-def test_one_that_takes_a_static_members_place_with_another_regex_makes_the_old_one_forgotten() -> None:
+def test_one_that_takes_a_static_members_place_with_another_regex_makes_the_old_one_forgotten() -> (
+    None
+):
     talk = Talk("a1 b1")
     talk.want(m1="a0")
     talk.join("m1", topics="a", instance="i1", regex="a")
@@ -136,12 +146,14 @@ def test_one_that_takes_a_static_members_place_with_another_regex_makes_the_old_
     talk.leave("m1", "i1", -2)
     talk.join("m2", topics="a", instance="i1", regex="b")
     assert not talk.group.regexes and talk.group.regex_counts == {"b": 1}
-    talk.beat("m2", instance="i1")                  # not held back by the 10 s: nothing is resolved any more
+    talk.beat("m2", instance="i1")  # not held back by the 10 s: nothing is resolved any more
     talk.at(2)
     assert talk.group.regexes["b"].topics == ("b",)
 
 
-def test_the_group_remembers_what_kind_it_was_when_a_member_last_changed_not_when_a_regex_was_forgotten() -> None:
+def test_the_group_remembers_what_kind_it_was_when_a_member_last_changed_not_when_a_regex_was_forgotten() -> (
+    None
+):
     talk = Talk("a1 b1", session_timeout_us=10**12)
     talk.join("m1", topics=None, regex="[ab]")
     talk.join("m2", topics=None, regex="a")
@@ -185,7 +197,9 @@ def test_what_a_forgotten_regex_left_behind_goes_with_the_next_change_of_any_mem
     talk.at(1)
     talk.beat("m2")
     talk.leave("m1")
-    assert not talk.group.is_homogeneous, "b was matched by an expression that was still known when m1 went"
+    assert not talk.group.is_homogeneous, (
+        "b was matched by an expression that was still known when m1 went"
+    )
     talk.beat("m2", assignor="range")
     assert talk.group.is_homogeneous
 
@@ -194,8 +208,13 @@ NAMES = ["t0", "t1", "T1", "topic-1", "a_b", "audit.log", "orders", "ordersX", "
 
 
 def test_expressions_match_and_are_refused_as_the_brokers_library_does() -> None:
-    """What RE2/J 1.8 answered: 80 expressions written for their dialect, and 220 put together at random."""
-    rows = [line.rsplit("\t", 1) for line in (Path(__file__).parent / "re2j.tsv").read_text("utf-8").splitlines()]
+    """What RE2/J 1.8 answered: 80 expressions written for their dialect, and 220 put together at
+    random.
+    """
+    rows = [
+        line.rsplit("\t", 1)
+        for line in (Path(__file__).parent / "re2j.tsv").read_text("utf-8").splitlines()
+    ]
     assert len(rows) == 300
     for regex, answer in rows:
         try:

@@ -19,11 +19,17 @@ def test_a_static_member_that_leaves_for_a_while_keeps_its_partitions_and_bumps_
     talk = statics()
     answer = talk.leave("m1", "i1", -2)
     assert (answer.error, answer.epoch) == (Error.NONE, -2)
-    assert talk.where("m1") == "STABLE -2: a0 a1" and talk.epochs == (3, 3) and talk.state == "Reconciling"
+    assert (
+        talk.where("m1") == "STABLE -2: a0 a1"
+        and talk.epochs == (3, 3)
+        and talk.state == "Reconciling"
+    )
     assert talk.group.owners["aAAAAAAAAAAAAAAAAAAAAA"][0] == "m1"
 
 
-def test_its_place_is_kept_until_one_session_timeout_after_its_last_heartbeat_not_after_it_left() -> None:
+def test_its_place_is_kept_until_one_session_timeout_after_its_last_heartbeat_not_after_it_left() -> (
+    None
+):
     talk = statics()
     talk.at(30_000)
     talk.beat("m2", instance="i2")
@@ -61,10 +67,16 @@ def test_it_may_come_back_under_its_own_member_id() -> None:
     talk = statics()
     talk.leave("m1", "i1", -2)
     answer = talk.join("m1", instance="i1")
-    assert (answer.epoch, written(answer.assignment), talk.where("m1")) == (3, "a0 a1", "STABLE 3: a0 a1")
+    assert (answer.epoch, written(answer.assignment), talk.where("m1")) == (
+        3,
+        "a0 a1",
+        "STABLE 3: a0 a1",
+    )
 
 
-def test_one_that_comes_back_with_another_subscription_bumps_the_epoch_and_brings_its_predecessors_target_to_the_assignor() -> None:
+def test_one_that_comes_back_with_another_subscription_bumps_the_epoch_and_brings_its_predecessors_target_to_the_assignor() -> (
+    None
+):
     talk = statics()
     talk.topics("a4 b1")
     talk.leave("m1", "i1", -2)
@@ -72,10 +84,15 @@ def test_one_that_comes_back_with_another_subscription_bumps_the_epoch_and_bring
     answer = talk.join("m3", topics="a b", instance="i1")
     assert (answer.epoch, written(answer.assignment)) == (4, "a0 a1 b0")
     newcomer = next(m for m in talk.asked[-1][1] if m.member_id == "m3")
-    assert written(newcomer.target) == "a0 a1" and [m.member_id for m in talk.asked[-1][1] if m.member_id == "m1"] == []
+    assert (
+        written(newcomer.target) == "a0 a1"
+        and [m.member_id for m in talk.asked[-1][1] if m.member_id == "m1"] == []
+    )
 
 
-def test_a_newcomer_is_turned_away_while_the_instance_id_is_taken_the_opposite_of_the_classic_protocol() -> None:
+def test_a_newcomer_is_turned_away_while_the_instance_id_is_taken_the_opposite_of_the_classic_protocol() -> (
+    None
+):
     talk = statics()
     assert talk.join("m3", instance="i1").error is Error.UNRELEASED_INSTANCE_ID
     assert talk.where("m1") == "STABLE 3: a0 a1"
@@ -112,7 +129,9 @@ def test_an_instance_id_that_nobody_has_is_unknown() -> None:
 def test_a_static_member_that_leaves_for_good_is_removed_at_once() -> None:
     talk = statics()
     talk.leave("m1", "i1")
-    assert "m1" not in talk.group.members and talk.epochs == (4, 3) and "i1" not in talk.group.statics
+    assert (
+        "m1" not in talk.group.members and talk.epochs == (4, 3) and "i1" not in talk.group.statics
+    )
 
 
 def test_a_static_member_may_speak_and_leave_without_naming_its_instance_id() -> None:
@@ -152,7 +171,9 @@ def test_partitions_of_a_member_that_is_away_are_not_free() -> None:
     assert talk.where("m2") == "UNRELEASED_PARTITIONS 4: a2 a3"
 
 
-def test_a_dynamic_member_that_joins_again_with_an_instance_id_becomes_static_and_starts_from_no_target_as_in_kafka() -> None:
+def test_a_dynamic_member_that_joins_again_with_an_instance_id_becomes_static_and_starts_from_no_target_as_in_kafka() -> (
+    None
+):
     talk = Talk("a2")
     talk.want(m1="a0 a1")
     talk.join("m1")
@@ -160,7 +181,9 @@ def test_a_dynamic_member_that_joins_again_with_an_instance_id_becomes_static_an
     assert written(answer.assignment) == "a0 a1" and talk.group.statics == {"i1": "m1"}
 
 
-def test_an_instance_id_left_behind_by_a_member_that_changed_it_and_went_answers_UNKNOWN_MEMBER_ID() -> None:
+def test_an_instance_id_left_behind_by_a_member_that_changed_it_and_went_answers_UNKNOWN_MEMBER_ID() -> (
+    None
+):
     talk = Talk("a2")
     talk.join("m1", instance="i1")
     talk.join("m1", instance="i2")
@@ -168,7 +191,9 @@ def test_an_instance_id_left_behind_by_a_member_that_changed_it_and_went_answers
     assert talk.join("m2", instance="i1").error is Error.UNKNOWN_MEMBER_ID
 
 
-def test_a_member_that_takes_the_place_of_another_instance_leaves_nothing_of_its_own_behind() -> None:
+def test_a_member_that_takes_the_place_of_another_instance_leaves_nothing_of_its_own_behind() -> (
+    None
+):
     talk = Talk("a4")
     talk.want(m1="a0 a1", m2="a2 a3")
     talk.join("m1", instance="i1")

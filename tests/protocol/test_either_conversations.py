@@ -1,6 +1,8 @@
-"""Conversations of mixed groups with Kafka's own coordinator (recorded as those of tests/reality/conversations are), line by line.
+"""Conversations of mixed groups with Kafka's own coordinator (recorded as those of
+tests/reality/conversations are), line by line.
 
-Clients restart now with the one protocol, now with the other; groups are upgraded and downgraded under every migration policy.
+Clients restart now with the one protocol, now with the other; groups are upgraded and downgraded
+under every migration policy.
 """
 
 from __future__ import annotations
@@ -23,7 +25,10 @@ from rebalsim.protocol.classic.rules import CoordinatorRules
 from rebalsim.protocol.consumer.classic_members import Said
 from rebalsim.protocol.consumer.group import ConsumerGroupSettings
 from rebalsim.protocol.consumer.topics import Topic, TopicsImage
-from rebalsim.protocol.consumer_messages import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
+from rebalsim.protocol.consumer_messages import (
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+)
 from rebalsim.protocol.effects import Append, CancelTimer, Effect, Reply, SetTimer
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import (
@@ -62,13 +67,23 @@ class Replay:
         self.topics = conversation["topics"]
         self.either = either_group.EitherGroup(
             "g",
-            CoordinatorRules(initial_rebalance_delay_us=config["group.initial.rebalance.delay.ms"] * MS, min_session_timeout_us=3_000 * MS,
-                             max_session_timeout_us=60_000 * MS, max_size=config["group.max.size"]),
+            CoordinatorRules(
+                initial_rebalance_delay_us=config["group.initial.rebalance.delay.ms"] * MS,
+                min_session_timeout_us=3_000 * MS,
+                max_session_timeout_us=60_000 * MS,
+                max_size=config["group.max.size"],
+            ),
             ConsumerGroupSettings(
                 {name: server_assignor(name).assign for name in config["group.consumer.assignors"]},
-                session_timeout_us=10_000 * MS, heartbeat_interval_us=2_000 * MS, max_size=config["group.consumer.max.size"],
-                assignment_interval_us=config["group.consumer.assignment.interval.ms"] * MS),
-            Words(), self._member_id, config["group.consumer.migration.policy"], self._image(self.topics),
+                session_timeout_us=10_000 * MS,
+                heartbeat_interval_us=2_000 * MS,
+                max_size=config["group.consumer.max.size"],
+                assignment_interval_us=config["group.consumer.assignment.interval.ms"] * MS,
+            ),
+            Words(),
+            self._member_id,
+            config["group.consumer.migration.policy"],
+            self._image(self.topics),
         )
         self.timers: dict[str, tuple[int, int]] = {}
         self.queue: list[tuple[int, int, str]] = []
@@ -80,15 +95,20 @@ class Replay:
     def _image(self, topics: Line) -> TopicsImage:
         self.images += 1
         self.topics = topics
-        return TopicsImage({name: Topic(facts["id"], facts["partitions"]) for name, facts in topics.items()}, self.images)
+        return TopicsImage(
+            {name: Topic(facts["id"], facts["partitions"]) for name, facts in topics.items()},
+            self.images,
+        )
 
     def _member_id(self, prefix: str) -> str:
-        """Kafka draws it: the one in the answer, or, if there is none, the one that is new in the next state."""
+        """Kafka draws it: the one in the answer, or, if there is none, the one that is new in
+        the next state.
+        """
         known = {m if isinstance(m, str) else m[0] for m in (self.state or {}).get("members", ())}
-        for line in self.steps[self.at:]:
+        for line in self.steps[self.at :]:
             if line.get("reply") == self.number:
                 return str(line["member"] or "none")
-        for line in self.steps[self.at:]:
+        for line in self.steps[self.at :]:
             for member in line.get("members", ()) if "kind" in line else ():
                 name = member if isinstance(member, str) else member[0]
                 if name not in known and name.startswith(prefix):
@@ -136,12 +156,16 @@ class Replay:
             yield step
             self.now, self.number = t, step.get("id", -1)
             if step["do"] == "metadata":
-                self._do(either_group.metadata_changed(self.either, self._image(step["topics"]), t * MS))
+                self._do(
+                    either_group.metadata_changed(self.either, self._image(step["topics"]), t * MS)
+                )
                 yield from self._told(t, -1)
                 continue
             self._do(either_group.step(self.either, self.number, self._request(step), t * MS))
             self._fire(t)
-            yield from self._told(t, self.number if step["do"] in ("beat", "leave", "heartbeat") else -1)
+            yield from self._told(
+                t, self.number if step["do"] in ("beat", "leave", "heartbeat") else -1
+            )
         yield from self._until(self.end)
 
     def _request(self, step: Line) -> Any:
@@ -149,11 +173,27 @@ class Replay:
         match step["do"]:
             case "join":
                 said = (tuple(step["topics"]), owned)
-                return JoinGroupRequest(step["member"], step["instance"], step["client_id"], step["session_ms"] * MS,
-                                        step["rebalance_ms"] * MS, tuple((name, said) for name in step["protocols"]))
+                return JoinGroupRequest(
+                    step["member"],
+                    step["instance"],
+                    step["client_id"],
+                    step["session_ms"] * MS,
+                    step["rebalance_ms"] * MS,
+                    tuple((name, said) for name in step["protocols"]),
+                )
             case "sync":
-                shares = {m: tuple(partition_named(name) for name in names) for m, names in step["assignments"].items()}
-                return SyncGroupRequest(step["member"], step["instance"], step["generation"], "consumer", step["protocol"], shares)
+                shares = {
+                    m: tuple(partition_named(name) for name in names)
+                    for m, names in step["assignments"].items()
+                }
+                return SyncGroupRequest(
+                    step["member"],
+                    step["instance"],
+                    step["generation"],
+                    "consumer",
+                    step["protocol"],
+                    shares,
+                )
             case "beat":
                 return HeartbeatRequest(step["member"], step["instance"], step["generation"])
             case "leave":
@@ -163,12 +203,22 @@ class Replay:
             by_id.setdefault(self.topics[partition.topic]["id"], []).append(partition.number)
         timeout = step["rebalance_timeout_ms"]
         return ConsumerGroupHeartbeatRequest(
-            step["member"], step["epoch"], step["instance"], None, timeout if timeout == -1 else timeout * MS, step["topics"], None,
-            step["assignor"], None if step["owned"] is None else by_id, step["client_id"],
+            step["member"],
+            step["epoch"],
+            step["instance"],
+            None,
+            timeout if timeout == -1 else timeout * MS,
+            step["topics"],
+            None,
+            step["assignor"],
+            None if step["owned"] is None else by_id,
+            step["client_id"],
         )
 
     def _told(self, t: int, first: int) -> Iterator[Line]:
-        """The answers (the one that was not waited for first, then by request), and the state if it changed."""
+        """The answers (the one that was not waited for first, then by request), and the state if
+        it changed.
+        """
         replies, self.replies = self.replies, []
         for reply in sorted(replies, key=lambda r: (r.request != first, r.request)):
             yield {"t": t, "reply": reply.request, **self._answer(reply.response)}
@@ -177,15 +227,35 @@ class Replay:
             return
         state: Line
         if isinstance(group, ClassicGroup):
-            state = {"kind": "classic", "state": group.state.value, "generation": group.generation, "leader": group.leader_id,
-                     "protocol": group.protocol, "members": sorted(group.members)}
+            state = {
+                "kind": "classic",
+                "state": group.state.value,
+                "generation": group.generation,
+                "leader": group.leader_id,
+                "protocol": group.protocol,
+                "members": sorted(group.members),
+            }
         else:
             members = [group.members[m] for m in sorted(group.members)]
             state = {
-                "kind": "consumer", "group_epoch": group.epoch, "assignment_epoch": group.assignment_epoch, "state": group.state.value,
-                "members": [[m.member_id, m.epoch, m.state.value, m.classic is not None, self._names(m.assigned), self._names(m.pending)]
-                            for m in members],
-                "target": {m.member_id: self._names(group.targets.get(m.member_id, {})) for m in members},
+                "kind": "consumer",
+                "group_epoch": group.epoch,
+                "assignment_epoch": group.assignment_epoch,
+                "state": group.state.value,
+                "members": [
+                    [
+                        m.member_id,
+                        m.epoch,
+                        m.state.value,
+                        m.classic is not None,
+                        self._names(m.assigned),
+                        self._names(m.pending),
+                    ]
+                    for m in members
+                ],
+                "target": {
+                    m.member_id: self._names(group.targets.get(m.member_id, {})) for m in members
+                },
             }
         if state != self.state:
             self.state = state
@@ -193,7 +263,14 @@ class Replay:
 
     def _names(self, held: Any) -> list[str]:
         name_of = {facts["id"]: name for name, facts in self.topics.items()}
-        return [str(p) for p in sorted(Partition(name_of[topic], number) for topic, numbers in held.items() for number in numbers)]
+        return [
+            str(p)
+            for p in sorted(
+                Partition(name_of[topic], number)
+                for topic, numbers in held.items()
+                for number in numbers
+            )
+        ]
 
     def _answer(self, answer: Any) -> Line:
         line: Line = {"error": answer.error.name}
@@ -201,13 +278,27 @@ class Replay:
             case JoinGroupResponse():
                 line["member"] = answer.member_id
                 if answer.error is Error.NONE:
-                    line |= {"generation": answer.generation, "protocol": answer.protocol, "leader": answer.leader,
-                             "skip": answer.skip_assignment, "members": [m.member_id for m in answer.members]}
+                    line |= {
+                        "generation": answer.generation,
+                        "protocol": answer.protocol,
+                        "leader": answer.leader,
+                        "skip": answer.skip_assignment,
+                        "members": [m.member_id for m in answer.members],
+                    }
             case SyncGroupResponse() if answer.error is Error.NONE:
-                line |= {"protocol": answer.protocol, "assignment": [str(p) for p in sorted(answer.assignment or ())]}
+                line |= {
+                    "protocol": answer.protocol,
+                    "assignment": [str(p) for p in sorted(answer.assignment or ())],
+                }
             case ConsumerGroupHeartbeatResponse() if answer.error is Error.NONE:
-                line |= {"member": answer.member_id, "epoch": answer.epoch, "heartbeat_interval_ms": answer.heartbeat_interval_us // MS,
-                         "assignment": None if answer.assignment is None else self._names(answer.assignment)}
+                line |= {
+                    "member": answer.member_id,
+                    "epoch": answer.epoch,
+                    "heartbeat_interval_ms": answer.heartbeat_interval_us // MS,
+                    "assignment": None
+                    if answer.assignment is None
+                    else self._names(answer.assignment),
+                }
             case LeaveGroupResponse() if answer.members:
                 line["error"] = answer.members[0].error.name
         return line
@@ -238,7 +329,16 @@ def test_the_sample_goes_both_ways_under_every_policy(conversations: list[Line])
             if one["kind"] == "consumer" and other["kind"] == "classic" and other["generation"] > 1:
                 turns["downgraded"] += 1
     assert turns["upgraded"] > 30 and turns["downgraded"] > 15, turns
-    assert {c["config"]["group.consumer.migration.policy"] for c in conversations} == set(either_group.POLICIES)
+    assert {c["config"]["group.consumer.migration.policy"] for c in conversations} == set(
+        either_group.POLICIES
+    )
     errors = {line["error"] for c in conversations for line in c["steps"] if "reply" in line}
-    assert errors >= {"NONE", "MEMBER_ID_REQUIRED", "REBALANCE_IN_PROGRESS", "GROUP_ID_NOT_FOUND", "INCONSISTENT_GROUP_PROTOCOL",
-                      "UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION"}
+    assert errors >= {
+        "NONE",
+        "MEMBER_ID_REQUIRED",
+        "REBALANCE_IN_PROGRESS",
+        "GROUP_ID_NOT_FOUND",
+        "INCONSISTENT_GROUP_PROTOCOL",
+        "UNKNOWN_MEMBER_ID",
+        "ILLEGAL_GENERATION",
+    }

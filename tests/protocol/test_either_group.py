@@ -1,4 +1,6 @@
-"""Online upgrade and downgrade: classic members in a consumer group, and groups that change their kind."""
+"""Online upgrade and downgrade: classic members in a consumer group, and groups that change
+their kind.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ P = [Partition("a", i) for i in range(4)]
 
 
 class Words:
-    """Metadata is (topics, owned); an assignment is a tuple of partitions; "custom" is one of a custom assignor."""
+    """Metadata is (topics, owned); an assignment is a tuple of partitions; "custom" is one of a
+    custom assignor.
+    """
 
     def subscription(self, metadata: Any) -> Said:
         return Said(metadata[0], metadata[1])
@@ -48,18 +52,32 @@ class Words:
 
 
 class World:
-    """One group id at its coordinator, whose assignor deals partitions out in the order of member ids."""
+    """One group id at its coordinator, whose assignor deals partitions out in the order of
+    member ids.
+    """
 
     def __init__(self, policy: str = "bidirectional", **settings: Any) -> None:
         def deal(topics: dict[str, int], members: Any, homogeneous: bool | None = None) -> Targets:
             ids = sorted(m.member_id for m in members)
-            share = {m: tuple(p for p in range(topics[A]) if p % len(ids) == i) for i, m in enumerate(ids)}
-            return {m.member_id: {A: share[m.member_id]} if share[m.member_id] and isinstance(m, ServerMember) else {} for m in members}
+            share = {
+                m: tuple(p for p in range(topics[A]) if p % len(ids) == i)
+                for i, m in enumerate(ids)
+            }
+            return {
+                m.member_id: {A: share[m.member_id]}
+                if share[m.member_id] and isinstance(m, ServerMember)
+                else {}
+                for m in members
+            }
 
         self.made = 0
         self.either = either_group.EitherGroup(
-            "g", CoordinatorRules(initial_rebalance_delay_us=0),
-            ConsumerGroupSettings({"uniform": deal}, assignment_interval_us=0, **settings), Words(), self._new_id, policy,
+            "g",
+            CoordinatorRules(initial_rebalance_delay_us=0),
+            ConsumerGroupSettings({"uniform": deal}, assignment_interval_us=0, **settings),
+            Words(),
+            self._new_id,
+            policy,
             TopicsImage({"a": Topic(A, 4)}, 1),
         )
         self.now_us = 0
@@ -97,9 +115,23 @@ class World:
         self.at(self.now_us // MS)
         return self.answers.get(self.number)
 
-    def join(self, member: str, owned: tuple[Partition, ...] = (), instance: str | None = None, names: str = "range") -> Any:
-        return self.send(JoinGroupRequest(member, instance, "c", 10_000 * MS, 20_000 * MS,
-                                          tuple((name, (("a",), owned)) for name in names.split())))
+    def join(
+        self,
+        member: str,
+        owned: tuple[Partition, ...] = (),
+        instance: str | None = None,
+        names: str = "range",
+    ) -> Any:
+        return self.send(
+            JoinGroupRequest(
+                member,
+                instance,
+                "c",
+                10_000 * MS,
+                20_000 * MS,
+                tuple((name, (("a",), owned)) for name in names.split()),
+            )
+        )
 
     def sync(self, member: str, generation: int, **shares: Any) -> Any:
         return self.send(SyncGroupRequest(member, None, generation, "consumer", None, shares))
@@ -107,9 +139,19 @@ class World:
     def beat(self, member: str, generation: int) -> Any:
         return self.send(HeartbeatRequest(member, None, generation)).error
 
-    def new_kind(self, member: str, epoch: int = 0, owned: dict[str, Any] | None = None, instance: str | None = None) -> Any:
+    def new_kind(
+        self,
+        member: str,
+        epoch: int = 0,
+        owned: dict[str, Any] | None = None,
+        instance: str | None = None,
+    ) -> Any:
         if epoch == 0:
-            return self.send(ConsumerGroupHeartbeatRequest(member, 0, instance, None, 30_000 * MS, ["a"], owned={}))
+            return self.send(
+                ConsumerGroupHeartbeatRequest(
+                    member, 0, instance, None, 30_000 * MS, ["a"], owned={}
+                )
+            )
         return self.send(ConsumerGroupHeartbeatRequest(member, epoch, instance, owned=owned))
 
     @property
@@ -134,7 +176,9 @@ def one_classic(policy: str = "bidirectional", **settings: Any) -> tuple[World, 
 
 
 def mixed(**settings: Any) -> tuple[World, str]:
-    """That group after z, a member of the new kind, has joined; the classic one has a0 and a2 in its target."""
+    """That group after z, a member of the new kind, has joined; the classic one has a0 and a2 in
+    its target.
+    """
     world, old = one_classic(**settings)
     answer = world.new_kind("z")
     assert (answer.error, answer.epoch, answer.assignment) == (Error.NONE, 2, {})
@@ -172,7 +216,9 @@ def test_an_upgrade_keeps_generation_and_assignment_and_the_joiner_bumps_the_epo
     member = world.consumer.members[old]
     assert (member.epoch, member.assigned) == (1, {A: dict.fromkeys(range(4), 1)})
     assert (world.consumer.epoch, world.consumer.assignment_epoch) == (2, 2)
-    assert f"session:{old}" in world.timers and not [key for key in world.timers if key.startswith("heartbeat-")]
+    assert f"session:{old}" in world.timers and not [
+        key for key in world.timers if key.startswith("heartbeat-")
+    ]
 
 
 @pytest.mark.parametrize("policy", ["downgrade", "disabled"])
@@ -209,7 +255,12 @@ def test_a_classic_member_is_told_by_its_heartbeat_and_gives_up_in_two_joins() -
     assert world.beat(old, 1) is Error.REBALANCE_IN_PROGRESS
     assert world.timers[f"join:{old}"] == 20_000 * MS
     answer = world.join(old, tuple(P))
-    assert (answer.generation, answer.leader, answer.members, answer.protocol) == (1, "", (), "range")
+    assert (answer.generation, answer.leader, answer.members, answer.protocol) == (
+        1,
+        "",
+        (),
+        "range",
+    )
     assert f"join:{old}" not in world.timers and f"sync:{old}" in world.timers
     assert world.sync(old, 1).assignment == (P[0], P[2])
     assert world.beat(old, 1) is Error.REBALANCE_IN_PROGRESS, "it owes a revocation"
@@ -219,7 +270,9 @@ def test_a_classic_member_is_told_by_its_heartbeat_and_gives_up_in_two_joins() -
     assert world.new_kind("z", 2, {}).assignment == {A: (1, 3)}
 
 
-def test_a_classic_member_that_waits_for_a_release_is_told_only_when_all_it_waits_for_is_free() -> None:
+def test_a_classic_member_that_waits_for_a_release_is_told_only_when_all_it_waits_for_is_free() -> (
+    None
+):
     world = World()
     world.new_kind("z")
     first = world.join("").member_id
@@ -241,17 +294,23 @@ def test_a_classic_members_heartbeat_computes_nothing() -> None:
 
 
 @pytest.mark.parametrize("follows_target", [True, False])
-def test_up_to_4_2_a_classic_member_is_told_as_soon_as_the_group_epoch_is_ahead_and_since_4_3_once_the_target_is(follows_target: bool) -> None:
+def test_up_to_4_2_a_classic_member_is_told_as_soon_as_the_group_epoch_is_ahead_and_since_4_3_once_the_target_is(
+    follows_target: bool,
+) -> None:
     world, old = mixed(classic_members_follow_target=follows_target)
     world.new_kind("y")
     for owned in ((P[0],), (P[0],)):
         world.sync(old, world.join(old, owned).generation)
     assert world.beat(old, 3) is Error.NONE
     world.new_kind("y", -1)
-    assert (world.consumer.epoch, world.consumer.assignment_epoch, world.consumer.members[old].epoch) == (4, 3, 3)
+    assert (
+        world.consumer.epoch,
+        world.consumer.assignment_epoch,
+        world.consumer.members[old].epoch,
+    ) == (4, 3, 3)
     told = Error.NONE if follows_target else Error.REBALANCE_IN_PROGRESS
     assert world.beat(old, 3) is told and world.sync(old, 3).error is told
-    world.new_kind("z", world.consumer.members["z"].epoch)                 # its beat has the target computed
+    world.new_kind("z", world.consumer.members["z"].epoch)  # its beat has the target computed
     assert world.beat(old, 3) is Error.REBALANCE_IN_PROGRESS
 
 
@@ -288,8 +347,13 @@ def test_a_sync_behind_the_target_is_told_to_join_again() -> None:
     assert world.sync(old, 1).error is Error.REBALANCE_IN_PROGRESS and f"join:{old}" in world.timers
 
 
-@pytest.mark.parametrize("names, error", [("range", Error.MEMBER_ID_REQUIRED), ("sticky", Error.INCONSISTENT_GROUP_PROTOCOL)])
-def test_a_classic_joiner_must_share_a_protocol_with_all_classic_members(names: str, error: Error) -> None:
+@pytest.mark.parametrize(
+    "names, error",
+    [("range", Error.MEMBER_ID_REQUIRED), ("sticky", Error.INCONSISTENT_GROUP_PROTOCOL)],
+)
+def test_a_classic_joiner_must_share_a_protocol_with_all_classic_members(
+    names: str, error: Error
+) -> None:
     world, _ = mixed()
     assert world.join("", names=names).error is error
 
@@ -300,10 +364,18 @@ def test_the_policy_disabled_keeps_classic_joiners_out() -> None:
     assert world.join("").error is Error.INCONSISTENT_GROUP_PROTOCOL
 
 
-def test_members_of_the_new_kind_are_unknown_to_classic_requests_and_a_wrong_generation_is_illegal() -> None:
+def test_members_of_the_new_kind_are_unknown_to_classic_requests_and_a_wrong_generation_is_illegal() -> (
+    None
+):
     world, old = mixed()
-    assert world.beat("z", 2) is Error.UNKNOWN_MEMBER_ID and world.beat("nobody", 1) is Error.UNKNOWN_MEMBER_ID
-    assert world.beat(old, 7) is Error.ILLEGAL_GENERATION and world.sync(old, 7).error is Error.ILLEGAL_GENERATION
+    assert (
+        world.beat("z", 2) is Error.UNKNOWN_MEMBER_ID
+        and world.beat("nobody", 1) is Error.UNKNOWN_MEMBER_ID
+    )
+    assert (
+        world.beat(old, 7) is Error.ILLEGAL_GENERATION
+        and world.sync(old, 7).error is Error.ILLEGAL_GENERATION
+    )
 
 
 def test_a_static_member_may_change_sides_without_waiting_for_its_old_self() -> None:
@@ -315,10 +387,16 @@ def test_a_static_member_may_change_sides_without_waiting_for_its_old_self() -> 
     assert world.consumer.statics["i1"] == answer.member_id
 
 
-def test_when_the_last_of_the_new_kind_leaves_the_group_is_classic_again_with_its_targets_and_rebalances() -> None:
+def test_when_the_last_of_the_new_kind_leaves_the_group_is_classic_again_with_its_targets_and_rebalances() -> (
+    None
+):
     world, old = mixed()
     world.new_kind("z", -1)
-    assert (world.classic.generation, world.classic.state.value, list(world.classic.members)) == (2, "PreparingRebalance", [old])
+    assert (world.classic.generation, world.classic.state.value, list(world.classic.members)) == (
+        2,
+        "PreparingRebalance",
+        [old],
+    )
     assert world.classic.members[old].assignment == (P[0], P[2])
     assert not [key for key in world.timers if key.startswith(("session:", "rebalance:"))]
     assert world.beat(old, 2) is Error.REBALANCE_IN_PROGRESS
@@ -347,7 +425,9 @@ def test_the_last_of_the_new_kind_may_be_replaced_by_its_classic_self_without_a_
     world.new_kind("z", instance="i1")
     answer = world.join("", instance="i1")
     assert (answer.error, answer.generation) == (Error.NONE, 2)
-    assert world.classic.state.value == "Stable" and world.classic.members[answer.member_id].assignment == tuple(P)
+    assert world.classic.state.value == "Stable" and world.classic.members[
+        answer.member_id
+    ].assignment == tuple(P)
     assert world.send(SyncGroupRequest(answer.member_id, "i1", 2)).assignment == tuple(P)
 
 
@@ -356,7 +436,9 @@ def test_several_members_that_leave_in_one_request_bump_the_epoch_once() -> None
     second = world.join("").member_id
     world.join(second)
     epoch = world.consumer.epoch
-    answer = world.send(LeaveGroupRequest([LeavingMember(old), LeavingMember("nobody"), LeavingMember(second)]))
+    answer = world.send(
+        LeaveGroupRequest([LeavingMember(old), LeavingMember("nobody"), LeavingMember(second)])
+    )
     assert [m.error for m in answer.members] == [Error.NONE, Error.UNKNOWN_MEMBER_ID, Error.NONE]
     assert world.consumer.epoch == epoch + 1 and list(world.consumer.members) == ["z"]
 
@@ -367,13 +449,19 @@ def test_offsets_survive_every_change_of_kind() -> None:
     world.new_kind("z")
     assert world.send(OffsetFetchRequest(P)).offsets == {P[0]: 5}
     assert world.send(OffsetCommitRequest(old, None, 1, {P[1]: 6})).error is Error.NONE
-    assert world.send(OffsetCommitRequest(old, None, 0, {P[1]: 7})).error is Error.ILLEGAL_GENERATION
-    assert world.send(OffsetCommitRequest("z", None, 1, {P[1]: 7})).error is Error.STALE_MEMBER_EPOCH
+    assert (
+        world.send(OffsetCommitRequest(old, None, 0, {P[1]: 7})).error is Error.ILLEGAL_GENERATION
+    )
+    assert (
+        world.send(OffsetCommitRequest("z", None, 1, {P[1]: 7})).error is Error.STALE_MEMBER_EPOCH
+    )
     world.new_kind("z", -1)
     assert world.send(OffsetFetchRequest(P)).offsets == {P[0]: 5, P[1]: 6}
 
 
-def test_a_sync_timer_survives_a_downgrade_and_removes_its_member_if_the_group_was_upgraded_again_meanwhile() -> None:
+def test_a_sync_timer_survives_a_downgrade_and_removes_its_member_if_the_group_was_upgraded_again_meanwhile() -> (
+    None
+):
     world, old = mixed()
     world.join(old, tuple(P))
     world.at(9_000)
@@ -406,7 +494,7 @@ def test_an_upgrade_takes_over_a_group_whose_only_member_left_before_it_was_comp
     world = World()
     world.either.rules = replace(world.either.rules, initial_rebalance_delay_us=3_000 * MS)
     world.new_kind("y")
-    world.new_kind("y", -1)                   # so that the classic group is made anew, by these rules
+    world.new_kind("y", -1)  # so that the classic group is made anew, by these rules
     pending = world.join("").member_id
     world.join(pending)
     world.send(LeaveGroupRequest((LeavingMember(pending, None, None),)))
@@ -421,9 +509,13 @@ def test_a_classic_member_is_not_told_of_partitions_of_a_topic_that_has_been_del
     assert world.sync(old, world.consumer.members[old].epoch).assignment == ()
 
 
-def test_a_static_member_that_gives_up_its_expression_with_its_protocol_leaves_a_rebalance_behind() -> None:
+def test_a_static_member_that_gives_up_its_expression_with_its_protocol_leaves_a_rebalance_behind() -> (
+    None
+):
     world = World()
-    world.send(ConsumerGroupHeartbeatRequest("z", 0, "i1", None, 30_000 * MS, ["a"], regex="a.*", owned={}))
+    world.send(
+        ConsumerGroupHeartbeatRequest("z", 0, "i1", None, 30_000 * MS, ["a"], regex="a.*", owned={})
+    )
     world.at(1_000)
     world.new_kind("z", world.consumer.members["z"].epoch, instance="i1")
     world.join("", instance="i1")

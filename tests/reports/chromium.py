@@ -1,6 +1,8 @@
-"""A headless Chromium driven over the DevTools protocol through its pipe: no driver, no socket, no dependency.
+"""A headless Chromium driven over the DevTools protocol through its pipe: no driver, no socket, no
+dependency.
 
-`find_chromium()` says which one is used; `Page` opens a file, runs script in it, sends real input, and keeps every request, error and message.
+`find_chromium()` says which one is used; `Page` opens a file, runs script in it, sends real input,
+and keeps every request, error and message.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ class Chromium:
         to_read, self.to_write = os.pipe()
         self.from_read, from_write = os.pipe()
 
-        def plumb() -> None:                                 # the browser reads from 3 and writes to 4
+        def plumb() -> None:  # the browser reads from 3 and writes to 4
             first, second = os.dup(to_read), os.dup(from_write)
             os.dup2(first, 3)
             os.dup2(second, 4)
@@ -39,10 +41,26 @@ class Chromium:
             os.set_inheritable(4, True)
 
         self.process = subprocess.Popen(
-            [binary, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--no-first-run",
-             "--disable-background-networking", "--disable-component-update", "--disable-extensions", f"--user-data-dir={self.profile}",
-             "--remote-debugging-pipe", "about:blank"],
-            preexec_fn=plumb, close_fds=False, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            [
+                binary,
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-dev-shm-usage",
+                "--hide-scrollbars",
+                "--no-first-run",
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-extensions",
+                f"--user-data-dir={self.profile}",
+                "--remote-debugging-pipe",
+                "about:blank",
+            ],
+            preexec_fn=plumb,
+            close_fds=False,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         os.close(to_read)
         os.close(from_write)
@@ -67,7 +85,9 @@ class Chromium:
         os.close(self.from_read)
         shutil.rmtree(self.profile, ignore_errors=True)
 
-    def call(self, method: str, session: str = "", timeout: float = 30, **params: Any) -> dict[str, Any]:
+    def call(
+        self, method: str, session: str = "", timeout: float = 30, **params: Any
+    ) -> dict[str, Any]:
         """One command and its answer; events that come meanwhile are kept."""
         self.number += 1
         message: dict[str, Any] = {"id": self.number, "method": method, "params": params}
@@ -113,15 +133,27 @@ class Chromium:
 class Page:
     """One tab with a file in it."""
 
-    def __init__(self, browser: Chromium, path: Path, width: int = 1600, height: int = 1000, is_dark: bool = False) -> None:
+    def __init__(
+        self,
+        browser: Chromium,
+        path: Path,
+        width: int = 1600,
+        height: int = 1000,
+        is_dark: bool = False,
+    ) -> None:
         self.browser = browser
         target = browser.call("Target.createTarget", url="about:blank")["targetId"]
         self.target = target
-        self.session = browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self.session = browser.call("Target.attachToTarget", targetId=target, flatten=True)[
+            "sessionId"
+        ]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
         self.resize(width, height)
-        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}])
+        self.call(
+            "Emulation.setEmulatedMedia",
+            features=[{"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}],
+        )
         self.call("Page.navigate", url=path.resolve().as_uri())
         browser.wait_event("Page.loadEventFired", self.session)
 
@@ -132,19 +164,29 @@ class Page:
         self.browser.call("Target.closeTarget", targetId=self.target)
 
     def resize(self, width: int, height: int) -> None:
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        self.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=False,
+        )
 
     def run(self, script: str) -> Any:
         """The value of an expression in the page."""
-        answer = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        answer = self.call(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
     def box(self, selector: str) -> dict[str, float]:
         """Where an element lies in the window, scrolled into view."""
         found: dict[str, float] = self.run(
-            f"(() => {{ const e = document.querySelector({json.dumps(selector)}); e.scrollIntoView({{block: 'center'}}); const b = e.getBoundingClientRect();"
-            " return {x: b.x, y: b.y, width: b.width, height: b.height}; })()")
+            f"(() => {{ const e = document.querySelector({json.dumps(selector)}); "
+            f"e.scrollIntoView({{block: 'center'}}); const b = e.getBoundingClientRect();"
+            " return {x: b.x, y: b.y, width: b.width, height: b.height}; })()"
+        )
         return found
 
     def mouse(self, kind: str, x: float, y: float, **more: Any) -> None:
@@ -165,22 +207,46 @@ class Page:
 
     def screenshot(self, path: Path, is_whole: bool = True) -> None:
         clip = {"clip": self._whole()} if is_whole else {}
-        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", captureBeyondViewport=is_whole, **clip)["data"]))
+        path.write_bytes(
+            base64.b64decode(
+                self.call("Page.captureScreenshot", captureBeyondViewport=is_whole, **clip)["data"]
+            )
+        )
 
     def _whole(self) -> dict[str, float]:
         size = self.call("Page.getLayoutMetrics")["cssContentSize"]
-        return {"x": 0, "y": 0, "width": size["width"], "height": min(size["height"], 8000), "scale": 1}
+        return {
+            "x": 0,
+            "y": 0,
+            "width": size["width"],
+            "height": min(size["height"], 8000),
+            "scale": 1,
+        }
 
     def events(self, name: str) -> list[dict[str, Any]]:
         """What has come so far of that kind."""
         self.run("0")
-        return [e["params"] for e in self.browser.events if e["method"] == name and e.get("sessionId") == self.session]
+        return [
+            e["params"]
+            for e in self.browser.events
+            if e["method"] == name and e.get("sessionId") == self.session
+        ]
 
     def complaints(self) -> list[str]:
-        """Console errors and warnings, uncaught exceptions, refused resources: none is what a page should have."""
+        """Console errors and warnings, uncaught exceptions, refused resources: none is what a
+        page should have.
+        """
         found = [str(e["exceptionDetails"]) for e in self.events("Runtime.exceptionThrown")]
-        found += [str(e["entry"]["text"]) for e in self.events("Log.entryAdded") if e["entry"]["level"] in ("error", "warning")]
-        found += [str(e["args"]) for e in self.events("Runtime.consoleAPICalled") if e["type"] in ("error", "warning", "assert")]
+        found += [
+            str(e["entry"]["text"])
+            for e in self.events("Log.entryAdded")
+            if e["entry"]["level"] in ("error", "warning")
+        ]
+        found += [
+            str(e["args"])
+            for e in self.events("Runtime.consoleAPICalled")
+            if e["type"] in ("error", "warning", "assert")
+        ]
         return found
 
     def requests(self) -> list[str]:

@@ -11,7 +11,17 @@ from told import story
 
 from rebalsim.analysis import analyse
 from rebalsim.analysis.values import PhaseKind
-from rebalsim.reports import chain, describe, exchange, to_csv, to_json, to_markdown, to_openmetrics, to_perfetto, to_terminal
+from rebalsim.reports import (
+    chain,
+    describe,
+    exchange,
+    to_csv,
+    to_json,
+    to_markdown,
+    to_openmetrics,
+    to_perfetto,
+    to_terminal,
+)
 from rebalsim.reports.page_data import data_of
 from rebalsim.reports.view import View
 from rebalsim.trace.jsonl import read_trace
@@ -24,7 +34,10 @@ FILES = Path(__file__).parents[1] / "golden"
 def test_terminal_and_markdown(name: str, golden: Golden) -> None:
     report = story(name)
     golden(f"reports/{name}/terminal.txt", to_terminal.render(report, View(width=80)))
-    golden(f"reports/{name}/terminal-wide-ascii.txt", to_terminal.render(report, View(width=160, is_ascii=True)))
+    golden(
+        f"reports/{name}/terminal-wide-ascii.txt",
+        to_terminal.render(report, View(width=160, is_ascii=True)),
+    )
     golden(f"reports/{name}/report.md", to_markdown.render(report, View()))
 
 
@@ -41,9 +54,16 @@ def test_chain_exchange_and_kafkas_columns(golden: Golden) -> None:
     eager = story("troubles").variants[0].analysis
     longest = max(eager.pauses, key=lambda p: p.length_us)
     golden("reports/troubles/explain.txt", chain.render(eager, longest, View()))
-    golden("reports/troubles/exchange.txt", exchange.render(eager.trace, View(width=110, from_us=29_000_000, until_us=45_000_000)))
+    golden(
+        "reports/troubles/exchange.txt",
+        exchange.render(eager.trace, View(width=110, from_us=29_000_000, until_us=45_000_000)),
+    )
     at = 35_000_000
-    tables = [describe.render(eager, at, form, verbose) for form in ("offsets", "members", "state") for verbose in (False, True)]
+    tables = [
+        describe.render(eager, at, form, verbose)
+        for form in ("offsets", "members", "state")
+        for verbose in (False, True)
+    ]
     golden("reports/troubles/describe.txt", "\n".join(tables))
 
 
@@ -52,12 +72,19 @@ def test_phases_add_up_in_every_golden_file() -> None:
     checked = 0
     for path in sorted(FILES.rglob("*.trace.jsonl")):
         for pause in analyse(read_trace(path)).pauses:
-            assert [pause.started_us, *(p.ended_us for p in pause.phases)] == [*(p.started_us for p in pause.phases), pause.ended_us]
+            assert [pause.started_us, *(p.ended_us for p in pause.phases)] == [
+                *(p.started_us for p in pause.phases),
+                pause.ended_us,
+            ]
             checked += 1
     for path in sorted(FILES.rglob("report.json")):
         for variant in json.loads(path.read_text("utf-8"))["variants"]:
             for pause in variant["pauses"]:
-                assert sum(phase["length_us"] for phase in pause["phases"]) == pause["length_us"] == pause["ended_us"] - pause["started_us"]
+                assert (
+                    sum(phase["length_us"] for phase in pause["phases"])
+                    == pause["length_us"]
+                    == pause["ended_us"] - pause["started_us"]
+                )
                 checked += 1
     for path in sorted(FILES.rglob("pauses.csv")):
         head, *rows = (line.split(",") for line in path.read_text("utf-8").splitlines())

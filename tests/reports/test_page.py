@@ -1,4 +1,6 @@
-"""The page as text: one file that asks for nothing, allows nothing, holds what the analysis says, and stays small."""
+"""The page as text: one file that asks for nothing, allows nothing, holds what the analysis
+says, and stays small.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ def data(page: str) -> dict[str, Any]:
     return decoded
 
 
-def consumed(lane: list[int], pauses: list[list[int]], horizon_us: int) -> list[tuple[int, int, int]]:
+def consumed(
+    lane: list[int], pauses: list[list[int]], horizon_us: int
+) -> list[tuple[int, int, int]]:
     """A lane's consumption unfolded, as the page's script does it."""
     at, *owners = lane[3 + lane[2] :]
     found = []
@@ -67,9 +71,14 @@ def test_nothing_is_asked_for_from_elsewhere() -> None:
     page = to_html.render(story("troubles"))
     for tag, attributes in Tags(page).tags:
         assert tag not in ("link", "iframe", "object", "embed", "img", "form", "base")
-        assert not {"src", "href", "srcset", "action", "style"} & attributes.keys(), (tag, attributes)
+        assert not {"src", "href", "srcset", "action", "style"} & attributes.keys(), (
+            tag,
+            attributes,
+        )
         assert not any(name.startswith("on") for name in attributes)
-    assert not re.search(r"url\(|@import|fetch\(|XMLHttpRequest|WebSocket|innerHTML|eval\(|localStorage", page)
+    assert not re.search(
+        r"url\(|@import|fetch\(|XMLHttpRequest|WebSocket|innerHTML|eval\(|localStorage", page
+    )
 
 
 def test_the_policy_allows_this_script_and_this_style_only() -> None:
@@ -91,20 +100,37 @@ def test_the_page_holds_what_the_analysis_says(name: str) -> None:
     assert [k["name"] for k in held["kinds"]] == [k.value for k in KINDS]
     for told, variant in zip(held["variants"], report.variants):
         analysis = variant.analysis
-        assert [texts[lane[0]] for lane in told["lanes"]] == [str(lane.partition) for lane in analysis.lanes]
-        assert sorted(i for row in told["rows"] for i in accumulate(row)) == list(range(len(analysis.lanes)))
+        assert [texts[lane[0]] for lane in told["lanes"]] == [
+            str(lane.partition) for lane in analysis.lanes
+        ]
+        assert sorted(i for row in told["rows"] for i in accumulate(row)) == list(
+            range(len(analysis.lanes))
+        )
         for lane, expected in zip(told["lanes"], analysis.lanes):
             pauses = [told["pauses"][i] for i in places(lane)]
-            assert [(p[1], sum(p[4:])) for p in pauses] == [(p.started_us, p.length_us) for p in expected.pauses]
+            assert [(p[1], sum(p[4:])) for p in pauses] == [
+                (p.started_us, p.length_us) for p in expected.pauses
+            ]
             for p, pause in zip(pauses, expected.pauses):
                 before, after, _, _, count, *rest = told["shapes"][p[0]]
                 kinds, proof = rest[:count], list(accumulate(rest[count:]))
-                assert [(KINDS[k], length) for k, length in zip(kinds[::2], p[4:])] == [(x.kind, x.length_us) for x in pause.phases]
-                assert (texts[before], texts[after], bool(p[2])) == (pause.owner_before, pause.owner_after, pause.is_open)
+                assert [(KINDS[k], length) for k, length in zip(kinds[::2], p[4:])] == [
+                    (x.kind, x.length_us) for x in pause.phases
+                ]
+                assert (texts[before], texts[after], bool(p[2])) == (
+                    pause.owner_before,
+                    pause.owner_after,
+                    pause.is_open,
+                )
                 assert set(proof) <= set(pause.cause.evidence)
             assert consumed(lane, pauses, analysis.horizon_us) == [
-                (texts.index(s.consumer), s.started_us, s.ended_us) for s in expected.segments if s.what == "consuming"]
-        assert [m[0] for m in told["marks"]] == [m.at_us for m in analysis.marks if m.kind == "action"]
+                (texts.index(s.consumer), s.started_us, s.ended_us)
+                for s in expected.segments
+                if s.what == "consuming"
+            ]
+        assert [m[0] for m in told["marks"]] == [
+            m.at_us for m in analysis.marks if m.kind == "action"
+        ]
 
 
 def places(lane: list[int]) -> list[int]:
@@ -115,9 +141,21 @@ def places(lane: list[int]) -> list[int]:
 
 def test_numbers_are_packed_and_read_back() -> None:
     """As page/1-words.js reads them."""
-    rows = [[1, 2, 3], [1, 2, 3], [], [5], [-7, 10**13, 0, 44, 43, -44], [0, 0, 0, 0, 0, 0, 1_935, 1_936]]
+    rows = [
+        [1, 2, 3],
+        [1, 2, 3],
+        [],
+        [5],
+        [-7, 10**13, 0, 44, 43, -44],
+        [0, 0, 0, 0, 0, 0, 1_935, 1_936],
+    ]
     text = pack(rows)
-    assert unpacked(text) == rows and not set(text) & set("\"'\\<>&") and text.isascii() and text.isprintable()
+    assert (
+        unpacked(text) == rows
+        and not set(text) & set("\"'\\<>&")
+        and text.isascii()
+        and text.isprintable()
+    )
     assert len(pack([[100_000_000 + i] for i in range(100)])) < 210
     page = data(to_html.render(story("troubles")))
     for told, written in zip(data_of(story("troubles"))["variants"], page["variants"]):
@@ -137,13 +175,20 @@ def unpacked(text: str) -> list[list[int]]:
     for count in left:
         above = rows[-1] if rows else []
         steps = [next(left) for _ in range(count)]
-        rows.append([(above[i] if i < len(above) else 0) + (-(s + 1) // 2 if s % 2 else s // 2) for i, s in enumerate(steps)])
+        rows.append(
+            [
+                (above[i] if i < len(above) else 0) + (-(s + 1) // 2 if s % 2 else s // 2)
+                for i, s in enumerate(steps)
+            ]
+        )
     return rows
 
 
 def test_a_story_of_fifty_partitions_takes_less_than_400_kb() -> None:
     eager, other = one(bounced(50, 10, 40)), one(bounced(50, 10, 40, shift_us=1_500))
-    page = to_html.render(Report("t", (*eager.variants, *other.variants), scenario="topics: {}\n" * 40))
+    page = to_html.render(
+        Report("t", (*eager.variants, *other.variants), scenario="topics: {}\n" * 40)
+    )
     assert len(page.encode()) < 400_000
 
 
@@ -152,7 +197,9 @@ def test_two_thousand_partitions_stay_small_enough() -> None:
     assert len(page.encode()) < 3_000_000
 
 
-def test_more_pauses_than_a_page_can_hold_leave_out_partitions_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_pauses_than_a_page_can_hold_leave_out_partitions_and_say_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(page_data, "MOST_PAUSES", 50)
     report = one(bounced(30, 5, 4))
     page = to_html.render(report)
@@ -161,14 +208,26 @@ def test_more_pauses_than_a_page_can_hold_leave_out_partitions_and_say_so(monkey
     kept = len(held["lanes"])
     assert 0 < kept < 30 and len(held["pauses"]) <= 50
     assert f"These are the {kept} of 30 partitions that stood still longest" in page
-    ordered = sorted((sum(p.length_us for p in lane.pauses) for lane in analysis.lanes), reverse=True)
-    assert [sum(sum(held["pauses"][i][4:]) for i in places(lane)) >= ordered[kept - 1] for lane in held["lanes"]] == [True] * kept
+    ordered = sorted(
+        (sum(p.length_us for p in lane.pauses) for lane in analysis.lanes), reverse=True
+    )
+    assert [
+        sum(sum(held["pauses"][i][4:]) for i in places(lane)) >= ordered[kept - 1]
+        for lane in held["lanes"]
+    ] == [True] * kept
 
 
-def test_evidence_is_told_in_words_of_the_longest_pauses_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_evidence_is_told_in_words_of_the_longest_pauses_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     report = story("troubles")
     told = [e[0] for e in data_of(report)["variants"][0]["events"]]
-    proofs = {n for p in report.variants[0].analysis.pauses for n in (*p.cause.evidence, p.end_event) if n >= 0}
+    proofs = {
+        n
+        for p in report.variants[0].analysis.pauses
+        for n in (*p.cause.evidence, p.end_event)
+        if n >= 0
+    }
     assert told == sorted(proofs)
     monkeypatch.setattr(page_data, "MOST_EVENTS", 5)
     few = [e[0] for e in data_of(report)["variants"][0]["events"]]
@@ -190,17 +249,43 @@ def test_hostile_names_are_text() -> None:
 def test_every_picture_has_a_table_and_the_page_reads_without_a_script() -> None:
     page = to_html.render(story("troubles"))
     assert page.count("<canvas") == 3 and page.count("<figure>") == 2
-    assert page.count('<details id="details-') == 2 and "Records that had arrived and were not handled" in page
+    assert (
+        page.count('<details id="details-') == 2
+        and "Records that had arrived and were not handled" in page
+    )
     assert '<pre class="without-script">' in page and "━" in page
-    for wanted in ("Four questions", "Members", "Rebalances", "rebalsim run troubles.yaml --seed 1", "seed 1", "rebalsim 0.0.0", "topics: {}"):
+    for wanted in (
+        "Four questions",
+        "Members",
+        "Rebalances",
+        "rebalsim run troubles.yaml --seed 1",
+        "seed 1",
+        "rebalsim 0.0.0",
+        "topics: {}",
+    ):
         assert wanted in page
 
 
 def test_budgets_come_with_their_line() -> None:
     report = story("scale-out")
-    budget = BudgetResult("longest_pause <= 1s", "cooperative", "fail", "3.01 s", "1 s", "orders-2 stood still", "error", "s.yaml", 28)
+    budget = BudgetResult(
+        "longest_pause <= 1s",
+        "cooperative",
+        "fail",
+        "3.01 s",
+        "1 s",
+        "orders-2 stood still",
+        "error",
+        "s.yaml",
+        28,
+    )
     page = to_html.render(Report("t", report.variants, budgets=(budget,)))
-    assert "✗ broken" in page and "line 28" in page and "longest_pause &lt;= 1s" in page and "orders-2 stood still" in page
+    assert (
+        "✗ broken" in page
+        and "line 28" in page
+        and "longest_pause &lt;= 1s" in page
+        and "orders-2 stood still" in page
+    )
 
 
 def test_a_comparison_has_its_changes() -> None:
@@ -210,14 +295,22 @@ def test_a_comparison_has_its_changes() -> None:
 
 
 def test_traces_without_anything_make_a_page_too() -> None:
-    for made in (trace("", until=1), trace("c0+p0@0"), trace("c0+p0@0 c0!@40", until=60, rate=None)):
+    for made in (
+        trace("", until=1),
+        trace("c0+p0@0"),
+        trace("c0+p0@0 c0!@40", until=60, rate=None),
+    ):
         assert "</html>" in to_html.render(one(made))
 
 
 def test_thinning_keeps_peaks() -> None:
     points = [(i, float(i % 97)) for i in range(10_000)]
     kept = thinned(points, 100)
-    assert len(kept) <= 104 and max(v for _, v in kept) == 960 and [at for at, _ in kept] == sorted(at for at, _ in kept)
+    assert (
+        len(kept) <= 104
+        and max(v for _, v in kept) == 960
+        and [at for at, _ in kept] == sorted(at for at, _ in kept)
+    )
     assert thinned(points[:5], 100) == [[0, 0], [1, 10], [2, 20], [3, 30], [4, 40]]
 
 

@@ -1,4 +1,6 @@
-"""The page in a real headless Chromium: what is drawn equals the analysis, zoom and click work, nothing leaves the page, nothing complains."""
+"""The page in a real headless Chromium: what is drawn equals the analysis, zoom and click work,
+nothing leaves the page, nothing complains.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +33,13 @@ def browser() -> Iterator[Chromium]:
     binary = find_chromium()
     if binary is None:
         if os.environ.get("CI", "").lower() == "true":
-            pytest.fail("CI=true, and no Chromium: the page's tests must run there (.ci/run installs one)")
-        pytest.skip("NO CHROMIUM HERE: the page was NOT tried in a browser. `apt-get install chromium` and run again.")
+            pytest.fail(
+                "CI=true, and no Chromium: the page's tests must run there (.ci/run installs one)"
+            )
+        pytest.skip(
+            "NO CHROMIUM HERE: the page was NOT tried in a browser. `apt-get install chromium` "
+            "and run again."
+        )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with Chromium(binary) as running:
@@ -51,11 +58,16 @@ def troubles(browser: Chromium, tmp_path_factory: pytest.TempPathFactory) -> Pag
 
 
 def reset(page: Page) -> None:
-    page.run("document.getElementById('zoom-all').click(); document.getElementById('filter').value = ''; "
-             "document.getElementById('filter').dispatchEvent(new Event('input')); window.scrollTo(0, 0)")
+    page.run(
+        "document.getElementById('zoom-all').click(); document.getElementById('filter').value = "
+        "''; "
+        "document.getElementById('filter').dispatchEvent(new Event('input')); window.scrollTo(0, 0)"
+    )
 
 
-LENGTH = "((p) => { let sum = 0; for (let k = 1; k < p[6].length; k += 3) sum += p[6][k]; return sum; })"
+LENGTH = (
+    "((p) => { let sum = 0; for (let k = 1; k < p[6].length; k += 3) sum += p[6][k]; return sum; })"
+)
 
 
 def rgb(colour: str) -> list[int]:
@@ -63,17 +75,24 @@ def rgb(colour: str) -> list[int]:
 
 
 def pixel(page: Page, place: int, x: float, y: float) -> list[int]:
-    found: list[int] = page.run(f"Array.from(rebalsim.timelines[{place}].context.getImageData({round(x)}, {round(y)}, 1, 1).data).slice(0, 3)")
+    found: list[int] = page.run(
+        f"Array.from(rebalsim.timelines[{place}].context.getImageData({round(x)}, {round(y)}, 1, "
+        "1).data).slice(0, 3)"
+    )
     return found
 
 
 def test_nothing_leaves_the_page_and_nothing_complains(troubles: Page) -> None:
     assert troubles.complaints() == []
-    assert [url for url in troubles.requests() if not url.startswith("file://")] == [] and len(troubles.requests()) == 1
+    assert [url for url in troubles.requests() if not url.startswith("file://")] == [] and len(
+        troubles.requests()
+    ) == 1
 
 
 def test_what_is_drawn_equals_the_analysis(troubles: Page) -> None:
-    """In the middle of every phase wide enough to see, the canvas has that phase's colour; where nothing paused it has the consuming one."""
+    """In the middle of every phase wide enough to see, the canvas has that phase's colour; where
+    nothing paused it has the consuming one.
+    """
     reset(troubles)
     troubles.run("rebalsim.view.isFolded && document.getElementById('fold').click()")
     compared = 0
@@ -83,15 +102,24 @@ def test_what_is_drawn_equals_the_analysis(troubles: Page) -> None:
             expected = variant.analysis.lanes[lane]
             y = troubles.run(f"rebalsim.timelines[{place}].y({row})")
             for segment in expected.segments:
-                left, right = (troubles.run(f"rebalsim.timelines[{place}].x({at})") for at in (segment.started_us, segment.ended_us))
+                left, right = (
+                    troubles.run(f"rebalsim.timelines[{place}].x({at})")
+                    for at in (segment.started_us, segment.ended_us)
+                )
                 if right - left < 24 or segment.what == "unowned":
                     continue
-                drawn = pixel(troubles, place, right - 3, y + 11 - (7 if segment.what == "paused" else 3))
+                drawn = pixel(
+                    troubles, place, right - 3, y + 11 - (7 if segment.what == "paused" else 3)
+                )
                 if segment.what == "paused":
                     assert segment.phase is not None
                     assert drawn == rgb(LOOKS[segment.phase].light), (expected.partition, segment)
                 else:
-                    assert drawn in ([0x7F, 0xB5, 0x8F], [0xA5, 0xCD, 0xB0]), (expected.partition, segment, drawn)
+                    assert drawn in ([0x7F, 0xB5, 0x8F], [0xA5, 0xCD, 0xB0]), (
+                        expected.partition,
+                        segment,
+                        drawn,
+                    )
                 compared += 1
     troubles.run("document.getElementById('fold').click()")
     assert compared > 40
@@ -100,8 +128,11 @@ def test_what_is_drawn_equals_the_analysis(troubles: Page) -> None:
 def test_a_short_pause_is_still_seen(troubles: Page) -> None:
     reset(troubles)
     short = troubles.run(
-        "(() => { const t = rebalsim.timelines[0]; for (const [row, members] of t.rows.entries()) for (const i of t.variant.lanes[members[0]][3]) {"
-        f" const p = t.variant.pauses[i]; if ({LENGTH}(p) < 300000) return [t.x(p[0]), t.y(row)]; }} }})()")
+        "(() => { const t = rebalsim.timelines[0]; for (const [row, members] of "
+        "t.rows.entries()) for (const i of t.variant.lanes[members[0]][3]) {"
+        f" const p = t.variant.pauses[i]; if ({LENGTH}(p) < 300000) return [t.x(p[0]), "
+        f"t.y(row)]; }} }})()"
+    )
     assert short is not None
     kinds = [rgb(LOOKS[kind].light) for kind in KINDS]
     assert pixel(troubles, 0, short[0] + 1, short[1] + 4) in kinds
@@ -110,18 +141,23 @@ def test_a_short_pause_is_still_seen(troubles: Page) -> None:
 def where(page: Page, place: int, row: int, pause: int = 0) -> tuple[float, float]:
     """The middle of a pause on the screen."""
     found = page.run(
-        f"(() => {{ const t = rebalsim.timelines[{place}], i = t.variant.lanes[t.rows[{row}][0]][3][{pause}], p = t.variant.pauses[i];"
+        f"(() => {{ const t = rebalsim.timelines[{place}], i = "
+        f"t.variant.lanes[t.rows[{row}][0]][3][{pause}], p = t.variant.pauses[i];"
         " t.frame.scrollIntoView({block: 'center'}); const b = t.canvas.getBoundingClientRect();"
-        f" return [b.x + t.x(p[0] + {LENGTH}(p) / 2), b.y + t.y({row}) + 11]; }})()")
+        f" return [b.x + t.x(p[0] + {LENGTH}(p) / 2), b.y + t.y({row}) + 11]; }})()"
+    )
     return found[0], found[1]
 
 
 def longest_row(page: Page, place: int) -> tuple[int, int]:
     """The row and the place in it of the longest pause."""
     row, pause = page.run(
-        f"(() => {{ const t = rebalsim.timelines[{place}]; let best = [0, 0, -1]; t.rows.forEach((m, row) => t.variant.lanes[m[0]][3].forEach((i, n) => {{"
-        f" const sum = {LENGTH}(t.variant.pauses[i]); if (sum > best[2]) best = [row, n, sum]; }}));"
-        " return best.slice(0, 2); })()")
+        f"(() => {{ const t = rebalsim.timelines[{place}]; let best = [0, 0, -1]; "
+        f"t.rows.forEach((m, row) => t.variant.lanes[m[0]][3].forEach((i, n) => {{"
+        f" const sum = {LENGTH}(t.variant.pauses[i]); if (sum > best[2]) best = [row, n, sum]; "
+        f"}}));"
+        " return best.slice(0, 2); })()"
+    )
     return row, pause
 
 
@@ -130,7 +166,9 @@ def test_hover_tells_who_which_phase_and_why(troubles: Page) -> None:
     row, pause = longest_row(troubles, 0)
     x, y = where(troubles, 0, row, pause)
     troubles.mouse("mouseMoved", x, y)
-    tip = troubles.run("document.getElementById('tip').hidden ? '' : document.getElementById('tip').textContent")
+    tip = troubles.run(
+        "document.getElementById('tip').hidden ? '' : document.getElementById('tip').textContent"
+    )
     assert "stuck for 20.1 s: while c2's handler was stuck" in tip and "orders-4" in tip
     troubles.mouse("mouseMoved", 2, 2)
 
@@ -139,14 +177,28 @@ def test_a_click_tells_the_chain(troubles: Page) -> None:
     reset(troubles)
     row, pause = longest_row(troubles, 0)
     troubles.click(*where(troubles, 0, row, pause))
-    told = troubles.run("document.getElementById('pause').hidden ? '' : document.getElementById('pause').innerText")
+    told = troubles.run(
+        "document.getElementById('pause').hidden ? '' : document.getElementById('pause').innerText"
+    )
     assert "stood still for 20.1 s when c2's handler got stuck (hang-2)" in told
     longest = max(story("troubles").variants[0].analysis.pauses, key=lambda p: p.length_us)
-    cells = troubles.run("Array.from(document.querySelector('#pause table').querySelectorAll('tbody td:first-child')).map(c => c.textContent)")
+    cells = troubles.run(
+        "Array.from(document.querySelector('#pause table').querySelectorAll('tbody "
+        "td:first-child')).map(c => c.textContent)"
+    )
     assert cells == [phase.kind.value for phase in longest.phases]
-    assert f"rebalsim explain troubles.yaml --partition orders-4 --at {longest.started_us / 1e6:.6f}s --variant eager" in told
-    assert "the handler of c2 hangs for 30s" in told and "max.poll.interval.ms ran out, last poll at" in told
-    numbers = troubles.run("Array.from(document.querySelectorAll('#pause details td:last-child')).map(c => Number(c.textContent.slice(1)))")
+    assert (
+        "rebalsim explain troubles.yaml --partition orders-4 --at "
+        f"{longest.started_us / 1e6:.6f}s --variant eager" in told
+    )
+    assert (
+        "the handler of c2 hangs for 30s" in told
+        and "max.poll.interval.ms ran out, last poll at" in told
+    )
+    numbers = troubles.run(
+        "Array.from(document.querySelectorAll('#pause details td:last-child')).map(c => "
+        "Number(c.textContent.slice(1)))"
+    )
     assert numbers == sorted({*longest.cause.evidence, longest.end_event})
 
 
@@ -179,16 +231,24 @@ def test_zoomed_in_the_picture_is_still_right(troubles: Page) -> None:
     for _ in range(4):
         troubles.key("+", "+")
     window = troubles.run("[rebalsim.view.from, rebalsim.view.until]")
-    assert window[1] - window[0] < 12_000_000 and window[0] < longest.started_us + longest.length_us / 2 < window[1]
+    assert (
+        window[1] - window[0] < 12_000_000
+        and window[0] < longest.started_us + longest.length_us / 2 < window[1]
+    )
     y = troubles.run(f"rebalsim.timelines[1].y({row})")
     assert pixel(troubles, 1, 700, y + 4) == rgb(LOOKS[longest.phases[0].kind].light)
     troubles.key("0", "0")
-    assert troubles.run("rebalsim.view.until - rebalsim.view.from") == troubles.run("rebalsim.data.horizon")
+    assert troubles.run("rebalsim.view.until - rebalsim.view.from") == troubles.run(
+        "rebalsim.data.horizon"
+    )
 
 
 def test_the_keyboard_walks_rows_and_pauses(troubles: Page) -> None:
     reset(troubles)
-    troubles.run("rebalsim.timelines[0].canvas.focus(); rebalsim.timelines[0].row = 0; rebalsim.timelines[0].chosen = null")
+    troubles.run(
+        "rebalsim.timelines[0].canvas.focus(); rebalsim.timelines[0].row = 0; "
+        "rebalsim.timelines[0].chosen = null"
+    )
     troubles.key("ArrowDown")
     said = troubles.run("document.getElementById('said').textContent")
     assert said.startswith("orders-") and "pauses" in said
@@ -215,7 +275,10 @@ def test_folding_and_finding(troubles: Page) -> None:
     folded = troubles.run("rebalsim.timelines.map(t => t.rows.length)")
     troubles.click_on("#fold")
     assert troubles.run("rebalsim.timelines.map(t => t.rows.length)") == [8, 8] and sum(folded) < 16
-    troubles.run("document.getElementById('filter').value = 'ers-7'; document.getElementById('filter').dispatchEvent(new Event('input'))")
+    troubles.run(
+        "document.getElementById('filter').value = 'ers-7'; "
+        "document.getElementById('filter').dispatchEvent(new Event('input'))"
+    )
     assert troubles.run("rebalsim.timelines.map(t => t.rows.length)") == [1, 1]
     troubles.click_on("#fold")
     reset(troubles)
@@ -223,19 +286,47 @@ def test_folding_and_finding(troubles: Page) -> None:
 
 def test_the_page_says_times_as_all_reports_do(troubles: Page) -> None:
     chance = random.Random(11)
-    values = [0, 1, 999, 1_000, 1_500, 9_950, 10_500, 11_500, 999_499, 1_125_000, 1_115_000, 9_995_000, 59_950_000, 60_000_000, 3_599_500_000, 7_230_000_000]
-    values += [chance.randrange(10 ** chance.randint(1, 11)) for _ in range(3_000)] + [chance.randrange(10**5) * 500 for _ in range(3_000)]
+    values = [
+        0,
+        1,
+        999,
+        1_000,
+        1_500,
+        9_950,
+        10_500,
+        11_500,
+        999_499,
+        1_125_000,
+        1_115_000,
+        9_995_000,
+        59_950_000,
+        60_000_000,
+        3_599_500_000,
+        7_230_000_000,
+    ]
+    values += [chance.randrange(10 ** chance.randint(1, 11)) for _ in range(3_000)] + [
+        chance.randrange(10**5) * 500 for _ in range(3_000)
+    ]
     assert troubles.run(f"{values}.map(rebalsim.duration)") == [say_duration(us) for us in values]
     for step in (1, 1_000, 1_000_000):
-        wanted = [us // 1_000_000 * 1_000_000 if step == 1_000_000 else us // step * step for us in values]
-        assert troubles.run(f"{wanted}.map(us => rebalsim.instant(us, {step}))") == [say_instant(us, step) for us in wanted]
+        wanted = [
+            us // 1_000_000 * 1_000_000 if step == 1_000_000 else us // step * step for us in values
+        ]
+        assert troubles.run(f"{wanted}.map(us => rebalsim.instant(us, {step}))") == [
+            say_instant(us, step) for us in wanted
+        ]
 
 
 def test_the_page_says_of_a_pause_what_the_terminal_says(troubles: Page) -> None:
     for place, variant in enumerate(story("troubles").variants):
-        told = troubles.run(f"(() => {{ const v = rebalsim.data.variants[{place}]; return v.lanes.flatMap(l => l[3].map(i => "
-                            "rebalsim.sentence(rebalsim.data.texts[l[0]], v.pauses[i]))); })()")
-        assert told == [tell(Together((pause,))) for lane in variant.analysis.lanes for pause in lane.pauses]
+        told = troubles.run(
+            f"(() => {{ const v = rebalsim.data.variants[{place}]; return v.lanes.flatMap(l => "
+            "l[3].map(i => "
+            "rebalsim.sentence(rebalsim.data.texts[l[0]], v.pauses[i]))); })()"
+        )
+        assert told == [
+            tell(Together((pause,))) for lane in variant.analysis.lanes for pause in lane.pauses
+        ]
 
 
 def test_an_open_pause_is_told_as_one(browser: Chromium, tmp_path: Path) -> None:
@@ -248,7 +339,9 @@ def test_an_open_pause_is_told_as_one(browser: Chromium, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("width", [400, 1600])
 @pytest.mark.parametrize("is_dark", [False, True])
-def test_both_themes_and_widths(browser: Chromium, tmp_path: Path, width: int, is_dark: bool) -> None:
+def test_both_themes_and_widths(
+    browser: Chromium, tmp_path: Path, width: int, is_dark: bool
+) -> None:
     page = opened(browser, tmp_path, story("troubles"), width=width, is_dark=is_dark)
     back = page.run("getComputedStyle(document.body).backgroundColor")
     assert back == ("rgb(20, 23, 27)" if is_dark else "rgb(255, 255, 255)")
@@ -263,19 +356,30 @@ def test_hostile_names_stay_text(browser: Chromium, tmp_path: Path) -> None:
     page = opened(browser, tmp_path, hostile())
     page.click(*where(page, 0, 0))
     told = page.run("document.body.innerText")
-    assert "<script>alert(1)</script>" in told and page.run("document.querySelectorAll('script').length") == 2
+    assert (
+        "<script>alert(1)</script>" in told
+        and page.run("document.querySelectorAll('script').length") == 2
+    )
     assert page.complaints() == [] and len(page.requests()) == 1
     page.close()
 
 
-def test_two_thousand_partitions_are_there_within_a_second(browser: Chromium, tmp_path: Path) -> None:
+def test_two_thousand_partitions_are_there_within_a_second(
+    browser: Chromium, tmp_path: Path
+) -> None:
     page = opened(browser, tmp_path, one(bounced(2_000, 20, 2, shift_us=10)))
-    drawn = page.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now()))))")
+    drawn = page.run(
+        "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => "
+        "done(performance.now()))))"
+    )
     assert drawn < 1_000, f"first paint after {drawn:.0f} ms"
     page.click_on("#fold")
     assert page.run("rebalsim.timelines[0].rows.length") == 2_000
     page.run("rebalsim.timelines[0].frame.scrollTop = 20000")
-    spent = page.run("(() => { const begun = performance.now(), t = rebalsim.timelines[0]; t.layout(); t.draw(); return performance.now() - begun; })()")
+    spent = page.run(
+        "(() => { const begun = performance.now(), t = rebalsim.timelines[0]; t.layout(); "
+        "t.draw(); return performance.now() - begun; })()"
+    )
     assert spent < 100, f"a frame takes {spent:.0f} ms"
     assert page.complaints() == []
     page.close()
@@ -292,10 +396,16 @@ def test_print_is_light_and_whole(browser: Chromium, tmp_path: Path) -> None:
 
 def test_without_a_script_the_page_still_reads(browser: Chromium, tmp_path: Path) -> None:
     path = tmp_path / "page.html"
-    path.write_text(to_html.render(story("troubles")).replace("script-src 'sha256-", "script-src 'sha256-no"), encoding="utf-8")
+    path.write_text(
+        to_html.render(story("troubles")).replace("script-src 'sha256-", "script-src 'sha256-no"),
+        encoding="utf-8",
+    )
     page = Page(browser, path)
     assert page.run("document.documentElement.dataset.script || ''") == ""
     text = page.run("document.body.innerText")
     assert "━" in text and "What stood still longest" in text
-    assert json.loads(page.run("JSON.stringify(document.querySelector('.needs-script').hidden)")) is True
+    assert (
+        json.loads(page.run("JSON.stringify(document.querySelector('.needs-script').hidden)"))
+        is True
+    )
     page.close()

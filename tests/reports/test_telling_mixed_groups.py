@@ -1,4 +1,6 @@
-"""Groups whose members speak both protocols, or change over: a pause is told by what the group was at each moment, and names members that were there."""
+"""Groups whose members speak both protocols, or change over: a pause is told by what the group
+was at each moment, and names members that were there.
+"""
 
 from __future__ import annotations
 
@@ -103,25 +105,45 @@ def played(text: str, tmp_path: Path, variant: str = "as-written") -> Run:
 
 
 def long_ones(p: Pause) -> list[tuple[str, str, str]]:
-    return [(phase.kind.value, phase.facts.consumer, phase.facts.doing) for phase in p.phases if phase.length_us >= 100_000]
+    return [
+        (phase.kind.value, phase.facts.consumer, phase.facts.doing)
+        for phase in p.phases
+        if phase.length_us >= 100_000
+    ]
 
 
-def test_a_group_that_comes_back_with_the_classic_protocol_waits_out_the_initial_delay(tmp_path: Path) -> None:
+def test_a_group_that_comes_back_with_the_classic_protocol_waits_out_the_initial_delay(
+    tmp_path: Path,
+) -> None:
     run = played(OFFLINE, tmp_path)
     longest = max(run.analysis.pauses, key=lambda p: p.length_us)
-    assert [(kind, doing) for kind, _, doing in long_ones(longest)] == [("away", "away"), ("barrier", "initial-delay")]
+    assert [(kind, doing) for kind, _, doing in long_ones(longest)] == [
+        ("away", "away"),
+        ("barrier", "initial-delay"),
+    ]
     assert "waiting out group.initial.rebalance.delay.ms" in tell(Together((longest,)))
 
 
 def test_who_left_a_consumer_group_keeps_nobody_waiting(tmp_path: Path) -> None:
-    """There is no barrier and no leader: the new protocol's one member must beat before anything is computed, then the classic one whose partition it is."""
+    """There is no barrier and no leader: the new protocol's one member must beat before anything
+    is computed, then the classic one whose partition it is.
+    """
     run = played(MIXED, tmp_path)
-    given, = [p for p in run.analysis.pauses if p.owner_before == "old2" and p.owner_after == "old1" and p.started_us > 90_000_000]
+    (given,) = [
+        p
+        for p in run.analysis.pauses
+        if p.owner_before == "old2" and p.owner_after == "old1" and p.started_us > 90_000_000
+    ]
     assert long_ones(given) == [("pickup", "new", "computing"), ("pickup", "old1", "unaware")]
     assert "until the broker computed at new's heartbeat" in tell(Together((given,)))
     assert "old2" not in tell(Together((given,))).replace("when old2 left", "")
-    assert hint_on(given, run.analysis).startswith("A shorter group.consumer.heartbeat.interval.ms on the brokers has them compute sooner")
-    assert [phase.facts.timer for phase in given.phases if phase.kind.value == "pickup"] == ["group.consumer.heartbeat.interval.ms", "heartbeat.interval.ms"]
+    assert hint_on(given, run.analysis).startswith(
+        "A shorter group.consumer.heartbeat.interval.ms on the brokers has them compute sooner"
+    )
+    assert [phase.facts.timer for phase in given.phases if phase.kind.value == "pickup"] == [
+        "group.consumer.heartbeat.interval.ms",
+        "heartbeat.interval.ms",
+    ]
 
 
 def test_the_dead_are_not_waited_for_once_they_are_removed(tmp_path: Path) -> None:
@@ -134,7 +156,9 @@ def test_the_dead_are_not_waited_for_once_they_are_removed(tmp_path: Path) -> No
 
 
 def test_a_group_turned_back_has_rounds_again_from_that_moment_on(tmp_path: Path) -> None:
-    """The consumer group's last member of its own kind is dead until its session ends; what follows is a classic rebalance, with a notice."""
+    """The consumer group's last member of its own kind is dead until its session ends; what
+    follows is a classic rebalance, with a notice.
+    """
     run = played(LAST_ONE, tmp_path)
     pause = next(p for p in run.analysis.pauses if p.owner_before == "new" and p.why == "killed")
     assert long_ones(pause) == [("detection", "new", "dead"), ("notice", "old0", "unaware")]
@@ -156,31 +180,59 @@ def test_nobodys_heartbeat_is_waited_for_in_an_empty_group(tmp_path: Path) -> No
     longest = max(run.analysis.pauses, key=lambda p: p.length_us)
     assert long_ones(longest) == [("detection", "c0", "frozen"), ("away", "c0", "frozen")]
     assert "until c0 had thawed at 3:00.000" in tell(Together((longest,)))
-    assert hint_on(longest, run.analysis) == hint_on(longest, run.analysis).replace("quicker start", "")
+    assert hint_on(longest, run.analysis) == hint_on(longest, run.analysis).replace(
+        "quicker start", ""
+    )
 
 
 def test_who_is_not_there_is_not_waited_for_at_its_heartbeat(tmp_path: Path) -> None:
-    """A restart takes less than a heartbeat: until the process has joined it has none, however soon that is."""
+    """A restart takes less than a heartbeat: until the process has joined it has none, however
+    soon that is.
+    """
     run = played(BOUNCED, tmp_path)
     came = [(e.consumer, e.at_us) for e in run.trace.events if type(e) is ev.MemberAdded]
-    picked = [phase for p in run.analysis.pauses for phase in p.phases if phase.kind.value == "pickup"]
-    assert picked and not [who for phase in picked for who, at in came if who == phase.facts.consumer and phase.started_us < at < phase.ended_us]
-    back = next(p for p in run.analysis.pauses if p.started_us >= 60_000_000 and any(phase.kind.value == "away" for phase in p.phases))
+    picked = [
+        phase for p in run.analysis.pauses for phase in p.phases if phase.kind.value == "pickup"
+    ]
+    assert picked and not [
+        who
+        for phase in picked
+        for who, at in came
+        if who == phase.facts.consumer and phase.started_us < at < phase.ended_us
+    ]
+    back = next(
+        p
+        for p in run.analysis.pauses
+        if p.started_us >= 60_000_000 and any(phase.kind.value == "away" for phase in p.phases)
+    )
     assert f"until {back.owner_after} was back" in tell(Together((back,)))
 
 
 def test_a_hint_has_the_settings_that_were_in_force_then() -> None:
-    """A deploy later gave the members the consumer protocol, and with it the brokers' heartbeat interval."""
+    """A deploy later gave the members the consumer protocol, and with it the brokers' heartbeat
+    interval.
+    """
     run = run_once(load_scenario("migration-to-consumer").scenario("as-written"))
-    left = next(p for p in run.analysis.pauses if p.started_us >= 60_000_000 and p.owner_before == "c0")
+    left = next(
+        p for p in run.analysis.pauses if p.started_us >= 60_000_000 and p.owner_before == "c0"
+    )
     assert left.phases[1].kind.value == "notice"
     facts = run.analysis.header.consumers["c1"]
-    assert [facts.at(at).protocol for at in (70_000_000, 150_000_000, 400_000_000)] == ["cooperative", "consumer", "cooperative"]
-    assert [facts.at(at).heartbeat_interval_us for at in (70_000_000, 150_000_000)] == [3_000_000, 5_000_000]
+    assert [facts.at(at).protocol for at in (70_000_000, 150_000_000, 400_000_000)] == [
+        "cooperative",
+        "consumer",
+        "cooperative",
+    ]
+    assert [facts.at(at).heartbeat_interval_us for at in (70_000_000, 150_000_000)] == [
+        3_000_000,
+        5_000_000,
+    ]
 
 
 def test_a_group_that_counted_epochs_has_no_highest_generation() -> None:
-    """Turned back into a classic one it goes on counting from the epoch that it had come to; before it was turned it had generations alone."""
+    """Turned back into a classic one it goes on counting from the epoch that it had come to;
+    before it was turned it had generations alone.
+    """
     converted = run_once(load_scenario("migration-to-consumer").scenario("as-written")).analysis
     assert converted.measure("generations") is None
     assert converted.measure("generations", Selection(until_us=69_000_000)) == 2
@@ -200,27 +252,59 @@ def test_a_trace_in_words_tells_epochs_from_generations() -> None:
     told = list(rows(run.trace, View()))
     classic = [t.text for t in told if t.at_us < 70_000_000]
     assert not [text for text in classic if "epoch" in text]
-    since, until = [e.at_us for e in run.trace.events if getattr(e, "reason", "").startswith("Converted the")]
+    since, until = [
+        e.at_us for e in run.trace.events if getattr(e, "reason", "").startswith("Converted the")
+    ]
     consumer = [t for t in told if since < t.at_us < until]
-    whole = {(run.trace.events[t.number].__class__.__name__, getattr(run.trace.events[t.number], "api", "")) for t in consumer if "generation " in t.text}
-    of_classic_members = {("RequestSent", "JoinGroup"), ("RequestSent", "SyncGroup"), ("ResponseReceived", "JoinGroup"), ("RequestSent", "OffsetCommit"),
-                          ("GenerationJoined", ""), ("AssignmentReceived", "")}
+    whole = {
+        (
+            run.trace.events[t.number].__class__.__name__,
+            getattr(run.trace.events[t.number], "api", ""),
+        )
+        for t in consumer
+        if "generation " in t.text
+    }
+    of_classic_members = {
+        ("RequestSent", "JoinGroup"),
+        ("RequestSent", "SyncGroup"),
+        ("ResponseReceived", "JoinGroup"),
+        ("RequestSent", "OffsetCommit"),
+        ("GenerationJoined", ""),
+        ("AssignmentReceived", ""),
+    }
     assert whole <= of_classic_members
     assert any(t.text.startswith("uniform for epoch ") for t in consumer)
     assert any(", epoch " in t.text and t.name == "GroupStateChanged" for t in consumer)
-    assert all("in epoch " in t.text for t in consumer if t.name == "AssignmentReceived" and t.who == "c0" and t.at_us < 210_000_000)
+    assert all(
+        "in epoch " in t.text
+        for t in consumer
+        if t.name == "AssignmentReceived" and t.who == "c0" and t.at_us < 210_000_000
+    )
 
 
 def test_a_group_is_described_as_what_it_was_at_that_moment() -> None:
-    """The coordinator shows epochs, and the brokers' assignor, for as long as it keeps a consumer group."""
+    """The coordinator shows epochs, and the brokers' assignor, for as long as it keeps a
+    consumer group.
+    """
     analysis = run_once(load_scenario("migration-to-consumer").scenario("as-written")).analysis
     moments = [moment_of(analysis, "group", at * 1_000_000) for at in (65, 95, 150, 350)]
     assert [(m.is_new_protocol, m.assignor) for m in moments] == [
-        (False, "cooperative-sticky"), (True, "uniform"), (True, "uniform"), (False, "cooperative-sticky")]
+        (False, "cooperative-sticky"),
+        (True, "uniform"),
+        (True, "uniform"),
+        (False, "cooperative-sticky"),
+    ]
 
 
 def test_a_timeline_for_perfetto_numbers_states_by_what_the_group_counted_then() -> None:
     run = run_once(load_scenario("migration-to-consumer").scenario("as-written"))
     events = json.loads(to_perfetto.render(one(run.trace, "as-written")))["traceEvents"]
-    states = [(e["ts"], "epoch" in e["args"], "generation" in e["args"]) for e in events if e.get("cat") == "state"]
-    assert states and all(is_epoch is not is_generation and is_epoch == (70_016_000 <= at < 270_035_000) for at, is_epoch, is_generation in states)
+    states = [
+        (e["ts"], "epoch" in e["args"], "generation" in e["args"])
+        for e in events
+        if e.get("cat") == "state"
+    ]
+    assert states and all(
+        is_epoch is not is_generation and is_epoch == (70_016_000 <= at < 270_035_000)
+        for at, is_epoch, is_generation in states
+    )

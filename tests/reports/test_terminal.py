@@ -29,12 +29,18 @@ def test_no_line_of_the_picture_is_wider_than_the_terminal(name: str, width: int
 @pytest.mark.parametrize("width", [80, 200])
 @pytest.mark.parametrize("name", ["scale-out", "troubles"])
 def test_no_line_at_all_is_wider_than_the_terminal(name: str, width: int) -> None:
-    assert max(len(line) for line in to_terminal.render(story(name), View(width=width)).split("\n")) <= width
+    assert (
+        max(len(line) for line in to_terminal.render(story(name), View(width=width)).split("\n"))
+        <= width
+    )
 
 
 def test_colour_changes_nothing_but_colour() -> None:
     report = story("troubles")
-    plain, coloured = to_terminal.render(report, View()), to_terminal.render(report, View(is_coloured=True))
+    plain, coloured = (
+        to_terminal.render(report, View()),
+        to_terminal.render(report, View(is_coloured=True)),
+    )
     assert "\x1b" not in plain and "\x1b[" in coloured
     assert [line.rstrip() for line in ANSI.sub("", coloured).split("\n")] == plain.split("\n")
 
@@ -52,7 +58,9 @@ def test_the_picture_folds_and_says_how_many() -> None:
     text = to_terminal.picture_of(one(bounced(1_000, 10, 2, shift_us=1)), View(width=120))
     assert len(text.split("\n")) < 120
     folded = sum(int(n.replace(",", "")) for n in re.findall(r"\+([\d,]+) like this", text))
-    shown = len(re.findall(r"^  orders-\d+ ", text, re.M)) + len(re.findall(r"^  orders-…", text, re.M))
+    shown = len(re.findall(r"^  orders-\d+ ", text, re.M)) + len(
+        re.findall(r"^  orders-…", text, re.M)
+    )
     left = re.search(r"and ([\d,]+) partitions? that stood still less", text)
     assert folded + shown + (int(left[1].replace(",", "")) if left else 0) == 1_000
 
@@ -94,9 +102,29 @@ def test_an_open_pause_is_said_to_be_open() -> None:
 
 def test_budgets_stand_with_their_line() -> None:
     report = story("scale-out")
-    failed = BudgetResult("longest_pause <= 1s", "cooperative", "fail", "3.01 s", "1 s", "orders-2 stood still.", "error", "s.yaml", 28)
-    told = to_terminal.render(Report(report.title, report.variants, budgets=(failed, BudgetResult("rebalances <= 2", "eager", "pass", "1"))), View())
-    assert "✗ cooperative: 3.01 s against longest_pause <= 1s  (line 28)" in told and "✓ eager: 1 against rebalances <= 2" in told
+    failed = BudgetResult(
+        "longest_pause <= 1s",
+        "cooperative",
+        "fail",
+        "3.01 s",
+        "1 s",
+        "orders-2 stood still.",
+        "error",
+        "s.yaml",
+        28,
+    )
+    told = to_terminal.render(
+        Report(
+            report.title,
+            report.variants,
+            budgets=(failed, BudgetResult("rebalances <= 2", "eager", "pass", "1")),
+        ),
+        View(),
+    )
+    assert (
+        "✗ cooperative: 3.01 s against longest_pause <= 1s  (line 28)" in told
+        and "✓ eager: 1 against rebalances <= 2" in told
+    )
     assert "    orders-2 stood still." in told
 
 
@@ -112,11 +140,27 @@ def test_what_is_held_against_each_other_is_the_middle_of_the_seeds_that_is_show
     """The first seed of one variant is an outlier: neither the mark nor the sentence goes by it."""
     report = story("scale-out")
     eager, cooperative = report.variants
-    low = {"longest_pause": Spread(1e6, 1e6, 1e6, 1e6, 20, 20), "partition_seconds": Spread(2e6, 2e6, 2e6, 2e6, 20, 20)}
-    high = {"longest_pause": Spread(9e6, 9e6, 9e6, 9e6, 20, 20), "partition_seconds": Spread(9e6, 9e6, 9e6, 9e6, 20, 20)}
-    text = " ".join(to_terminal.render(replace(report, variants=(replace(eager, spread=high), replace(cooperative, spread=low))), View(120)).split())
+    low = {
+        "longest_pause": Spread(1e6, 1e6, 1e6, 1e6, 20, 20),
+        "partition_seconds": Spread(2e6, 2e6, 2e6, 2e6, 20, 20),
+    }
+    high = {
+        "longest_pause": Spread(9e6, 9e6, 9e6, 9e6, 20, 20),
+        "partition_seconds": Spread(9e6, 9e6, 9e6, 9e6, 20, 20),
+    }
+    text = " ".join(
+        to_terminal.render(
+            replace(
+                report, variants=(replace(eager, spread=high), replace(cooperative, spread=low))
+            ),
+            View(120),
+        ).split()
+    )
     assert "longest pause 9.00 s 1.00 s ✓" in text
-    assert "cooperative stands still less than eager: 2.00 partition-seconds instead of 9.00, 1.00 s instead of 9.00 s at the longest" in text
+    assert (
+        "cooperative stands still less than eager: 2.00 partition-seconds instead of 9.00, 1.00 "
+        "s instead of 9.00 s at the longest" in text
+    )
 
 
 def test_hostile_names_neither_move_the_cursor_nor_break_lines() -> None:
@@ -133,19 +177,37 @@ def test_ascii_twins() -> None:
 
 
 def test_a_backlog_that_is_there_all_along_is_not_said_to_have_been_caught_up_at_once() -> None:
-    text = (b"topics: {orders: {partitions: 4, rate: 10/s, backlog: 100000}}\n"
-            b"group: {members: 2, handler: 10ms, config: {auto.offset.reset: earliest}}\nhorizon: 2m\n")
+    text = (
+        b"topics: {orders: {partitions: 4, rate: 10/s, backlog: 100000}}\n"
+        b"group: {members: 2, handler: 10ms, config: {auto.offset.reset: earliest}}\nhorizon: 2m\n"
+    )
     behind = story_of(text, "backlog")
     eager = run_once(behind.check().scenario("eager"), 1)
-    rows = to_terminal.render(Report("a backlog", (VariantReport("eager", eager.analysis),)), View(width=100)).splitlines()
-    assert [row.split("  ")[-1].strip() for row in rows if row.startswith("time to catch up")] == ["not within 2 m"]
+    rows = to_terminal.render(
+        Report("a backlog", (VariantReport("eager", eager.analysis),)), View(width=100)
+    ).splitlines()
+    assert [row.split("  ")[-1].strip() for row in rows if row.startswith("time to catch up")] == [
+        "not within 2 m"
+    ]
 
 
 def test_who_never_caught_up_is_not_marked_as_the_quickest() -> None:
     """Nobody stood still, and yet records wait in the end: that is no catching up in 0 s."""
-    spec = ("topics: {t: {partitions: 2, rate: 10/s, backlog: %d}}\ngroup: {members: 1, handler: 20ms, config: {auto.offset.reset: earliest}}\n"
-            "replay: [eager]\nhorizon: 1m\n")
-    late, done = (VariantReport(name, run_once(story_of((spec % backlog).encode(), "s").check().scenario("eager")).analysis)
-                  for name, backlog in (("late", 50_000), ("done", 0)))
-    line = next(row for row in to_terminal.render(Report("t", (late, done)), View(width=100)).splitlines() if row.startswith("time to catch up"))
+    spec = (
+        "topics: {t: {partitions: 2, rate: 10/s, backlog: %d}}\ngroup: {members: 1, handler: "
+        "20ms, config: {auto.offset.reset: earliest}}\n"
+        "replay: [eager]\nhorizon: 1m\n"
+    )
+    late, done = (
+        VariantReport(
+            name,
+            run_once(story_of((spec % backlog).encode(), "s").check().scenario("eager")).analysis,
+        )
+        for name, backlog in (("late", 50_000), ("done", 0))
+    )
+    line = next(
+        row
+        for row in to_terminal.render(Report("t", (late, done)), View(width=100)).splitlines()
+        if row.startswith("time to catch up")
+    )
     assert "not within 1 m " in line and line.rstrip().endswith("✓") and line.count("✓") == 1

@@ -6,9 +6,21 @@ import pytest
 
 from rebalsim.scenario.condition import ConditionError, parse_condition
 
-KINDS = {"session": "duration", "heartbeat": "duration", "members": "number", "partitions": "number", "variant": "text", "session.timeout.ms": "duration"}
+KINDS = {
+    "session": "duration",
+    "heartbeat": "duration",
+    "members": "number",
+    "partitions": "number",
+    "variant": "text",
+    "session.timeout.ms": "duration",
+}
 POINT: dict[str, float | str | bool] = {
-    "session": 10_000_000.0, "heartbeat": 3_000_000.0, "members": 12.0, "partitions": 100.0, "variant": "eager", "session.timeout.ms": 45e6,
+    "session": 10_000_000.0,
+    "heartbeat": 3_000_000.0,
+    "members": 12.0,
+    "partitions": 100.0,
+    "variant": "eager",
+    "session.timeout.ms": 45e6,
 }
 
 
@@ -19,7 +31,7 @@ POINT: dict[str, float | str | bool] = {
         ("session > 10s", False),
         ("session == 10s and members < partitions", True),
         ("not (members > 10) or variant == 'eager'", True),
-        ("not (members > 10 or variant == \"eager\")", False),
+        ('not (members > 10 or variant == "eager")', False),
         ("1s < heartbeat <= 3000ms < session", True),
         ("1s < heartbeat <= 3000ms < 2s", False),
         ("partitions / members >= 8", True),
@@ -27,7 +39,7 @@ POINT: dict[str, float | str | bool] = {
         ("session - heartbeat == 7s", True),
         ("members + 2 * 3 == 18", True),
         ("-members < 0", True),
-        ("partitions / (members - 12) > 5", True),        # divided by nothing: larger than anything
+        ("partitions / (members - 12) > 5", True),  # divided by nothing: larger than anything
         ("session.timeout.ms == 45s", True),
         ("members != 11 and members != 13", True),
     ],
@@ -68,4 +80,7 @@ def test_mistakes(text: str, column: int, says: str) -> None:
 
 
 def test_it_says_what_it_asks_for() -> None:
-    assert parse_condition("session > heartbeat or session > 3s", KINDS).names == ("session", "heartbeat")
+    assert parse_condition("session > heartbeat or session > 3s", KINDS).names == (
+        "session",
+        "heartbeat",
+    )

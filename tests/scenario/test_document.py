@@ -17,24 +17,64 @@ def tree(text: str) -> tuple[Mapping, list[str]]:
     return root, [p.message for p in problems]
 
 
-@pytest.mark.parametrize(("text", "value"), [
-    ("", None), ("~", None), ("null", None), ("true", True), ("False", False), ("0", 0), ("-7", -7), ("45000", 45000), ("4.3", 4.3), ("0.5", 0.5),
-    ("45s", "45s"), ("orders-1", "orders-1"), ("1200/s", "1200/s"), ("1..5", "1..5"), ("10.0.0.1", "10.0.0.1"), ("none", "none"),
-    ("nothing", "nothing"), ("y", "y"), ("N", "N"),
-])
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("", None),
+        ("~", None),
+        ("null", None),
+        ("true", True),
+        ("False", False),
+        ("0", 0),
+        ("-7", -7),
+        ("45000", 45000),
+        ("4.3", 4.3),
+        ("0.5", 0.5),
+        ("45s", "45s"),
+        ("orders-1", "orders-1"),
+        ("1200/s", "1200/s"),
+        ("1..5", "1..5"),
+        ("10.0.0.1", "10.0.0.1"),
+        ("none", "none"),
+        ("nothing", "nothing"),
+        ("y", "y"),
+        ("N", "N"),
+    ],
+)
 def test_a_plain_scalar_is_what_every_reader_takes_it_for(text: str, value: object) -> None:
     assert plain(text) == (value, "")
     assert type(plain(text)[0]) is type(value)
 
 
-@pytest.mark.parametrize(("text", "advice"), [
-    ("1:30", "1m30s"), ("1:02:03", "1h2m3s"), ("010", "10"), ("-010", '"-010"'), ("0x1F", "31"), ("0o17", "15"), ("1e3", "1000"),
-    ("1.5E-3", "0.0015"), ("1_000", "1000"),
-    ("+5", "5"), (".5", "0.5"), ("5.", "5.0"), ("yes", "true"), ("No", "false"), ("off", "false"), ("2024-01-01", '"2024-01-01"'), (".inf", "finite"),
-    (".NaN", "finite"),
-    ("9" * 19, "smaller"), ("1e999", "write"), ("1" * 40 + "e9", "write"),
-])
-def test_what_two_readers_read_differently_is_refused_with_what_to_write(text: str, advice: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ("1:30", "1m30s"),
+        ("1:02:03", "1h2m3s"),
+        ("010", "10"),
+        ("-010", '"-010"'),
+        ("0x1F", "31"),
+        ("0o17", "15"),
+        ("1e3", "1000"),
+        ("1.5E-3", "0.0015"),
+        ("1_000", "1000"),
+        ("+5", "5"),
+        (".5", "0.5"),
+        ("5.", "5.0"),
+        ("yes", "true"),
+        ("No", "false"),
+        ("off", "false"),
+        ("2024-01-01", '"2024-01-01"'),
+        (".inf", "finite"),
+        (".NaN", "finite"),
+        ("9" * 19, "smaller"),
+        ("1e999", "write"),
+        ("1" * 40 + "e9", "write"),
+    ],
+)
+def test_what_two_readers_read_differently_is_refused_with_what_to_write(
+    text: str, advice: str
+) -> None:
     value, trap = plain(text)
     assert value == text
     assert advice in trap
@@ -48,7 +88,11 @@ def test_every_refused_spelling_is_one_that_yaml_1_1_reads_otherwise_or_numbers_
 
 def test_quotes_make_text_of_anything() -> None:
     root, problems = tree('a: "no"\nb: \'1:30\'\nc: "010"\n')
-    assert [v.value for v in root.entries.values() if isinstance(v, Scalar)] == ["no", "1:30", "010"]
+    assert [v.value for v in root.entries.values() if isinstance(v, Scalar)] == [
+        "no",
+        "1:30",
+        "010",
+    ]
     assert problems == []
     assert all(isinstance(v, Scalar) and not v.trap for v in root.entries.values())
 
@@ -70,7 +114,10 @@ def test_marks_count_from_one_and_cover_the_value() -> None:
 
 
 def test_marks_are_the_same_with_and_without_libyaml(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = "title: “ß” x\ntopics: {orders: {partitions: 4}}\nlist:\n  - a: &x 'q'\n  - *x\nlong: |\n  two\n  lines\n"
+    text = (
+        "title: “ß” x\ntopics: {orders: {partitions: 4}}\nlist:\n  - a: &x 'q'\n  - *x\nlong: "
+        "|\n  two\n  lines\n"
+    )
 
     def places(text: str) -> list[tuple[str, int, int, int]]:
         found: list[tuple[str, int, int, int]] = []
@@ -115,7 +162,9 @@ def test_an_alias_of_what_is_not_complete_is_a_problem(text: str) -> None:
 
 @pytest.mark.usefixtures("alone")
 def test_a_billion_laughs_are_stopped_before_they_are_told() -> None:
-    text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 30))
+    text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
+        f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 30)
+    )
     started = time.process_time()
     root, problems = parse(text, Source("a.yaml", text))
     assert root is None and "100,000 values" in problems[-1].message
@@ -157,7 +206,20 @@ def test_lines_are_counted_as_yaml_counts_them(newline: str) -> None:
 
 
 def test_text_that_is_no_yaml_at_all_is_one_problem_with_a_place() -> None:
-    for text in ("}{", "a: [", "%YAML 9.9\n---\na: 1", "&", "a: 'b", "\ta: 1", "@x", "a: b: c", "- a\nb: 1", "!<tag", "? ", '"\\q"'):
+    for text in (
+        "}{",
+        "a: [",
+        "%YAML 9.9\n---\na: 1",
+        "&",
+        "a: 'b",
+        "\ta: 1",
+        "@x",
+        "a: b: c",
+        "- a\nb: 1",
+        "!<tag",
+        "? ",
+        '"\\q"',
+    ):
         root, problems = parse(text, Source("a.yaml", text))
         assert root is None or problems or text == "? "
         for p in problems:
@@ -174,5 +236,8 @@ def test_nothing_unprintable_reaches_a_terminal() -> None:
 @pytest.mark.usefixtures("alone")
 def test_a_megabyte_of_digits_is_told_at_once() -> None:
     started = time.process_time()
-    assert "more digits" in plain("1" * 900_000)[1] and plain("1" * 900_000 + "x") == ("1" * 900_000 + "x", "")
+    assert "more digits" in plain("1" * 900_000)[1] and plain("1" * 900_000 + "x") == (
+        "1" * 900_000 + "x",
+        "",
+    )
     assert time.process_time() - started < 0.5

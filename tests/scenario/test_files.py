@@ -1,7 +1,10 @@
-"""Good files load, bad ones are refused with the messages beside them, and the JSON Schema judges both alike as far as it can see.
+"""Good files load, bad ones are refused with the messages beside them, and the JSON Schema judges
+both alike as far as it can see.
 
-`*.unseen.bad.yaml` are wrong in what hangs on two places and `*.syntax.bad.yaml` have no tree: both are beyond a schema. After a change of
-words, `REWRITE=1 pytest tests/scenario/test_files.py` writes the `.txt` files anew; the diff is the review.
+`*.unseen.bad.yaml` are wrong in what hangs on two places and `*.syntax.bad.yaml` have no tree: both
+are beyond a schema. After a change of
+words, `REWRITE=1 pytest tests/scenario/test_files.py` writes the `.txt` files anew; the diff is the
+review.
 """
 
 from __future__ import annotations
@@ -70,8 +73,14 @@ def test_the_schema_refuses_a_bad_file(path: Path, validator: Any) -> None:
 
 
 @pytest.mark.parametrize("path", [p for p in BAD if ".unseen." in p.name], ids=lambda p: p.name)
-def test_what_a_schema_cannot_see_is_the_only_thing_wrong_with_these(path: Path, validator: Any) -> None:
-    unseen = {"budgets.unseen.bad.yaml", "members.unseen.bad.yaml", "several-groups.unseen.bad.yaml"}    # hold a few it could see
+def test_what_a_schema_cannot_see_is_the_only_thing_wrong_with_these(
+    path: Path, validator: Any
+) -> None:
+    unseen = {
+        "budgets.unseen.bad.yaml",
+        "members.unseen.bad.yaml",
+        "several-groups.unseen.bad.yaml",
+    }  # hold a few it could see
     if path.name not in unseen:
         errors = [e.message[:160] for e in validator.iter_errors(tree(path))]
         assert errors == []
@@ -103,7 +112,9 @@ def test_the_schema_beside_the_stock_stories_is_the_one_printed_now() -> None:
     import json
 
     path = FILES.parents[2] / "scenarios" / "rebalsim.schema.json"
-    assert json.loads(path.read_text(encoding="utf-8")) == scenario_schema(), "run `rebalsim schema > scenarios/rebalsim.schema.json`"
+    assert json.loads(path.read_text(encoding="utf-8")) == scenario_schema(), (
+        "run `rebalsim schema > scenarios/rebalsim.schema.json`"
+    )
 
 
 def test_every_key_of_the_schema_is_described() -> None:

@@ -33,7 +33,9 @@ def test_every_point_and_seed_is_walked_once(costs: list[list[float]], seeds: in
 
 @given(GRIDS, st.integers(1, 4), st.floats(0.05, 200.0), st.integers(1, 50))
 @settings(max_examples=100, deadline=None)
-def test_slices_cover_all_and_cost_what_their_runs_cost(costs: list[list[float]], seeds: int, target: float, most: int) -> None:
+def test_slices_cover_all_and_cost_what_their_runs_cost(
+    costs: list[list[float]], seeds: int, target: float, most: int
+) -> None:
     order = order_of(costs, seeds)
     slices = list(order.slices(target, most))
     assert [s.start for s in slices] == [0, *(s.stop for s in slices[:-1])]
@@ -61,7 +63,10 @@ def test_the_expensive_come_first() -> None:
 def test_the_end_is_cut_finer() -> None:
     slices = list(even_order((1000,), 10, unit=0.01).slices(1.0))
     assert {round(s.cost, 6) for s in slices[:90]} == {1.0}
-    assert all(0.1 <= round(s.cost, 6) <= 0.25 for s in slices[90:]) and sum(s.stop - s.start for s in slices) == 10_000
+    assert (
+        all(0.1 <= round(s.cost, 6) <= 0.25 for s in slices[90:])
+        and sum(s.stop - s.start for s in slices) == 10_000
+    )
 
 
 def test_a_huge_grid_is_cut_lazily() -> None:

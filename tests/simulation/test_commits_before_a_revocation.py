@@ -1,4 +1,6 @@
-"""What the application committed in quiet times is committed before an eager rebalance takes the partitions."""
+"""What the application committed in quiet times is committed before an eager rebalance takes the
+partitions.
+"""
 
 from __future__ import annotations
 

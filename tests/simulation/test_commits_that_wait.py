@@ -1,4 +1,6 @@
-"""commitSync() waits for the coordinator, up to default.api.timeout.ms, and its application does nothing else meanwhile."""
+"""commitSync() waits for the coordinator, up to default.api.timeout.ms, and its application does
+nothing else meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ horizon: 4m
 
 
 def told(commit: str, deed: str, session: str = "45s") -> Analysis:
-    return run_once(story_of((STORY % (session, commit, deed)).encode(), "story.yaml").scenario("eager")).analysis
+    return run_once(
+        story_of((STORY % (session, commit, deed)).encode(), "story.yaml").scenario("eager")
+    ).analysis
 
 
 def stuck_in_commit(analysis: Analysis, consumer: str) -> list[tuple[float, float]]:
@@ -41,16 +45,26 @@ def stuck_in_commit(analysis: Analysis, consumer: str) -> list[tuple[float, floa
     return found
 
 
-def test_a_member_cut_off_from_its_coordinator_waits_in_its_first_commit_until_the_time_for_it_is_over() -> None:
+def test_a_member_cut_off_from_its_coordinator_waits_in_its_first_commit_until_the_time_for_it_is_over() -> (
+    None
+):
     analysis = told("sync-batch", "cut: {member: c1, for: 100s}")
     (began, ended), *_ = stuck_in_commit(analysis, "c1")
     assert 61 < began < 61.1
-    assert ended - began == pytest.approx(60)               # default.api.timeout.ms
-    mine = [pause for pause in analysis.pauses if pause.owner_before == "c1" and pause.started_us < 62 * SECOND]
+    assert ended - began == pytest.approx(60)  # default.api.timeout.ms
+    mine = [
+        pause
+        for pause in analysis.pauses
+        if pause.owner_before == "c1" and pause.started_us < 62 * SECOND
+    ]
     assert {str(pause.partition) for pause in mine} == {"t-2", "t-3"}
-    assert all(45 * SECOND < pause.length_us < 49 * SECOND for pause in mine)          # its session, and the others' heartbeats
+    assert all(
+        45 * SECOND < pause.length_us < 49 * SECOND for pause in mine
+    )  # its session, and the others' heartbeats
     duplicates = analysis.measure("duplicates")
-    assert duplicates is not None and duplicates <= 20      # what it had not committed, it had hardly begun to handle
+    assert (
+        duplicates is not None and duplicates <= 20
+    )  # what it had not committed, it had hardly begun to handle
 
 
 def test_a_commit_that_nobody_waits_for_holds_nobody_up() -> None:
@@ -62,7 +76,9 @@ def test_a_commit_that_nobody_waits_for_holds_nobody_up() -> None:
 def test_a_cut_that_heals_in_time_ends_the_wait() -> None:
     analysis = told("sync-batch", "cut: {member: c1, for: 20s}")
     (began, ended), *more = stuck_in_commit(analysis, "c1")
-    assert began < 61.1 and 81 < ended < 96 and not more     # TCP's own timer, doubled each time, sends again
+    assert (
+        began < 61.1 and 81 < ended < 96 and not more
+    )  # TCP's own timer, doubled each time, sends again
     assert analysis.measure("duplicates") == 0
 
 
@@ -74,15 +90,23 @@ def test_while_a_new_coordinator_reads_the_group_everybody_waits_in_a_commit() -
 
 
 def test_who_waits_in_a_commit_for_longer_than_max_poll_interval_leaves() -> None:
-    text = (STORY % ("45s", "sync-batch", "cut: {member: c1, for: 20s}")).replace("config: {", "config: {max.poll.interval.ms: 10s, ")
+    text = (STORY % ("45s", "sync-batch", "cut: {member: c1, for: 20s}")).replace(
+        "config: {", "config: {max.poll.interval.ms: 10s, "
+    )
     analysis = run_once(story_of(text.encode(), "story.yaml").scenario("eager")).analysis
-    expired = [event.at_us / SECOND for event in analysis.trace.events if type(event) is ev.PollExpired and event.consumer == "c1"]
+    expired = [
+        event.at_us / SECOND
+        for event in analysis.trace.events
+        if type(event) is ev.PollExpired and event.consumer == "c1"
+    ]
     assert expired and expired[0] == pytest.approx(71, abs=0.3)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_asleep_and_tick_by_tick_a_commit_that_waits_is_the_same(seed: int) -> None:
-    """Few records, so that many polls return empty before the one whose batch is committed: max.poll.interval.ms counts from the last of them."""
+    """Few records, so that many polls return empty before the one whose batch is committed:
+    max.poll.interval.ms counts from the last of them.
+    """
     text = STORY % ("45s", "sync-batch", "cut: {member: c1, for: 50s}")
     text = text.replace("200/s", "3/s").replace("config: {", "config: {max.poll.interval.ms: 20s, ")
     scenario = story_of(text.encode(), "story.yaml").scenario("eager")

@@ -1,4 +1,6 @@
-"""A consumer group (KIP-848) in the simulation: what decides how long a partition stands still, and that quiet costs nothing."""
+"""A consumer group (KIP-848) in the simulation: what decides how long a partition stands still,
+and that quiet costs nothing.
+"""
 
 from __future__ import annotations
 
@@ -27,19 +29,39 @@ horizon: {horizon}
 """
 
 
-def story(script: str = "", *, members: int = 3, config: str = "", horizon: str = "3m", rest: str = "") -> Any:
-    text = STORY.format(members=members, config=", " + config if config else "", horizon=horizon,
-                        rest=(f"script:\n{script}\n" if script else "") + rest)
+def story(
+    script: str = "", *, members: int = 3, config: str = "", horizon: str = "3m", rest: str = ""
+) -> Any:
+    text = STORY.format(
+        members=members,
+        config=", " + config if config else "",
+        horizon=horizon,
+        rest=(f"script:\n{script}\n" if script else "") + rest,
+    )
     return story_of(text.encode(), "story.yaml").scenario("as-written")
 
 
 @lru_cache(maxsize=32)
-def played(script: str = "", *, members: int = 3, config: str = "", horizon: str = "3m", rest: str = "", seed: int = 1) -> Trace:
-    return play(story(script, members=members, config=config, horizon=horizon, rest=rest), seed=seed)
+def played(
+    script: str = "",
+    *,
+    members: int = 3,
+    config: str = "",
+    horizon: str = "3m",
+    rest: str = "",
+    seed: int = 1,
+) -> Trace:
+    return play(
+        story(script, members=members, config=config, horizon=horizon, rest=rest), seed=seed
+    )
 
 
 def told(trace: Trace, kind: type, **facts: Any) -> list[Any]:
-    return [e for e in trace.events if type(e) is kind and all(getattr(e, key) == value for key, value in facts.items())]
+    return [
+        e
+        for e in trace.events
+        if type(e) is kind and all(getattr(e, key) == value for key, value in facts.items())
+    ]
 
 
 def first(trace: Trace, kind: type, after_us: int = 0, **facts: Any) -> Any:
@@ -85,17 +107,21 @@ def test_whether_quiet_is_slept_through_or_not_changes_nothing(deed: str) -> Non
 def test_in_the_end_every_partition_has_one_owner_who_is_alive(deed: str) -> None:
     trace = played(DEEDS[deed], config="max.poll.interval.ms: 30s")
     owners = owners_at_the_end(trace)
-    gone = {e.consumer for e in told(trace, ev.ConsumerExited)} - {e.consumer for e in told(trace, ev.ConsumerStarted) if e.life > 1}
+    gone = {e.consumer for e in told(trace, ev.ConsumerExited)} - {
+        e.consumer for e in told(trace, ev.ConsumerStarted) if e.life > 1
+    }
     assert len(owners) == (9 if deed == "growth" else 6)
     assert not gone & set(owners.values())
 
 
-@pytest.mark.parametrize("members", [3, 12])                    # 12: half of them have nothing to read
+@pytest.mark.parametrize("members", [3, 12])  # 12: half of them have nothing to read
 def test_quiet_time_costs_nothing(members: int) -> None:
     def events(horizon: str) -> int:
-        world = World(story(members=members, horizon=horizon), 1, is_dense=False, is_wire=False, drive=None)
+        world = World(
+            story(members=members, horizon=horizon), 1, is_dense=False, is_wire=False, drive=None
+        )
         world.play()
-        return int(next(world.engine.env._eid))                 # SimPy's own count of what it scheduled
+        return int(next(world.engine.env._eid))  # SimPy's own count of what it scheduled
 
     assert events("60m") - events("10m") <= 10
 
@@ -109,7 +135,9 @@ def test_a_dead_member_is_noticed_when_the_brokers_session_ends_and_not_before()
 
 def test_a_client_that_asks_for_a_shorter_session_does_not_get_it() -> None:
     scenario = story(DEEDS["crash"])
-    assert {c.config.session_timeout_us for g in scenario.groups for c in g.consumers} == {45 * SECOND}
+    assert {c.config.session_timeout_us for g in scenario.groups for c in g.consumers} == {
+        45 * SECOND
+    }
 
 
 def test_a_new_owner_waits_for_its_own_next_heartbeat() -> None:
@@ -121,22 +149,42 @@ def test_a_new_owner_waits_for_its_own_next_heartbeat() -> None:
     assert awaited.consumer == "c3"
     assert set(released.partitions) <= set(awaited.partitions)
     assert released.at_us < given.at_us
-    acknowledged = first(trace, ev.MemberStateChanged, joined.at_us, consumer="c3", side="client", after="ACKNOWLEDGING").at_us
-    assert (given.at_us - acknowledged) % (5 * SECOND) < SECOND // 10        # a beat comes an interval after the last
+    acknowledged = first(
+        trace,
+        ev.MemberStateChanged,
+        joined.at_us,
+        consumer="c3",
+        side="client",
+        after="ACKNOWLEDGING",
+    ).at_us
+    assert (given.at_us - acknowledged) % (
+        5 * SECOND
+    ) < SECOND // 10  # a beat comes an interval after the last
 
 
 def test_members_that_keep_theirs_go_on() -> None:
     trace = played(DEEDS["scale out"])
     joined = first(trace, ev.MemberAdded, 60 * SECOND).at_us
-    revoked = {p for e in told(trace, ev.CallbackBegan, callback="revoked") if e.at_us >= joined for p in e.partitions}
+    revoked = {
+        p
+        for e in told(trace, ev.CallbackBegan, callback="revoked")
+        if e.at_us >= joined
+        for p in e.partitions
+    }
     assert len(revoked) <= 3
 
 
 def test_positions_are_committed_before_partitions_are_given_up() -> None:
     trace = played(DEEDS["scale out"])
     joined = first(trace, ev.MemberAdded, 60 * SECOND).at_us
-    for revoked in [e for e in told(trace, ev.CallbackBegan, callback="revoked") if e.at_us >= joined]:
-        commit = [e for e in told(trace, ev.RequestSent, api="OffsetCommit", consumer=revoked.consumer) if joined <= e.at_us <= revoked.at_us]
+    for revoked in [
+        e for e in told(trace, ev.CallbackBegan, callback="revoked") if e.at_us >= joined
+    ]:
+        commit = [
+            e
+            for e in told(trace, ev.RequestSent, api="OffsetCommit", consumer=revoked.consumer)
+            if joined <= e.at_us <= revoked.at_us
+        ]
         assert commit
         assert set(revoked.partitions) <= set(commit[-1].partitions or ())
     found = [e for e in told(trace, ev.PositionFound) if e.at_us >= joined]
@@ -150,19 +198,27 @@ def test_one_that_leaves_sets_its_partitions_free_at_once() -> None:
     bumped = first(trace, ev.EpochBumped, left.at_us)
     assert left.at_us - first(trace, ev.CloseBegan).at_us < SECOND // 10
     assert bumped.at_us == left.at_us
-    taken = [e.at_us for e in told(trace, ev.CallbackBegan, callback="assigned") if e.at_us > left.at_us and e.partitions]
+    taken = [
+        e.at_us
+        for e in told(trace, ev.CallbackBegan, callback="assigned")
+        if e.at_us > left.at_us and e.partitions
+    ]
     assert max(taken) - left.at_us < 6 * SECOND
 
 
 def test_a_stuck_member_leaves_by_itself_and_joins_again_when_it_polls() -> None:
     trace = played(DEEDS["hang"], config="max.poll.interval.ms: 30s")
     expired = first(trace, ev.PollExpired)
-    assert 30 * SECOND <= expired.at_us - expired.last_poll_us <= 35 * SECOND      # looked at with its heartbeats
+    assert (
+        30 * SECOND <= expired.at_us - expired.last_poll_us <= 35 * SECOND
+    )  # looked at with its heartbeats
     assert first(trace, ev.MemberRemoved, why="left").at_us >= expired.at_us
     lost = first(trace, ev.CallbackBegan, callback="lost")
     assert lost.consumer == "c1"
     assert lost.at_us >= first(trace, ev.HandlerReturned).at_us
-    assert first(trace, ev.MemberStateChanged, lost.at_us, consumer="c1", side="client", after="JOINING")
+    assert first(
+        trace, ev.MemberStateChanged, lost.at_us, consumer="c1", side="client", after="JOINING"
+    )
 
 
 def test_a_frozen_member_learns_from_the_next_answer_that_it_is_out() -> None:
@@ -190,9 +246,15 @@ def test_new_partitions_are_noticed_by_the_broker_at_the_next_heartbeat_of_anybo
     trace = played(DEEDS["growth"])
     bumped = first(trace, ev.EpochBumped, 60 * SECOND, trigger="metadata-changed")
     assert bumped.at_us - 60 * SECOND <= 5 * SECOND
-    taken = [e for e in told(trace, ev.CallbackBegan, callback="assigned") if e.at_us > 60 * SECOND and e.partitions]
+    taken = [
+        e
+        for e in told(trace, ev.CallbackBegan, callback="assigned")
+        if e.at_us > 60 * SECOND and e.partitions
+    ]
     assert {p.number for e in taken for p in e.partitions} >= {6, 7, 8}
-    assert not [e for e in told(trace, ev.CallbackBegan, callback="revoked") if e.at_us > 60 * SECOND]
+    assert not [
+        e for e in told(trace, ev.CallbackBegan, callback="revoked") if e.at_us > 60 * SECOND
+    ]
 
 
 STATIC = "group.instance.id: '{name}'"

@@ -8,7 +8,9 @@ from rebalsim.domain.errors import BugError
 from rebalsim.simulation.engine import SCRIPT, Engine
 
 
-def test_a_run_that_does_not_get_past_an_instant_is_ended_and_told_instead_of_going_on_for_ever() -> None:
+def test_a_run_that_does_not_get_past_an_instant_is_ended_and_told_instead_of_going_on_for_ever() -> (
+    None
+):
     engine = Engine()
 
     def again(_: None) -> None:

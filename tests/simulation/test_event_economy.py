@@ -16,9 +16,12 @@ from rebalsim.simulation.world import World
 
 def story(strategy: str, handler: Handler) -> Scenario:
     config = ClientConfig(partition_assignment_strategy=(strategy,))
-    consumers = [Consumer(f"c{i}", "g", config=config, topics=("t",), handler=handler) for i in range(3)]
+    consumers = [
+        Consumer(f"c{i}", "g", config=config, topics=("t",), handler=handler) for i in range(3)
+    ]
     return Scenario(
-        topics=(Topic("t", 4, (RateStep(0, 100.0),)),), groups=(Group("g", tuple(consumers[:2])),),
+        topics=(Topic("t", 4, (RateStep(0, 100.0),)),),
+        groups=(Group("g", tuple(consumers[:2])),),
         script=(Action(Scale("g", 3, (consumers[2],)), at_us=60 * SECOND),),
     )
 
@@ -26,11 +29,13 @@ def story(strategy: str, handler: Handler) -> Scenario:
 def events_of(scenario: Scenario) -> int:
     world = World(scenario, 1, is_dense=False, is_wire=False, drive=None)
     world.play()
-    return next(world.engine.env._eid)                # how many entries the queue ever had
+    return next(world.engine.env._eid)  # how many entries the queue ever had
 
 
 @pytest.mark.parametrize("strategy", ["range", "cooperative-sticky"])
-@pytest.mark.parametrize("handler", [Handler(), Handler(constantly(300.0)), Handler(commit="sync-batch")])
+@pytest.mark.parametrize(
+    "handler", [Handler(), Handler(constantly(300.0)), Handler(commit="sync-batch")]
+)
 def test_a_day_costs_no_more_events_than_ten_minutes(strategy: str, handler: Handler) -> None:
     short = replace(story(strategy, handler), horizon_us=10 * MINUTE)
     long = replace(short, horizon_us=24 * HOUR)
@@ -41,10 +46,14 @@ def test_the_tenfold_group_costs_no_more_than_ten_times_as_much() -> None:
     config = ClientConfig(partition_assignment_strategy=("cooperative-sticky",))
 
     def crowd(size: int) -> Scenario:
-        consumers = tuple(Consumer(f"c{i:03}", "g", config=config, topics=("t",)) for i in range(size + 1))
+        consumers = tuple(
+            Consumer(f"c{i:03}", "g", config=config, topics=("t",)) for i in range(size + 1)
+        )
         return Scenario(
-            topics=(Topic("t", 200, (RateStep(0, 100.0),)),), groups=(Group("g", consumers[:-1]),),
-            script=(Action(Scale("g", size + 1, consumers[-1:]), at_us=60 * SECOND),), horizon_us=5 * MINUTE,
+            topics=(Topic("t", 200, (RateStep(0, 100.0),)),),
+            groups=(Group("g", consumers[:-1]),),
+            script=(Action(Scale("g", size + 1, consumers[-1:]), at_us=60 * SECOND),),
+            horizon_us=5 * MINUTE,
         )
 
     assert events_of(crowd(100)) < 12 * events_of(crowd(10))

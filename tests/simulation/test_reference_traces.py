@@ -14,7 +14,10 @@ def test_t1_eager_scale_out() -> None:
     assert told.times(ev.GroupStateChanged, after="PreparingRebalance")[-1] == 10.003
     for old in ("M1", "M2"):
         assert told.after(1, ev.RebalanceNoticed, consumer=old) == 12.003
-        assert [c[:2] for c in told.callbacks(old, since=1)] == [(12.003, "revoked"), (12.012, "assigned")]
+        assert [c[:2] for c in told.callbacks(old, since=1)] == [
+            (12.003, "revoked"),
+            (12.012, "assigned"),
+        ]
     assert told.barriers(since=1) == [(12.004, 2)]
     assert told.times(ev.GenerationJoined, generation=2) == [12.005] * 3
     assert told.after(1, ev.AssignmentStored) == 12.011
@@ -36,16 +39,20 @@ def test_t2_cooperative_scale_out() -> None:
     told = play_group((m1, m2), settled(m1, m2), 20.0, later=((x, 10.0),))
     assert told.times(ev.GroupStateChanged, after="PreparingRebalance")[1:] == [10.003, 12.013]
     for old in ("M1", "M2"):
-        assert [(at, what, len(ps.split(","))) for at, what, ps in told.callbacks(old, since=1)] == [(12.012, "revoked", 1)]
+        assert [
+            (at, what, len(ps.split(","))) for at, what, ps in told.callbacks(old, since=1)
+        ] == [(12.012, "revoked", 1)]
     assert told.barriers(since=1) == [(12.004, 2), (15.008, 3)]
     assert told.after(13, ev.RebalanceNoticed, consumer="X") == 15.007
-    assert [(at, what, len(ps.split(","))) for at, what, ps in told.callbacks("X")] == [(15.016, "assigned", 2)]
+    assert [(at, what, len(ps.split(","))) for at, what, ps in told.callbacks("X")] == [
+        (15.016, "assigned", 2)
+    ]
     assert told.first_records("X", 10.0) == 15.022
 
 
 def crash(*later: tuple[object, float]) -> Told:
     m2 = member("M2", heartbeat_interval_us=3_100_000)
-    return play_group((M1, m2), settled(M1, m2), 70.0, deeds=((9.5, "kill", "M2", 0),), later=later)       # type: ignore[arg-type]
+    return play_group((M1, m2), settled(M1, m2), 70.0, deeds=((9.5, "kill", "M2", 0),), later=later)  # type: ignore[arg-type]
 
 
 def test_t3_eager_crash_with_early_replacement() -> None:
@@ -53,7 +60,11 @@ def test_t3_eager_crash_with_early_replacement() -> None:
     assert told.times(ev.GroupStateChanged, after="PreparingRebalance")[-1] == 20.003
     assert told.callbacks("M1", since=1)[0][:2] == (21.003, "revoked")
     removed = next(told.of(ev.MemberRemoved, why="session-expired"))
-    assert (removed.consumer, removed.at_us, removed.last_heard_us) == ("M2", 64_302_000, 19_302_000)
+    assert (removed.consumer, removed.at_us, removed.last_heard_us) == (
+        "M2",
+        64_302_000,
+        19_302_000,
+    )
     assert told.barriers(since=1) == [(54.302, 2)]
     assert told.first_records("M1", 21.1) == told.first_records("X", 20.0) == 54.316
 
@@ -67,7 +78,11 @@ def test_t3_without_the_replacement() -> None:
 
 def test_t4_cold_start() -> None:
     members = tuple(member(f"c{i}") for i in range(4))
-    joins = {"c0": 0.001, "c1": 0.501, "c2": 2.497}                   # added with their second JoinGroups, 3 ms later
+    joins = {
+        "c0": 0.001,
+        "c1": 0.501,
+        "c2": 2.497,
+    }  # added with their second JoinGroups, 3 ms later
     told = play_group(members[:3], joins, 10.0)
     assert told.times(ev.InitialDelayExtended) == [3.004]
     assert told.barriers() == [(6.004, 1)]
@@ -80,7 +95,13 @@ STATIC = tuple(member(f"c{i}", group_instance_id=f"i{i}") for i in (1, 2))
 
 
 def test_t5_static_restart_inside_the_session() -> None:
-    told = play_group(STATIC, {"c1": -6.001, "c2": -5.5}, 40.0, deeds=((9.5, "kill", "c2", 0),), later=((STATIC[1], 30.0),))
+    told = play_group(
+        STATIC,
+        {"c1": -6.001, "c2": -5.5},
+        40.0,
+        deeds=((9.5, "kill", "c2", 0),),
+        later=((STATIC[1], 30.0),),
+    )
     assert told.barriers(since=1) == []
     assert told.after(30, ev.MemberAdded, consumer="c2", how="replacement") == 30.001
     assert told.after(30, ev.GenerationJoined, consumer="c2") == 30.007
@@ -90,7 +111,13 @@ def test_t5_static_restart_inside_the_session() -> None:
 
 
 def test_t5_static_restart_beyond_the_session() -> None:
-    told = play_group(STATIC, {"c1": -6.001, "c2": -5.5}, 70.0, deeds=((9.5, "kill", "c2", 0),), later=((STATIC[1], 60.0),))
+    told = play_group(
+        STATIC,
+        {"c1": -6.001, "c2": -5.5},
+        70.0,
+        deeds=((9.5, "kill", "c2", 0),),
+        later=((STATIC[1], 60.0),),
+    )
     assert told.times(ev.MemberRemoved, why="session-expired") == [54.002]
     assert [at for at, _ in told.barriers(since=1)] == [57.004, 60.008]
 
@@ -104,5 +131,10 @@ def test_t6_max_poll_exceeded() -> None:
     assert left < notice <= left + 3.002
     assert told.callbacks("M2", since=1)[0][1] == "lost"
     assert 330.0 <= told.callbacks("M2", since=1)[0][0] <= 330.2
-    assert len(told.barriers(since=1)) == 2                           # without M2, and with it again
-    assert [e.how for e in told.of(ev.MemberAdded, consumer="M2")] == ["pending", "new", "pending", "new"]
+    assert len(told.barriers(since=1)) == 2  # without M2, and with it again
+    assert [e.how for e in told.of(ev.MemberAdded, consumer="M2")] == [
+        "pending",
+        "new",
+        "pending",
+        "new",
+    ]

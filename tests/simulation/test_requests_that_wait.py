@@ -1,4 +1,6 @@
-"""Requests behind others on one connection, and requests that are never answered: neither holds a client up for ever."""
+"""Requests behind others on one connection, and requests that are never answered: neither holds
+a client up for ever.
+"""
 
 from __future__ import annotations
 
@@ -26,13 +28,25 @@ horizon: 60s
 
 
 def test_what_was_held_up_is_answered_in_order_beats_among_commits() -> None:
-    """A broker takes up what came over a connection one after the other (SocketServer mutes the channel), whatever it is."""
-    trace = play(story_of(BUSY.encode(), "x").scenario(), wire=True)        # a client that waits for JoinGroup sends nothing more
-    owner = next(e.consumer for e in trace.events if type(e) is ev.AssignmentReceived and e.partitions)
-    held = [e for e in trace.events if type(e) is ev.RequestSent and e.consumer == owner and 21 * SECOND < e.at_us < 25 * SECOND]
+    """A broker takes up what came over a connection one after the other (SocketServer mutes the
+    channel), whatever it is.
+    """
+    trace = play(
+        story_of(BUSY.encode(), "x").scenario(), wire=True
+    )  # a client that waits for JoinGroup sends nothing more
+    owner = next(
+        e.consumer for e in trace.events if type(e) is ev.AssignmentReceived and e.partitions
+    )
+    held = [
+        e
+        for e in trace.events
+        if type(e) is ev.RequestSent and e.consumer == owner and 21 * SECOND < e.at_us < 25 * SECOND
+    ]
     assert {"Heartbeat", "OffsetCommit", "JoinGroup"} == {e.api for e in held}
     numbers = dict.fromkeys(e.number for e in held)
-    answered = [e.number for e in trace.events if type(e) is ev.ResponseReceived and e.number in numbers]
+    answered = [
+        e.number for e in trace.events if type(e) is ev.ResponseReceived and e.number in numbers
+    ]
     assert sorted(answered) == sorted(numbers)
     told = dict.fromkeys(e.number for e in held if e.api != "Heartbeat")
     assert [n for n in answered if n in told] == list(told)
@@ -59,14 +73,22 @@ def test_a_request_whose_time_ran_out_while_its_sender_was_frozen_is_given_up_at
     answer = host._send
 
     def loses_one(call: Call, now: int) -> None:
-        if call.api == "JoinGroup" and call.consumer.name == "c1" and 20 * SECOND < now < 25 * SECOND:
+        if (
+            call.api == "JoinGroup"
+            and call.consumer.name == "c1"
+            and 20 * SECOND < now < 25 * SECOND
+        ):
             host._take_next(call, now)
         else:
             answer(call, now)
 
     host._send = loses_one
     events = world.play().events
-    lost = [e for e in events if type(e) is ev.CoordinatorLost and e.consumer == "c1" and e.why == "request timed out"]
+    lost = [
+        e
+        for e in events
+        if type(e) is ev.CoordinatorLost and e.consumer == "c1" and e.why == "request timed out"
+    ]
     assert [round(e.at_us / SECOND) for e in lost] == [85]
     joined = [e.at_us for e in events if type(e) is ev.GenerationJoined and e.consumer == "c1"]
     assert 85 * SECOND < joined[-1] < 90 * SECOND

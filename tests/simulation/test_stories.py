@@ -1,4 +1,6 @@
-"""Every story that ships: its lint is clean of errors, its invariants hold, and what it comes to is held by a golden file."""
+"""Every story that ships: its lint is clean of errors, its invariants hold, and what it comes to
+is held by a golden file.
+"""
 
 from __future__ import annotations
 
@@ -32,12 +34,22 @@ def summary(a: Analysis) -> str:
     longest = (a.measure("longest_pause") or 0) / 1e6
     generations = a.measure("generations")
     parts = [
-        "epochs" if generations is None else f"generation {generations}", f"{a.measure('rebalances')} rebalances", f"{a.measure('disturbances')} disturbances",
-        f"longest pause {longest:.1f} s", f"{a.measure('partitions_touched')} partitions touched",
+        "epochs" if generations is None else f"generation {generations}",
+        f"{a.measure('rebalances')} rebalances",
+        f"{a.measure('disturbances')} disturbances",
+        f"longest pause {longest:.1f} s",
+        f"{a.measure('partitions_touched')} partitions touched",
     ]
-    for metric, words in (("poll_expirations", "poll expirations"), ("fenced_members", "fenced"), ("open_pauses", "open"), ("unsettled", "unsettled")):
+    for metric, words in (
+        ("poll_expirations", "poll expirations"),
+        ("fenced_members", "fenced"),
+        ("open_pauses", "open"),
+        ("unsettled", "unsettled"),
+    ):
         value = a.measure(metric)
         if value:
             parts.append(f"{value} {words}")
-    died = sum(1 for e in a.trace.events if type(e).__name__ == "ConsumerExited" and e.how == "fatal")
+    died = sum(
+        1 for e in a.trace.events if type(e).__name__ == "ConsumerExited" and e.how == "fatal"
+    )
     return ", ".join(parts + ([f"{died} died of an exception"] if died else []))

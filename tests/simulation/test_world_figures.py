@@ -19,10 +19,16 @@ def played(name: str, variant: str, seed: int | None = None) -> Analysis:
 
 
 def barriers(a: Analysis) -> list[tuple[float, str]]:
-    return [((r.barrier_us - r.prepared_us) / SECOND, r.completed_by) for r in a.rebalances if not r.is_formation]
+    return [
+        ((r.barrier_us - r.prepared_us) / SECOND, r.completed_by)
+        for r in a.rebalances
+        if not r.is_formation
+    ]
 
 
-def test_n1_a_barrier_lasts_the_rebalance_timeout_to_the_millisecond_unless_java_leaves_before() -> None:
+def test_n1_a_barrier_lasts_the_rebalance_timeout_to_the_millisecond_unless_java_leaves_before() -> (
+    None
+):
     assert barriers(played("n1-barrier-of-300s", "static"))[0] == (300.0, "timer")
     lasted, by = barriers(played("n1-barrier-of-300s", "java-today"))[0]
     assert by == "removal" and 294.9 < lasted < 295.2
@@ -33,13 +39,22 @@ def test_n2_the_same_law_with_half_an_hour() -> None:
 
 
 def test_n3_a_lost_instance_is_missed_for_its_session_less_the_age_of_its_heartbeat() -> None:
-    found = sorted((played("n3-handover-after-loss", "cooperative", seed).measure("longest_pause") or 0) / SECOND for seed in range(1, 41))
+    found = sorted(
+        (played("n3-handover-after-loss", "cooperative", seed).measure("longest_pause") or 0)
+        / SECOND
+        for seed in range(1, 41)
+    )
     assert found[0] >= 42.0 and found[-1] <= 48.1
     assert any(43.5 <= pause <= 44.7 for pause in found)
-    assert f"{found[0]:.1f} to {found[-1]:.1f} s, median {median(found):.1f} (40 seeds)" in README.read_text(encoding="utf-8")
+    assert (
+        f"{found[0]:.1f} to {found[-1]:.1f} s, median {median(found):.1f} (40 seeds)"
+        in README.read_text(encoding="utf-8")
+    )
 
 
-def test_n4_whoever_leaves_on_close_is_missed_for_a_heartbeat_and_whoever_does_not_for_a_session() -> None:
+def test_n4_whoever_leaves_on_close_is_missed_for_a_heartbeat_and_whoever_does_not_for_a_session() -> (
+    None
+):
     pauses = played("n4-leave-on-close", "cooperative").pauses
     assert max(p.length_us for p in pauses if p.started_us < 180 * SECOND) > 40 * SECOND
     assert max(p.length_us for p in pauses if p.started_us > 180 * SECOND) < 3.2 * SECOND
@@ -48,11 +63,20 @@ def test_n4_whoever_leaves_on_close_is_missed_for_a_heartbeat_and_whoever_does_n
 def test_n5_one_of_25_leaves_4_percent_of_the_partitions_dark_for_a_session() -> None:
     for variant in ("range", "roundrobin"):
         long = [p for p in played("n5-one-of-25", variant).pauses if p.length_us > 10 * SECOND]
-        assert 20 <= len(long) <= 60 and all(42 * SECOND <= p.length_us <= 48.1 * SECOND for p in long)
+        assert 20 <= len(long) <= 60 and all(
+            42 * SECOND <= p.length_us <= 48.1 * SECOND for p in long
+        )
 
 
 def test_n6_a_start_of_several_takes_two_initial_delays() -> None:
     runs = [played("n6-two-initial-delays", "eager", seed) for seed in range(1, 21)]
     assert all(6.0 <= (a.measure("first_settle_time") or 0) / SECOND < 6.1 for a in runs)
-    latencies = [round((values["rebalance-latency-max"] or 0) / 1000) for a in runs for values in a.client_metrics.values()]
-    assert f"{max(latencies):,} ms at most, {round(sum(latencies) / len(latencies)):,} on average (20 seeds)" in README.read_text(encoding="utf-8")
+    latencies = [
+        round((values["rebalance-latency-max"] or 0) / 1000)
+        for a in runs
+        for values in a.client_metrics.values()
+    ]
+    assert (
+        f"{max(latencies):,} ms at most, {round(sum(latencies) / len(latencies)):,} on average "
+        "(20 seeds)" in README.read_text(encoding="utf-8")
+    )

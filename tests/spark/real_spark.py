@@ -1,4 +1,6 @@
-"""Whether a real Spark is to be had here: where there is none, a loud skip (a failure under CI=true)."""
+"""Whether a real Spark is to be had here: where there is none, a loud skip (a failure under
+CI=true).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A real standalone cluster on loopback: a master and two workers of one core each, whose Python has never heard of rebalsim."""
+"""A real standalone cluster on loopback: a master and two workers of one core each, whose Python
+has never heard of rebalsim.
+"""
 
 from __future__ import annotations
 
@@ -28,14 +30,26 @@ def bare_python(folder: Path) -> Path:
     for name in ("pyspark", "py4j", "pyarrow"):
         (there / name).symlink_to(here / name)
     python = folder / "bin" / "python"
-    check = subprocess.run([python, "-c", "import pyspark, pyarrow\ntry:\n import rebalsim\nexcept ImportError: print('none')"], capture_output=True, text=True,
-                           check=True, cwd=folder, env={k: v for k, v in os.environ.items() if k != "PYTHONPATH"})
+    check = subprocess.run(
+        [
+            python,
+            "-c",
+            "import pyspark, pyarrow\ntry:\n import rebalsim\nexcept ImportError: print('none')",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=folder,
+        env={k: v for k, v in os.environ.items() if k != "PYTHONPATH"},
+    )
     assert check.stdout == "none\n"
     return python
 
 
 class Cluster:
-    """A master and two workers, each in a process group of its own, so that a worker can be killed with all that it started."""
+    """A master and two workers, each in a process group of its own, so that a worker can be
+    killed with all that it started.
+    """
 
     def __init__(self, folder: Path) -> None:
         import pyspark
@@ -47,27 +61,61 @@ class Cluster:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         self.master = f"spark://127.0.0.1:{port}"
-        self._start("master", "org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0")
+        self._start(
+            "master",
+            "org.apache.spark.deploy.master.Master",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(port),
+            "--webui-port",
+            "0",
+        )
         self._wait("master", "New state: ALIVE")
         self.workers = [
-            self._start(f"worker{i}", "org.apache.spark.deploy.worker.Worker", "--host", "127.0.0.1", "--webui-port", "0", "--cores", "1", "--memory", "600m",
-                        "--work-dir", str(folder / f"work{i}"), self.master)
+            self._start(
+                f"worker{i}",
+                "org.apache.spark.deploy.worker.Worker",
+                "--host",
+                "127.0.0.1",
+                "--webui-port",
+                "0",
+                "--cores",
+                "1",
+                "--memory",
+                "600m",
+                "--work-dir",
+                str(folder / f"work{i}"),
+                self.master,
+            )
             for i in (0, 1)
         ]
         for i in (0, 1):
             self._wait(f"worker{i}", "Successfully registered with master")
 
     def _start(self, name: str, *arguments: str) -> subprocess.Popen[bytes]:
-        env = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | {"SPARK_DAEMON_MEMORY": "256m", "SPARK_LOCAL_IP": "127.0.0.1"}
+        env = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | {
+            "SPARK_DAEMON_MEMORY": "256m",
+            "SPARK_LOCAL_IP": "127.0.0.1",
+        }
         with (self.folder / f"{name}.log").open("wb") as log:
-            process = subprocess.Popen([str(self._class), *arguments], stdout=log, stderr=log, env=env, start_new_session=True, cwd=self.folder)
+            process = subprocess.Popen(
+                [str(self._class), *arguments],
+                stdout=log,
+                stderr=log,
+                env=env,
+                start_new_session=True,
+                cwd=self.folder,
+            )
         self._processes.append(process)
         return process
 
     def _wait(self, name: str, line: str) -> None:
         deadline = time.monotonic() + 60
         while line not in (self.folder / f"{name}.log").read_text("utf-8", "replace"):
-            assert time.monotonic() < deadline, (self.folder / f"{name}.log").read_text("utf-8", "replace")[-2000:]
+            assert time.monotonic() < deadline, (self.folder / f"{name}.log").read_text(
+                "utf-8", "replace"
+            )[-2000:]
             time.sleep(0.1)
 
     def kill_worker(self, number: int) -> None:
@@ -90,17 +138,55 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
     made.stop()
 
 
-def test_a_sweep_on_a_cluster_survives_the_loss_of_a_worker(cluster: Cluster, spark: Any, plan_file: Path, tmp_path: Path) -> None:
+def test_a_sweep_on_a_cluster_survives_the_loss_of_a_worker(
+    cluster: Cluster, spark: Any, plan_file: Path, tmp_path: Path
+) -> None:
     plan_file.write_text(plan_file.read_text("utf-8").replace("seeds: 4", "seeds: 10"), "utf-8")
     out, pack = tmp_path / "out", tmp_path / "rebalsim.zip"
     python = bare_python(tmp_path / "bare")
-    code, _, err = run(["sweep", str(plan_file), "--out", str(out), "--master", cluster.master, "--conf", f"spark.pyspark.python={python}",
-                        "--conf", "spark.executor.memory=512m"])
+    code, _, err = run(
+        [
+            "sweep",
+            str(plan_file),
+            "--out",
+            str(out),
+            "--master",
+            cluster.master,
+            "--conf",
+            f"spark.pyspark.python={python}",
+            "--conf",
+            "spark.executor.memory=512m",
+        ]
+    )
     assert code == 2 and "has no rebalsim" in err and "--pack" in err, err
-    process = start(["sweep", str(plan_file), "--out", str(out), "--overwrite", "--master", cluster.master, "--pack", str(pack), "--mark-every", "0.25",
-                     "--json", "--conf", f"spark.pyspark.python={python}", "--conf", "spark.executor.memory=512m", "--conf", "spark.executor.cores=1"])
+    process = start(
+        [
+            "sweep",
+            str(plan_file),
+            "--out",
+            str(out),
+            "--overwrite",
+            "--master",
+            cluster.master,
+            "--pack",
+            str(pack),
+            "--mark-every",
+            "0.25",
+            "--json",
+            "--conf",
+            f"spark.pyspark.python={python}",
+            "--conf",
+            "spark.executor.memory=512m",
+            "--conf",
+            "spark.executor.cores=1",
+        ]
+    )
     deadline = time.monotonic() + 120
-    while not list(out.glob("runs/chunk=*/_SUCCESS")) and time.monotonic() < deadline and process.poll() is None:
+    while (
+        not list(out.glob("runs/chunk=*/_SUCCESS"))
+        and time.monotonic() < deadline
+        and process.poll() is None
+    ):
         time.sleep(0.1)
     assert process.poll() is None, process.communicate()
     cluster.kill_worker(0)

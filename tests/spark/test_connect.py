@@ -1,4 +1,6 @@
-"""The data source and the SQL function over Spark Connect: in a process of its own, for one process has one kind of session."""
+"""The data source and the SQL function over Spark Connect: in a process of its own, for one
+process has one kind of session.
+"""
 
 from __future__ import annotations
 
@@ -34,16 +36,39 @@ spark.stop()
 
 def test_a_plan_is_a_table_and_a_what_if_a_query_over_connect(plan: Plan, plan_file: Path) -> None:
     spark_or_skip()
-    gone = [name for name in ("grpc", "grpc_status", "pandas") if importlib.util.find_spec(name) is None]
+    gone = [
+        name for name in ("grpc", "grpc_status", "pandas") if importlib.util.find_spec(name) is None
+    ]
     if gone:
-        pytest.skip(f"SPARK CONNECT IS NOT TRIED: no {', '.join(gone)} (pip install 'pyspark[connect]')")
-    done = subprocess.run([sys.executable, "-c", PROGRAM, str(plan_file)], capture_output=True, text=True, timeout=300, check=False,
-                          env={**os.environ, "PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": sys.executable})
-    told = next((line.removeprefix("TOLD") for line in done.stdout.splitlines() if line.startswith("TOLD")), None)
+        pytest.skip(
+            f"SPARK CONNECT IS NOT TRIED: no {', '.join(gone)} (pip install 'pyspark[connect]')"
+        )
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(plan_file)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": sys.executable},
+    )
+    told = next(
+        (line.removeprefix("TOLD") for line in done.stdout.splitlines() if line.startswith("TOLD")),
+        None,
+    )
     assert told, done.stderr[-2000:]
     rows, asked, kind = json.loads(told)
     player = player_for(plan)
-    played = [row for point in range(plan.points) if player.points.is_played(point) for seed in (1, 2) for row in player.play(point, seed)]
+    played = [
+        row
+        for point in range(plan.points)
+        if player.points.is_played(point)
+        for seed in (1, 2)
+        for row in player.play(point, seed)
+    ]
     assert kind.startswith("pyspark.sql.connect")
-    assert rows == sorted([row["run"], row["longest_pause"]] for row in played if row["members"] == 2 and row["variant"] == "cooperative")
+    assert rows == sorted(
+        [row["run"], row["longest_pause"]]
+        for row in played
+        if row["members"] == 2 and row["variant"] == "cooperative"
+    )
     assert [variant for variant, _ in asked] == ["cooperative", "eager"]

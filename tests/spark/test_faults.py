@@ -1,4 +1,6 @@
-"""Sweeps whose workers die, that are interrupted, or that lack what they need: as a user would meet them, through the command."""
+"""Sweeps whose workers die, that are interrupted, or that lack what they need: as a user would
+meet them, through the command.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from real_spark import ROOT, spark_or_skip
 
 pytestmark = pytest.mark.spark
 
-# Runs in every Python that Spark starts: kills the process for good as soon as it plays one certain point.
+# Runs in every Python that Spark starts: kills the process for good as soon as it plays one certain
+# point.
 DEADLY = """
 import os, sys
 if "daemon" in " ".join(sys.orig_argv):
@@ -40,14 +43,22 @@ if "daemon" in " ".join(sys.orig_argv):
 """
 
 
-def start(arguments: list[str], sabotage: str = "", folder: Path | None = None) -> subprocess.Popen[str]:
+def start(
+    arguments: list[str], sabotage: str = "", folder: Path | None = None
+) -> subprocess.Popen[str]:
     environment = {**os.environ, "NO_COLOR": "1", "PYTHONPATH": str(ROOT)}
     if sabotage and folder:
         folder.mkdir()
         (folder / "sitecustomize.py").write_text(sabotage, "utf-8")
         environment["PYTHONPATH"] = f"{folder}{os.pathsep}{ROOT}"
-    return subprocess.Popen([sys.executable, "-m", "rebalsim", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
-                            start_new_session=True)
+    return subprocess.Popen(
+        [sys.executable, "-m", "rebalsim", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        start_new_session=True,
+    )
 
 
 def run(arguments: list[str], timeout: float = 180, **more: Any) -> tuple[int, str, str]:
@@ -60,13 +71,21 @@ def rows_in(out: Path, table: str = "runs") -> list[dict[str, Any]]:
     import pyarrow.dataset as ds
 
     files = [str(f) for f in sorted(out.glob(f"{table}/**/*.parquet"))]
-    return sorted(ds.dataset(files, format="parquet").to_table().to_pylist(), key=lambda r: r["run"])
+    return sorted(
+        ds.dataset(files, format="parquet").to_table().to_pylist(), key=lambda r: r["run"]
+    )
 
 
-def test_a_run_that_kills_its_worker_is_one_row_of_a_whole_sweep(plan_file: Path, tmp_path: Path) -> None:
+def test_a_run_that_kills_its_worker_is_one_row_of_a_whole_sweep(
+    plan_file: Path, tmp_path: Path
+) -> None:
     spark_or_skip()
     out = tmp_path / "out"
-    code, said, err = run(["sweep", str(plan_file), "--out", str(out), "--master", "local[2,1]"], sabotage=DEADLY, folder=tmp_path / "sabotage")
+    code, said, err = run(
+        ["sweep", str(plan_file), "--out", str(out), "--master", "local[2,1]"],
+        sabotage=DEADLY,
+        folder=tmp_path / "sabotage",
+    )
     assert code == 0, err
     rows = rows_in(out)
     dead = [r for r in rows if r["error_kind"] == "crash"]
@@ -76,15 +95,34 @@ def test_a_run_that_kills_its_worker_is_one_row_of_a_whole_sweep(plan_file: Path
     assert "Traceback" not in err + said and "WARN" not in err + said
 
 
-def test_ctrl_c_keeps_what_is_there_and_resume_does_the_rest(plan_file: Path, tmp_path: Path) -> None:
+def test_ctrl_c_keeps_what_is_there_and_resume_does_the_rest(
+    plan_file: Path, tmp_path: Path
+) -> None:
     spark_or_skip()
     out = tmp_path / "out"
     plan_file.write_text(plan_file.read_text("utf-8").replace("seeds: 4", "seeds: 6"), "utf-8")
-    # Chunks are cut by the runs' predicted time; sleeping workers make each last, so that there is something to interrupt.
-    process = start(["sweep", str(plan_file), "--out", str(out), "--master", "local[2]", "--mark-every", "0.05"], sabotage=SLOW,
-                    folder=tmp_path / "sabotage")
+    # Chunks are cut by the runs' predicted time; sleeping workers make each last, so that there is
+    # something to interrupt.
+    process = start(
+        [
+            "sweep",
+            str(plan_file),
+            "--out",
+            str(out),
+            "--master",
+            "local[2]",
+            "--mark-every",
+            "0.05",
+        ],
+        sabotage=SLOW,
+        folder=tmp_path / "sabotage",
+    )
     deadline = time.monotonic() + 120
-    while not list(out.glob("runs/chunk=*/_SUCCESS")) and time.monotonic() < deadline and process.poll() is None:
+    while (
+        not list(out.glob("runs/chunk=*/_SUCCESS"))
+        and time.monotonic() < deadline
+        and process.poll() is None
+    ):
         time.sleep(0.1)
     os.kill(process.pid, signal.SIGINT)
     said, err = process.communicate(timeout=60)
@@ -92,7 +130,9 @@ def test_ctrl_c_keeps_what_is_there_and_resume_does_the_rest(plan_file: Path, tm
     assert "continue with the same command and --resume" in err and "Traceback" not in err
     so_far = rows_in(out)
     assert 0 < len(so_far) < 16 * 2 * 6
-    code, said, err = run(["sweep", str(plan_file), "--out", str(out), "--master", "local[2]", "--resume"])
+    code, said, err = run(
+        ["sweep", str(plan_file), "--out", str(out), "--master", "local[2]", "--resume"]
+    )
     assert code == 0, err
     assert "were there already" in err
     rows = rows_in(out)

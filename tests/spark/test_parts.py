@@ -38,7 +38,13 @@ def test_a_failed_chunk_is_parted_around_the_task_that_failed() -> None:
 
 def test_a_lost_planner_is_no_runs_fault() -> None:
     assert _before_any_run(RuntimeError("java.io.EOFException"))
-    assert _before_any_run(RuntimeError("Python worker exited unexpectedly (crashed) at PythonPlannerRunner"))
-    assert not _before_any_run(RuntimeError("Task 3 in stage 1.0 failed 4 times: Python worker exited unexpectedly (crashed)"))
+    assert _before_any_run(
+        RuntimeError("Python worker exited unexpectedly (crashed) at PythonPlannerRunner")
+    )
+    assert not _before_any_run(
+        RuntimeError(
+            "Task 3 in stage 1.0 failed 4 times: Python worker exited unexpectedly (crashed)"
+        )
+    )
     assert not _before_any_run(RuntimeError("java.io.EOFException: Answer from Java side is empty"))
     assert not _before_any_run(RuntimeError("No space left on device"))

@@ -1,4 +1,6 @@
-"""The stock plans' pictures, which the README shows: every field is there, and fields played again here say the same. Needs no Spark."""
+"""The stock plans' pictures, which the README shows: every field is there, and fields played
+again here say the same. Needs no Spark.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +28,21 @@ def test_a_picture_says_what_is_played(name: str) -> None:
     text = (PICTURES / f"{name}.svg").read_text("utf-8")
     fields = FIELD.findall(text)
     shown = [next(a for a in plan.axes if a.name == heat) for heat in plan.heat]
-    assert len(fields) == len(shown[0].steps) * len(shown[1].steps) * len(plan.variants or player.variants(0)) and "not played" not in text
+    assert (
+        len(fields)
+        == len(shown[0].steps) * len(shown[1].steps) * len(plan.variants or player.variants(0))
+        and "not played" not in text
+    )
     metric = main_metric(plan)
     for where, said, _, point, variant in (fields[0], fields[len(fields) // 2 + 1]):
         labels = player.points.labels(int(point))
         assert where == ", ".join(f"{a.name} {labels[a.name]}" for a in shown)
-        rows = [row for seed in range(plan.first_seed, plan.first_seed + plan.seeds) for row in player.play(int(point), seed) if row["variant"] == variant]
+        rows = [
+            row
+            for seed in range(plan.first_seed, plan.first_seed + plan.seeds)
+            for row in player.play(int(point), seed)
+            if row["variant"] == variant
+        ]
         if plan.show == "settles":
             assert said == max((row["settles"] for row in rows), key=GRAVITY.index)
             continue
@@ -42,7 +53,9 @@ def test_a_picture_says_what_is_played(name: str) -> None:
 
 def test_the_readme_shows_every_picture_and_the_command_that_makes_it() -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
-    assert sorted(p.name for p in PICTURES.iterdir()) == sorted(f"{name}.svg" for name in stock_plans())
+    assert sorted(p.name for p in PICTURES.iterdir()) == sorted(
+        f"{name}.svg" for name in stock_plans()
+    )
     for name in stock_plans():
         assert f"(scenarios/sweeps/pictures/{name}.svg)" in readme
     assert "rebalsim sweep storm-map --out out/storm-map --svg storm-map.svg" in readme
@@ -52,13 +65,28 @@ def test_the_readmes_answer_is_what_is_played() -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
     plan = load_plan("planner")
     player = player_for(plan)
-    rows = re.findall(r"^ +(\d+) +(\d+) +(\d+s) +(\d+) +(\w+) +([\d.]+ s) +([\d,]+)$", readme, re.MULTILINE)
+    rows = re.findall(
+        r"^ +(\d+) +(\d+) +(\d+s) +(\d+) +(\w+) +([\d.]+ s) +([\d,]+)$", readme, re.MULTILINE
+    )
     assert len(rows) == 3
     for point, members, session, records, variant, pause, lag in rows:
-        assert player.points.labels(int(point)) == {"members": members, "session": session, "poll_records": records}
+        assert player.points.labels(int(point)) == {
+            "members": members,
+            "session": session,
+            "poll_records": records,
+        }
         played = next(row for row in player.play(int(point), 1) if row["variant"] == variant)
-        assert (played["verdict"], say_metric("longest_pause", played["longest_pause"]), say_metric("lag_peak", played["lag_peak"])) == ("pass", pause, lag)
+        assert (
+            played["verdict"],
+            say_metric("longest_pause", played["longest_pause"]),
+            say_metric("lag_peak", played["lag_peak"]),
+        ) == ("pass", pause, lag)
         assert say_busy(played["fullest"]) == ("90 %" if members == "80" else "60 %")
     cheaper = next(row for row in player.play(12, 1) if row["variant"] == "eager")
-    assert [b["budget"] for b in cheaper["budgets"] if b["verdict"] == "fail"] == ["time_to_catch_up <= 5m"]
-    assert f"✗ time_to_catch_up <= 5m: {say_metric('time_to_catch_up', cheaper['time_to_catch_up'])}, " in readme
+    assert [b["budget"] for b in cheaper["budgets"] if b["verdict"] == "fail"] == [
+        "time_to_catch_up <= 5m"
+    ]
+    assert (
+        f"✗ time_to_catch_up <= 5m: {say_metric('time_to_catch_up', cheaper['time_to_catch_up'])}, "
+        in readme
+    )

@@ -27,7 +27,14 @@ def test_stock_plans_can_be_played_and_travel(name: str) -> None:
 
 
 def test_there_is_a_stock_plan_for_every_question() -> None:
-    assert sorted(stock_plans()) == ["heartbeat-handover", "planner", "rolling-bounce-pods", "scale-out-size", "session-timeout", "storm-map"]
+    assert sorted(stock_plans()) == [
+        "heartbeat-handover",
+        "planner",
+        "rolling-bounce-pods",
+        "scale-out-size",
+        "session-timeout",
+        "storm-map",
+    ]
 
 
 def test_what_is_no_plan_is_said_in_a_line(tmp_path: Path) -> None:
@@ -47,10 +54,14 @@ def test_what_is_no_plan_is_said_in_a_line(tmp_path: Path) -> None:
 
 def test_a_variant_that_no_story_has_and_a_baseline_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "plan.yaml"
-    path.write_text("scenario: scale-out\naxes: {group.members: [2]}\nvariants: [eager, cooperativ]\n")
+    path.write_text(
+        "scenario: scale-out\naxes: {group.members: [2]}\nvariants: [eager, cooperativ]\n"
+    )
     with pytest.raises(InputError, match="did you mean 'cooperative'"):
         load_plan(path)
-    path.write_text("scenario: scale-out\naxes: {group.members: [2]}\nbudgets: {longest_pause: \"<= baseline\"}\n")
+    path.write_text(
+        'scenario: scale-out\naxes: {group.members: [2]}\nbudgets: {longest_pause: "<= baseline"}\n'
+    )
     with pytest.raises(InputError, match="a sweep has no baseline"):
         load_plan(path)
 
@@ -80,7 +91,7 @@ def test_orders_travel() -> None:
 
 def test_costs_between_timed_values_lie_on_a_line_of_logs() -> None:
     plan = load_plan("heartbeat-handover")
-    axis = plan.axes[1]          # members 2, 5, 10
+    axis = plan.axes[1]  # members 2, 5, 10
     factors = _factors(axis, 3, {0: 0.001, 2: 0.016})
     assert factors[0] == 1.0 and factors[2] == pytest.approx(16.0) and 3 < factors[1] < 7
     assert _factors(axis, 3, {0: 0.010, 2: 0.012}) == (1.0, 1.0, 1.0)

@@ -1,4 +1,6 @@
-"""Sweeps on a real Spark: the tables, what they hold, and that a broken-off sweep ends as an undisturbed one."""
+"""Sweeps on a real Spark: the tables, what they hold, and that a broken-off sweep ends as an
+undisturbed one.
+"""
 
 from __future__ import annotations
 
@@ -48,13 +50,18 @@ def rows_of(spark: Any, store: Store, table: str) -> list[dict[str, Any]]:
 
 
 def runs_of(spark: Any, plan: Plan, store: Store) -> list[dict[str, Any]]:
-    rows = [row.asDict(recursive=True) for row in conduct.tables_of(spark, plan, store).runs().collect()]
+    rows = [
+        row.asDict(recursive=True) for row in conduct.tables_of(spark, plan, store).runs().collect()
+    ]
     return sorted(rows, key=lambda r: (r["point"], r["variant"], r["seed"]))
 
 
 @pytest.fixture(scope="module")
-def done(spark: Any, plan_text: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, Store]:
+def done(
+    spark: Any, plan_text: str, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Plan, Store]:
     from rebalsim.spark.plans import load_plan
+
     folder = tmp_path_factory.mktemp("sweep")
     (folder / "plan.yaml").write_text(plan_text, "utf-8")
     plan = load_plan(folder / "plan.yaml")
@@ -66,10 +73,14 @@ def test_the_table_of_runs_is_run_once_of_every_point(spark: Any, done: tuple[Pl
     rows = runs_of(spark, plan, store)
     player = player_for(plan)
     played = [p for p in range(plan.points) if player.points.is_played(p)]
-    assert [(r["point"], r["variant"], r["seed"]) for r in rows] == [(p, v, s) for p in played for v in ("cooperative", "eager") for s in (1, 2, 3, 4)]
-    for row in rows[:: 7]:
+    assert [(r["point"], r["variant"], r["seed"]) for r in rows] == [
+        (p, v, s) for p in played for v in ("cooperative", "eager") for s in (1, 2, 3, 4)
+    ]
+    for row in rows[::7]:
         if row["error_kind"] is None:
-            mine = next(r for r in player.play(row["point"], row["seed"]) if r["variant"] == row["variant"])
+            mine = next(
+                r for r in player.play(row["point"], row["seed"]) if r["variant"] == row["variant"]
+            )
             assert {k: row[k] for k in mine} == mine
             analysis = run_once(player.scenario(row["point"], row["variant"]), row["seed"]).analysis
             assert row["longest_pause"] == max(p.length_us for p in analysis.pauses)
@@ -87,7 +98,11 @@ def test_points_and_budgets_are_what_the_runs_say(spark: Any, done: tuple[Plan, 
     for point in points:
         mine = runs[point["point"], point["variant"]]
         if any(r["error_kind"] for r in mine):
-            assert (point["verdict"], point["errors"], point["longest_pause_p95"]) == ("error", 4, None)
+            assert (point["verdict"], point["errors"], point["longest_pause_p95"]) == (
+                "error",
+                4,
+                None,
+            )
             continue
         for name in SUMMARY:
             known = sorted(r[name] for r in mine if r[name] is not None)
@@ -101,10 +116,17 @@ def test_points_and_budgets_are_what_the_runs_say(spark: Any, done: tuple[Plan, 
         assert point["objective_2"] == percentile(sorted(r["longest_pause"] for r in mine), 95)
         assert point["objective_1"] == pytest.approx(sum(r["cost_per_hour"] for r in mine) / 4)
     for budget in rows_of(spark, store, "budgets"):
-        mine = [b for r in runs[budget["point"], budget["variant"]] for b in r["budgets"] if b["budget"] == budget["budget"]]
+        mine = [
+            b
+            for r in runs[budget["point"], budget["variant"]]
+            for b in r["budgets"]
+            if b["budget"] == budget["budget"]
+        ]
         assert budget["worst"] == budget["observed"] == max(b["observed"] for b in mine)
         assert budget["pass_share"] == sum(b["verdict"] == "pass" for b in mine) / 4
-        assert budget["verdict"] == ("fail" if any(b["verdict"] == "fail" for b in mine) else "pass")
+        assert budget["verdict"] == (
+            "fail" if any(b["verdict"] == "fail" for b in mine) else "pass"
+        )
 
 
 def test_the_front_is_what_nothing_else_beats(spark: Any, done: tuple[Plan, Store]) -> None:
@@ -126,24 +148,42 @@ def test_pauses_add_up(spark: Any, done: tuple[Plan, Store]) -> None:
     assert len(pauses) == sum(r["pauses"] or 0 for r in runs) > 0
     by_run: dict[str, int] = defaultdict(int)
     for pause in pauses:
-        by_run[f"{pause['point']}-{pause['variant']}-{pause['seed']}"] += pause["ended_us"] - pause["started_us"]
+        by_run[f"{pause['point']}-{pause['variant']}-{pause['seed']}"] += (
+            pause["ended_us"] - pause["started_us"]
+        )
     for run in runs:
         assert by_run.get(run["run"], 0) == (run["partition_seconds"] or 0)
 
 
-def test_the_answer_names_the_cheapest_and_what_moves_the_result(spark: Any, done: tuple[Plan, Store]) -> None:
+def test_the_answer_names_the_cheapest_and_what_moves_the_result(
+    spark: Any, done: tuple[Plan, Store]
+) -> None:
     plan, store = done
     answer = Asker(conduct.tables_of(spark, plan, store)).answer()
     points = rows_of(spark, store, "points")
-    passing = sorted((p["objective_1"], p["objective_2"], p["point"], p["variant"]) for p in points if p["verdict"] == "pass")
+    passing = sorted(
+        (p["objective_1"], p["objective_2"], p["point"], p["variant"])
+        for p in points
+        if p["verdict"] == "pass"
+    )
     assert [(p.number, p.variant) for p in answer.best] == [(n, v) for _, _, n, v in passing]
-    assert (answer.points, answer.passing, answer.erring, answer.runs) == (len(points), len(passing), 4, 4 * len(points))
+    assert (answer.points, answer.passing, answer.erring, answer.runs) == (
+        len(points),
+        len(passing),
+        4,
+        4 * len(points),
+    )
     assert answer.is_all_shown and len(answer.shown) == len(points)
     widths = [bar.width for bar in answer.tornado]
     assert widths == sorted(widths, reverse=True)
     heartbeat = next(bar for bar in answer.tornado if bar.axis == "heartbeat")
     for value in heartbeat.values:
-        mine = [p["objective_2"] for p in points if p["heartbeat"] == {"1s": 1e6, "3s": 3e6, "8s": 8e6}[value.value] and p["verdict"] != "error"]
+        mine = [
+            p["objective_2"]
+            for p in points
+            if p["heartbeat"] == {"1s": 1e6, "3s": 3e6, "8s": 8e6}[value.value]
+            and p["verdict"] != "error"
+        ]
         assert value.mean == pytest.approx(sum(mine) / len(mine))
     curve = answer.curves[f"{answer.best[0].number}-{answer.best[0].variant}"]
     assert curve == sorted(curve) and len(curve) == 21
@@ -163,17 +203,28 @@ def test_the_tables_are_as_they_are_described(spark: Any, done: tuple[Plan, Stor
     for table, _, columns in described(plan):
         if "." in table:
             continue
-        frame = conduct.tables_of(spark, plan, store).runs() if table == "runs" else spark.read.parquet(store.path(table))
+        frame = (
+            conduct.tables_of(spark, plan, store).runs()
+            if table == "runs"
+            else spark.read.parquet(store.path(table))
+        )
         there = [c for c in frame.columns if c not in ("budgets", "chunk")]
         if table == "points":
-            told = [name.replace("<metric>", m) for c in columns for m in (SUMMARY if "<" in c.name else ("",)) for name in (c.name,)]
+            told = [
+                name.replace("<metric>", m)
+                for c in columns
+                for m in (SUMMARY if "<" in c.name else ("",))
+                for name in (c.name,)
+            ]
             told += [f"{m}{end}" for m in SUMMARY for end in ("_p95", "_worst")] + ["objective_2"]
             assert sorted(there) == sorted(told)
         else:
             assert sorted(there) == sorted(c.name for c in columns), table
 
 
-def test_a_broken_off_sweep_ends_as_an_undisturbed_one(spark: Any, done: tuple[Plan, Store], tmp_path: Path) -> None:
+def test_a_broken_off_sweep_ends_as_an_undisturbed_one(
+    spark: Any, done: tuple[Plan, Store], tmp_path: Path
+) -> None:
     plan, undisturbed = done
     store = Store(spark, str(tmp_path / "out"))
     store.prepare()
@@ -195,20 +246,35 @@ def test_a_broken_off_sweep_ends_as_an_undisturbed_one(spark: Any, done: tuple[P
     whole = runs_of(spark, plan, undisturbed)
     keys = {r["run"] for r in so_far}
     assert so_far == [r for r in whole if r["run"] in keys] and so_far
-    before = {p: p.stat().st_mtime_ns for key in finished for p in (tmp_path / "out" / "runs" / f"chunk={key}").iterdir()}
+    before = {
+        p: p.stat().st_mtime_ns
+        for key in finished
+        for p in (tmp_path / "out" / "runs" / f"chunk={key}").iterdir()
+    }
     done_again = Sweep(spark, plan, store, cutting_of(plan, True)).play()
     assert {p: p.stat().st_mtime_ns for p in before} == before
-    assert done_again.skipped_runs == sum(s.stop - s.start for key, slices in cutting_of(plan).chunks() if key in finished for s in slices)
+    assert done_again.skipped_runs == sum(
+        s.stop - s.start
+        for key, slices in cutting_of(plan).chunks()
+        if key in finished
+        for s in slices
+    )
     conduct.tables_of(spark, plan, store).write()
     assert runs_of(spark, plan, store) == whole
     for table in ("points", "budgets", "axes"):
         assert rows_of(spark, store, table) == rows_of(spark, undisturbed, table)
+
     def in_order(s: Store) -> list[str]:
         return sorted(map(str, rows_of(spark, s, "pauses")))
-    assert [p.replace("chunk", "") for p in in_order(store)] == [p.replace("chunk", "") for p in in_order(undisturbed)]
+
+    assert [p.replace("chunk", "") for p in in_order(store)] == [
+        p.replace("chunk", "") for p in in_order(undisturbed)
+    ]
 
 
-def test_what_lies_in_the_folder_is_respected(spark: Any, plan: Plan, plan_file: Path, done: tuple[Plan, Store], tmp_path: Path) -> None:
+def test_what_lies_in_the_folder_is_respected(
+    spark: Any, plan: Plan, plan_file: Path, done: tuple[Plan, Store], tmp_path: Path
+) -> None:
     _, store = done
     with pytest.raises(InputError, match="holds a sweep already — continue it with --resume"):
         conduct.prepare(spark, plan, store.out)
@@ -251,4 +317,6 @@ def test_the_manifest_is_the_plan_whatever_becomes_of_the_file(done: tuple[Plan,
         again = play_again(manifest, name, read_row(store.out, name))
         assert again.differing == ()
     row = read_row(store.out, "9-eager-3")
-    assert play_again(manifest, "9-eager-3", {**row, "longest_pause": row["longest_pause"] + 1}).differing == ("longest_pause",)
+    assert play_again(
+        manifest, "9-eager-3", {**row, "longest_pause": row["longest_pause"] + 1}
+    ).differing == ("longest_pause",)

@@ -1,4 +1,6 @@
-"""Trace files: the same bytes for the same trace, the same trace from the bytes, and a clear line for every broken one."""
+"""Trace files: the same bytes for the same trace, the same trace from the bytes, and a clear
+line for every broken one.
+"""
 
 from __future__ import annotations
 
@@ -26,16 +28,44 @@ STORY = "c1+p0,p1@0 c2(@1 c1?@2 c1-p0,p1@3 g{joined.c2@3 g|2.c1@4 g}2@4 c1+p0@5 
 def full() -> Trace:
     """Every kind of event there is, every field filled with something that is not its default."""
     values = {
-        "int": 7, "str": "a “b”\n\\ü", "bool": True, "Partition": Partition("a.b-c", 12), "tuple[Partition, ...]": (Partition("t", 1), Partition("t-1", 2)),
-        "tuple[Partition, ...] | None": (Partition("t", 1),), "tuple[str, ...]": ("x", "y"),
-        "dict[Partition, tuple[int, int, int]]": {Partition("t", 0): (1, 2, 3), Partition("u", 0): (4, 5, -1)},
+        "int": 7,
+        "str": "a “b”\n\\ü",
+        "bool": True,
+        "Partition": Partition("a.b-c", 12),
+        "tuple[Partition, ...]": (Partition("t", 1), Partition("t-1", 2)),
+        "tuple[Partition, ...] | None": (Partition("t", 1),),
+        "tuple[str, ...]": ("x", "y"),
+        "dict[Partition, tuple[int, int, int]]": {
+            Partition("t", 0): (1, 2, 3),
+            Partition("u", 0): (4, 5, -1),
+        },
     }
-    events = [kind(**{f.name: values[str(f.type)] for f in dataclasses.fields(kind)}) for kind in ev.EVENT_CLASSES.values()]
+    events = [
+        kind(**{f.name: values[str(f.type)] for f in dataclasses.fields(kind)})
+        for kind in ev.EVENT_CLASSES.values()
+    ]
     header = TraceHeader(
-        rebalsim="0.1", source="simulated", title="<script>", variant="eager", seed=41, horizon_us=10, command="rebalsim run x",
-        topics={"z": TopicFacts(3, ((0, 1.5, False), (10, 2.0, True)), (0.25, 0.75), 100), "a": TopicFacts(1)},
-        consumers={"c1": ConsumerFacts("g", is_auto_commit=False, instance_id="i", assignors=("range",), former=(FormerFacts(5, "java 3.9"),)),
-                   "c0": ConsumerFacts("g")},
+        rebalsim="0.1",
+        source="simulated",
+        title="<script>",
+        variant="eager",
+        seed=41,
+        horizon_us=10,
+        command="rebalsim run x",
+        topics={
+            "z": TopicFacts(3, ((0, 1.5, False), (10, 2.0, True)), (0.25, 0.75), 100),
+            "a": TopicFacts(1),
+        },
+        consumers={
+            "c1": ConsumerFacts(
+                "g",
+                is_auto_commit=False,
+                instance_id="i",
+                assignors=("range",),
+                former=(FormerFacts(5, "java 3.9"),),
+            ),
+            "c0": ConsumerFacts("g"),
+        },
     )
     return Trace(header, events)
 
@@ -67,13 +97,20 @@ def test_a_recording_survives(tmp_path: Path) -> None:
 
 def test_defaults_are_left_out_and_lines_are_for_people() -> None:
     lines = list(lines_for(trace("c1!@5")))
-    assert json.loads(lines[1]) == {"n": 0, "event": "ConsumerExited", "at_us": 5_000_000, "consumer": "c1", "life": 1, "how": "killed"}
+    assert json.loads(lines[1]) == {
+        "n": 0,
+        "event": "ConsumerExited",
+        "at_us": 5_000_000,
+        "consumer": "c1",
+        "life": 1,
+        "how": "killed",
+    }
     assert lines[0].startswith('{"trace":{"schema":1,')
 
 
 def broken(change: object) -> str:
     lines = list(lines_for(trace(STORY)))
-    change(lines)                                                                  # type: ignore[operator]
+    change(lines)  # type: ignore[operator]
     with pytest.raises(InputError) as e:
         parse_trace(lines, "story.jsonl")
     return str(e.value)
@@ -83,28 +120,47 @@ def swap(place: int, old: str, new: str) -> object:
     def change(lines: list[str]) -> None:
         assert old in lines[place]
         lines[place] = lines[place].replace(old, new)
+
     return change
 
 
-@pytest.mark.parametrize(("change", "said"), [
-    (lambda lines: lines.clear(), "is empty"),
-    (lambda lines: lines.pop(), "was cut: its header promises"),
-    (lambda lines: lines.pop(3), "story.jsonl:4: is event number 3, 2 was expected"),
-    (lambda lines: lines.insert(3, "\n"), "story.jsonl:4: is empty"),
-    (lambda lines: lines.__setitem__(5, lines[5][:20]), "story.jsonl:6: is not JSON (the line has no end: was the file cut?)"),
-    (swap(0, '"schema":1', '"schema":2'), "is a trace of schema 2; this rebalsim reads schema 1"),
-    (swap(0, '{"trace"', '{"track"'), "is not a trace's header"),
-    (swap(0, '"horizon_us":100000000', '"horizon_us":"100s"'), "horizon_us wants an integer, not '100s'"),
-    (swap(1, "CallbackBegan", "CallbackBecame"), "tells of a 'CallbackBecame', which is no event"),
-    (swap(1, '"at_us":0', '"at_us":9000000'), "story.jsonl:3: at_us 0 is before the event above (9000000)"),
-    (swap(1, '"at_us":0', '"at_us":-1'), "at_us -1 is before the start"),
-    (swap(1, '"consumer"', '"customer"'), "CallbackBegan has no 'customer'"),
-    (swap(1, '"consumer":"c1",', ""), "CallbackBegan lacks consumer"),
-    (swap(1, '"t-0"', '"t0"'), "wants a partition like orders-3, not 't0'"),
-    (swap(1, '["t-0","t-1"]', '"t-0"'), "partitions wants a list of partitions"),
-    (lambda lines: lines.__setitem__(2, "[]\n"), "is not an object"),
-    (lambda lines: lines.__setitem__(2, "[" * 100_000 + "\n"), "is not JSON"),
-])
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda lines: lines.clear(), "is empty"),
+        (lambda lines: lines.pop(), "was cut: its header promises"),
+        (lambda lines: lines.pop(3), "story.jsonl:4: is event number 3, 2 was expected"),
+        (lambda lines: lines.insert(3, "\n"), "story.jsonl:4: is empty"),
+        (
+            lambda lines: lines.__setitem__(5, lines[5][:20]),
+            "story.jsonl:6: is not JSON (the line has no end: was the file cut?)",
+        ),
+        (
+            swap(0, '"schema":1', '"schema":2'),
+            "is a trace of schema 2; this rebalsim reads schema 1",
+        ),
+        (swap(0, '{"trace"', '{"track"'), "is not a trace's header"),
+        (
+            swap(0, '"horizon_us":100000000', '"horizon_us":"100s"'),
+            "horizon_us wants an integer, not '100s'",
+        ),
+        (
+            swap(1, "CallbackBegan", "CallbackBecame"),
+            "tells of a 'CallbackBecame', which is no event",
+        ),
+        (
+            swap(1, '"at_us":0', '"at_us":9000000'),
+            "story.jsonl:3: at_us 0 is before the event above (9000000)",
+        ),
+        (swap(1, '"at_us":0', '"at_us":-1'), "at_us -1 is before the start"),
+        (swap(1, '"consumer"', '"customer"'), "CallbackBegan has no 'customer'"),
+        (swap(1, '"consumer":"c1",', ""), "CallbackBegan lacks consumer"),
+        (swap(1, '"t-0"', '"t0"'), "wants a partition like orders-3, not 't0'"),
+        (swap(1, '["t-0","t-1"]', '"t-0"'), "partitions wants a list of partitions"),
+        (lambda lines: lines.__setitem__(2, "[]\n"), "is not an object"),
+        (lambda lines: lines.__setitem__(2, "[" * 100_000 + "\n"), "is not JSON"),
+    ],
+)
 def test_what_is_wrong_is_said_with_its_line(change: object, said: str) -> None:
     assert said in broken(change)
 
@@ -116,10 +172,16 @@ def test_no_damage_crashes_the_reader(seed: int) -> None:
     for _ in range(stream.randrange(1, 4)):
         place = stream.randrange(len(raw))
         match stream.randrange(4):
-            case 0: raw[place] = stream.randrange(256)
-            case 1: del raw[place:place + stream.randrange(1, 60)]
-            case 2: raw[place:place] = bytes(stream.choices(b'{}[]":,0-eE\\x00ntf', k=stream.randrange(1, 9)))
-            case _: raw[place:place] = raw[place:place + 40]
+            case 0:
+                raw[place] = stream.randrange(256)
+            case 1:
+                del raw[place : place + stream.randrange(1, 60)]
+            case 2:
+                raw[place:place] = bytes(
+                    stream.choices(b'{}[]":,0-eE\\x00ntf', k=stream.randrange(1, 9))
+                )
+            case _:
+                raw[place:place] = raw[place : place + 40]
     try:
         parse_trace(raw.decode("utf-8", "replace").splitlines(keepends=True), "broken")
     except InputError as e:
@@ -149,7 +211,9 @@ def test_files_that_are_no_text_or_not_whole(tmp_path: Path) -> None:
         write_trace(trace(STORY), tmp_path / "no" / "such" / "folder.jsonl")
 
 
-def test_an_interrupted_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_write_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "t.jsonl"
     write_trace(trace("c1!@5"), path)
     before = path.read_bytes()
@@ -157,6 +221,7 @@ def test_an_interrupted_write_leaves_the_old_file(tmp_path: Path, monkeypatch: p
     def interrupted(_: object) -> object:
         yield "half"
         raise KeyboardInterrupt
+
     monkeypatch.setattr("rebalsim.trace.jsonl.lines_for", interrupted)
     with pytest.raises(KeyboardInterrupt):
         write_trace(trace(STORY), path)

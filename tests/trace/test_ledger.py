@@ -15,7 +15,12 @@ from rebalsim.trace import events as ev
 from rebalsim.trace.events import TraceEvent
 from rebalsim.trace.ledger import Ledger, events_at
 
-STORIES = [("scale-out", "cooperative"), ("rolling-bounce", "eager"), ("migration-to-consumer", "as-written"), ("topic-growth", "eager")]
+STORIES = [
+    ("scale-out", "cooperative"),
+    ("rolling-bounce", "eager"),
+    ("migration-to-consumer", "as-written"),
+    ("topic-growth", "eager"),
+]
 
 
 def _packed(events: list[TraceEvent], piece: int) -> Ledger:
@@ -31,10 +36,22 @@ def test_everything_is_found_where_it_was() -> None:
     ledger = _packed(events, 700)
     assert list(ledger) == events
     assert [ledger[n] for n in range(len(ledger))] == events
-    assert [type(ledger[-n]) for n in range(1, 50)] == [type(events[-n]) for n in range(1, 50)] and ledger[-1] == events[-1]
+    assert [type(ledger[-n]) for n in range(1, 50)] == [
+        type(events[-n]) for n in range(1, 50)
+    ] and ledger[-1] == events[-1]
     assert ledger[1000:3000:7] == events[1000:3000:7]
-    for numbers in (range(len(events)), range(5, len(events), 3), range(0, len(events), 40), [1023, 1024, 2047], []):
-        assert list(events_at(ledger, numbers)) == list(events_at(events, numbers)) == [events[n] for n in numbers]
+    for numbers in (
+        range(len(events)),
+        range(5, len(events), 3),
+        range(0, len(events), 40),
+        [1023, 1024, 2047],
+        [],
+    ):
+        assert (
+            list(events_at(ledger, numbers))
+            == list(events_at(events, numbers))
+            == [events[n] for n in numbers]
+        )
     assert ledger == events and events == ledger and ledger != events[:-1]
     with pytest.raises(IndexError):
         _ = ledger[len(events)]
@@ -43,10 +60,17 @@ def test_everything_is_found_where_it_was() -> None:
 def test_facts_of_all_sizes_and_sorts_are_kept() -> None:
     orders = Partition("orders", 3)
     events: list[TraceEvent] = [
-        *[ev.ConsumerStarted(at_us, f"c{life}", -life) for life, at_us in enumerate((0, 127, 128, 32767, 32768, (1 << 31) - 1, 1 << 31))],
-        *[ev.CloseBegan(at_us, f"pod-{at_us}") for at_us in range(300)],       # more names than a byte can number
-        ev.ConsumerStarted(1 << 40, "c1", 2),                              # beyond four bytes
-        ev.RecordsDelivered(1 << 41, "c0", {orders: (0, 7, 1 << 33)}),     # cannot be looked up by value
+        *[
+            ev.ConsumerStarted(at_us, f"c{life}", -life)
+            for life, at_us in enumerate((0, 127, 128, 32767, 32768, (1 << 31) - 1, 1 << 31))
+        ],
+        *[
+            ev.CloseBegan(at_us, f"pod-{at_us}") for at_us in range(300)
+        ],  # more names than a byte can number
+        ev.ConsumerStarted(1 << 40, "c1", 2),  # beyond four bytes
+        ev.RecordsDelivered(
+            1 << 41, "c0", {orders: (0, 7, 1 << 33)}
+        ),  # cannot be looked up by value
         ev.ConsumerStarted((1 << 40) + 1, "c0", -1),
         ev.HandlerStuck(1 << 42, "c0", "hang", (orders,)),
     ]
@@ -55,7 +79,9 @@ def test_facts_of_all_sizes_and_sorts_are_kept() -> None:
 
 
 @pytest.mark.parametrize(("story", "variant"), STORIES)
-def test_a_run_that_packs_its_trace_tells_and_means_the_same(story: str, variant: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_packs_its_trace_tells_and_means_the_same(
+    story: str, variant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     scenario = load_scenario(story).scenario(variant)
     plain = play(scenario)
     monkeypatch.setattr(world, "LONG", 20)

@@ -15,7 +15,9 @@ REALITY = Path(__file__).parents[1] / "reality"
 
 
 def names_in(folder: str) -> list[str]:
-    return sorted(path.name.removesuffix(".json.gz") for path in (REALITY / folder).glob("*.json.gz"))
+    return sorted(
+        path.name.removesuffix(".json.gz") for path in (REALITY / folder).glob("*.json.gz")
+    )
 
 
 @cache

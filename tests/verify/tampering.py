@@ -19,17 +19,22 @@ def outputs(conversation: Line) -> list[int]:
 def tampered(value: Any, rng: random.Random) -> Any:
     """Another value of the same kind."""
     match value:
-        case bool(): return not value
-        case int(): return value + rng.choice((-1, 1))
-        case None: return "x"
-        case "": return "x"
+        case bool():
+            return not value
+        case int():
+            return value + rng.choice((-1, 1))
+        case None:
+            return "x"
+        case "":
+            return "x"
         case str():
             at = rng.randrange(len(value))
-            return value[:at] + ("0" if value[at] != "0" else "1") + value[at + 1:]
-        case []: return ["x"]
+            return value[:at] + ("0" if value[at] != "0" else "1") + value[at + 1 :]
+        case []:
+            return ["x"]
         case list():
             at = rng.randrange(len(value))
-            return [*value[:at], tampered(value[at], rng), *value[at + 1:]]
+            return [*value[:at], tampered(value[at], rng), *value[at + 1 :]]
         case dict():
             key = rng.choice(sorted(value))
             return {**value, key: tampered(value[key], rng)}
@@ -37,7 +42,11 @@ def tampered(value: Any, rng: random.Random) -> Any:
 
 
 def assert_a_misplaced_line_is_found(
-    deed: str, name: str, conversations: list[Line], is_one: Callable[[Line], bool], compare: Callable[[Line], Any],
+    deed: str,
+    name: str,
+    conversations: list[Line],
+    is_one: Callable[[Line], bool],
+    compare: Callable[[Line], Any],
 ) -> None:
     """One line of the sort, in each of sixty conversations, is removed, doubled or moved down."""
     rng = random.Random(f"{deed} {name}")
@@ -45,7 +54,10 @@ def assert_a_misplaced_line_is_found(
         steps = list(conversation["steps"])
         at = rng.choice([i for i in range(len(steps) - 1) if is_one(steps[i])])
         match deed:
-            case "removed": del steps[at]
-            case "doubled": steps.insert(at, steps[at])
-            case "moved down": steps[at:at + 2] = steps[at + 1], steps[at]
+            case "removed":
+                del steps[at]
+            case "doubled":
+                steps.insert(at, steps[at])
+            case "moved down":
+                steps[at : at + 2] = steps[at + 1], steps[at]
         assert compare({**conversation, "steps": steps}) is not None, conversation["steps"][at]

@@ -44,8 +44,10 @@ def test_the_spread_is_over_seeds_of_all_recordings_together() -> None:
     document = load("crash-sticky")
     plain = prediction_of(played(document))
     right = judge(as_recorded(played(document), document), plain)
-    wrong = judge(as_recorded(played(document), document), {"generations": 0, "callbacks": [], "pauses": []})
-    limits = allowed([[right, right], [right, wrong]])            # two recordings, two seeds
+    wrong = judge(
+        as_recorded(played(document), document), {"generations": 0, "callbacks": [], "pauses": []}
+    )
+    limits = allowed([[right, right], [right, wrong]])  # two recordings, two seeds
     assert limits["seeds"] == 2
     assert limits["pauses_percent"] == [75.0, 50.0, 100.0]
     assert "chance allows 75.0 % of pauses (50.0 to 100.0 over 2 seeds)" in told(limits)

@@ -1,4 +1,6 @@
-"""Conversations with a real coordinator of consumer groups: ours says the same, and a recording that was tampered with is found out."""
+"""Conversations with a real coordinator of consumer groups: ours says the same, and a recording
+that was tampered with is found out.
+"""
 
 from __future__ import annotations
 
@@ -29,41 +31,90 @@ def conversations() -> list[Line]:
 
 
 def written(path: Path, *conversations: Line | str) -> Path:
-    path.write_text("".join((c if isinstance(c, str) else json.dumps(c)) + "\n" for c in conversations), encoding="utf-8")
+    path.write_text(
+        "".join((c if isinstance(c, str) else json.dumps(c)) + "\n" for c in conversations),
+        encoding="utf-8",
+    )
     return path
 
 
 def test_every_conversation_of_the_sample_is_identical() -> None:
     finding = verify(SAMPLE)
     assert finding.ok and finding.details == []
-    assert finding.document == {"file": str(SAMPLE), "kind": "consumer", "cases": 165, "identical": 165, "different": []}
+    assert finding.document == {
+        "file": str(SAMPLE),
+        "kind": "consumer",
+        "cases": 165,
+        "identical": 165,
+        "different": [],
+    }
 
 
 def test_the_sample_meets_what_a_coordinator_can_say(conversations: list[Line]) -> None:
     steps = [line for c in conversations for line in c["steps"]]
     assert {line["error"] for line in steps if "reply" in line} == {
-        "NONE", "FENCED_MEMBER_EPOCH", "UNKNOWN_MEMBER_ID", "UNRELEASED_INSTANCE_ID", "FENCED_INSTANCE_ID", "GROUP_MAX_SIZE_REACHED",
-        "INVALID_REQUEST", "UNSUPPORTED_ASSIGNOR"}
-    assert {line["state"] for line in steps if "state" in line} == {"Empty", "Assigning", "Reconciling", "Stable"}
+        "NONE",
+        "FENCED_MEMBER_EPOCH",
+        "UNKNOWN_MEMBER_ID",
+        "UNRELEASED_INSTANCE_ID",
+        "FENCED_INSTANCE_ID",
+        "GROUP_MAX_SIZE_REACHED",
+        "INVALID_REQUEST",
+        "UNSUPPORTED_ASSIGNOR",
+    }
+    assert {line["state"] for line in steps if "state" in line} == {
+        "Empty",
+        "Assigning",
+        "Reconciling",
+        "Stable",
+    }
     assert {state for line in steps if "state" in line for _, _, state in line["changed"]} == {
-        "STABLE", "UNREVOKED_PARTITIONS", "UNRELEASED_PARTITIONS", None}
-    assert any(line.get("do") == "metadata" for line in steps) and any(c["timer_ties"] for c in conversations)
-    assert {c["config"]["group.consumer.assignment.interval.ms"] for c in conversations} == {0, 1000, 5000}
+        "STABLE",
+        "UNREVOKED_PARTITIONS",
+        "UNRELEASED_PARTITIONS",
+        None,
+    }
+    assert any(line.get("do") == "metadata" for line in steps) and any(
+        c["timer_ties"] for c in conversations
+    )
+    assert {c["config"]["group.consumer.assignment.interval.ms"] for c in conversations} == {
+        0,
+        1000,
+        5000,
+    }
 
 
 def test_regular_expressions_commits_and_fetches_are_identical_too() -> None:
     """Recorded as the sample was, with a driver that also sends these."""
     finding = verify(SAMPLE.with_name("consumer-regexes-and-offsets.jsonl.gz"))
-    assert finding.details == [] and finding.document["identical"] == finding.document["cases"] == 80
+    assert (
+        finding.details == [] and finding.document["identical"] == finding.document["cases"] == 80
+    )
 
 
-# ---------------------------------------------------------------------------------------------------- tampering
+# ---------------------------------------------------------------------------------------- tampering
 
 
-@pytest.mark.parametrize("key", [
-    "t", "reply", "error", "member", "epoch", "heartbeat_interval_ms", "assignment", "group_epoch", "assignment_epoch", "state", "changed", "target",
-])
-def test_a_changed_value_in_an_answer_or_a_state_is_found(key: str, conversations: list[Line]) -> None:
+@pytest.mark.parametrize(
+    "key",
+    [
+        "t",
+        "reply",
+        "error",
+        "member",
+        "epoch",
+        "heartbeat_interval_ms",
+        "assignment",
+        "group_epoch",
+        "assignment_epoch",
+        "state",
+        "changed",
+        "target",
+    ],
+)
+def test_a_changed_value_in_an_answer_or_a_state_is_found(
+    key: str, conversations: list[Line]
+) -> None:
     rng = random.Random(key)
     places = [(c, i) for c in conversations for i in outputs(c) if key in c["steps"][i]]
     for conversation, at in rng.sample(places, min(60, len(places))):
@@ -77,10 +128,19 @@ def test_a_changed_value_in_an_answer_or_a_state_is_found(key: str, conversation
 @pytest.mark.parametrize("deed", DEEDS)
 def test_a_line_that_is(deed: str, what: str, conversations: list[Line]) -> None:
     assert_a_misplaced_line_is_found(
-        deed, what, conversations, (lambda line: line.get("do") == "heartbeat") if what == "request" else (lambda line: "do" not in line), compare)
+        deed,
+        what,
+        conversations,
+        (lambda line: line.get("do") == "heartbeat")
+        if what == "request"
+        else (lambda line: "do" not in line),
+        compare,
+    )
 
 
-def test_an_exchange_taken_out_whole_is_found_by_the_numbers_of_requests(conversations: list[Line]) -> None:
+def test_an_exchange_taken_out_whole_is_found_by_the_numbers_of_requests(
+    conversations: list[Line],
+) -> None:
     conversation = conversations[0]
     steps = [line for line in conversation["steps"] if 2 not in (line.get("id"), line.get("reply"))]
     found = compare({**conversation, "steps": steps})
@@ -90,8 +150,13 @@ def test_an_exchange_taken_out_whole_is_found_by_the_numbers_of_requests(convers
 def test_a_changed_request_is_found_by_what_follows_from_it(conversations: list[Line]) -> None:
     rng = random.Random(7)
     for conversation in conversations[:60]:
-        places = [i for i, line in enumerate(conversation["steps"]) if line.get("do") == "heartbeat" and line["epoch"] > 0
-                  and conversation["steps"][i + 1].get("error") == "NONE"]
+        places = [
+            i
+            for i, line in enumerate(conversation["steps"])
+            if line.get("do") == "heartbeat"
+            and line["epoch"] > 0
+            and conversation["steps"][i + 1].get("error") == "NONE"
+        ]
         if places:
             steps = list(conversation["steps"])
             at = rng.choice(places)
@@ -100,11 +165,15 @@ def test_a_changed_request_is_found_by_what_follows_from_it(conversations: list[
             assert found is not None and found["step"] == at + 2
 
 
-@pytest.mark.parametrize("change", [
-    lambda line: {**line, "epoch": float(line["epoch"])},
-    lambda line: {**line, "extra": None},
-    lambda line: {key: value for key, value in line.items() if key != "assignment"},
-], ids=["a float", "a key too many", "a key too few"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda line: {**line, "epoch": float(line["epoch"])},
+        lambda line: {**line, "extra": None},
+        lambda line: {key: value for key, value in line.items() if key != "assignment"},
+    ],
+    ids=["a float", "a key too many", "a key too few"],
+)
 def test_a_value_that_merely_compares_equal_or_a_key_too_many_or_too_few_is_found(
     change: Callable[[Line], Line], conversations: list[Line]
 ) -> None:
@@ -119,28 +188,40 @@ def test_a_changed_list_of_timers_that_met_is_found(conversations: list[Line]) -
     for conversation in conversations[:50]:
         assert compare({**conversation, "timer_ties": [*conversation["timer_ties"], 5]}) is not None
         if conversation["timer_ties"]:
-            assert compare({**conversation, "timer_ties": conversation["timer_ties"][1:]}) is not None
+            assert (
+                compare({**conversation, "timer_ties": conversation["timer_ties"][1:]}) is not None
+            )
 
 
 def test_another_setting_is_found(conversations: list[Line]) -> None:
-    for key, value in (("group.consumer.heartbeat.interval.ms", 4999), ("group.consumer.session.timeout.ms", 3000),
-                       ("group.consumer.max.size", 1), ("group.consumer.assignment.interval.ms", 100_000)):
+    for key, value in (
+        ("group.consumer.heartbeat.interval.ms", 4999),
+        ("group.consumer.session.timeout.ms", 3000),
+        ("group.consumer.max.size", 1),
+        ("group.consumer.assignment.interval.ms", 100_000),
+    ):
         conversation = next(c for c in conversations if len(c["steps"]) > 150)
-        assert compare({**conversation, "config": {**conversation["config"], key: value}}) is not None, key
+        assert (
+            compare({**conversation, "config": {**conversation["config"], key: value}}) is not None
+        ), key
 
 
 def test_times_that_run_backwards_are_a_difference(conversations: list[Line]) -> None:
     conversation = copy.deepcopy(conversations[0])
     last = conversation["steps"][-1]["t"]
     early = compare({**conversation, "end": 3})
-    assert early is not None and early["rebalsim"].startswith("the recording ends at 3 ms, but it is")
+    assert early is not None and early["rebalsim"].startswith(
+        "the recording ends at 3 ms, but it is"
+    )
     at = max(i for i, line in enumerate(conversation["steps"]) if "do" in line)
     conversation["steps"][at]["t"] = 1
     found = compare(conversation)
     assert found is not None and last >= found["t"] and "ms already" in found["rebalsim"]
 
 
-def test_a_contradiction_in_the_rules_is_a_difference_and_no_crash(conversations: list[Line], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_contradiction_in_the_rules_is_a_difference_and_no_crash(
+    conversations: list[Line], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken(*_: object) -> None:
         raise BugError("two owners")
 
@@ -149,34 +230,51 @@ def test_a_contradiction_in_the_rules_is_a_difference_and_no_crash(conversations
     assert found is not None and found["rebalsim"] == "rebalsim contradicts itself: two owners"
 
 
-# ---------------------------------------------------------------------------------------------------- what is printed
+# ---------------------------------------------------------------------------------- what is printed
 
 
-def test_a_difference_is_told_with_the_request_kafkas_answer_and_ours(tmp_path: Path, conversations: list[Line]) -> None:
+def test_a_difference_is_told_with_the_request_kafkas_answer_and_ours(
+    tmp_path: Path, conversations: list[Line]
+) -> None:
     false = copy.deepcopy(conversations[3])
-    at = next(i for i, line in enumerate(false["steps"]) if line.get("error") == "UNKNOWN_MEMBER_ID")
+    at = next(
+        i for i, line in enumerate(false["steps"]) if line.get("error") == "UNKNOWN_MEMBER_ID"
+    )
     false["steps"][at]["error"] = "INVALID_REQUEST"
     finding = verify(written(tmp_path / "c.jsonl", conversations[1], false, "", conversations[2]))
     assert not finding.ok and "2 of 3 conversations" in finding.summary
     where, request, kafka, ours = finding.details
-    assert where == f"line 2 (seed {false['seed']}), step {at + 1} at {false['steps'][at]['t']} ms: error"
-    assert '"do": "heartbeat"' in request and '"INVALID_REQUEST"' in kafka and '"UNKNOWN_MEMBER_ID"' in ours
+    assert (
+        where
+        == f"line 2 (seed {false['seed']}), step {at + 1} at {false['steps'][at]['t']} ms: error"
+    )
+    assert (
+        '"do": "heartbeat"' in request
+        and '"INVALID_REQUEST"' in kafka
+        and '"UNKNOWN_MEMBER_ID"' in ours
+    )
     assert finding.document["identical"] == 2
     assert [(d["line"], d["step"]) for d in finding.document["different"]] == [(2, at + 1)]
     json.dumps(finding.document)
-    assert summarise([finding, finding]) == ["consumer-group coordinator, 2 files: 4 of 6 conversations identical"]
+    assert summarise([finding, finding]) == [
+        "consumer-group coordinator, 2 files: 4 of 6 conversations identical"
+    ]
 
 
 def test_only_so_many_differences_are_told(tmp_path: Path, conversations: list[Line]) -> None:
-    false = [{**c, "steps": c["steps"][:outputs(c)[-1]]} for c in conversations[:5]]
+    false = [{**c, "steps": c["steps"][: outputs(c)[-1]]} for c in conversations[:5]]
     finding = verify(written(tmp_path / "c.jsonl", *false), differences=1)
     assert finding.details[0].startswith("line 1 ") and len(finding.document["different"]) == 5
-    assert finding.details[-1] == "… and 4 more conversations that differ (--differences N shows more)"
+    assert (
+        finding.details[-1] == "… and 4 more conversations that differ (--differences N shows more)"
+    )
 
 
 def test_exit_codes_and_json(tmp_path: Path, conversations: list[Line]) -> None:
     good = written(tmp_path / "good.jsonl", conversations[0])
-    bad = written(tmp_path / "bad.jsonl", {**conversations[0], "steps": conversations[0]["steps"][:-1]})
+    bad = written(
+        tmp_path / "bad.jsonl", {**conversations[0], "steps": conversations[0]["steps"][:-1]}
+    )
     broken = written(tmp_path / "broken.jsonl", conversations[0], "{")
     run = CliRunner().invoke
     assert run(command, [str(good)], standalone_mode=False).return_value == 0
@@ -184,11 +282,17 @@ def test_exit_codes_and_json(tmp_path: Path, conversations: list[Line]) -> None:
     assert run(command, [str(bad), str(broken)], standalone_mode=False).return_value == 2
     result = run(command, ["--json", str(good), str(bad)], standalone_mode=False)
     first, second = (json.loads(line) for line in result.output.splitlines())
-    assert first == {"file": str(good), "kind": "consumer", "cases": 1, "identical": 1, "different": []}
+    assert first == {
+        "file": str(good),
+        "kind": "consumer",
+        "cases": 1,
+        "identical": 1,
+        "different": [],
+    }
     assert second["identical"] == 0 and second["different"][0]["line"] == 1
 
 
-# ---------------------------------------------------------------------------------------------------- broken files
+# ------------------------------------------------------------------------------------- broken files
 
 
 def broken(change: Callable[[Line], Any]) -> Callable[[Line], str]:
@@ -207,10 +311,18 @@ BROKEN: dict[str, Callable[[Line], str]] = {
     "has no end": broken(lambda c: c.pop("end") and None),
     "has no timer_ties": broken(lambda c: {k: v for k, v in c.items() if k != "timer_ties"}),
     "it must be a list": broken(lambda c: c.update(steps={})),
-    "config names the assignors ['sticky']": broken(lambda c: c["config"].update({"group.consumer.assignors": ["sticky"]})),
-    "config names the assignors []": broken(lambda c: c["config"].update({"group.consumer.assignors": []})),
-    "config has null for group.consumer.max.size": broken(lambda c: c["config"].pop("group.consumer.max.size") and None),
-    "config has -1 for": broken(lambda c: c["config"].update({"group.consumer.session.timeout.ms": -1})),
+    "config names the assignors ['sticky']": broken(
+        lambda c: c["config"].update({"group.consumer.assignors": ["sticky"]})
+    ),
+    "config names the assignors []": broken(
+        lambda c: c["config"].update({"group.consumer.assignors": []})
+    ),
+    "config has null for group.consumer.max.size": broken(
+        lambda c: c["config"].pop("group.consumer.max.size") and None
+    ),
+    "config has -1 for": broken(
+        lambda c: c["config"].update({"group.consumer.session.timeout.ms": -1})
+    ),
     "topic t0 is no JSON object": broken(lambda c: c["topics"].update(t0=None)),
     "topic t0 has partitions true": broken(lambda c: c["topics"]["t0"].update(partitions=True)),
     "topic t0 has -1 partitions": broken(lambda c: c["topics"]["t0"].update(partitions=-1)),
@@ -228,7 +340,9 @@ BROKEN: dict[str, Callable[[Line], str]] = {
 
 
 @pytest.mark.parametrize("message", BROKEN)
-def test_a_broken_line_is_told_with_its_place(message: str, tmp_path: Path, conversations: list[Line]) -> None:
+def test_a_broken_line_is_told_with_its_place(
+    message: str, tmp_path: Path, conversations: list[Line]
+) -> None:
     path = written(tmp_path / "c.jsonl", conversations[0], BROKEN[message](conversations[0]))
     with pytest.raises(InputError) as told:
         verify(path)
@@ -240,7 +354,9 @@ def test_a_file_without_conversations_is_refused(tmp_path: Path) -> None:
         verify(written(tmp_path / "c.jsonl", ""))
 
 
-def test_anything_may_stand_anywhere_and_nothing_is_ever_a_traceback(conversations: list[Line]) -> None:
+def test_anything_may_stand_anywhere_and_nothing_is_ever_a_traceback(
+    conversations: list[Line],
+) -> None:
     rng = random.Random(11)
     odd = [None, True, -1, 10**30, 1.5, "", "x", [], {}, ["a-1"], [[]], {"t": 1}]
     small = min(conversations[:60], key=lambda c: len(json.dumps(c)))

@@ -1,4 +1,6 @@
-"""Recordings of real consumer groups (KIP-848), replayed: callbacks, pauses and heartbeats that the rules must keep predicting."""
+"""Recordings of real consumer groups (KIP-848), replayed: callbacks, pauses and heartbeats that
+the rules must keep predicting.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ NAMES = ("callbacks-next", "crash-next", "rolling-next", "static-next", "storm-n
 
 @lru_cache(maxsize=8)
 def recording(name: str) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(gzip.decompress((FOLDER / f"{name}.json.gz").read_bytes()))
+    document: dict[str, Any] = json.loads(
+        gzip.decompress((FOLDER / f"{name}.json.gz").read_bytes())
+    )
     return document
 
 
@@ -66,7 +70,11 @@ def test_beats_after_the_first_acknowledgement_leave_when_the_recorded_ones_did(
     """The second beat of a life may drive a replay, the third must be predicted."""
     recorded: dict[str, list[int]] = {}
     for event in recording(name)["events"]:
-        if event["ev"] == "sent" and event["api"] == "ConsumerGroupHeartbeat" and event["life"] == 1:
+        if (
+            event["ev"] == "sent"
+            and event["api"] == "ConsumerGroupHeartbeat"
+            and event["life"] == 1
+        ):
             recorded.setdefault(event["member"], []).append(event["t"])
     ours: dict[str, list[float]] = {}
     for sent in replayed(name).events:
@@ -80,7 +88,9 @@ def test_beats_after_the_first_acknowledgement_leave_when_the_recorded_ones_did(
 def test_a_replay_is_the_same_each_time() -> None:
     scenario, drive = scenario_of(recording("crash-next"))
     again = play(scenario, seed=1, wire=True, drive=drive)
-    assert [repr(event) for event in again.events] == [repr(event) for event in replayed("crash-next").events]
+    assert [repr(event) for event in again.events] == [
+        repr(event) for event in replayed("crash-next").events
+    ]
 
 
 def test_seeds_of_jitter_let_races_go_either_way() -> None:
@@ -88,7 +98,13 @@ def test_seeds_of_jitter_let_races_go_either_way() -> None:
     for seed in range(1, 7):
         scenario, drive = scenario_of(recording("crash-next"), is_jittered=True)
         prediction = prediction_of(play(scenario, seed=seed, wire=True, drive=drive))
-        seen.add(tuple(round(pause["end"], -1) for pause in prediction["pauses"] if pause["end"] - pause["start"] > 250))
+        seen.add(
+            tuple(
+                round(pause["end"], -1)
+                for pause in prediction["pauses"]
+                if pause["end"] - pause["start"] > 250
+            )
+        )
     assert len(seen) > 1
 
 

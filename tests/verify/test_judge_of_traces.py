@@ -29,9 +29,12 @@ def test_counts_as_the_recordings_own_judge_did(name: str) -> None:
 
 
 def recording(gaps: list[tuple[float, float, float]]) -> dict[str, Any]:
-    """One partition of c0's, delivered each 40 ms but for these gaps (start, end, age of what ended it)."""
+    """One partition of c0's, delivered each 40 ms but for these gaps (start, end, age of what
+    ended it).
+    """
     events: list[dict[str, Any]] = [
-        {"t": 0, "member": "c0", "ev": "assigned_begin", "partitions": ["t-0"]}, {"t": 0, "member": "c0", "ev": "assigned_end"},
+        {"t": 0, "member": "c0", "ev": "assigned_begin", "partitions": ["t-0"]},
+        {"t": 0, "member": "c0", "ev": "assigned_end"},
         {"t": 0, "member": "c0", "ev": "joined", "generation": 1},
     ]
     at = 10.0
@@ -39,14 +42,35 @@ def recording(gaps: list[tuple[float, float, float]]) -> dict[str, Any]:
         gap = next((g for g in gaps if g[0] <= at < g[1]), None)
         if gap is not None:
             at = gap[1]
-        events.append({"t": at, "member": "c0", "ev": "records", "n": {"t-0": [0, 0, gap[2] if gap else 5]}})
+        events.append(
+            {"t": at, "member": "c0", "ev": "records", "n": {"t-0": [0, 0, gap[2] if gap else 5]}}
+        )
         at += 40
-    return {"conf": {"x.poll_ms": 200}, "steps": [[0, "start", "c0"], [5000, "kill", "c1"]], "events": events}
+    return {
+        "conf": {"x.poll_ms": 200},
+        "steps": [[0, "start", "c0"], [5000, "kill", "c1"]],
+        "events": events,
+    }
 
 
-def judged(gaps: list[tuple[float, float, float]], pauses: list[tuple[float, float]], callbacks: list[dict[str, Any]] | None = None) -> Judgement:
-    mine = callbacks if callbacks is not None else [{"t": 0, "member": "c0", "kind": "assigned", "partitions": ["t-0"]}]
-    return judge(recording(gaps), {"generations": 1, "callbacks": mine, "pauses": [{"partition": "t-0", "start": a, "end": b} for a, b in pauses]})
+def judged(
+    gaps: list[tuple[float, float, float]],
+    pauses: list[tuple[float, float]],
+    callbacks: list[dict[str, Any]] | None = None,
+) -> Judgement:
+    mine = (
+        callbacks
+        if callbacks is not None
+        else [{"t": 0, "member": "c0", "kind": "assigned", "partitions": ["t-0"]}]
+    )
+    return judge(
+        recording(gaps),
+        {
+            "generations": 1,
+            "callbacks": mine,
+            "pauses": [{"partition": "t-0", "start": a, "end": b} for a, b in pauses],
+        },
+    )
 
 
 def test_a_pause_is_right_within_100_ms_or_5_percent() -> None:
@@ -72,5 +96,9 @@ def test_short_gaps_are_no_pauses() -> None:
 
 def test_callbacks_are_compared_in_order_and_with_their_partitions() -> None:
     assert judged([], []).members_same == 1
-    assert judged([], [], [{"t": 3, "member": "c0", "kind": "assigned", "partitions": ["t-1"]}]).differing == ["c0"]
-    assert judged([], [], [{"t": 3, "member": "c0", "kind": "assigned", "partitions": ["t-0"]}]).callbacks_off == [3]
+    assert judged(
+        [], [], [{"t": 3, "member": "c0", "kind": "assigned", "partitions": ["t-1"]}]
+    ).differing == ["c0"]
+    assert judged(
+        [], [], [{"t": 3, "member": "c0", "kind": "assigned", "partitions": ["t-0"]}]
+    ).callbacks_off == [3]

@@ -1,4 +1,6 @@
-"""Recordings of real consumers: replayed from what may drive a replay, and met. The figures here are held, not hoped for."""
+"""Recordings of real consumers: replayed from what may drive a replay, and met. The figures here
+are held, not hoped for.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +31,11 @@ def load(name: str) -> dict[str, Any]:
     return document
 
 
-CLASSIC = [name for name in sorted(p.name.removesuffix(".json.gz") for p in FOLDER.glob("*.json.gz"))
-           if load(name)["conf"].get("group.protocol") != "consumer"]
+CLASSIC = [
+    name
+    for name in sorted(p.name.removesuffix(".json.gz") for p in FOLDER.glob("*.json.gz"))
+    if load(name)["conf"].get("group.protocol") != "consumer"
+]
 
 
 def replayed(document: dict[str, Any]) -> dict[str, Any]:
@@ -66,17 +71,28 @@ def test_a_falsified_answer_is_the_first_difference() -> None:
     document = load("crash-sticky")
     scenario, drive = scenario_of(document)
     trace = play(scenario, seed=1, wire=True, drive=drive)
-    answers = [e for e in document["events"] if e["ev"] == "got" and e["api"] == "Heartbeat" and e["error"] == 0]
+    answers = [
+        e
+        for e in document["events"]
+        if e["ev"] == "got" and e["api"] == "Heartbeat" and e["error"] == 0
+    ]
     answers[20]["error"] = 25
     found = [d for d in wire.differences(document, trace) if "UNKNOWN_MEMBER_ID" in d.text]
     assert found and found[0].who == answers[20]["member"] and found[0].kind == "heartbeats"
 
 
 def test_only_what_may_drive_a_replay_does() -> None:
-    """What must be predicted is not looked at: deliveries and callbacks of the recording may be anything."""
+    """What must be predicted is not looked at: deliveries and callbacks of the recording may be
+    anything.
+    """
     document = load("crash-sticky")
     before = replayed(document)
-    document["events"] = [e for e in document["events"] if e["ev"] not in ("records", "revoked_begin", "assigned_begin", "lost_begin", "synced", "got")]
+    document["events"] = [
+        e
+        for e in document["events"]
+        if e["ev"]
+        not in ("records", "revoked_begin", "assigned_begin", "lost_begin", "synced", "got")
+    ]
     assert replayed(document) == before
 
 
@@ -93,13 +109,26 @@ def test_what_seeds_disagree_on_is_told() -> None:
 
 def test_the_command(tmp_path: Path) -> None:
     files = [str(FOLDER / f"{name}.json.gz") for name in ("crash-sticky", "grow-eager")]
-    ran = CliRunner().invoke(command, [*files, "--json", "--out", str(tmp_path)], standalone_mode=False)
+    ran = CliRunner().invoke(
+        command, [*files, "--json", "--out", str(tmp_path)], standalone_mode=False
+    )
     assert ran.return_value == 0
     told = [json.loads(line) for line in ran.output.splitlines()]
     assert [one["kind"] for one in told] == ["trace", "trace"]
-    assert {"recordings", "generations_right", "members_same", "callback_ms", "pauses_within", "events_percent", "pause_error_ms", "seeds"} <= told[0].keys()
+    assert {
+        "recordings",
+        "generations_right",
+        "members_same",
+        "callback_ms",
+        "pauses_within",
+        "events_percent",
+        "pause_error_ms",
+        "seeds",
+    } <= told[0].keys()
     written = json.loads((tmp_path / "crash-sticky.json").read_text(encoding="utf-8"))
-    assert total([judge(load("crash-sticky"), written)])["pauses_within"] == told[0]["pauses_within"]
+    assert (
+        total([judge(load("crash-sticky"), written)])["pauses_within"] == told[0]["pauses_within"]
+    )
 
 
 def test_in_words() -> None:
@@ -107,12 +136,20 @@ def test_in_words() -> None:
     assert "generations 2, ours 2" in finding.summary
     assert any(line.startswith("messages as recorded") for line in finding.details)
     lines = summarise([finding, finding])
-    assert lines[0].startswith("eager, sticky: generations 2 of 2") and lines[-2].startswith("all: ") and lines[-1].startswith("  chance allows ")
+    assert (
+        lines[0].startswith("eager, sticky: generations 2 of 2")
+        and lines[-2].startswith("all: ")
+        and lines[-1].startswith("  chance allows ")
+    )
 
 
 def test_a_recording_in_which_nobody_joins_is_replayed_as_such() -> None:
     document = load("crash-sticky")
-    document["events"] = [event for event in document["events"] if event["ev"] in ("do_kill", "do_freeze", "hang_begin")]
+    document["events"] = [
+        event
+        for event in document["events"]
+        if event["ev"] in ("do_kill", "do_freeze", "hang_begin")
+    ]
     assert replayed(document) == {"generations": 0, "callbacks": [], "pauses": []}
 
 
@@ -140,17 +177,35 @@ def test_what_is_no_recording_is_refused(tmp_path: Path) -> None:
         verify(bare)
 
 
-@pytest.mark.parametrize(("change", "said"), [
-    ({"end": float("nan")}, "NaN is no number"), ({"conf": "eager"}, "conf is an object"), ({"conf": {"x.poll_ms": 0}}, "x.poll_ms: out of bounds"),
-    ({"rate_per_partition": 1e300}, "rate_per_partition: out of bounds"), ({"topics": {"t": 10**9}}, "topics: out of bounds"),
-    ({"events": [{"t": 0, "member": 5, "ev": "go"}]}, "each event has a member and a time"), ({"members": "x"}, "members are objects"),
-    ({"conf": {"x.poll_ms": 100, "x.revoke_ms": "soon"}}, "x.revoke_ms: out of bounds"),
-    ({"kafka": []}, "kafka is a version"), ({"topic_ids": {"t": {}}}, "topic_ids are texts"), ({"topics": True}, "topics: out of bounds"),
-    ({"members": {"c0": {"group.instance.id": []}}}, "a setting is a text or a number"), ({"steps": [[1]]}, "is not a recording as its format says"),
-    ({"events": [{"t": 1e300, "member": "c0", "ev": "go"}]}, "each event has a member and a time"),
-    ({"events": [{"t": 5, "member": "x", "ev": "partitions_done", "ms": 9}]}, "partitions are added to a topic of the header"),
-])
-def test_a_recording_that_is_none_or_never_ends_is_refused_and_no_crash(tmp_path: Path, change: dict[str, Any], said: str) -> None:
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"end": float("nan")}, "NaN is no number"),
+        ({"conf": "eager"}, "conf is an object"),
+        ({"conf": {"x.poll_ms": 0}}, "x.poll_ms: out of bounds"),
+        ({"rate_per_partition": 1e300}, "rate_per_partition: out of bounds"),
+        ({"topics": {"t": 10**9}}, "topics: out of bounds"),
+        ({"events": [{"t": 0, "member": 5, "ev": "go"}]}, "each event has a member and a time"),
+        ({"members": "x"}, "members are objects"),
+        ({"conf": {"x.poll_ms": 100, "x.revoke_ms": "soon"}}, "x.revoke_ms: out of bounds"),
+        ({"kafka": []}, "kafka is a version"),
+        ({"topic_ids": {"t": {}}}, "topic_ids are texts"),
+        ({"topics": True}, "topics: out of bounds"),
+        ({"members": {"c0": {"group.instance.id": []}}}, "a setting is a text or a number"),
+        ({"steps": [[1]]}, "is not a recording as its format says"),
+        (
+            {"events": [{"t": 1e300, "member": "c0", "ev": "go"}]},
+            "each event has a member and a time",
+        ),
+        (
+            {"events": [{"t": 5, "member": "x", "ev": "partitions_done", "ms": 9}]},
+            "partitions are added to a topic of the header",
+        ),
+    ],
+)
+def test_a_recording_that_is_none_or_never_ends_is_refused_and_no_crash(
+    tmp_path: Path, change: dict[str, Any], said: str
+) -> None:
     path = tmp_path / "broken.json"
     path.write_text(json.dumps({**load("crash-sticky"), **change}), encoding="utf-8")
     with pytest.raises(InputError, match=said):

@@ -1,4 +1,6 @@
-"""Recorded answers of Kafka's assignors: ours are identical, and an answer that was tampered with is found out."""
+"""Recorded answers of Kafka's assignors: ours are identical, and an answer that was tampered
+with is found out.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,10 @@ def chains(name: str) -> list[Chain]:
 
 
 def written(path: Path, *lines: Chain | str) -> Path:
-    path.write_text("".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines), encoding="utf-8")
+    path.write_text(
+        "".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines),
+        encoding="utf-8",
+    )
     return path
 
 
@@ -40,31 +45,68 @@ def test_every_recorded_answer_is_identical(path: Path) -> None:
     steps = sum(len(chain["steps"]) for chain in chains(path.name.removesuffix(".jsonl.gz")))
     finding = verify(path)
     assert finding.ok and finding.details == [] and steps > 20
-    assert finding.document == {"file": str(path), "kind": "assignors", "cases": steps, "identical": steps, "different": []}
+    assert finding.document == {
+        "file": str(path),
+        "kind": "assignors",
+        "cases": steps,
+        "identical": steps,
+        "different": [],
+    }
     assert finding.summary == f"{path}: {steps} of {steps} steps identical to Kafka's"
 
 
 def test_the_recordings_reach_every_corner() -> None:
-    steps = [(chain["assignor"], step) for path in FILES for chain in chains(path.name.removesuffix(".jsonl.gz")) for step in chain["steps"]]
-    assert {name for name, _ in steps} == {"range", "roundrobin", "sticky", "cooperative-sticky", "server-range", "server-uniform"}
+    steps = [
+        (chain["assignor"], step)
+        for path in FILES
+        for chain in chains(path.name.removesuffix(".jsonl.gz"))
+        for step in chain["steps"]
+    ]
+    assert {name for name, _ in steps} == {
+        "range",
+        "roundrobin",
+        "sticky",
+        "cooperative-sticky",
+        "server-range",
+        "server-uniform",
+    }
     for name in ("sticky", "cooperative-sticky", "range"):
         mine = [step for each, step in steps if each == name]
-        assert any("replica_racks" in step for step in mine) and any(len(step["members"]) > 60 for step in mine)
+        assert any("replica_racks" in step for step in mine) and any(
+            len(step["members"]) > 60 for step in mine
+        )
         assert any(len({tuple(m["topics"]) for m in step["members"]}) > 1 for step in mine)
     assert sum("error" in step for _, step in steps) == 10
 
 
-@pytest.mark.parametrize("name", ["server-uniform", "server-uniform-wide", "server-uniform-bucket-heads", "server-range"])
+@pytest.mark.parametrize(
+    "name", ["server-uniform", "server-uniform-wide", "server-uniform-bucket-heads", "server-range"]
+)
 def test_recorded_targets_are_in_the_order_in_which_the_broker_holds_them(name: str) -> None:
     """The next assignment starts from that order, so a coordinator that runs on needs it right."""
     for chain in chains(name):
         assignor = server_assignor(chain["assignor"])
-        recorded = replace(assignor, assign=lambda *args, of=assignor: {m: as_recorded(t) for m, t in of.assign(*args).items()})
+        recorded = replace(
+            assignor,
+            assign=lambda *args, of=assignor: {
+                m: as_recorded(t) for m, t in of.assign(*args).items()
+            },
+        )
         for step in chain["steps"]:
             assert vectors._server_answer(recorded, step) == step["assignment"]
 
 
-@pytest.mark.parametrize("name", ["range", "range-wide", "roundrobin", "cooperative-sticky", "cooperative-sticky-wide", "cooperative-sticky-clashes"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "range",
+        "range-wide",
+        "roundrobin",
+        "cooperative-sticky",
+        "cooperative-sticky-wide",
+        "cooperative-sticky-clashes",
+    ],
+)
 def test_the_lists_of_client_assignors_are_in_kafkas_order_too(name: str) -> None:
     for chain in chains(name):
         for step in chain["steps"]:
@@ -75,10 +117,13 @@ def test_the_lists_of_client_assignors_are_in_kafkas_order_too(name: str) -> Non
 def test_several_files_are_summed_up() -> None:
     findings = [verify(path) for path in FILES[:2]]
     total = sum(finding.document["cases"] for finding in findings)
-    assert summarise(findings) == [f"assignors: {total} of {total} steps in 2 files identical to Kafka's"]
+    assert summarise(findings) == [
+        f"assignors: {total} of {total} steps in 2 files identical to Kafka's"
+    ]
 
 
-# ---------------------------------------------------------------------------------------------------------------- tampering
+# ---------------------------------------------------------------------------------------- tampering
+
 
 def owners(step: Chain) -> list[str]:
     return [member for member, held in step["assignment"].items() if held]
@@ -96,7 +141,10 @@ def hand_over(step: Chain) -> None:
 
 def swap(step: Chain) -> None:
     one, other = list(step["assignment"])[:2]
-    step["assignment"][one], step["assignment"][other] = step["assignment"][other], step["assignment"][one]
+    step["assignment"][one], step["assignment"][other] = (
+        step["assignment"][other],
+        step["assignment"][one],
+    )
 
 
 def double(step: Chain) -> None:
@@ -125,14 +173,31 @@ TAMPERINGS = [lose, hand_over, swap, double, add_a_stranger, forget_a_member, ma
 
 
 @pytest.mark.parametrize("tamper", TAMPERINGS, ids=lambda tamper: tamper.__name__)
-@pytest.mark.parametrize("name", ["range", "roundrobin", "sticky", "cooperative-sticky", "cooperative-sticky-clashes", "server-range", "server-uniform"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "range",
+        "roundrobin",
+        "sticky",
+        "cooperative-sticky",
+        "cooperative-sticky-clashes",
+        "server-range",
+        "server-uniform",
+    ],
+)
 def test_a_falsified_answer_is_reported(name: str, tamper: Any, tmp_path: Path) -> None:
     chance = random.Random(f"{name} {tamper.__name__}")
     lines = chains(name)[:25]
     spots = [
-        (line, step) for line, chain in enumerate(lines) for step, s in enumerate(chain["steps"])
-        if "assignment" in s and len(s["assignment"]) > 1 and owners(s) and len({tuple(held) for held in s["assignment"].values()}) > 1
-        and s["assignment"][next(iter(s["assignment"]))] != s["assignment"][list(s["assignment"])[1]]
+        (line, step)
+        for line, chain in enumerate(lines)
+        for step, s in enumerate(chain["steps"])
+        if "assignment" in s
+        and len(s["assignment"]) > 1
+        and owners(s)
+        and len({tuple(held) for held in s["assignment"].values()}) > 1
+        and s["assignment"][next(iter(s["assignment"]))]
+        != s["assignment"][list(s["assignment"])[1]]
     ]
     line, step = chance.choice(spots)
     falsified = copy.deepcopy(lines)
@@ -144,11 +209,22 @@ def test_a_falsified_answer_is_reported(name: str, tamper: Any, tmp_path: Path) 
     assert finding.details[0].startswith(f"line {line + 1}, step {step + 1}: ")
 
 
-def test_a_difference_is_told_with_what_the_members_brought_and_both_answers(tmp_path: Path) -> None:
+def test_a_difference_is_told_with_what_the_members_brought_and_both_answers(
+    tmp_path: Path,
+) -> None:
     step = {
-        "topics": {"t": 4}, "replica_racks": {"t": [["a"], ["b"], ["a"], ["b"]]},
+        "topics": {"t": 4},
+        "replica_racks": {"t": [["a"], ["b"], ["a"], ["b"]]},
         "members": [
-            {"id": "A", "instance": "i1", "rack": "a", "topics": ["t"], "owned": ["t-0", "t-1"], "owned_generation": 2, "user_generation": 1},
+            {
+                "id": "A",
+                "instance": "i1",
+                "rack": "a",
+                "topics": ["t"],
+                "owned": ["t-0", "t-1"],
+                "owned_generation": 2,
+                "user_generation": 1,
+            },
             {"id": "B", "topics": [], "owned": [], "owned_generation": -1},
         ],
         "assignment": {"A": ["t-0", "t-1", "t-2", "t-3"], "B": ["odd"]},
@@ -170,8 +246,10 @@ def test_only_the_first_differences_are_told_but_all_are_counted(tmp_path: Path)
         add_a_stranger(chain["steps"][0])
     finding = verify(written(tmp_path / "many.jsonl", *lines), differences=2)
     assert len(finding.document["different"]) == 12
-    assert [d for d in finding.details if d.startswith("line")] == ["line 1, step 1: " + finding.details[0].partition(": ")[2],
-                                                                   *[d for d in finding.details if d.startswith("line 2, ")]]
+    assert [d for d in finding.details if d.startswith("line")] == [
+        "line 1, step 1: " + finding.details[0].partition(": ")[2],
+        *[d for d in finding.details if d.startswith("line 2, ")],
+    ]
     assert finding.details[-1] == "… and 10 more"
 
 
@@ -180,7 +258,10 @@ def test_in_large_groups_only_members_that_differ_are_told(tmp_path: Path) -> No
     lose(chain["steps"][0])
     finding = verify(written(tmp_path / "large.jsonl", chain))
     assert len(finding.details) == 5
-    assert finding.details[-1] == f"  … and {len(chain['steps'][0]['members']) - 1} members to which both give the same"
+    assert (
+        finding.details[-1]
+        == f"  … and {len(chain['steps'][0]['members']) - 1} members to which both give the same"
+    )
 
 
 def test_the_command_ends_with_0_1_or_2(tmp_path: Path) -> None:
@@ -190,29 +271,55 @@ def test_the_command_ends_with_0_1_or_2(tmp_path: Path) -> None:
     bad = str(written(tmp_path / "bad.jsonl", *lines))
     runs = {
         args: CliRunner().invoke(command, list(args), standalone_mode=False).return_value
-        for args in ((good,), (good, bad), (bad, "--json"), (good, bad, str(tmp_path / "none.jsonl")))
+        for args in (
+            (good,),
+            (good, bad),
+            (bad, "--json"),
+            (good, bad, str(tmp_path / "none.jsonl")),
+        )
     }
     assert list(runs.values()) == [0, 1, 1, 2]
-    document = json.loads(CliRunner().invoke(command, [bad, "--json"], standalone_mode=False).output)
+    document = json.loads(
+        CliRunner().invoke(command, [bad, "--json"], standalone_mode=False).output
+    )
     assert list(document) == ["file", "kind", "cases", "identical", "different"]
-    assert document["different"][0]["kafka"]["stranger"] == [] and "stranger" not in document["different"][0]["ours"]
+    assert (
+        document["different"][0]["kafka"]["stranger"] == []
+        and "stranger" not in document["different"][0]["ours"]
+    )
 
 
-@pytest.mark.parametrize(("text", "why"), [
-    ('{"assignor":"range","steps":[]}', "no step"),
-    ('{"assignor":"best","steps":[{}]}', "no assignor 'best'"),
-    ('{"assignor":["range"],"steps":[{}]}', "no assignor"),
-    ('{"assignor":"range","steps":[{"topics":{"t":1},"members":[]}]}', "KeyError: 'error'"),
-    ('{"assignor":"range","steps":[{"topics":{"t":1},"members":[{"id":"a"}],"assignment":{}}]}', "line|step 1"),
-    ('{"assignor":"range","steps":[7]}', "list of steps"),
-    ('{"assignor":"range","steps":{}}', "list of steps"),
-    ('{"assignor":"range"', "not a chain"),
-    ('{"assignor":"server-uniform","steps":[{"topics":{"t":{"id":"x","partitions":1}},"members":[],"assignment":{}}]}', "step 1 is not one"),
-    ('{"assignor":"server-uniform","steps":[{"topics":{"t":{"id":"WEAKDUWU5x1CdwFLqD0rmA","partitions":1}},"members":'
-     '[{"id":"a","topics":["t"],"target":["t-5"]}],"assignment":{}}]}', "step 1 is not one"),
-])
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('{"assignor":"range","steps":[]}', "no step"),
+        ('{"assignor":"best","steps":[{}]}', "no assignor 'best'"),
+        ('{"assignor":["range"],"steps":[{}]}', "no assignor"),
+        ('{"assignor":"range","steps":[{"topics":{"t":1},"members":[]}]}', "KeyError: 'error'"),
+        (
+            '{"assignor":"range","steps":[{"topics":{"t":1},"members":[{"id":"a"}],"assignment":{}}]}',
+            "line|step 1",
+        ),
+        ('{"assignor":"range","steps":[7]}', "list of steps"),
+        ('{"assignor":"range","steps":{}}', "list of steps"),
+        ('{"assignor":"range"', "not a chain"),
+        (
+            '{"assignor":"server-uniform","steps":[{"topics":{"t":{"id":"x","partitions":1}},"members":[],"assignment":{}}]}',
+            "step 1 is not one",
+        ),
+        (
+            '{"assignor":"server-uniform","steps":[{"topics":{"t":{"id":"WEAKDUWU5x1CdwFLqD0rmA","partitions":1}},"members":'
+            '[{"id":"a","topics":["t"],"target":["t-5"]}],"assignment":{}}]}',
+            "step 1 is not one",
+        ),
+    ],
+)
 def test_a_broken_file_is_named_with_its_line(text: str, why: str, tmp_path: Path) -> None:
-    path = written(tmp_path / "broken.jsonl", *chains("range")[:1], text) if "no step" not in why else written(tmp_path / "broken.jsonl", text)
+    path = (
+        written(tmp_path / "broken.jsonl", *chains("range")[:1], text)
+        if "no step" not in why
+        else written(tmp_path / "broken.jsonl", text)
+    )
     with pytest.raises(InputError, match=why) as refused:
         verify(path)
     assert str(path) in str(refused.value) and (":2:" in str(refused.value) or "no step" in why)

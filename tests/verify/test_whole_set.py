@@ -1,7 +1,9 @@
-"""Twelve scripts recorded one after the other on a quiet machine, after the rules were written, and none of them left out.
+"""Twelve scripts recorded one after the other on a quiet machine, after the rules were written, and
+none of them left out.
 
-Handlers of 3 to 10 ms a record, Kafka's own timeouts, manual commits, costly callbacks, a kill, a freeze and a hang. Nothing was tuned to
-them, and nothing was chosen for them: what the replays agree with here is what may be expected of a recording that nobody has seen.
+Handlers of 3 to 10 ms a record, Kafka's own timeouts, manual commits, costly callbacks, a kill,
+a freeze and a hang. Nothing was tuned to them, and nothing was chosen for them: what the replays
+agree with here is what may be expected of a recording that nobody has seen.
 """
 
 from __future__ import annotations

@@ -14,21 +14,35 @@ from rebalsim.lint.rules.heavy_batch import LIMIT_US
 RULE = Rule(
     id="auto-commit-long-batches",
     title="Auto-commit waits for batches that take longer than its interval",
-    what="Commits are automatic and a full batch takes longer than auto.commit.interval.ms. (Batches of more than 10 s are heavy-batch's, "
-         "which says this too.)",
-    why="Auto-commit runs inside poll() only: between two polls nothing is committed, whatever auto.commit.interval.ms says. When a member "
-        "dies or is expelled in the middle of a batch, all of the batch that it had handled is delivered again to the next owner.",
-    fix="Lower max.poll.records so that a batch is shorter than auto.commit.interval.ms, or commit each batch yourself (commit: "
-        "sync-batch) and make the handler idempotent: at least once means that it will happen.",
-    example="enable.auto.commit: true\nauto.commit.interval.ms: 5s\nmax.poll.records: 500          # × 15 ms = 7.5 s without any commit",
+    what="Commits are automatic and a full batch takes longer than auto.commit.interval.ms. "
+    "(Batches of more than 10 s are heavy-batch's, "
+    "which says this too.)",
+    why="Auto-commit runs inside poll() only: between two polls nothing is committed, whatever "
+    "auto.commit.interval.ms says. When a member "
+    "dies or is expelled in the middle of a batch, all of the batch that it had handled is "
+    "delivered again to the next owner.",
+    fix="Lower max.poll.records so that a batch is shorter than auto.commit.interval.ms, or "
+    "commit each batch yourself (commit: "
+    "sync-batch) and make the handler idempotent: at least once means that it will happen.",
+    example="enable.auto.commit: true\nauto.commit.interval.ms: 5s\nmax.poll.records: 500        "
+    "  # "
+    "× 15 ms = 7.5 s without any commit",
     source="ConsumerCoordinator.maybeAutoCommitOffsetsAsync, called from ConsumerCoordinator.poll.",
 )
 
 
 def find(scenario: Scenario) -> Iterator[Finding]:
-    consumers = [c for c in everyone(scenario) if c.config.enable_auto_commit and c.handler.commit == "auto"]
+    consumers = [
+        c for c in everyone(scenario) if c.config.enable_auto_commit and c.handler.commit == "auto"
+    ]
     for (handler, interval, *_), who in alike(
-        consumers, lambda c: (c.handler, c.config.auto_commit_interval_us, c.config.max_poll_records, work_of(c))
+        consumers,
+        lambda c: (
+            c.handler,
+            c.config.auto_commit_interval_us,
+            c.config.max_poll_records,
+            work_of(c),
+        ),
     ):
         records = full_batch(scenario, who[0])
         usual = usual_batch_us(scenario, handler, records)
@@ -36,8 +50,10 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             continue
         fewer = max(1, int(records * interval / 2 / usual))
         yield Finding(
-            f"auto-commit comes only between batches, and a full batch of {say_names(who)} ({records} records) takes about {say(usual)}, "
-            f"longer than auto.commit.interval.ms {say(interval)}: a crash delivers up to {records} handled records again — write "
+            f"auto-commit comes only between batches, and a full batch of {say_names(who)} "
+            f"({records} records) takes about {say(usual)}, "
+            f"longer than auto.commit.interval.ms {say(interval)}: a crash delivers up to "
+            f"{records} handled records again — write "
             f"max.poll.records: {fewer}, or commit: sync-batch",
             Place("consumer", who[0].name, "max.poll.records|per_record|handler"),
         )

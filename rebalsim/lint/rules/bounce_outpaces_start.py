@@ -1,4 +1,6 @@
-"""A rolling bounce that goes on before the restarted member is back: more are away than one thinks."""
+"""A rolling bounce that goes on before the restarted member is back: more are away than one
+thinks.
+"""
 
 from __future__ import annotations
 
@@ -7,28 +9,47 @@ from collections.abc import Iterator
 from rebalsim.domain.instants import SECOND
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import RollingBounce
-from rebalsim.lint.facts import heartbeat_us, is_static, mean_start_us, named, place_of, round_up, say, say_setting
+from rebalsim.lint.facts import (
+    heartbeat_us,
+    is_static,
+    mean_start_us,
+    named,
+    place_of,
+    round_up,
+    say,
+    say_setting,
+)
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="bounce-outpaces-start",
     title="A rolling bounce goes on before the restarted member is back",
-    what="A bounce counts a restarted consumer as ready, and lets it settle, for less than it takes on average to start (for dynamic "
-         "members: plus a heartbeat interval, in which the others hear of it).",
-    why="The next member stops while the last one is not back. Then more are away at once than max_unavailable says, the group is taken "
-        "through overlapping rebalances (each waits for members that are just leaving or joining), and the last members carry everybody's "
-        "partitions.",
-    fix="Make readiness mean it: ready_when: assigned, or ready_after above the start time; add a settle time of a few heartbeats.",
-    example="life: {start: 20s}\nrolling_bounce: {ready_after: 5s}    # → 25s, or ready_when: assigned",
-    source="A Kubernetes readiness probe that does not look at the consumer; the group itself does not limit who is away.",
+    what="A bounce counts a restarted consumer as ready, and lets it settle, for less than it "
+    "takes on average to start (for dynamic "
+    "members: plus a heartbeat interval, in which the others hear of it).",
+    why="The next member stops while the last one is not back. Then more are away at once than "
+    "max_unavailable says, the group is taken "
+    "through overlapping rebalances (each waits for members that are just leaving or joining), "
+    "and the last members carry everybody's "
+    "partitions.",
+    fix="Make readiness mean it: ready_when: assigned, or ready_after above the start time; add "
+    "a settle time of a few heartbeats.",
+    example="life: {start: 20s}\nrolling_bounce: {ready_after: 5s}    # → 25s, or ready_when: "
+    "assigned",
+    source="A Kubernetes readiness probe that does not look at the consumer; the group itself does "
+    "not limit who is away.",
 )
 
 
 def find(scenario: Scenario) -> Iterator[Finding]:
     for action in scenario.script:
         deed = action.deed
-        if not isinstance(deed, RollingBounce) or deed.ready_when_assigned or len(deed.consumers) <= max(1, deed.max_unavailable):
+        if (
+            not isinstance(deed, RollingBounce)
+            or deed.ready_when_assigned
+            or len(deed.consumers) <= max(1, deed.max_unavailable)
+        ):
             continue
         members = named(scenario, deed.consumers)
         if not members:
@@ -38,11 +59,20 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         beat = max((heartbeat_us(scenario, c) for c in dynamic), default=0)
         waited = deed.ready_after_us + deed.settle_us
         if waited < start + beat and (start or beat):
-            why = " and ".join(filter(None, (
-                f"its start takes {say(start)}" if start else "", f"the others hear of it up to {say(beat)} later" if beat else "")))
+            why = " and ".join(
+                filter(
+                    None,
+                    (
+                        f"its start takes {say(start)}" if start else "",
+                        f"the others hear of it up to {say(beat)} later" if beat else "",
+                    ),
+                )
+            )
             yield Finding(
-                f"the bounce goes on {say(waited) if waited else 'at once'} after a consumer was started, but {why}: more than {max(1, deed.max_unavailable)} "
-                f"{'is' if max(1, deed.max_unavailable) == 1 else 'are'} away at once, and rebalances overlap — write ready_when: assigned, or "
+                f"the bounce goes on {say(waited) if waited else 'at once'} after a consumer was "
+                f"started, but {why}: more than {max(1, deed.max_unavailable)} "
+                f"{'is' if max(1, deed.max_unavailable) == 1 else 'are'} away at once, and "
+                "rebalances overlap — write ready_when: assigned, or "
                 f"ready_after: {say_setting(round_up(start + beat, SECOND))}",
                 place_of(action),
             )

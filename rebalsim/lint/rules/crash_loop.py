@@ -6,20 +6,35 @@ from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Action
-from rebalsim.lint.facts import crashes_with_return, place_of, say, say_names, session_us, strangers, verb
+from rebalsim.lint.facts import (
+    crashes_with_return,
+    place_of,
+    say,
+    say_names,
+    session_us,
+    strangers,
+    verb,
+)
 from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="crash-loop",
     title="A pod crashes again before its last ghost is gone",
-    what="Dynamic members of a classic group crash repeatedly, three times or more (or at random), at intervals shorter than their session.",
-    why="Each life of a dynamic member that is killed stays in the group for a session. When the next crash comes sooner, there always is "
-        "a ghost that the barrier waits for, and the group hardly ever gets out of PreparingRebalance: one broken pod stops everybody.",
-    fix="Give the members a group.instance.id, so that a restart takes its own place again; shorten session.timeout.ms below the time "
-        "between crashes; and let the supervisor back off (Kubernetes' CrashLoopBackOff grows to 5 minutes).",
-    example="crash: {member: 1, restart_after: 2s}, every: 20s\nsession.timeout.ms: 45s          # two or three ghosts at any time",
-    source="GroupMetadataManager.expireClassicGroupMemberHeartbeat; ClassicGroup.hasAllMembersJoined.",
+    what="Dynamic members of a classic group crash repeatedly, three times or more (or at "
+    "random), at intervals shorter than their session.",
+    why="Each life of a dynamic member that is killed stays in the group for a session. When the "
+    "next crash comes sooner, there always is "
+    "a ghost that the barrier waits for, and the group hardly ever gets out of "
+    "PreparingRebalance: one broken pod stops everybody.",
+    fix="Give the members a group.instance.id, so that a restart takes its own place again; "
+    "shorten session.timeout.ms below the time "
+    "between crashes; and let the supervisor back off (Kubernetes' CrashLoopBackOff grows to 5 "
+    "minutes).",
+    example="crash: {member: 1, restart_after: 2s}, every: 20s\nsession.timeout.ms: 45s          # "
+    "two or three ghosts at any time",
+    source="GroupMetadataManager.expireClassicGroupMemberHeartbeat; "
+    "ClassicGroup.hasAllMembersJoined.",
 )
 
 
@@ -30,12 +45,18 @@ def is_loop(action: Action, session: int) -> bool:
 
 def find(scenario: Scenario) -> Iterator[Finding]:
     for action, _, dynamic in crashes_with_return(scenario):
-        if dynamic and action.every_us is not None and is_loop(action, max(session_us(scenario, c) for c in dynamic)):
+        if (
+            dynamic
+            and action.every_us is not None
+            and is_loop(action, max(session_us(scenario, c) for c in dynamic))
+        ):
             session = max(session_us(scenario, c) for c in dynamic)
             yield Finding(
-                f"{say_names(dynamic)} {verb(dynamic, 'crashes', 'crash')} every {say(action.every_us)}, sooner than the session of "
+                f"{say_names(dynamic)} {verb(dynamic, 'crashes', 'crash')} every "
+                f"{say(action.every_us)}, sooner than the session of "
                 f"{say(session)} runs out: about "
-                f"{-(-session // action.every_us)} ghosts are in the group at any time, and each rebalance waits for them — write a "
+                f"{-(-session // action.every_us)} ghosts are in the group at any time, and each "
+                "rebalance waits for them — write a "
                 "group.instance.id, or shorten session.timeout.ms",
                 place_of(action),
             )
@@ -46,11 +67,13 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         if not dynamic:
             continue
         session = max(session_us(scenario, c) for c in dynamic)
-        between = fault.mean_between_us / len(fault.consumers)      # each target has crashes of its own
+        between = fault.mean_between_us / len(fault.consumers)  # each target has crashes of its own
         if between < session:
             yield Finding(
-                f"random crashes come every {say(between)} on average over {say_names(dynamic)}, sooner than the session of {say(session)} runs "
-                "out: there nearly always is a ghost that rebalances wait for — write a group.instance.id, or shorten "
+                f"random crashes come every {say(between)} on average over {say_names(dynamic)}, "
+                f"sooner than the session of {say(session)} runs "
+                "out: there nearly always is a ghost that rebalances wait for — write a "
+                "group.instance.id, or shorten "
                 "session.timeout.ms",
                 Place("story", key="random_faults"),
             )

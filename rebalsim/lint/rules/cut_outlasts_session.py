@@ -8,7 +8,19 @@ from rebalsim.domain.draws import Draw
 from rebalsim.domain.instants import SECOND
 from rebalsim.domain.scenario import Consumer, Scenario
 from rebalsim.domain.script import Cut
-from rebalsim.lint.facts import alike, heartbeat_us, is_classic, named, place_of, round_up, say, say_names, say_setting, session_key, session_us
+from rebalsim.lint.facts import (
+    alike,
+    heartbeat_us,
+    is_classic,
+    named,
+    place_of,
+    round_up,
+    say,
+    say_names,
+    say_setting,
+    session_key,
+    session_us,
+)
 from rebalsim.lint.figures import high
 from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Rule
@@ -16,14 +28,18 @@ from rebalsim.lint.rule import Rule
 RULE = Rule(
     id="cut-outlasts-session",
     title="A network cut outlasts the session",
-    what="The network between a consumer and its coordinator is cut, told in the script or at random, for longer at worst than the session "
-         "less one heartbeat interval.",
-    why="The coordinator expels the member. The Java client does not know: its own session timer only makes it look for the coordinator "
-        "again, and it keeps its partitions. If it still reaches the other brokers it goes on reading records that the new owner reads too, "
-        "until it hears UNKNOWN_MEMBER_ID; its commits are all refused.",
+    what="The network between a consumer and its coordinator is cut, told in the script or at "
+    "random, for longer at worst than the session "
+    "less one heartbeat interval.",
+    why="The coordinator expels the member. The Java client does not know: its own session timer "
+    "only makes it look for the coordinator "
+    "again, and it keeps its partitions. If it still reaches the other brokers it goes on "
+    "reading records that the new owner reads too, "
+    "until it hears UNKNOWN_MEMBER_ID; its commits are all refused.",
     fix="Make session.timeout.ms longer than the cuts you expect, and the handler idempotent.",
     example="cut: {member: 1, for: 60s}\nsession.timeout.ms: 45s          # 15 s with two owners",
-    source="AbstractCoordinator.HeartbeatThread (session expiry marks the coordinator unknown); ConsumerCoordinator.onPartitionsLost.",
+    source="AbstractCoordinator.HeartbeatThread (session expiry marks the coordinator unknown); "
+    "ConsumerCoordinator.onPartitionsLost.",
 )
 
 
@@ -31,21 +47,43 @@ def find(scenario: Scenario) -> Iterator[Finding]:
     for action in scenario.script:
         deed = action.deed
         if isinstance(deed, Cut):
-            yield from _cuts(scenario, named(scenario, deed.consumers), deed.for_, deed.from_all_brokers, place_of(action))
+            yield from _cuts(
+                scenario,
+                named(scenario, deed.consumers),
+                deed.for_,
+                deed.from_all_brokers,
+                place_of(action),
+            )
     for fault in scenario.random_faults:
         if fault.kind == "cut":
-            yield from _cuts(scenario, named(scenario, fault.consumers), fault.for_, True, Place("story", key="random_faults"))
+            yield from _cuts(
+                scenario,
+                named(scenario, fault.consumers),
+                fault.for_,
+                True,
+                Place("story", key="random_faults"),
+            )
 
 
-def _cuts(scenario: Scenario, cut: list[Consumer], for_: Draw, from_all: bool, place: Place) -> Iterator[Finding]:
+def _cuts(
+    scenario: Scenario, cut: list[Consumer], for_: Draw, from_all: bool, place: Place
+) -> Iterator[Finding]:
     lasts = high(for_)
-    for (session, beat, _), who in alike(cut, lambda c: (session_us(scenario, c), heartbeat_us(scenario, c), is_classic(c))):
+    for (session, beat, _), who in alike(
+        cut, lambda c: (session_us(scenario, c), heartbeat_us(scenario, c), is_classic(c))
+    ):
         if lasts <= session - beat:
             continue
         over = max(0.0, lasts - session + beat)
-        outcome = "its partitions move, and it rejoins after the cut" if from_all else f"it may read on beside the new owners for up to {say(over)}"
+        outcome = (
+            "its partitions move, and it rejoins after the cut"
+            if from_all
+            else f"it may read on beside the new owners for up to {say(over)}"
+        )
         yield Finding(
-            f"{say_names(who)} cannot reach {'any broker' if from_all else 'the coordinator'} for up to {say(lasts)}, and the session is "
-            f"{say(session)}: expelled, {outcome} — write {session_key(who[0])}: {say_setting(round_up(1.1 * lasts + beat, 5 * SECOND))}",
+            f"{say_names(who)} cannot reach {'any broker' if from_all else 'the coordinator'} "
+            f"for up to {say(lasts)}, and the session is "
+            f"{say(session)}: expelled, {outcome} — write {session_key(who[0])}: "
+            f"{say_setting(round_up(1.1 * lasts + beat, 5 * SECOND))}",
             place,
         )

@@ -13,14 +13,19 @@ from rebalsim.lint.rule import Rule
 RULE = Rule(
     id="default-list-runs-eager",
     title="A list with cooperative-sticky and an eager assignor runs eager",
-    what="partition.assignment.strategy names cooperative-sticky together with an assignor that is eager only (as Kafka's default list, "
-         "[range, cooperative-sticky], does), and the script does not go on to cooperative-sticky alone. In the variant `eager`, which is "
-         "there to show it, only where the file itself gives the list.",
-    why="A client takes part in the highest protocol that all of its assignors support. One eager assignor in the list makes it eager: "
-        "all partitions of all members stop at each rebalance, although cooperative-sticky is configured. The list exists as a step of a "
-        "migration, and many stay on it without knowing.",
-    fix="Write cooperative-sticky alone. On a running group that uses the default list one rolling bounce does it; from range alone it "
-        "takes two (first the list, then cooperative-sticky alone).",
+    what="partition.assignment.strategy names cooperative-sticky together with an assignor that "
+    "is eager only (as Kafka's default list, "
+    "[range, cooperative-sticky], does), and the script does not go on to cooperative-sticky "
+    "alone. In the variant `eager`, which is "
+    "there to show it, only where the file itself gives the list.",
+    why="A client takes part in the highest protocol that all of its assignors support. One "
+    "eager assignor in the list makes it eager: "
+    "all partitions of all members stop at each rebalance, although cooperative-sticky is "
+    "configured. The list exists as a step of a "
+    "migration, and many stay on it without knowing.",
+    fix="Write cooperative-sticky alone. On a running group that uses the default list one "
+    "rolling bounce does it; from range alone it "
+    "takes two (first the list, then cooperative-sticky alone).",
     example="partition.assignment.strategy: [range, cooperative-sticky]\n# → [cooperative-sticky]",
     source="ConsumerCoordinator's constructor (highest protocol common to all assignors); KIP-429.",
 )
@@ -29,19 +34,26 @@ RULE = Rule(
 def find(scenario: Scenario) -> Iterator[Finding]:
     migrating = {
         consumer.name: True
-        for action in scenario.script if isinstance(action.deed, RollingBounce)
+        for action in scenario.script
+        if isinstance(action.deed, RollingBounce)
         for consumer in action.deed.deploy.consumers
-        if consumer.config.partition_assignment_strategy == (COOPERATIVE,) or not is_classic(consumer)
+        if consumer.config.partition_assignment_strategy == (COOPERATIVE,)
+        or not is_classic(consumer)
     }
     mixed = [
-        c for c in everyone(scenario)
-        if is_classic(c) and c.name not in migrating and COOPERATIVE in c.config.partition_assignment_strategy
+        c
+        for c in everyone(scenario)
+        if is_classic(c)
+        and c.name not in migrating
+        and COOPERATIVE in c.config.partition_assignment_strategy
         and any(name != COOPERATIVE for name in c.config.partition_assignment_strategy)
     ]
     for listed, who in alike(mixed, lambda c: c.config.partition_assignment_strategy):
         yield Finding(
-            f"partition.assignment.strategy [{', '.join(listed)}] runs eager, cooperative-sticky in it or not: each rebalance stops every "
-            f"partition of {say_names(who)} — write partition.assignment.strategy: [cooperative-sticky]",
+            f"partition.assignment.strategy [{', '.join(listed)}] runs eager, cooperative-sticky "
+            "in it or not: each rebalance stops every "
+            f"partition of {say_names(who)} — write partition.assignment.strategy: "
+            "[cooperative-sticky]",
             Place("consumer", who[0].name, "partition.assignment.strategy"),
             only_if_said=scenario.variant == "eager",
         )

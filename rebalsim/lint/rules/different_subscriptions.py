@@ -13,12 +13,15 @@ RULE = Rule(
     id="different-subscriptions",
     title="Members of one group read different topics",
     what="Members of one group start with different subscriptions.",
-    why="A group rebalances as a whole: a deploy of those that read one topic stops (eager) or disturbs (cooperative) those that read "
-        "another, although no partition could move between them. The sticky assignors use their general algorithm then, which is slower "
-        "and balances less well.",
+    why="A group rebalances as a whole: a deploy of those that read one topic stops (eager) or "
+    "disturbs (cooperative) those that read "
+    "another, although no partition could move between them. The sticky assignors use their "
+    "general algorithm then, which is slower "
+    "and balances less well.",
     fix="Give applications that read different topics a group of their own each.",
     example="a: topics: [orders]\nb: topics: [billing]               # one group → two",
-    source="AbstractStickyAssignor (constrained and general algorithm); one rebalance per group, whatever the topics.",
+    source="AbstractStickyAssignor (constrained and general algorithm); one rebalance per group, "
+    "whatever the topics.",
 )
 
 
@@ -29,9 +32,13 @@ def find(scenario: Scenario) -> Iterator[Finding]:
     for group in scenario.groups:
         kinds = list(alike(at_start(group), subscription))
         if len(kinds) > 1:
-            told = "; ".join(f"{say_names(who)}: {', '.join(topics) or pattern}" for (topics, pattern), who in kinds[:3])
+            told = "; ".join(
+                f"{say_names(who)}: {', '.join(topics) or pattern}"
+                for (topics, pattern), who in kinds[:3]
+            )
             yield Finding(
-                f"group {group.name} has {len(kinds)} different subscriptions ({told}{' …' if len(kinds) > 3 else ''}): whatever happens to "
+                f"group {group.name} has {len(kinds)} different subscriptions "
+                f"({told}{' …' if len(kinds) > 3 else ''}): whatever happens to "
                 "one of them rebalances the others too — give each a group of its own",
                 Place("group", group.name, "topics"),
             )

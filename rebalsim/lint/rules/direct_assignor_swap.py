@@ -13,10 +13,14 @@ from rebalsim.lint.rule import Rule
 RULE = Rule(
     id="direct-assignor-swap",
     title="A rolling deploy shares no assignor with the members still running",
-    what="A bounce brings consumers back with an assignor list that has nothing in common with the lists of members not yet restarted.",
-    why="The coordinator accepts a JoinGroup only if one of its assignors is supported by every member. The first restarted member gets "
-        "INCONSISTENT_GROUP_PROTOCOL, which ends its consumer; so does each of its restarts, until the last old member is gone.",
-    fix="Deploy in two bounces: first a list with both ([cooperative-sticky, range]), then the new one alone. Or stop the whole group.",
+    what="A bounce brings consumers back with an assignor list that has nothing in common with "
+    "the lists of members not yet restarted.",
+    why="The coordinator accepts a JoinGroup only if one of its assignors is supported by every "
+    "member. The first restarted member gets "
+    "INCONSISTENT_GROUP_PROTOCOL, which ends its consumer; so does each of its restarts, until "
+    "the last old member is gone.",
+    fix="Deploy in two bounces: first a list with both ([cooperative-sticky, range]), then the "
+    "new one alone. Or stop the whole group.",
     example=(
         "deploy: {partition.assignment.strategy: [cooperative-sticky]}\n"
         "# over members with [range]\n"
@@ -29,7 +33,9 @@ RULE = Rule(
 def find(scenario: Scenario) -> Iterator[Finding]:
     lists = {
         c.name: (c.group, c.config.partition_assignment_strategy)
-        for group in scenario.groups for c in group.consumers if is_classic(c)
+        for group in scenario.groups
+        for c in group.consumers
+        if is_classic(c)
     }
     everybody = {c.name: c for c in everyone(scenario)}
     for action in scenario.script:
@@ -43,21 +49,32 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                 continue
             seen[consumer.group, new] = True
             others = [
-                listed for name, (group, listed) in lists.items()
+                listed
+                for name, (group, listed) in lists.items()
                 if group == consumer.group and name != consumer.name and name in everybody
             ]
-            common = [name for name in (others[0] if others else ()) if all(name in listed for listed in others)]
+            common = [
+                name
+                for name in (others[0] if others else ())
+                if all(name in listed for listed in others)
+            ]
             if common and not any(name in common for name in new):
                 yield Finding(
-                    f"{consumer.name} comes back with partition.assignment.strategy [{', '.join(new)}], while the others still support only "
-                    f"[{', '.join(common)}]: its JoinGroup is refused (INCONSISTENT_GROUP_PROTOCOL) and its consumer dies — deploy "
-                    f"[{', '.join(dict.fromkeys((*new, *common)))}] first, then [{', '.join(new)}] in a second bounce",
+                    f"{consumer.name} comes back with partition.assignment.strategy "
+                    f"[{', '.join(new)}], while the others still support only "
+                    f"[{', '.join(common)}]: its JoinGroup is refused "
+                    "(INCONSISTENT_GROUP_PROTOCOL) and its consumer dies — deploy "
+                    f"[{', '.join(dict.fromkeys((*new, *common)))}] first, then "
+                    f"[{', '.join(new)}] in a second bounce",
                     place_of(action),
                 )
                 break
         for consumer in (*deed.deploy.consumers, *deed.surge_consumers):
             if is_classic(consumer):
-                lists[consumer.name] = (consumer.group, consumer.config.partition_assignment_strategy)
+                lists[consumer.name] = (
+                    consumer.group,
+                    consumer.config.partition_assignment_strategy,
+                )
             else:
                 lists.pop(consumer.name, None)
         if deed.surge_consumers:

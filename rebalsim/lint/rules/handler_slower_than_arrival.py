@@ -1,24 +1,36 @@
-"""The group's handlers together are slower than records arrive: it never catches up, whatever the rebalance costs."""
+"""The group's handlers together are slower than records arrive: it never catches up, whatever
+the rebalance costs.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Scenario
-from rebalsim.lint.facts import at_start, average_rate, partitions_of_group, peak_members, service_us
+from rebalsim.lint.facts import (
+    at_start,
+    average_rate,
+    partitions_of_group,
+    peak_members,
+    service_us,
+)
 from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="handler-slower-than-arrival",
     title="Records arrive faster than the group handles them",
-    what="All members together, each at full batches, handle fewer records a second than arrive on average over the story (members "
-         "beyond the number of partitions are not counted).",
-    why="A lag that grows without any rebalance is never made up: every pause adds to it for good, batches are always full, and each "
-        "rebalance waits for one of them.",
-    fix="Add members (and partitions, if there are no more partitions than members), make the handler quicker, or check the rate.",
+    what="All members together, each at full batches, handle fewer records a second than arrive "
+    "on average over the story (members "
+    "beyond the number of partitions are not counted).",
+    why="A lag that grows without any rebalance is never made up: every pause adds to it for "
+    "good, batches are always full, and each "
+    "rebalance waits for one of them.",
+    fix="Add members (and partitions, if there are no more partitions than members), make the "
+    "handler quicker, or check the rate.",
     example="topics: orders at 1200/s\nmembers: 3, handler 5 ms a record   # 600/s at best",
-    source="Arithmetic; one member handles its partitions' records one after another in its poll loop.",
+    source="Arithmetic; one member handles its partitions' records one after another in its poll "
+    "loop.",
 )
 
 
@@ -27,9 +39,15 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         members = at_start(group) or list(group.consumers)
         if not members:
             continue
-        topics = [t for t in scenario.topics if t.exists_from_start and any(c.subscribes_to(t.name) for c in members)]
+        topics = [
+            t
+            for t in scenario.topics
+            if t.exists_from_start and any(c.subscribes_to(t.name) for c in members)
+        ]
         arriving = sum(average_rate(scenario, t) for t in topics)
-        working = min(max(peak_members(scenario, group), len(members)), partitions_of_group(scenario, group))
+        working = min(
+            max(peak_members(scenario, group), len(members)), partitions_of_group(scenario, group)
+        )
         costs = [service_us(scenario, c) for c in members]
         if not arriving or not all(costs):
             continue
@@ -37,8 +55,11 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         capacity = each * working
         if capacity < arriving:
             yield Finding(
-                f"{arriving:,.0f} records/s arrive for group {group.name}, and its {working} working member{'s' if working > 1 else ''} handle "
-                f"{capacity:,.0f}/s at best ({each:,.0f} each): the lag grows by {arriving - capacity:,.0f} records every second, rebalance or "
-                f"not — use {int(arriving / each) + 1} members on at least as many partitions, or make the handler quicker",
+                f"{arriving:,.0f} records/s arrive for group {group.name}, and its {working} "
+                f"working member{'s' if working > 1 else ''} handle "
+                f"{capacity:,.0f}/s at best ({each:,.0f} each): the lag grows by "
+                f"{arriving - capacity:,.0f} records every second, rebalance or "
+                f"not — use {int(arriving / each) + 1} members on at least as many partitions, "
+                "or make the handler quicker",
                 Place("group", group.name, "handler|members"),
             )

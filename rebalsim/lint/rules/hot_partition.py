@@ -12,14 +12,14 @@ from rebalsim.lint.rule import Rule
 RULE = Rule(
     id="hot-partition",
     title="One partition gets more than one member can handle",
-    what="A partition's share of the topic's average rate is above what a member handles when it does nothing else.",
-    why="A partition belongs to one member at a time, so scaling out cannot help it; Kafka's assignors count partitions, not records, and "
-        "give its owner other partitions besides. Its lag grows for ever and every autoscaler that looks at lag scales for nothing.",
+    what="A partition's share of the topic's average rate is above what a member handles when it "
+    "does nothing else.",
+    why="A partition belongs to one member at a time, so scaling out cannot help it; Kafka's "
+    "assignors count partitions, not records, and "
+    "give its owner other partitions besides. Its lag grows for ever and every autoscaler that "
+    "looks at lag scales for nothing.",
     fix="Spread the keys (more partitions, a better key), or make the handler quicker.",
-    example=(
-        "skew: [8, 1, 1, 1]\n"
-        "# partition 0: 73 % of 1000/s; a 2 ms handler manages 500/s"
-    ),
+    example=("skew: [8, 1, 1, 1]\n# partition 0: 73 % of 1000/s; a 2 ms handler manages 500/s"),
     source="AbstractPartitionAssignor and its children balance by number of partitions only.",
 )
 
@@ -37,12 +37,18 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                 continue
             most = 1e6 / min(costs)
             rate = average_rate(scenario, topic)
-            hot = [(n, rate * w / total) for n, w in enumerate(topic.weights) if rate * w / total > most]
+            hot = [
+                (n, rate * w / total)
+                for n, w in enumerate(topic.weights)
+                if rate * w / total > most
+            ]
             if hot:
                 number, arriving = max(hot, key=lambda h: (h[1], -h[0]))
                 more = f" (and {len(hot) - 1} more)" if len(hot) > 1 else ""
                 yield Finding(
-                    f"{topic.name}-{number} gets {arriving:,.0f} records/s{more}, more than the {most:,.0f}/s that one member of {group.name} "
-                    "handles: more members do not help it — spread the keys, or make the handler quicker",
+                    f"{topic.name}-{number} gets {arriving:,.0f} records/s{more}, more than the "
+                    f"{most:,.0f}/s that one member of {group.name} "
+                    "handles: more members do not help it — spread the keys, or make the handler "
+                    "quicker",
                     Place("topic", topic.name, "skew"),
                 )

@@ -12,19 +12,25 @@ from rebalsim.lint.rule import Rule
 RULE = Rule(
     id="range-skew",
     title="Range gives the first members the remainder of every topic",
-    what="The group will run range over several topics, and one member gets at least two partitions more than another that reads the "
-         "same topics.",
-    why="RangeAssignor deals out each topic by itself: n partitions over k members, and the first n mod k members (static ids in order, "
-        "then member ids) get one more. The same members come first in every topic, so the remainders add up. Their owner has the longest "
-        "batches, the greatest lag, and takes the longest at every barrier.",
-    fix="Use cooperative-sticky (or roundrobin, or uniform under the consumer protocol), which balance over all topics; or make every "
-        "topic's partitions a multiple of the members. Keep range only where topics must be co-partitioned.",
+    what="The group will run range over several topics, and one member gets at least two "
+    "partitions more than another that reads the "
+    "same topics.",
+    why="RangeAssignor deals out each topic by itself: n partitions over k members, and the "
+    "first n mod k members (static ids in order, "
+    "then member ids) get one more. The same members come first in every topic, so the "
+    "remainders add up. Their owner has the longest "
+    "batches, the greatest lag, and takes the longest at every barrier.",
+    fix="Use cooperative-sticky (or roundrobin, or uniform under the consumer protocol), which "
+    "balance over all topics; or make every "
+    "topic's partitions a multiple of the members. Keep range only where topics must be "
+    "co-partitioned.",
     example=(
         "partition.assignment.strategy: [range]\n"
         "# 10 topics of 4 partitions, 3 members: one member gets 20 partitions,\n"
         "# the two others 10 each"
     ),
-    source="RangeAssignor.assignPartitions; AbstractPartitionAssignor.MemberInfo.compareTo for the order.",
+    source="RangeAssignor.assignPartitions; AbstractPartitionAssignor.MemberInfo.compareTo for the "
+    "order.",
 )
 
 
@@ -34,10 +40,13 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         if len(members) < 2 or selected_assignor(members) != "range":
             continue
         counts = _counts(scenario, group, members)
-        # only members with equal subscriptions can be compared: another's fewer partitions may be what it asked for
+        # only members with equal subscriptions can be compared: another's fewer partitions may be
+        # what it asked for
         alike: dict[tuple[str, ...], list[tuple[Consumer, int]]] = {}
         for member, count in zip(members, counts):
-            alike.setdefault(tuple(t.name for t in subscribed(scenario, member)), []).append((member, count))
+            alike.setdefault(tuple(t.name for t in subscribed(scenario, member)), []).append(
+                (member, count)
+            )
         for topics, shares in alike.items():
             numbers = [count for _, count in shares]
             most, least = max(numbers), min(numbers)
@@ -46,18 +55,33 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             rich = [m for m, count in shares if count == most]
             poor = sum(1 for count in numbers if count == least)
             sure = all(is_static(m) for m, _ in shares)
-            who = f"{', '.join(m.name for m in rich[:3])}{' …' if len(rich) > 3 else ''}" if sure else f"{len(rich)} of {len(shares)} members"
+            who = (
+                f"{', '.join(m.name for m in rich[:3])}{' …' if len(rich) > 3 else ''}"
+                if sure
+                else f"{len(rich)} of {len(shares)} members"
+            )
             fair = -(-sum(numbers) // len(numbers))
             yield Finding(
-                f"range deals out each of {len(topics)} topics by itself and gives {who} {most} partitions, {poor} other{'s' if poor > 1 else ''} "
-                f"{least} (evenly it would be {fair} at most) — write partition.assignment.strategy: [cooperative-sticky]",
+                f"range deals out each of {len(topics)} topics by itself and gives {who} {most} "
+                f"partitions, {poor} other{'s' if poor > 1 else ''} "
+                f"{least} (evenly it would be {fair} at most) — write "
+                "partition.assignment.strategy: [cooperative-sticky]",
                 Place("consumer", members[0].name, "partition.assignment.strategy"),
             )
 
 
 def _counts(scenario: Scenario, group: Group, members: list[Consumer]) -> list[int]:
-    """Partitions per member as range deals them, racks left aside. Dynamic members' order is that of their random ids: any will do."""
-    order = sorted(range(len(members)), key=lambda n: (0, members[n].config.group_instance_id or "", n) if is_static(members[n]) else (1, "", n))
+    """Partitions per member as range deals them, racks left aside. Dynamic members' order is
+    that of their random ids: any will do.
+    """
+    order = sorted(
+        range(len(members)),
+        key=lambda n: (
+            (0, members[n].config.group_instance_id or "", n)
+            if is_static(members[n])
+            else (1, "", n)
+        ),
+    )
     counts = [0] * len(members)
     for topic in scenario.topics:
         if not topic.exists_from_start:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Consumer, Cost, Scenario, State
-from rebalsim.lint.facts import alike, everyone, heartbeat_us, protocol_of, say, say_names, share_of, work_of
+from rebalsim.lint.facts import (
+    alike,
+    everyone,
+    heartbeat_us,
+    protocol_of,
+    say,
+    say_names,
+    share_of,
+    work_of,
+)
 from rebalsim.lint.figures import revoke_us
 from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Rule
@@ -13,18 +22,21 @@ from rebalsim.lint.rule import Rule
 RULE = Rule(
     id="slow-listener",
     title="The revoke callback is slower than a heartbeat",
-    what="onPartitionsRevoked, with the flush of state, takes longer at worst than heartbeat.interval.ms for a member's even share of "
-         "the partitions.",
-    why="The callback runs in the poll thread before the member joins (eager: for all of its partitions; cooperative: for those it gives "
-        "up, before the second round). Nobody gets partitions until the slowest has joined, so one slow callback is everybody's pause, "
-        "longer than it takes the members to hear of the rebalance. It counts against max.poll.interval.ms too.",
-    fix="Do less in the callback: flush in the background as you go, commit once and not per partition; or use cooperative-sticky, which "
-        "revokes only what moves.",
-    example=(
-        "listener: {on_revoked: 200ms + 500ms/partition}\n"
-        "# 20 partitions: 10.2 s for all"
-    ),
-    source="ConsumerCoordinator.onJoinPrepare (eager) and onJoinComplete (cooperative) call the listener before JoinGroup is sent.",
+    what="onPartitionsRevoked, with the flush of state, takes longer at worst than "
+    "heartbeat.interval.ms for a member's even share of "
+    "the partitions.",
+    why="The callback runs in the poll thread before the member joins (eager: for all of its "
+    "partitions; cooperative: for those it gives "
+    "up, before the second round). Nobody gets partitions until the slowest has joined, so one "
+    "slow callback is everybody's pause, "
+    "longer than it takes the members to hear of the rebalance. It counts against "
+    "max.poll.interval.ms too.",
+    fix="Do less in the callback: flush in the background as you go, commit once and not per "
+    "partition; or use cooperative-sticky, which "
+    "revokes only what moves.",
+    example=("listener: {on_revoked: 200ms + 500ms/partition}\n# 20 partitions: 10.2 s for all"),
+    source="ConsumerCoordinator.onJoinPrepare (eager) and onJoinComplete (cooperative) call the "
+    "listener before JoinGroup is sent.",
 )
 
 
@@ -43,7 +55,9 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             "consumer": "whoever gets them next waits for it when all of them move",
         }[protocol]
         yield Finding(
-            f"giving up {share} partition{'s' if share > 1 else ''} takes {say_names(who)} up to {say(takes)}, longer than a heartbeat interval "
-            f"({say(beat)}): {waiting} — do less in onPartitionsRevoked{', or use cooperative-sticky' if protocol == 'eager' else ''}",
+            f"giving up {share} partition{'s' if share > 1 else ''} takes {say_names(who)} up to "
+            f"{say(takes)}, longer than a heartbeat interval "
+            f"({say(beat)}): {waiting} — do less in "
+            f"onPartitionsRevoked{', or use cooperative-sticky' if protocol == 'eager' else ''}",
             Place("consumer", who[0].name, "on_revoked|flush|listener|state"),
         )

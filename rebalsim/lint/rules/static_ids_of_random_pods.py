@@ -1,4 +1,6 @@
-"""Static ids that a replaced pod does not take over: each restart leaves a ghost that owns partitions."""
+"""Static ids that a replaced pod does not take over: each restart leaves a ghost that owns
+partitions.
+"""
 
 from __future__ import annotations
 
@@ -13,17 +15,19 @@ from rebalsim.lint.rule import Rule
 RULE = Rule(
     id="static-ids-of-random-pods",
     title="Replaced static members leave ghosts",
-    what="A bounce replaces static members by consumers with other instance ids, as it is when group.instance.id is taken from a "
-         "Deployment's random pod names.",
-    why="A static member sends no LeaveGroup when it closes; it is expected back under the same id. A pod with a new id is a new member, "
-        "and the old id stays in the group until its session runs out: its partitions are read by nobody, and the rebalance that the new "
-        "pod triggers waits at the barrier for the ghost. Static membership then makes each deploy worse than dynamic members would.",
+    what="A bounce replaces static members by consumers with other instance ids, as it is when "
+    "group.instance.id is taken from a "
+    "Deployment's random pod names.",
+    why="A static member sends no LeaveGroup when it closes; it is expected back under the same "
+    "id. A pod with a new id is a new member, "
+    "and the old id stays in the group until its session runs out: its partitions are read by "
+    "nobody, and the rebalance that the new "
+    "pod triggers waits at the barrier for the ghost. Static membership then makes each deploy "
+    "worse than dynamic members would.",
     fix="Use a StatefulSet, whose pod names stay; or leave group.instance.id out in a Deployment.",
-    example=(
-        "group.instance.id: ${POD_NAME}\n"
-        "# orders-7d9f4-x2x9k: new with each rollout"
-    ),
-    source="ConsumerCoordinator / AbstractCoordinator.maybeLeaveGroup (dynamic members only); KIP-345.",
+    example=("group.instance.id: ${POD_NAME}\n# orders-7d9f4-x2x9k: new with each rollout"),
+    source="ConsumerCoordinator / AbstractCoordinator.maybeLeaveGroup (dynamic members only); "
+    "KIP-345.",
 )
 
 
@@ -40,13 +44,18 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         if deed.surge_consumers:
             ghosts = [c for c in replaced if c.config.group_instance_id not in new_ids]
         else:
-            ghosts = [c for c in replaced if c.name in back and c.config.group_instance_id not in new_ids]
+            ghosts = [
+                c for c in replaced if c.name in back and c.config.group_instance_id not in new_ids
+            ]
         if ghosts:
             session = max(session_us(scenario, c) for c in ghosts)
             barrier = " and holds the barrier" if is_classic(ghosts[0]) else ""
             yield Finding(
-                f"{len(ghosts)} static member{'s' if len(ghosts) > 1 else ''} come{'' if len(ghosts) > 1 else 's'} back under another "
-                f"group.instance.id: each old id (such as {ghosts[0].config.group_instance_id}) stays as a ghost that owns its partitions"
-                f"{barrier} for up to {say(session)} — use ids that outlive the pod (a StatefulSet), or no group.instance.id",
+                f"{len(ghosts)} static member{'s' if len(ghosts) > 1 else ''} "
+                f"come{'' if len(ghosts) > 1 else 's'} back under another "
+                f"group.instance.id: each old id (such as {ghosts[0].config.group_instance_id}) "
+                "stays as a ghost that owns its partitions"
+                f"{barrier} for up to {say(session)} — use ids that outlive the pod (a "
+                "StatefulSet), or no group.instance.id",
                 place_of(action),
             )

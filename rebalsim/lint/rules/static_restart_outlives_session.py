@@ -1,4 +1,6 @@
-"""Static members whose restart takes longer than their session: the promise of no rebalance is not kept."""
+"""Static members whose restart takes longer than their session: the promise of no rebalance is
+not kept.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,20 @@ from rebalsim.domain.draws import Draw
 from rebalsim.domain.instants import SECOND
 from rebalsim.domain.scenario import Consumer, Scenario
 from rebalsim.domain.script import Crash, RollingBounce
-from rebalsim.lint.facts import alike, heartbeat_us, is_static, named, place_of, restart_us, round_up, say, say_names, say_setting, session_key, session_us
+from rebalsim.lint.facts import (
+    alike,
+    heartbeat_us,
+    is_static,
+    named,
+    place_of,
+    restart_us,
+    round_up,
+    say,
+    say_names,
+    say_setting,
+    session_key,
+    session_us,
+)
 from rebalsim.lint.figures import high
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
@@ -16,15 +31,21 @@ from rebalsim.lint.rule import Rule
 RULE = Rule(
     id="static-restart-outlives-session",
     title="Static members come back after their session ran out",
-    what="A bounce, or a crash with restart, keeps a static member away (down time and start time at their likely worst, plus the age of "
-         "its last heartbeat) for longer than its session.",
-    why="The countdown runs from the last heartbeat, which is up to an interval older than the stop. When it ends first, the coordinator "
-        "removes the member and rebalances; its return is a second rebalance. That is the worst of both: the pause of a whole session, "
-        "and the disturbances of a dynamic member besides.",
-    fix="Make session.timeout.ms longer than the slowest restart (95th percentile or worse) plus a heartbeat; the broker allows up to "
-        "group.max.session.timeout.ms (30 minutes). Or make the restart quicker.",
-    example="session.timeout.ms: 10s\nlife: {start: 15s}\nrolling_bounce: {down: 2s}       # → session.timeout.ms: 25s",
-    source="GroupMetadataManager.expireClassicGroupMemberHeartbeat treats static members like dynamic ones; KIP-345.",
+    what="A bounce, or a crash with restart, keeps a static member away (down time and start time "
+    "at their likely worst, plus the age of "
+    "its last heartbeat) for longer than its session.",
+    why="The countdown runs from the last heartbeat, which is up to an interval older than the "
+    "stop. When it ends first, the coordinator "
+    "removes the member and rebalances; its return is a second rebalance. That is the worst of "
+    "both: the pause of a whole session, "
+    "and the disturbances of a dynamic member besides.",
+    fix="Make session.timeout.ms longer than the slowest restart (95th percentile or worse) plus "
+    "a heartbeat; the broker allows up to "
+    "group.max.session.timeout.ms (30 minutes). Or make the restart quicker.",
+    example="session.timeout.ms: 10s\nlife: {start: 15s}\nrolling_bounce: {down: 2s}       # → "
+    "session.timeout.ms: 25s",
+    source="GroupMetadataManager.expireClassicGroupMemberHeartbeat treats static members like "
+    "dynamic ones; KIP-345.",
 )
 
 
@@ -48,8 +69,10 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             if away + beat > session:
                 needed = round_up(1.25 * away + beat, 5 * SECOND)
                 yield Finding(
-                    f"{say_names(who)} may be away for {say(away)}, and the last heartbeat before is up to {say(beat)} old: more than the "
-                    f"session of {say(session)}, so the group rebalances without {'it' if len(who) == 1 else 'each'} and once more on its "
+                    f"{say_names(who)} may be away for {say(away)}, and the last heartbeat "
+                    f"before is up to {say(beat)} old: more than the "
+                    f"session of {say(session)}, so the group rebalances without "
+                    f"{'it' if len(who) == 1 else 'each'} and once more on its "
                     f"return — write {session_key(who[0])}: {say_setting(needed)}",
                     place_of(action),
                 )

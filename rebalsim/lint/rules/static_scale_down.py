@@ -6,18 +6,31 @@ from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Join, Leave, Scale
-from rebalsim.lint.facts import at_start, group_of, is_static, named, place_of, say, say_names, session_us, share_of
+from rebalsim.lint.facts import (
+    at_start,
+    group_of,
+    is_static,
+    named,
+    place_of,
+    say,
+    say_names,
+    session_us,
+    share_of,
+)
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="static-scale-down",
     title="Static members that leave for good are waited for",
-    what="The script lets static members leave, or scales a group of static members down, without the close option `leave`.",
-    why="close() of a static member sends no LeaveGroup, since it is expected back. Nobody reads its partitions until its session runs "
-        "out; only then does the group rebalance.",
-    fix="Close with the option `leave` (KafkaConsumer.close(CloseOptions), Kafka 4.1 and newer), or remove the member with "
-        "Admin.removeMembersFromConsumerGroup when you scale down.",
+    what="The script lets static members leave, or scales a group of static members down, without "
+    "the close option `leave`.",
+    why="close() of a static member sends no LeaveGroup, since it is expected back. Nobody reads "
+    "its partitions until its session runs "
+    "out; only then does the group rebalance.",
+    fix="Close with the option `leave` (KafkaConsumer.close(CloseOptions), Kafka 4.1 and newer), "
+    "or remove the member with "
+    "Admin.removeMembersFromConsumerGroup when you scale down.",
     example=(
         "leave: {member: orders-3}\n"
         "# session.timeout.ms: 60s: 60 s without a reader\n"
@@ -41,7 +54,7 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             now = counts.get(deed.group, 0)
             names = order.get(deed.group, [])
             if deed.to < now:
-                gone = names[-(now - deed.to):]
+                gone = names[-(now - deed.to) :]
                 order[deed.group] = names[: len(names) - len(gone)]
             else:
                 order[deed.group] = names + [c.name for c in deed.joiners[: deed.to - now]]
@@ -55,10 +68,16 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         static = [c for c in named(scenario, gone) if is_static(c)]
         if static:
             session = max(session_us(scenario, c) for c in static)
-            share = len(static) * share_of(scenario, static[0]) if group_of(scenario, static[0].group).consumers else 0
+            share = (
+                len(static) * share_of(scenario, static[0])
+                if group_of(scenario, static[0].group).consumers
+                else 0
+            )
             yield Finding(
-                f"{say_names(static)} {'is' if len(static) == 1 else 'are'} static and close{'s' if len(static) == 1 else ''} without "
-                f"LeaveGroup: about {share} partition{'s' if share != 1 else ''} without a reader for up to {say(session)}, until the session "
+                f"{say_names(static)} {'is' if len(static) == 1 else 'are'} static and "
+                f"close{'s' if len(static) == 1 else ''} without "
+                f"LeaveGroup: about {share} partition{'s' if share != 1 else ''} without a "
+                f"reader for up to {say(session)}, until the session "
                 "runs out — let them leave with option: leave",
                 place_of(action),
             )

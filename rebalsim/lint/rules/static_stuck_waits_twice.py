@@ -1,4 +1,6 @@
-"""A static member whose handler hangs past max.poll.interval.ms: nobody takes over until its session is out as well."""
+"""A static member whose handler hangs past max.poll.interval.ms: nobody takes over until its
+session is out as well.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,19 @@ from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Consumer, Scenario
 from rebalsim.domain.script import Hang
-from rebalsim.lint.facts import alike, is_static, named, place_of, say, say_names, session_key, session_us, share_of, verb, work_of
+from rebalsim.lint.facts import (
+    alike,
+    is_static,
+    named,
+    place_of,
+    say,
+    say_names,
+    session_key,
+    session_us,
+    share_of,
+    verb,
+    work_of,
+)
 from rebalsim.lint.figures import high
 from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Rule
@@ -14,32 +28,53 @@ from rebalsim.lint.rule import Rule
 RULE = Rule(
     id="static-stuck-waits-twice",
     title="A stuck static member is taken over only after its session, too",
-    what="A static member's handler hangs (in the script or at random) for longer than max.poll.interval.ms.",
-    why="A dynamic member leaves the group when its max.poll.interval.ms is over, and its partitions move. A static member only stops its "
-        "heartbeats: it is expected back under its id, so its partitions stay with it until its session has run out as well. Both timers are "
-        "paid, one after the other.",
-    fix="Keep both short: max.poll.interval.ms two or three times the worst batch, the session as long as a restart. Bound the handler's own "
-        "waits, so that it does not come to that.",
-    example="group.instance.id: \"{name}\"\nmax.poll.interval.ms: 5m\nsession.timeout.ms: 60s         # stuck: nobody takes over for 6 minutes",
-    source="AbstractCoordinator.maybeLeaveGroup (dynamic members only); under the consumer protocol it leaves with epoch −2, which keeps them.",
+    what="A static member's handler hangs (in the script or at random) for longer than "
+    "max.poll.interval.ms.",
+    why="A dynamic member leaves the group when its max.poll.interval.ms is over, and its "
+    "partitions move. A static member only stops its "
+    "heartbeats: it is expected back under its id, so its partitions stay with it until its "
+    "session has run out as well. Both timers are "
+    "paid, one after the other.",
+    fix="Keep both short: max.poll.interval.ms two or three times the worst batch, the session "
+    "as long as a restart. Bound the handler's own "
+    "waits, so that it does not come to that.",
+    example='group.instance.id: "{name}"\nmax.poll.interval.ms: 5m\nsession.timeout.ms: 60s       '
+    "  "
+    "# stuck: nobody takes over for 6 minutes",
+    source="AbstractCoordinator.maybeLeaveGroup (dynamic members only); under the consumer "
+    "protocol "
+    "it leaves with epoch −2, which keeps them.",
 )
 
 
 def find(scenario: Scenario) -> Iterator[Finding]:
-    hanging = [(a.deed.consumers, a.deed.for_, place_of(a)) for a in scenario.script if isinstance(a.deed, Hang)]
-    hanging += [(f.consumers, f.for_, Place("story", key="random_faults")) for f in scenario.random_faults if f.kind == "hang"]
+    hanging = [
+        (a.deed.consumers, a.deed.for_, place_of(a))
+        for a in scenario.script
+        if isinstance(a.deed, Hang)
+    ]
+    hanging += [
+        (f.consumers, f.for_, Place("story", key="random_faults"))
+        for f in scenario.random_faults
+        if f.kind == "hang"
+    ]
 
     def figures(c: Consumer) -> tuple[int, int, object]:
         return c.config.max_poll_interval_us, session_us(scenario, c), work_of(c)
 
     for names, for_, place in hanging:
-        for (limit, session, _), who in alike([c for c in named(scenario, names) if is_static(c)], figures):
+        for (limit, session, _), who in alike(
+            [c for c in named(scenario, names) if is_static(c)], figures
+        ):
             if high(for_) > limit:
                 share = share_of(scenario, who[0])
                 yield Finding(
-                    f"{say_names(who)} {verb(who, 'is', 'are')} static and may hang for {say(high(for_))}, past max.poll.interval.ms {say(limit)}: "
-                    f"{share} partition{'s' if share != 1 else ''} of each {'are' if share != 1 else 'is'} taken over only when the session of "
-                    f"{say(session)} is out as well, {say(min(high(for_), limit + session))} after it got stuck — shorten max.poll.interval.ms and "
+                    f"{say_names(who)} {verb(who, 'is', 'are')} static and may hang for "
+                    f"{say(high(for_))}, past max.poll.interval.ms {say(limit)}: "
+                    f"{share} partition{'s' if share != 1 else ''} of each "
+                    f"{'are' if share != 1 else 'is'} taken over only when the session of "
+                    f"{say(session)} is out as well, {say(min(high(for_), limit + session))} "
+                    "after it got stuck — shorten max.poll.interval.ms and "
                     f"{session_key(who[0])}",
                     place,
                 )

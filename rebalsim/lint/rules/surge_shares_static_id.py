@@ -1,4 +1,6 @@
-"""A surge pod with the id of the pod it replaces: two live members with one id, and one of them is fenced."""
+"""A surge pod with the id of the pod it replaces: two live members with one id, and one of them
+is fenced.
+"""
 
 from __future__ import annotations
 
@@ -13,17 +15,22 @@ from rebalsim.lint.rule import Rule
 RULE = Rule(
     id="surge-shares-static-id",
     title="A surge pod starts with an instance id that is still in use",
-    what="A bounce with surge starts consumers whose group.instance.id belongs to a consumer that has not stopped yet.",
-    why="Within a group an instance id has one owner. Under the classic protocol the newcomer takes it over and the old consumer, still at "
-        "work, gets FENCED_INSTANCE_ID and dies with what it has not committed. Under the consumer protocol it is the newcomer that is "
-        "refused (UNRELEASED_INSTANCE_ID) and dies.",
-    fix="Restart static members in place, without surge (a StatefulSet does); or give surge pods no group.instance.id.",
+    what="A bounce with surge starts consumers whose group.instance.id belongs to a consumer that "
+    "has not stopped yet.",
+    why="Within a group an instance id has one owner. Under the classic protocol the newcomer "
+    "takes it over and the old consumer, still at "
+    "work, gets FENCED_INSTANCE_ID and dies with what it has not committed. Under the consumer "
+    "protocol it is the newcomer that is "
+    "refused (UNRELEASED_INSTANCE_ID) and dies.",
+    fix="Restart static members in place, without surge (a StatefulSet does); or give surge pods "
+    "no group.instance.id.",
     example=(
-        "group.instance.id: \"orders-{n}\"\n"
+        'group.instance.id: "orders-{n}"\n'
         "rolling_bounce: {as: deployment, surge: 1}\n"
         "# new orders-0 beside old orders-0"
     ),
-    source="GroupMetadataManager (static join replaces the member; KIP-848: UnreleasedInstanceIdException); KIP-345.",
+    source="GroupMetadataManager (static join replaces the member; KIP-848: "
+    "UnreleasedInstanceIdException); KIP-345.",
 )
 
 
@@ -32,16 +39,24 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         deed = action.deed
         if not isinstance(deed, RollingBounce) or not deed.surge:
             continue
-        old = {c.config.group_instance_id: c for c in named(scenario, deed.consumers) if is_static(c)}
-        shared = [c for c in deed.surge_consumers if is_static(c) and c.config.group_instance_id in old]
+        old = {
+            c.config.group_instance_id: c for c in named(scenario, deed.consumers) if is_static(c)
+        }
+        shared = [
+            c for c in deed.surge_consumers if is_static(c) and c.config.group_instance_id in old
+        ]
         if shared:
             first = shared[0]
             outcome = (
-                f"the old {old[first.config.group_instance_id].name} is fenced (FENCED_INSTANCE_ID) while it works" if is_classic(first)
+                f"the old {old[first.config.group_instance_id].name} is fenced "
+                "(FENCED_INSTANCE_ID) while it works"
+                if is_classic(first)
                 else f"the new {first.name} is refused (UNRELEASED_INSTANCE_ID)"
             )
             yield Finding(
-                f"surge starts {len(shared)} consumer{'s' if len(shared) > 1 else ''} with an instance id still in use (such as "
-                f"{first.config.group_instance_id}): {outcome} — write surge: 0 for static members, or leave group.instance.id out",
+                f"surge starts {len(shared)} consumer{'s' if len(shared) > 1 else ''} with an "
+                "instance id still in use (such as "
+                f"{first.config.group_instance_id}): {outcome} — write surge: 0 for static "
+                "members, or leave group.instance.id out",
                 place_of(action),
             )

@@ -1,1 +1,3 @@
-"""The coordinator of a classic group, one rule a file; `rebalsim.protocol.classic_group` is its door."""
+"""The coordinator of a classic group, one rule a file; `rebalsim.protocol.classic_group` is its
+door.
+"""

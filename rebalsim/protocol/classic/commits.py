@@ -1,4 +1,6 @@
-"""OffsetCommit and OffsetFetch: who may store positions when, and that an accepted commit keeps the session alive."""
+"""OffsetCommit and OffsetFetch: who may store positions when, and that an accepted commit keeps
+the session alive.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +12,35 @@ from rebalsim.protocol.classic.group import ClassicGroup
 from rebalsim.protocol.classic.log import answer_for, append_offsets
 from rebalsim.protocol.effects import Effect, Note, Reply
 from rebalsim.protocol.errors_of_kafka import Error
-from rebalsim.protocol.messages import OffsetCommitRequest, OffsetCommitResponse, OffsetFetchRequest, OffsetFetchResponse
+from rebalsim.protocol.messages import (
+    OffsetCommitRequest,
+    OffsetCommitResponse,
+    OffsetFetchRequest,
+    OffsetFetchResponse,
+)
 from rebalsim.protocol.states import ClassicState
 
 STABLE, PREPARING = ClassicState.STABLE, ClassicState.PREPARING_REBALANCE
 
 
-def commit(group: ClassicGroup, number: int, request: OffsetCommitRequest, now_us: int, out: list[Effect]) -> None:
-    """OffsetMetadataManager.commitOffset: with the old generation too, as long as the barrier is open."""
+def commit(
+    group: ClassicGroup, number: int, request: OffsetCommitRequest, now_us: int, out: list[Effect]
+) -> None:
+    """OffsetMetadataManager.commitOffset: with the old generation too, as long as the barrier is
+    open.
+    """
     error = _error(group, request)
     if error is not Error.NONE:
         if error is Error.FENCED_INSTANCE_ID:
-            out.append(Note("Fenced", {"member_id": request.member_id, "api": "OffsetCommit", "error": error.name}))
+            out.append(
+                Note(
+                    "Fenced",
+                    {"member_id": request.member_id, "api": "OffsetCommit", "error": error.name},
+                )
+            )
         out.append(Reply(number, OffsetCommitResponse(error)))
         return
-    group.exists = True                       # positions of a group without members make it a group (a "simple" one)
+    group.exists = True  # positions of a group without members make it a group (a "simple" one)
     if (group.state is STABLE or group.state is PREPARING) and not request.is_transactional:
         member = group.members[request.member_id]
         group.arm(member, member.session_timeout_us, now_us, out)
@@ -35,7 +51,11 @@ def commit(group: ClassicGroup, number: int, request: OffsetCommitRequest, now_u
 def _error(group: ClassicGroup, request: OffsetCommitRequest) -> Error:
     """ClassicGroup.validateOffsetCommit, in its order."""
     if not group.exists and request.generation >= 0:
-        return Error.GROUP_ID_NOT_FOUND if request.version >= 9 and not request.is_transactional else Error.ILLEGAL_GENERATION
+        return (
+            Error.GROUP_ID_NOT_FOUND
+            if request.version >= 9 and not request.is_transactional
+            else Error.ILLEGAL_GENERATION
+        )
     if group.state is ClassicState.DEAD:
         return Error.COORDINATOR_NOT_AVAILABLE
     if request.generation < 0 and group.state is ClassicState.EMPTY:
@@ -53,9 +73,15 @@ def _error(group: ClassicGroup, request: OffsetCommitRequest) -> Error:
     return Error.NONE
 
 
-def fetch_offsets(group: ClassicGroup, number: int, request: OffsetFetchRequest, now_us: int, out: list[Effect]) -> None:
+def fetch_offsets(
+    group: ClassicGroup, number: int, request: OffsetFetchRequest, now_us: int, out: list[Effect]
+) -> None:
     """The positions as of the last commit, answered when that is in the log ("require stable")."""
-    found = {partition: group.offsets[partition] for partition in request.partitions if partition in group.offsets}
+    found = {
+        partition: group.offsets[partition]
+        for partition in request.partitions
+        if partition in group.offsets
+    }
     out.append(Reply(number, OffsetFetchResponse(Error.NONE, found), True))
 
 
@@ -69,14 +95,23 @@ class StoredOffsets:
     def finished(self, group: ClassicGroup, error: Error, now_us: int, out: list[Effect]) -> None:
         if error is Error.NONE:
             group.persisted_offsets.update(self.offsets)
-        elif error is not Error.REQUEST_TIMED_OUT:       # else it may yet be written
-            for partition in self.offsets:               # what was never written is not shown any more
+        elif error is not Error.REQUEST_TIMED_OUT:  # else it may yet be written
+            for partition in self.offsets:  # what was never written is not shown any more
                 if partition in group.persisted_offsets:
                     group.offsets[partition] = group.persisted_offsets[partition]
                 else:
                     group.offsets.pop(partition, None)
         is_size = error in _TOO_LARGE and group.rules.says_commit_is_too_large
-        out.append(Reply(self.request, OffsetCommitResponse(Error.INVALID_COMMIT_OFFSET_SIZE if is_size else answer_for(error))))
+        out.append(
+            Reply(
+                self.request,
+                OffsetCommitResponse(
+                    Error.INVALID_COMMIT_OFFSET_SIZE if is_size else answer_for(error)
+                ),
+            )
+        )
 
 
-_TOO_LARGE = frozenset((Error.MESSAGE_TOO_LARGE, Error.RECORD_LIST_TOO_LARGE, Error.INVALID_FETCH_SIZE))
+_TOO_LARGE = frozenset(
+    (Error.MESSAGE_TOO_LARGE, Error.RECORD_LIST_TOO_LARGE, Error.INVALID_FETCH_SIZE)
+)

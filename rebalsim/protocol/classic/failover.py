@@ -1,4 +1,6 @@
-"""A group changes its broker: what the old coordinator says on leaving, what the new one finds in the log, what is said in between."""
+"""A group changes its broker: what the old coordinator says on leaving, what the new one finds
+in the log, what is said in between.
+"""
 
 from __future__ import annotations
 
@@ -30,32 +32,55 @@ from rebalsim.protocol.states import ClassicState
 
 
 def unload(group: ClassicGroup, now_us: int) -> list[Effect]:
-    """The group's log partition moves away: unfinished writes fail, whoever waits is sent to the new coordinator.
+    """The group's log partition moves away: unfinished writes fail, whoever waits is sent to the
+    new coordinator.
 
-    Timers of ids that were replaced are not among those cancelled; where they fire at all, they find nobody.
+    Timers of ids that were replaced are not among those cancelled; where they fire at all, they
+    find nobody.
     """
-    timers = [group.join_timer, group.sync_timer, *group.pending.values(), *(member.timer for member in group.ordered())]
+    timers = [
+        group.join_timer,
+        group.sync_timer,
+        *group.pending.values(),
+        *(member.timer for member in group.ordered()),
+    ]
     failed: list[Effect] = []
     for number in list(group.writing):
         group.writing.pop(number)[1].finished(group, Error.NOT_COORDINATOR, now_us, failed)
-    out: list[Effect] = [effect for effect in failed if not isinstance(effect, Append | SetTimer | CancelTimer)]
+    out: list[Effect] = [
+        effect for effect in failed if not isinstance(effect, Append | SetTimer | CancelTimer)
+    ]
     before = group.state
     group.enter(ClassicState.DEAD)
     for member in group.ordered():
         group.refuse_waiting(member, Error.NOT_COORDINATOR, out)
     out += [CancelTimer(timer) for timer in timers]
     group.join_is_armed, group.sync_generation = False, -1
-    out.append(Note("GroupStateChanged", {
-        "before": before.value, "after": ClassicState.DEAD.value, "generation": group.generation, "trigger": "coordinator-moved",
-    }))
+    out.append(
+        Note(
+            "GroupStateChanged",
+            {
+                "before": before.value,
+                "after": ClassicState.DEAD.value,
+                "generation": group.generation,
+                "trigger": "coordinator-moved",
+            },
+        )
+    )
     return out
 
 
 def load(
-    group_id: str, rules: CoordinatorRules, new_member_id: Callable[[str], str], record: GroupRecord | None,
-    offsets: Mapping[Any, Any], now_us: int,
+    group_id: str,
+    rules: CoordinatorRules,
+    new_member_id: Callable[[str], str],
+    record: GroupRecord | None,
+    offsets: Mapping[Any, Any],
+    now_us: int,
 ) -> tuple[ClassicGroup, list[Effect]]:
-    """The group as its last record has it: Stable or Empty, every session in full, nothing of a rebalance that was under way."""
+    """The group as its last record has it: Stable or Empty, every session in full, nothing of a
+    rebalance that was under way.
+    """
     group = ClassicGroup(group_id, rules, new_member_id)
     group.offsets, group.persisted_offsets = dict(offsets), dict(offsets)
     group.exists = record is not None or bool(offsets)
@@ -63,31 +88,66 @@ def load(
     if record is None:
         return group, out
     group.persisted = record
-    group.generation, group.protocol_type, group.protocol = record.generation, record.protocol_type, record.protocol
+    group.generation, group.protocol_type, group.protocol = (
+        record.generation,
+        record.protocol_type,
+        record.protocol,
+    )
     group.leader_id = record.leader_id
     group.state = ClassicState.STABLE if record.members else ClassicState.EMPTY
     for m in record.members:
-        # Of what a member offered only the selected protocol is in the log, so a follower that offers more never "matches" again.
-        group.add(Member(
-            m.member_id, m.instance_id, m.client_id, m.session_timeout_us, m.rebalance_timeout_us, record.protocol_type or "",
-            ((record.protocol or "", m.metadata),), group.session_prefix + m.member_id, m.assignment,
-        ))
+        # Of what a member offered only the selected protocol is in the log, so a follower that
+        # offers more never "matches" again.
+        group.add(
+            Member(
+                m.member_id,
+                m.instance_id,
+                m.client_id,
+                m.session_timeout_us,
+                m.rebalance_timeout_us,
+                record.protocol_type or "",
+                ((record.protocol or "", m.metadata),),
+                group.session_prefix + m.member_id,
+                m.assignment,
+            )
+        )
         out.append(Note("MemberAdded", {"member_id": m.member_id, "how": "loaded"}))
-    out.append(Note("GroupStateChanged", {
-        "before": ClassicState.DEAD.value, "after": group.state.value, "generation": group.generation, "trigger": "coordinator-moved",
-    }))
+    out.append(
+        Note(
+            "GroupStateChanged",
+            {
+                "before": ClassicState.DEAD.value,
+                "after": group.state.value,
+                "generation": group.generation,
+                "trigger": "coordinator-moved",
+            },
+        )
+    )
     for member in group.ordered():
         group.arm(member, member.session_timeout_us, now_us, out)
     size = len(group.members)
     if size > rules.max_size:
-        prepare_rebalance(group, Trigger("regrouped", "", (
-            f"Freshly-loaded group {group_id} (size {size}) is over capacity {rules.max_size}. "
-            "Rebalancing in order to give a chance for consumers to commit offsets")), now_us, out)
+        prepare_rebalance(
+            group,
+            Trigger(
+                "regrouped",
+                "",
+                (
+                    f"Freshly-loaded group {group_id} (size {size}) is over capacity "
+                    f"{rules.max_size}. "
+                    "Rebalancing in order to give a chance for consumers to commit offsets"
+                ),
+            ),
+            now_us,
+            out,
+        )
     return group, out
 
 
 def refusal(request: ClassicRequest, error: Error) -> ClassicResponse:
-    """The answer of a broker that has nothing to do with the group: NOT_COORDINATOR, COORDINATOR_NOT_AVAILABLE, …"""
+    """The answer of a broker that has nothing to do with the group: NOT_COORDINATOR,
+    COORDINATOR_NOT_AVAILABLE, …
+    """
     if isinstance(request, HeartbeatRequest):
         return HeartbeatResponse(error)
     if isinstance(request, JoinGroupRequest):

@@ -1,7 +1,8 @@
-"""One classic group as its coordinator keeps it: members, ids handed out, who is waited for. No rule decides anything here.
+"""One classic group as its coordinator keeps it: members, ids handed out, who is waited for. No
+rule decides anything here.
 
-Kafka's ClassicGroup and ClassicGroupMember. `allJoined` is a comparison of counters, so a heartbeat or a join costs the same in a
-group of a thousand as in one of two.
+Kafka's ClassicGroup and ClassicGroupMember. `allJoined` is a comparison of counters, so a
+heartbeat or a join costs the same in a group of a thousand as in one of two.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ Protocols = tuple[tuple[str, Any], ...]
 
 @dataclass(slots=True, eq=False)
 class Member:
-    """The group's record of a consumer. `join` and `sync` are the numbers of the requests that wait for their answer."""
+    """The group's record of a consumer. `join` and `sync` are the numbers of the requests that
+    wait for their answer.
+    """
 
     member_id: str
     instance_id: str | None
@@ -35,33 +38,41 @@ class Member:
     timer: str
     assignment: Any = None
     join: int | None = None
-    displaced: tuple[int, ...] = ()   # joins that a later one took the place of: nobody answers them, but a write that fails
+    displaced: tuple[
+        int, ...
+    ] = ()  # joins that a later one took the place of: nobody answers them, but a write that fails
     sync: int | None = None
     is_new: bool = False
-    heard_us: int = -1                # when its session timer was last set
+    heard_us: int = -1  # when its session timer was last set
 
     def metadata(self, protocol: str | None) -> Any:
         """What it said for this assignor."""
         for name, metadata in self.protocols:
             if name == protocol:
                 return metadata
-        raise BugError(f"Member {self.member_id} has no metadata for the selected protocol {protocol}")
+        raise BugError(
+            f"Member {self.member_id} has no metadata for the selected protocol {protocol}"
+        )
 
 
 class Writing(Protocol):
     """What was to be done when a record is in the log, or could not be written."""
 
-    def finished(self, group: ClassicGroup, error: Error, now_us: int, out: list[Effect]) -> None: ...
+    def finished(
+        self, group: ClassicGroup, error: Error, now_us: int, out: list[Effect]
+    ) -> None: ...
 
 
 @dataclass(slots=True, eq=False)
 class ClassicGroup:
-    """The state of one group. `new_member_id` gives the id to use for a stranger, from its client id or instance id."""
+    """The state of one group. `new_member_id` gives the id to use for a stranger, from its
+    client id or instance id.
+    """
 
     group_id: str
     rules: CoordinatorRules
     new_member_id: Callable[[str], str]
-    exists: bool = False                                     # an id nobody ever joined is no Empty group
+    exists: bool = False  # an id nobody ever joined is no Empty group
     state: ClassicState = ClassicState.EMPTY
     previous_state: ClassicState = ClassicState.DEAD
     generation: int = 0
@@ -69,20 +80,26 @@ class ClassicGroup:
     protocol: str | None = None
     leader_id: str | None = None
     members: dict[str, Member] = field(default_factory=dict)
-    static_members: dict[str, str] = field(default_factory=dict)      # instance id → member id
-    pending: dict[str, str] = field(default_factory=dict)             # ids handed out with MEMBER_ID_REQUIRED → their timers
-    pending_sync: dict[str, None] = field(default_factory=dict)       # members of this generation without a SyncGroup so far
+    static_members: dict[str, str] = field(default_factory=dict)  # instance id → member id
+    pending: dict[str, str] = field(
+        default_factory=dict
+    )  # ids handed out with MEMBER_ID_REQUIRED → their timers
+    pending_sync: dict[str, None] = field(
+        default_factory=dict
+    )  # members of this generation without a SyncGroup so far
     awaiting_join: int = 0
-    supported: dict[str, int] = field(default_factory=dict)           # assignor → members that offer it
+    supported: dict[str, int] = field(default_factory=dict)  # assignor → members that offer it
     new_member_added: bool = False
     join_is_armed: bool = False
-    initial_delay_us: int = -1                               # the window that is running; -1 where the barrier is no initial one
-    initial_remaining_us: int = 0                            # and what may follow it
-    sync_generation: int = -1                                # the generation the sync timer was set for; -1 if it is not set
+    initial_delay_us: int = -1  # the window that is running; -1 where the barrier is no initial one
+    initial_remaining_us: int = 0  # and what may follow it
+    sync_generation: int = -1  # the generation the sync timer was set for; -1 if it is not set
     appends: int = 0
-    writing: dict[int, tuple[Any, Writing]] = field(default_factory=dict)   # append → its record and what follows
-    persisted: Any = None                                    # the last group record that is in the log
-    offsets: dict[Any, Any] = field(default_factory=dict)             # as of the last commit handed to the log
+    writing: dict[int, tuple[Any, Writing]] = field(
+        default_factory=dict
+    )  # append → its record and what follows
+    persisted: Any = None  # the last group record that is in the log
+    offsets: dict[Any, Any] = field(default_factory=dict)  # as of the last commit handed to the log
     persisted_offsets: dict[Any, Any] = field(default_factory=dict)
     _order: JavaHashMap[str, None] = field(default_factory=JavaHashMap)
     join_timer: str = field(init=False)
@@ -100,10 +117,12 @@ class ClassicGroup:
         self.state = state.entered_from(before)
         self.previous_state = before
 
-    # ---------------------------------------------------------------------------------------------- members
+    # -------------------------------------------------------------------------------------- members
 
     def ordered(self) -> Iterator[Member]:
-        """The members as Java's HashMap yields them: the order of leaders, of answers and of timers set together."""
+        """The members as Java's HashMap yields them: the order of leaders, of answers and of
+        timers set together.
+        """
         members = self.members
         for member_id in self._order:
             yield members[member_id]
@@ -116,7 +135,10 @@ class ClassicGroup:
         member_id = member.member_id
         if member.instance_id is not None:
             if member.instance_id in self.static_members:
-                raise BugError(f"Instance id {member.instance_id} is added to group {self.group_id} a second time")
+                raise BugError(
+                    f"Instance id {member.instance_id} is added to group {self.group_id} a "
+                    "second time"
+                )
             self.static_members[member.instance_id] = member_id
         if not self.members:
             self.protocol_type = member.protocol_type
@@ -130,7 +152,9 @@ class ClassicGroup:
         self.pending.pop(member_id, None)
 
     def remove(self, member_id: str) -> None:
-        """A member (or an id handed out) less. If it led, the first of the others does. A SyncGroup it has parked is never answered."""
+        """A member (or an id handed out) less. If it led, the first of the others does. A
+        SyncGroup it has parked is never answered.
+        """
         member = self.members.pop(member_id, None)
         if member is not None:
             self._order.remove(member_id)
@@ -144,7 +168,9 @@ class ClassicGroup:
         self.pending.pop(member_id, None)
         self.pending_sync.pop(member_id, None)
 
-    def refuse_join(self, member: Member, error: Error, out: list[Effect], member_id: str = "") -> None:
+    def refuse_join(
+        self, member: Member, error: Error, out: list[Effect], member_id: str = ""
+    ) -> None:
         """The JoinGroup that the member has parked, if any, is answered with this error."""
         if member.join is not None:
             out.append(Reply(member.join, JoinGroupResponse(error, member_id)))
@@ -159,14 +185,23 @@ class ClassicGroup:
             member.sync = None
 
     def rename(self, member: Member, member_id: str) -> Member:
-        """A static member under a new id, with the old one's timeouts, protocols and assignment; leadership goes along."""
+        """A static member under a new id, with the old one's timeouts, protocols and assignment;
+        leadership goes along.
+        """
         assert member.instance_id is not None
         old_id = member.member_id
         del self.members[old_id]
         self._order.remove(old_id)
         renamed = Member(
-            member_id, member.instance_id, member.client_id, member.session_timeout_us, member.rebalance_timeout_us,
-            member.protocol_type, member.protocols, self.session_prefix + member_id, member.assignment,
+            member_id,
+            member.instance_id,
+            member.client_id,
+            member.session_timeout_us,
+            member.rebalance_timeout_us,
+            member.protocol_type,
+            member.protocols,
+            self.session_prefix + member_id,
+            member.assignment,
             is_new=member.is_new and self.rules.replacement_stays_new,
         )
         self.members[member_id] = renamed
@@ -176,8 +211,17 @@ class ClassicGroup:
         self.static_members[member.instance_id] = member_id
         return renamed
 
-    def update(self, member: Member, protocols: Protocols, session_timeout_us: int, rebalance_timeout_us: int, join: int | None) -> None:
-        """What a JoinGroup said anew, and its number; a join that the member had parked is dropped without an answer."""
+    def update(
+        self,
+        member: Member,
+        protocols: Protocols,
+        session_timeout_us: int,
+        rebalance_timeout_us: int,
+        join: int | None,
+    ) -> None:
+        """What a JoinGroup said anew, and its number; a join that the member had parked is
+        dropped without an answer.
+        """
         before = member.protocols
         if protocols is not before:
             if [name for name, _ in before] != [name for name, _ in protocols]:
@@ -196,7 +240,7 @@ class ClassicGroup:
         for name, _ in protocols:
             supported[name] = supported.get(name, 0) + by
 
-    # ---------------------------------------------------------------------------------------------- questions
+    # ------------------------------------------------------------------------------------ questions
 
     def all_joined(self) -> bool:
         """Nobody is missing at the barrier, and no id is out whose owner may still come."""
@@ -204,10 +248,14 @@ class ClassicGroup:
 
     def rebalance_timeout_us(self) -> int:
         """The longest of the members' rebalance timeouts; 0 without members, and never less."""
-        return max(0, max((member.rebalance_timeout_us for member in self.members.values()), default=0))
+        return max(
+            0, max((member.rebalance_timeout_us for member in self.members.values()), default=0)
+        )
 
     def supports(self, protocol_type: str, protocols: Protocols) -> bool:
-        """Could somebody with these protocols be in the group? One of them must be known to every member there is."""
+        """Could somebody with these protocols be in the group? One of them must be known to
+        every member there is.
+        """
         if self.state is ClassicState.EMPTY:
             return protocol_type != "" and len(protocols) > 0
         if self.protocol_type == protocol_type:
@@ -228,7 +276,9 @@ class ClassicGroup:
         return Error.NONE if member_id in self.members else Error.UNKNOWN_MEMBER_ID
 
     def selected_protocol(self) -> str:
-        """Each member votes for the first of its protocols that all have; most votes win (ClassicGroup.selectProtocol)."""
+        """Each member votes for the first of its protocols that all have; most votes win
+        (ClassicGroup.selectProtocol).
+        """
         size = len(self.members)
         candidates = [name for name, count in self.supported.items() if count == size]
         if len(candidates) == 1:
@@ -240,16 +290,23 @@ class ClassicGroup:
                     votes[name] = votes.get(name, 0) + 1
                     break
             else:
-                raise BugError(f"Member {member.member_id} of group {self.group_id} shares no protocol with the others")
+                raise BugError(
+                    f"Member {member.member_id} of group {self.group_id} shares no protocol with "
+                    "the others"
+                )
         most = max(votes.values())
-        return next(name for name in hash_ordered(votes) if votes[name] == most)      # a tie: the HashMap's first
+        return next(
+            name for name in hash_ordered(votes) if votes[name] == most
+        )  # a tie: the HashMap's first
 
     def members_for_leader(self) -> tuple[JoinedMember, ...]:
         """Everybody with the metadata for the selected protocol, absent static members too."""
         protocol = self.protocol
-        return tuple([JoinedMember(m.member_id, m.instance_id, m.metadata(protocol)) for m in self.ordered()])
+        return tuple(
+            [JoinedMember(m.member_id, m.instance_id, m.metadata(protocol)) for m in self.ordered()]
+        )
 
-    # ---------------------------------------------------------------------------------------------- timers
+    # --------------------------------------------------------------------------------------- timers
 
     def arm(self, member: Member, timeout_us: int, now_us: int, out: list[Effect]) -> None:
         """Its session begins anew."""

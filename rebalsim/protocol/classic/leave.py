@@ -6,14 +6,29 @@ from rebalsim.protocol.classic.barrier import Trigger, rebalance_or_complete
 from rebalsim.protocol.classic.group import ClassicGroup
 from rebalsim.protocol.effects import CancelTimer, Effect, Note, Reply
 from rebalsim.protocol.errors_of_kafka import Error
-from rebalsim.protocol.messages import POLL_TIMEOUT_EXPIRED, LeaveGroupRequest, LeaveGroupResponse, LeavingMember, LeftMember
+from rebalsim.protocol.messages import (
+    POLL_TIMEOUT_EXPIRED,
+    LeaveGroupRequest,
+    LeaveGroupResponse,
+    LeavingMember,
+    LeftMember,
+)
 from rebalsim.protocol.states import ClassicState
 
 
-def leave(group: ClassicGroup, number: int, request: LeaveGroupRequest, now_us: int, out: list[Effect]) -> None:
-    """GroupMetadataManager.classicGroupLeaveToClassicGroup: all go first, then there is one rebalance."""
+def leave(
+    group: ClassicGroup, number: int, request: LeaveGroupRequest, now_us: int, out: list[Effect]
+) -> None:
+    """GroupMetadataManager.classicGroupLeaveToClassicGroup: all go first, then there is one
+    rebalance.
+    """
     if not group.exists:
-        left = tuple([LeftMember(who.member_id, who.instance_id, Error.UNKNOWN_MEMBER_ID) for who in request.members])
+        left = tuple(
+            [
+                LeftMember(who.member_id, who.instance_id, Error.UNKNOWN_MEMBER_ID)
+                for who in request.members
+            ]
+        )
         out.append(Reply(number, LeaveGroupResponse(Error.NONE, left)))
         return
     if group.state is ClassicState.DEAD:
@@ -23,8 +38,11 @@ def leave(group: ClassicGroup, number: int, request: LeaveGroupRequest, now_us: 
     gone: list[LeavingMember] = []
     first = ""
     for who in request.members:
-        # An administrator removes by instance id; an empty id is no member's, so a stranger ends as unknown.
-        member_id = who.member_id or ("" if who.instance_id is None else group.static_members.get(who.instance_id, ""))
+        # An administrator removes by instance id; an empty id is no member's, so a stranger ends as
+        # unknown.
+        member_id = who.member_id or (
+            "" if who.instance_id is None else group.static_members.get(who.instance_id, "")
+        )
         error = _remove(group, member_id, who, out)
         answers.append(LeftMember(who.member_id, who.instance_id, error))
         if error is Error.NONE:
@@ -37,7 +55,9 @@ def leave(group: ClassicGroup, number: int, request: LeaveGroupRequest, now_us: 
     out.append(Reply(number, LeaveGroupResponse(Error.NONE, tuple(answers)), True))
 
 
-def _after(gone: list[LeavingMember], first: str, group: ClassicGroup, now_us: int, out: list[Effect]) -> None:
+def _after(
+    gone: list[LeavingMember], first: str, group: ClassicGroup, now_us: int, out: list[Effect]
+) -> None:
     if group.state is not ClassicState.EMPTY:
         names = ", ".join(who.member_id for who in gone)
         reason = f"explicit `LeaveGroup` request for ({names}) members."
@@ -59,11 +79,18 @@ def _remove(group: ClassicGroup, member_id: str, who: LeavingMember, out: list[E
     error = group.identity_error(member_id, who.instance_id)
     if error is not Error.NONE:
         if error is Error.FENCED_INSTANCE_ID:
-            out.append(Note("Fenced", {"member_id": member_id, "api": "LeaveGroup", "error": error.name}))
+            out.append(
+                Note("Fenced", {"member_id": member_id, "api": "LeaveGroup", "error": error.name})
+            )
         return error
     member = group.members[member_id]
     out.append(CancelTimer(member.timer))
     group.refuse_join(member, Error.UNKNOWN_MEMBER_ID, out)
     group.remove(member_id)
-    out.append(Note("MemberRemoved", {"member_id": member_id, "why": "left", "last_heard_us": member.heard_us}))
+    out.append(
+        Note(
+            "MemberRemoved",
+            {"member_id": member_id, "why": "left", "last_heard_us": member.heard_us},
+        )
+    )
     return Error.NONE

@@ -1,4 +1,6 @@
-"""Heartbeats, and what happens when they stay away: the session timers of members and of ids handed out."""
+"""Heartbeats, and what happens when they stay away: the session timers of members and of ids
+handed out.
+"""
 
 from __future__ import annotations
 
@@ -10,19 +12,35 @@ from rebalsim.protocol.messages import HeartbeatRequest, HeartbeatResponse
 from rebalsim.protocol.states import ClassicState
 
 EMPTY, PREPARING, DEAD = ClassicState.EMPTY, ClassicState.PREPARING_REBALANCE, ClassicState.DEAD
-HEARD = HeartbeatResponse(Error.NONE)                           # shared by all: nobody changes a message
+HEARD = HeartbeatResponse(Error.NONE)  # shared by all: nobody changes a message
 REBALANCING = HeartbeatResponse(Error.REBALANCE_IN_PROGRESS)
 
 
-def heartbeat(group: ClassicGroup, number: int, request: HeartbeatRequest, now_us: int, out: list[Effect]) -> None:
-    """Renews the session; says that a rebalance is on only while it prepares, not while it completes."""
+def heartbeat(
+    group: ClassicGroup, number: int, request: HeartbeatRequest, now_us: int, out: list[Effect]
+) -> None:
+    """Renews the session; says that a rebalance is on only while it prepares, not while it
+    completes.
+    """
     member = group.members.get(request.member_id)
-    if member is None or request.generation != group.generation or request.instance_id is not None or group.state is DEAD:
+    if (
+        member is None
+        or request.generation != group.generation
+        or request.instance_id is not None
+        or group.state is DEAD
+    ):
         error = _error(group, request)
         if error is not Error.NONE:
             if error is Error.FENCED_INSTANCE_ID:
-                out.append(Note("Fenced", {"member_id": request.member_id, "api": "Heartbeat", "error": error.name}))
-            out.append(Reply(number, HeartbeatResponse(error)))     # a thrown error does not wait for the log
+                out.append(
+                    Note(
+                        "Fenced",
+                        {"member_id": request.member_id, "api": "Heartbeat", "error": error.name},
+                    )
+                )
+            out.append(
+                Reply(number, HeartbeatResponse(error))
+            )  # a thrown error does not wait for the log
             return
         member = group.members[request.member_id]
     member.heard_us = now_us
@@ -54,18 +72,38 @@ def session_expired(group: ClassicGroup, member_id: str, now_us: int, out: list[
     if member is None:
         return
     if not member.is_new and (member.join is not None or member.sync is not None):
-        return      # it waits for us: left alone, and its timer stays off until the barrier or the assignment comes
+        # it waits for us: left alone, and its timer stays off until the barrier or the assignment
+        # comes
+        return
     group.refuse_join(member, Error.UNKNOWN_MEMBER_ID, out)
     group.remove(member_id)
-    out.append(Note("MemberRemoved", {"member_id": member_id, "why": "session-expired", "last_heard_us": member.heard_us}))
+    out.append(
+        Note(
+            "MemberRemoved",
+            {"member_id": member_id, "why": "session-expired", "last_heard_us": member.heard_us},
+        )
+    )
     if group.state is PREPARING:
         _complete_if_met(group, member_id, now_us, out)
     elif group.state is not EMPTY:
-        rebalance_or_complete(group, Trigger(
-            "session-expired", member_id, f"removing member {member_id} on heartbeat expiration.", "removal"), now_us, out)
+        rebalance_or_complete(
+            group,
+            Trigger(
+                "session-expired",
+                member_id,
+                f"removing member {member_id} on heartbeat expiration.",
+                "removal",
+            ),
+            now_us,
+            out,
+        )
 
 
 def _complete_if_met(group: ClassicGroup, member_id: str, now_us: int, out: list[Effect]) -> None:
     """Unlike a leave, an expiry ends even an initial rebalance if nobody is missing now."""
-    if group.state is PREPARING and group.all_joined() and (group.rules.removal_ends_initial_delay or group.previous_state is not EMPTY):
+    if (
+        group.state is PREPARING
+        and group.all_joined()
+        and (group.rules.removal_ends_initial_delay or group.previous_state is not EMPTY)
+    ):
         complete_join(group, "removal", member_id, now_us, out)

@@ -1,10 +1,17 @@
-"""Static membership (KIP-345, KIP-814): a process that returns under its instance id takes the old member's place."""
+"""Static membership (KIP-345, KIP-814): a process that returns under its instance id takes the
+old member's place.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rebalsim.protocol.classic.barrier import Trigger, maybe_complete_join, prepare_rebalance, rebalance_or_complete
+from rebalsim.protocol.classic.barrier import (
+    Trigger,
+    maybe_complete_join,
+    prepare_rebalance,
+    rebalance_or_complete,
+)
 from rebalsim.protocol.classic.group import ClassicGroup, Member, Protocols
 from rebalsim.protocol.classic.log import answer_for, append_group
 from rebalsim.protocol.effects import Effect, Note, Reply
@@ -14,32 +21,73 @@ from rebalsim.protocol.states import ClassicState
 
 
 def replace_static_member(
-    group: ClassicGroup, number: int, request: JoinGroupRequest, old_id: str, new_id: str, now_us: int, out: list[Effect],
+    group: ClassicGroup,
+    number: int,
+    request: JoinGroupRequest,
+    old_id: str,
+    new_id: str,
+    now_us: int,
+    out: list[Effect],
 ) -> None:
-    """GroupMetadataManager.updateStaticMemberThenRebalanceOrCompleteJoin. The newcomer always wins."""
+    """GroupMetadataManager.updateStaticMemberThenRebalanceOrCompleteJoin. The newcomer always
+    wins.
+    """
     leader_before = group.leader_id
     member = _replace(group, group.members[old_id], new_id, out)
     out.append(Note("MemberRemoved", {"member_id": old_id, "why": "replaced"}))
     out.append(Note("MemberAdded", {"member_id": new_id, "how": "replacement"}))
-    # The old id's timer stays and will find nobody. The new one starts with the old member's session timeout, and with the new
-    # one's only after its first heartbeat.
+    # The old id's timer stays and will find nobody. The new one starts with the old member's
+    # session timeout, and with the new one's only after its first heartbeat.
     group.arm(member, member.session_timeout_us, now_us, out)
     former = (member.protocols, member.session_timeout_us, member.rebalance_timeout_us)
-    group.update(member, request.protocols, request.session_timeout_us, request.rebalance_timeout_us, number)
+    group.update(
+        member, request.protocols, request.session_timeout_us, request.rebalance_timeout_us, number
+    )
     because = f"; client reason: {request.reason or 'not provided'}"
     if group.state is ClassicState.STABLE:
         # Only the protocol that would be selected counts; another subscription is not noticed.
         if group.selected_protocol() == group.protocol:
-            stored = StoredReplacement(number, request.version, leader_before, member, old_id, *former)
-            append_group(group, "static member", {m.member_id: m.assignment for m in group.ordered()}, stored, now_us, out)
+            stored = StoredReplacement(
+                number, request.version, leader_before, member, old_id, *former
+            )
+            append_group(
+                group,
+                "static member",
+                {m.member_id: m.assignment for m in group.ordered()},
+                stored,
+                now_us,
+                out,
+            )
         else:
-            rebalance_or_complete(group, Trigger("static-protocol-changed", new_id, (
-                f"Group's selectedProtocol will change because static member {new_id} with instance id {request.instance_id} "
-                f"joined with change of protocol{because}")), now_us, out)
+            rebalance_or_complete(
+                group,
+                Trigger(
+                    "static-protocol-changed",
+                    new_id,
+                    (
+                        f"Group's selectedProtocol will change because static member {new_id} "
+                        f"with instance id {request.instance_id} "
+                        f"joined with change of protocol{because}"
+                    ),
+                ),
+                now_us,
+                out,
+            )
     elif group.state is ClassicState.COMPLETING_REBALANCE:
         # The leader may be assigning to the old id at this moment.
-        prepare_rebalance(group, Trigger("metadata-changed", new_id, (
-            f"Updating metadata for static member {new_id} with instance id {request.instance_id}{because}")), now_us, out)
+        prepare_rebalance(
+            group,
+            Trigger(
+                "metadata-changed",
+                new_id,
+                (
+                    f"Updating metadata for static member {new_id} with instance id "
+                    f"{request.instance_id}{because}"
+                ),
+            ),
+            now_us,
+            out,
+        )
     else:
         out.append(Note("MemberRejoined", {"member_id": new_id}))
         maybe_complete_join(group, "all-joined", new_id, now_us, out)
@@ -53,7 +101,9 @@ def _replace(group: ClassicGroup, old: Member, new_id: str, out: list[Effect]) -
 
 @dataclass(slots=True)
 class StoredReplacement:
-    """A replacement in Stable is answered when its record is in the log; if it cannot be written, the old id is back."""
+    """A replacement in Stable is answered when its record is in the log; if it cannot be
+    written, the old id is back.
+    """
 
     request: int
     version: int
@@ -68,28 +118,59 @@ class StoredReplacement:
         member = self.member
         if error is not Error.NONE:
             waited = member.join == self.request or self.request in member.displaced
-            # Of a member that has gone meanwhile, too: Kafka counts its protocols wrongly from then on (tryCompleteStaticReplacement's error path).
-            group.update(member, self.protocols, self.session_timeout_us, self.rebalance_timeout_us, None)
+            # Of a member that has gone meanwhile, too: Kafka counts its protocols wrongly from then
+            # on (tryCompleteStaticReplacement's error path).
+            group.update(
+                member, self.protocols, self.session_timeout_us, self.rebalance_timeout_us, None
+            )
             if group.members.get(member.member_id) is member:
                 old = _replace(group, member, self.old_id, out)
-                out.append(Note("MemberRemoved", {"member_id": member.member_id, "why": "replaced"}))
+                out.append(
+                    Note("MemberRemoved", {"member_id": member.member_id, "why": "replaced"})
+                )
                 out.append(Note("MemberAdded", {"member_id": self.old_id, "how": "replacement"}))
                 group.arm(old, old.session_timeout_us, now_us, out)
                 if waited:
-                    out.append(Reply(self.request, JoinGroupResponse(
-                        answer_for(error), "", group.generation, group.protocol_type, group.protocol, self.leader_before or "")))
+                    out.append(
+                        Reply(
+                            self.request,
+                            JoinGroupResponse(
+                                answer_for(error),
+                                "",
+                                group.generation,
+                                group.protocol_type,
+                                group.protocol,
+                                self.leader_before or "",
+                            ),
+                        )
+                    )
             return
-        parked = member.join                             # this join, or one that came since
-        if parked is None:                               # fenced, gone, or answered by a barrier in the meantime
+        parked = member.join  # this join, or one that came since
+        if parked is None:  # fenced, gone, or answered by a barrier in the meantime
             return
         is_leader = group.leader_id == member.member_id
         skips = is_leader and self.version >= 9
         if skips and group.state in (ClassicState.PREPARING_REBALANCE, ClassicState.DEAD):
-            return      # Kafka throws here (currentClassicGroupMembers), so the join stays parked and counts for the barrier
+            # Kafka throws here (currentClassicGroupMembers), so the join stays parked and counts
+            # for the barrier
+            return
         member.join = None
         group.awaiting_join -= 1
-        leader = group.leader_id if self.version >= 9 else self.leader_before      # old clients must not think that they lead
-        out.append(Reply(parked, JoinGroupResponse(
-            Error.NONE, member.member_id, group.generation, group.protocol_type, group.protocol, leader or "", skips,
-            group.members_for_leader() if skips else (),
-        )))
+        leader = (
+            group.leader_id if self.version >= 9 else self.leader_before
+        )  # old clients must not think that they lead
+        out.append(
+            Reply(
+                parked,
+                JoinGroupResponse(
+                    Error.NONE,
+                    member.member_id,
+                    group.generation,
+                    group.protocol_type,
+                    group.protocol,
+                    leader or "",
+                    skips,
+                    group.members_for_leader() if skips else (),
+                ),
+            )
+        )

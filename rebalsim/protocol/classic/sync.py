@@ -1,4 +1,6 @@
-"""SyncGroup: the leader's assignment is stored and handed to everybody who asked; late askers get it from Stable."""
+"""SyncGroup: the leader's assignment is stored and handed to everybody who asked; late askers
+get it from Stable.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rebalsim.protocol.classic.barrier import Trigger, cancel_sync_timer, drop_assignments, prepare_rebalance, rebalance_or_complete
+from rebalsim.protocol.classic.barrier import (
+    Trigger,
+    cancel_sync_timer,
+    drop_assignments,
+    prepare_rebalance,
+    rebalance_or_complete,
+)
 from rebalsim.protocol.classic.group import ClassicGroup
 from rebalsim.protocol.classic.log import answer_for, append_group
 from rebalsim.protocol.effects import CancelTimer, Effect, Note, Reply
@@ -14,16 +22,27 @@ from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import SyncGroupRequest, SyncGroupResponse
 from rebalsim.protocol.states import ClassicState
 
-EMPTY, PREPARING, COMPLETING = ClassicState.EMPTY, ClassicState.PREPARING_REBALANCE, ClassicState.COMPLETING_REBALANCE
+EMPTY, PREPARING, COMPLETING = (
+    ClassicState.EMPTY,
+    ClassicState.PREPARING_REBALANCE,
+    ClassicState.COMPLETING_REBALANCE,
+)
 STABLE, DEAD = ClassicState.STABLE, ClassicState.DEAD
 
 
-def sync(group: ClassicGroup, number: int, request: SyncGroupRequest, now_us: int, out: list[Effect]) -> None:
+def sync(
+    group: ClassicGroup, number: int, request: SyncGroupRequest, now_us: int, out: list[Effect]
+) -> None:
     """GroupMetadataManager.classicGroupSyncToClassicGroup."""
     error = _error(group, request)
     if error is not Error.NONE:
         if error is Error.FENCED_INSTANCE_ID:
-            out.append(Note("Fenced", {"member_id": request.member_id, "api": "SyncGroup", "error": error.name}))
+            out.append(
+                Note(
+                    "Fenced",
+                    {"member_id": request.member_id, "api": "SyncGroup", "error": error.name},
+                )
+            )
         out.append(Reply(number, SyncGroupResponse(error)))
         return
     member = group.members[request.member_id]
@@ -34,14 +53,21 @@ def sync(group: ClassicGroup, number: int, request: SyncGroupRequest, now_us: in
     if not group.pending_sync:
         cancel_sync_timer(group, out)
     if group.state is COMPLETING:
-        member.sync = number                    # one that it has parked before is dropped without an answer
+        member.sync = number  # one that it has parked before is dropped without an answer
         if group.leader_id == request.member_id:
             stored = StoredAssignment(group.generation, request.assignments, request.member_id)
             append_group(group, "assignment", dict(request.assignments), stored, now_us, out)
     else:
         if group.rules.sync_renews_session:
             group.arm(member, member.session_timeout_us, now_us, out)
-        out.append(Reply(number, SyncGroupResponse(Error.NONE, member.assignment, group.protocol_type, group.protocol)))
+        out.append(
+            Reply(
+                number,
+                SyncGroupResponse(
+                    Error.NONE, member.assignment, group.protocol_type, group.protocol
+                ),
+            )
+        )
 
 
 def _error(group: ClassicGroup, request: SyncGroupRequest) -> Error:
@@ -54,7 +80,9 @@ def _error(group: ClassicGroup, request: SyncGroupRequest) -> Error:
         return error
     if request.generation != group.generation:
         return Error.ILLEGAL_GENERATION
-    if _differs(request.protocol_type, group.protocol_type) or _differs(request.protocol, group.protocol):
+    if _differs(request.protocol_type, group.protocol_type) or _differs(
+        request.protocol, group.protocol
+    ):
         return Error.INCONSISTENT_GROUP_PROTOCOL
     return Error.NONE
 
@@ -65,7 +93,9 @@ def _differs(given: str | None, current: str | None) -> bool:
 
 @dataclass(slots=True)
 class StoredAssignment:
-    """The leader's assignment, on its way to the log. If a rebalance began meanwhile, it no longer matters."""
+    """The leader's assignment, on its way to the log. If a rebalance began meanwhile, it no
+    longer matters.
+    """
 
     generation: int
     assignments: Mapping[str, Any]
@@ -77,32 +107,79 @@ class StoredAssignment:
         if error is not Error.NONE:
             told = answer_for(error)
             drop_assignments(group, told, now_us, out)
-            rebalance_or_complete(group, Trigger("write-failed", self.leader_id, (
-                f"Error {told.name} when storing group assignment during SyncGroup (member: {self.leader_id})."), "removal"), now_us, out)
+            rebalance_or_complete(
+                group,
+                Trigger(
+                    "write-failed",
+                    self.leader_id,
+                    (
+                        f"Error {told.name} when storing group assignment during SyncGroup "
+                        f"(member: {self.leader_id})."
+                    ),
+                    "removal",
+                ),
+                now_us,
+                out,
+            )
             return
         for member in group.ordered():
             member.assignment = self.assignments.get(member.member_id)
             if member.sync is not None:
-                out.append(Reply(member.sync, SyncGroupResponse(Error.NONE, member.assignment, group.protocol_type, group.protocol)))
+                out.append(
+                    Reply(
+                        member.sync,
+                        SyncGroupResponse(
+                            Error.NONE, member.assignment, group.protocol_type, group.protocol
+                        ),
+                    )
+                )
                 member.sync = None
-                group.arm(member, member.session_timeout_us, now_us, out)       # it may have passed unheeded during the wait
+                group.arm(
+                    member, member.session_timeout_us, now_us, out
+                )  # it may have passed unheeded during the wait
         group.enter(STABLE)
         out.append(Note("AssignmentStored", {"generation": group.generation}))
-        out.append(Note("GroupStateChanged", {"before": COMPLETING.value, "after": STABLE.value, "generation": group.generation}))
+        out.append(
+            Note(
+                "GroupStateChanged",
+                {"before": COMPLETING.value, "after": STABLE.value, "generation": group.generation},
+            )
+        )
 
 
 def sync_expired(group: ClassicGroup, now_us: int, out: list[Effect]) -> None:
-    """Whoever has not asked for its assignment in time is out, static or not (GroupMetadataManager.expirePendingSync)."""
+    """Whoever has not asked for its assignment in time is out, static or not
+    (GroupMetadataManager.expirePendingSync).
+    """
     generation, group.sync_generation = group.sync_generation, -1
-    if generation != group.generation or group.state not in (COMPLETING, STABLE) or not group.pending_sync:
+    if (
+        generation != group.generation
+        or group.state not in (COMPLETING, STABLE)
+        or not group.pending_sync
+    ):
         return
-    # An id that a replacement in Stable left behind is no member any more, but the rebalance comes all the same.
+    # An id that a replacement in Stable left behind is no member any more, but the rebalance comes
+    # all the same.
     late = list(group.pending_sync)
     for member_id in late:
         member = group.members.get(member_id)
         group.remove(member_id)
         out.append(CancelTimer(group.session_prefix + member_id))
         if member is not None:
-            out.append(Note("MemberRemoved", {"member_id": member_id, "why": "not-synced", "last_heard_us": member.heard_us}))
-    prepare_rebalance(group, Trigger("sync-expired", late[0], (
-        f"Removing [{', '.join(late)}] on pending sync request expiration"), "removal"), now_us, out)
+            out.append(
+                Note(
+                    "MemberRemoved",
+                    {"member_id": member_id, "why": "not-synced", "last_heard_us": member.heard_us},
+                )
+            )
+    prepare_rebalance(
+        group,
+        Trigger(
+            "sync-expired",
+            late[0],
+            (f"Removing [{', '.join(late)}] on pending sync request expiration"),
+            "removal",
+        ),
+        now_us,
+        out,
+    )

@@ -1,4 +1,6 @@
-"""May this member commit, may it fetch offsets? Under the consumer protocol the member's epoch decides, since 4.3 partition by partition."""
+"""May this member commit, may it fetch offsets? Under the consumer protocol the member's epoch
+decides, since 4.3 partition by partition.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from rebalsim.protocol.consumer.group import ConsumerGroup
 from rebalsim.protocol.consumer.member import Member
 from rebalsim.protocol.errors_of_kafka import Error
 
-TopicPartition = tuple[str, int]            # topic id and number
+TopicPartition = tuple[str, int]  # topic id and number
 
 
 def check_commit(
@@ -21,18 +23,20 @@ def check_commit(
     is_transactional: bool = False,
     version: int = 9,
 ) -> Error:
-    """The answer to an OffsetCommit of these partitions; NONE if the offsets may be stored (ConsumerGroup#validateOffsetCommit).
+    """The answer to an OffsetCommit of these partitions; NONE if the offsets may be stored
+    (ConsumerGroup#validateOffsetCommit).
 
-    An older epoch is good for a partition that was given to the member at that epoch or before and that it still holds, be it
-    pending revocation (KIP-1251). One partition for which it is not good fails the whole request: nothing of it is stored. Before
-    4.3, and for an epoch of the future, it is good for none. A commit renews no session.
+    An older epoch is good for a partition that was given to the member at that epoch or before
+    and that it still holds, be it pending revocation (KIP-1251). One partition for which it is
+    not good fails the whole request: nothing of it is stored. Before 4.3, and for an epoch of
+    the future, it is good for none. A commit renews no session.
     """
     if not group.exists and epoch >= 0:
         return Error.GROUP_ID_NOT_FOUND
     if epoch < 0 and not group.members:
-        return Error.NONE                   # somebody without group management, and nobody is there to object
+        return Error.NONE  # somebody without group management, and nobody is there to object
     if is_transactional and epoch == -1 and not member_id and instance_id is None:
-        return Error.NONE                   # a producer that does not say for whom it commits
+        return Error.NONE  # a producer that does not say for whom it commits
     member: Member | None = group.members.get(member_id)
     if member is None:
         return Error.UNKNOWN_MEMBER_ID
@@ -46,9 +50,13 @@ def check_commit(
 
 
 def check_fetch(group: ConsumerGroup, member_id: str | None, epoch: int) -> Error:
-    """The answer to an OffsetFetch: the epoch must be the member's own; without member id and epoch anybody may ask."""
+    """The answer to an OffsetFetch: the epoch must be the member's own; without member id and
+    epoch anybody may ask.
+    """
     if member_id is None:
-        return Error.NONE if epoch < 0 else Error.UNKNOWN_SERVER_ERROR      # Kafka looks up null, and breaks
+        return (
+            Error.NONE if epoch < 0 else Error.UNKNOWN_SERVER_ERROR
+        )  # Kafka looks up null, and breaks
     member: Member | None = group.members.get(member_id)
     if member is None:
         return Error.UNKNOWN_MEMBER_ID

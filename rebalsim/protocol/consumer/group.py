@@ -1,6 +1,8 @@
-"""A consumer group as its coordinator keeps it: members, epochs, targets, and the tables that make a quiet heartbeat cheap.
+"""A consumer group as its coordinator keeps it: members, epochs, targets, and the tables that make
+a quiet heartbeat cheap.
 
-Every change of a member goes through `install` or `remove`, which keep the tables true. Nothing here decides anything.
+Every change of a member goes through `install` or `remove`, which keep the tables true. Nothing
+here decides anything.
 """
 
 from __future__ import annotations
@@ -18,31 +20,39 @@ from rebalsim.protocol.consumer.target import Assignor
 from rebalsim.protocol.consumer.topics import NO_TOPICS, Topic, TopicsImage
 
 MS = 1_000
-REFRESH_US = 2_147_483_647 * MS         # metadata is looked at unasked after so long (GroupMetadataManager): practically never
+REFRESH_US = (
+    2_147_483_647 * MS
+)  # metadata is looked at unasked after so long (GroupMetadataManager): practically never
 
 
 @dataclass(frozen=True, slots=True)
 class ConsumerGroupSettings:
-    """The broker's settings for consumer groups, and what changed between Kafka's versions; the defaults are those of Kafka 4.3."""
+    """The broker's settings for consumer groups, and what changed between Kafka's versions; the
+    defaults are those of Kafka 4.3.
+    """
 
-    assignors: Mapping[str, Assignor]                       # group.consumer.assignors, the first is the default
+    assignors: Mapping[str, Assignor]  # group.consumer.assignors, the first is the default
     session_timeout_us: int = 45_000 * MS
     heartbeat_interval_us: int = 5_000 * MS
     max_size: int = 2_147_483_647
-    assignment_interval_us: int = 1_000 * MS                # KIP-1263; 0 before 4.3
+    assignment_interval_us: int = 1_000 * MS  # KIP-1263; 0 before 4.3
     regex_refresh_interval_us: int = 600_000 * MS
-    first_epoch: int = 1                                    # 0 before 4.3
-    known_members_may_join_again: bool = True               # False in 4.0 and 4.1: epoch 0 is fenced unless the previous epoch is 0
-    classic_members_follow_target: bool = True              # False up to 4.2: they shall join again once the group epoch is ahead of theirs
-    commits_by_partition: bool = True                       # KIP-1251; before 4.3 a commit needs the very epoch
+    first_epoch: int = 1  # 0 before 4.3
+    known_members_may_join_again: bool = (
+        True  # False in 4.0 and 4.1: epoch 0 is fenced unless the previous epoch is 0
+    )
+    classic_members_follow_target: bool = (
+        True  # False up to 4.2: they shall join again once the group epoch is ahead of theirs
+    )
+    commits_by_partition: bool = True  # KIP-1251; before 4.3 a commit needs the very epoch
 
 
 class GroupState(Enum):
     """Kafka's ConsumerGroupState; the value is the name Kafka prints."""
 
     EMPTY = "Empty"
-    ASSIGNING = "Assigning"             # a target is due
-    RECONCILING = "Reconciling"         # some member has not reached the target
+    ASSIGNING = "Assigning"  # a target is due
+    RECONCILING = "Reconciling"  # some member has not reached the target
     STABLE = "Stable"
     DEAD = "Dead"
 
@@ -52,7 +62,7 @@ class ResolvedRegex:
     """The topics that a regular expression stood for when it was last looked at."""
 
     topics: tuple[str, ...]
-    version: int                        # of the topics image
+    version: int  # of the topics image
     at_us: int
 
 
@@ -64,28 +74,40 @@ class ConsumerGroup:
     settings: ConsumerGroupSettings
     topics: TopicsImage = NO_TOPICS
     exists: bool = False
-    epoch: int = -1                                         # of the group; set to first_epoch
+    epoch: int = -1  # of the group; set to first_epoch
     assignment_epoch: int = -1
-    assigned_at_us: int | None = None                       # when a target was last computed, in whole ms
+    assigned_at_us: int | None = None  # when a target was last computed, in whole ms
     members: TimelineHashMap[str, Member] = field(default_factory=TimelineHashMap)
     targets: Targets = field(default_factory=dict)
-    statics: dict[str, str] = field(default_factory=dict)   # instance id → member id
-    owners: dict[str, dict[int, str]] = field(default_factory=dict)         # topic id → partition → member id
-    topic_counts: dict[str, int] = field(default_factory=dict)              # name → members that name it
+    statics: dict[str, str] = field(default_factory=dict)  # instance id → member id
+    owners: dict[str, dict[int, str]] = field(
+        default_factory=dict
+    )  # topic id → partition → member id
+    topic_counts: dict[str, int] = field(default_factory=dict)  # name → members that name it
     regex_counts: dict[str, int] = field(default_factory=dict)
     regexes: dict[str, ResolvedRegex] = field(default_factory=dict)
-    regexes_are_due: bool = False                           # a resolution is under way
-    newest_topics_version: int = -1                         # the image that last brought new topics
+    regexes_are_due: bool = False  # a resolution is under way
+    newest_topics_version: int = -1  # the image that last brought new topics
     assignor_counts: TimelineHashMap[str, int] = field(default_factory=TimelineHashMap)
-    metadata: dict[str, Topic] = field(default_factory=dict)                # of the subscribed topics, as at the last look
-    refresh_due_us: int = 0                                 # from then on a heartbeat looks at the metadata
-    is_homogeneous: bool = True                             # as when a member last changed: what regular expressions match may be newer
-    reconciled: int = 0                                     # members that are reconciled to the assignment epoch
-    revocations: dict[str, tuple[int, int]] = field(default_factory=dict)   # member id → (epoch, timeout) of its rebalance timer
-    awaited_joins: dict[str, None] = field(default_factory=dict)            # classic members whose join timer runs
-    topic_names: dict[str, str] = field(default_factory=dict)               # topic id → name, of deleted topics too
+    metadata: dict[str, Topic] = field(
+        default_factory=dict
+    )  # of the subscribed topics, as at the last look
+    refresh_due_us: int = 0  # from then on a heartbeat looks at the metadata
+    is_homogeneous: bool = (
+        True  # as when a member last changed: what regular expressions match may be newer
+    )
+    reconciled: int = 0  # members that are reconciled to the assignment epoch
+    revocations: dict[str, tuple[int, int]] = field(
+        default_factory=dict
+    )  # member id → (epoch, timeout) of its rebalance timer
+    awaited_joins: dict[str, None] = field(
+        default_factory=dict
+    )  # classic members whose join timer runs
+    topic_names: dict[str, str] = field(
+        default_factory=dict
+    )  # topic id → name, of deleted topics too
     appends: int = 0
-    interval_noted_for: int = -1                            # the group epoch whose waiting for the interval was told
+    interval_noted_for: int = -1  # the group epoch whose waiting for the interval was told
 
     def __post_init__(self) -> None:
         if self.epoch < 0:
@@ -102,20 +124,31 @@ class ConsumerGroup:
         return GroupState.STABLE if self.reconciled == len(self.members) else GroupState.RECONCILING
 
     def target_of(self, member_id: str, instance_id: str | None) -> Target:
-        """What the member should have; a static member's target goes by its instance id, also for the one that takes its place."""
+        """What the member should have; a static member's target goes by its instance id, also
+        for the one that takes its place.
+        """
         if instance_id is not None:
             member_id = self.statics.get(instance_id, "")
         return self.targets.get(member_id, {})
 
-    def subscribed_names(self, leaving: Member | None = None, coming: Member | None = None) -> dict[str, None]:
-        """The names of all topics that anybody subscribes to, with one member's subscription taken out and another one's put in."""
+    def subscribed_names(
+        self, leaving: Member | None = None, coming: Member | None = None
+    ) -> dict[str, None]:
+        """The names of all topics that anybody subscribes to, with one member's subscription
+        taken out and another one's put in.
+        """
         counts = self.topic_counts
         if leaving is not None or coming is not None:
             counts = dict(counts)
             _count(counts, leaving, coming)
         names = dict.fromkeys(counts)
         for regex, found in self.regexes.items():
-            if leaving is None or leaving.regex != regex or self.regex_counts.get(regex, 0) > 1 or (coming and coming.regex == regex):
+            if (
+                leaving is None
+                or leaving.regex != regex
+                or self.regex_counts.get(regex, 0) > 1
+                or (coming and coming.regex == regex)
+            ):
                 names.update(dict.fromkeys(found.topics))
         return names
 
@@ -125,13 +158,21 @@ class ConsumerGroup:
         return {name: by_name[name] for name in names if name in by_name}
 
     def will_be_homogeneous(self, leaving: Member, coming: Member) -> bool:
-        """Will all members name the same topics (or have one and the same regular expression and name none) after this heartbeat?"""
+        """Will all members name the same topics (or have one and the same regular expression and
+        name none) after this heartbeat?
+        """
         named = dict(self.topic_counts)
         regexes = dict(self.regex_counts)
         _count(named, leaving, coming)
         _count_regex(regexes, leaving, coming)
-        is_new = coming.member_id not in self.members and (coming.instance_id is None or coming.instance_id not in self.statics)
-        goes = leaving.regex if leaving.regex != coming.regex and self.regex_counts.get(leaving.regex) == 1 else ""
+        is_new = coming.member_id not in self.members and (
+            coming.instance_id is None or coming.instance_id not in self.statics
+        )
+        goes = (
+            leaving.regex
+            if leaving.regex != coming.regex and self.regex_counts.get(leaving.regex) == 1
+            else ""
+        )
         return _is_homogeneous(named, self._matched(goes), regexes, len(self.members) + is_new)
 
     def _matched(self, without: str = "") -> dict[str, int]:
@@ -143,12 +184,13 @@ class ConsumerGroup:
                     counts[topic] = counts.get(topic, 0) + 1
         return counts
 
-    # ------------------------------------------------------------------------------------------------ keeping the tables true
+    # ---------------------------------------------------------------------- keeping the tables true
 
     def install(self, old: Member | None, new: Member) -> None:
         """Put a member in the place of its older self, or in as a new one."""
         if old is None:
-            # Two log records make a member (subscription, then assignment), and each is a put that may double the table.
+            # Two log records make a member (subscription, then assignment), and each is a put that
+            # may double the table.
             self.members.put(new.member_id, new)
         self.members.put(new.member_id, new)
         if old is None or old.topics is not new.topics:
@@ -165,7 +207,13 @@ class ConsumerGroup:
             self._own(new.pending, new.member_id)
         if new.instance_id is not None:
             self.statics[new.instance_id] = new.member_id
-        if old is None or old.topics is not new.topics or self.regexes or self.regex_counts or not self.is_homogeneous:
+        if (
+            old is None
+            or old.topics is not new.topics
+            or self.regexes
+            or self.regex_counts
+            or not self.is_homogeneous
+        ):
             self._judge_subscriptions()
         self.reconciled += new.is_reconciled_to(self.assignment_epoch)
         if old is not None:
@@ -190,7 +238,9 @@ class ConsumerGroup:
         self.reconciled = sum(member.is_reconciled_to(epoch) for member in self.members.values())
 
     def _judge_subscriptions(self) -> None:
-        self.is_homogeneous = _is_homogeneous(self.topic_counts, self._matched(), self.regex_counts, len(self.members))
+        self.is_homogeneous = _is_homogeneous(
+            self.topic_counts, self._matched(), self.regex_counts, len(self.members)
+        )
 
     def forget_unused_regexes(self) -> None:
         for regex in [regex for regex in self.regexes if regex not in self.regex_counts]:
@@ -202,7 +252,10 @@ class ConsumerGroup:
             for p in partitions:
                 before = owner_of.setdefault(p, member_id)
                 if before != member_id:
-                    raise BugError(f"Partition {self.partition(topic, p)} was given to {member_id} while {before} still holds it")
+                    raise BugError(
+                        f"Partition {self.partition(topic, p)} was given to {member_id} while "
+                        f"{before} still holds it"
+                    )
 
     def _disown(self, member: Member) -> None:
         for held in (member.assigned, member.pending):
@@ -224,18 +277,37 @@ class ConsumerGroup:
         return Partition(self.topic_names.get(topic_id, topic_id), number)
 
     def still_there(self, held: Target | Held) -> tuple[Partition, ...]:
-        """As a classic member is told: in the order of the map, without topics that have been deleted (toTopicPartitionList)."""
-        return tuple([self.partition(topic, p) for topic, numbers in held.items() if topic in self.topics.name_of for p in numbers])
+        """As a classic member is told: in the order of the map, without topics that have been
+        deleted (toTopicPartitionList).
+        """
+        return tuple(
+            [
+                self.partition(topic, p)
+                for topic, numbers in held.items()
+                if topic in self.topics.name_of
+                for p in numbers
+            ]
+        )
 
     def partitions(self, held: Target | Held) -> tuple[Partition, ...]:
         """For people: all of them, sorted."""
-        return tuple(sorted(self.partition(topic, p) for topic, numbers in held.items() for p in numbers))
+        return tuple(
+            sorted(self.partition(topic, p) for topic, numbers in held.items() for p in numbers)
+        )
 
 
-def _is_homogeneous(named: dict[str, int], matched: dict[str, int], regexes: dict[str, int], members: int) -> bool:
+def _is_homogeneous(
+    named: dict[str, int], matched: dict[str, int], regexes: dict[str, int], members: int
+) -> bool:
     if not regexes:
-        return all(count == members for count in named.values()) and all(topic in named for topic in matched)
-    return not named and next(iter(regexes.values())) == members and all(count == 1 for count in matched.values())
+        return all(count == members for count in named.values()) and all(
+            topic in named for topic in matched
+        )
+    return (
+        not named
+        and next(iter(regexes.values())) == members
+        and all(count == 1 for count in matched.values())
+    )
 
 
 def _count(counts: dict[str, int], leaving: Member | None, coming: Member | None) -> None:

@@ -1,4 +1,6 @@
-"""The coordinator's record of one member. A value: a step makes a new one and puts it in the old one's place (ConsumerGroup.install)."""
+"""The coordinator's record of one member. A value: a step makes a new one and puts it in the old
+one's place (ConsumerGroup.install).
+"""
 
 from __future__ import annotations
 
@@ -8,17 +10,21 @@ from typing import Any, NamedTuple
 
 from rebalsim.protocol.consumer.topics import NO_NAMES, Names
 
-Held = dict[str, dict[int, int]]            # topic id → partition → the epoch at which it was given to this member (KIP-1251)
+Held = dict[
+    str, dict[int, int]
+]  # topic id → partition → the epoch at which it was given to this member (KIP-1251)
 
-AWAY = -2                                   # the epoch of a static member that left for a while
+AWAY = -2  # the epoch of a static member that left for a while
 
 
 class MemberState(Enum):
     """Kafka's MemberState; the value is its name on the wire of tools."""
 
-    STABLE = "STABLE"                               # has all of its target, at its epoch
-    UNREVOKED_PARTITIONS = "UNREVOKED_PARTITIONS"   # was told to give something up and has not acknowledged
-    UNRELEASED_PARTITIONS = "UNRELEASED_PARTITIONS" # waits for partitions that others still hold
+    STABLE = "STABLE"  # has all of its target, at its epoch
+    UNREVOKED_PARTITIONS = (
+        "UNREVOKED_PARTITIONS"  # was told to give something up and has not acknowledged
+    )
+    UNRELEASED_PARTITIONS = "UNRELEASED_PARTITIONS"  # waits for partitions that others still hold
 
     @property
     def label(self) -> str:
@@ -33,12 +39,14 @@ class Classic(NamedTuple):
     """What a member that still speaks the classic protocol brought with its JoinGroup."""
 
     session_timeout_us: int
-    protocols: tuple[tuple[str, Any], ...]          # (assignor's name, metadata)
+    protocols: tuple[tuple[str, Any], ...]  # (assignor's name, metadata)
 
 
 @dataclass(slots=True)
 class Member:
-    """One member. `assigned` is what it may hold, `pending` what it was told to give up and still holds."""
+    """One member. `assigned` is what it may hold, `pending` what it was told to give up and
+    still holds.
+    """
 
     member_id: str
     epoch: int = 0

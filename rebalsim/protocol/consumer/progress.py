@@ -1,7 +1,9 @@
-"""What happens to a group and a member when the member was heard: the group epoch, a target if one is due, a step towards the target.
+"""What happens to a group and a member when the member was heard: the group epoch, a target if one
+is due, a step towards the target.
 
-Shared by the heartbeats of the consumer protocol and the joins of classic members in a consumer group. Everything is worked out first
-and put into the group then, so that a refusal on the way leaves no trace.
+Shared by the heartbeats of the consumer protocol and the joins of classic members in a consumer
+group. Everything is worked out first and put into the group then, so that a refusal on the way
+leaves no trace.
 """
 
 from __future__ import annotations
@@ -32,21 +34,33 @@ def rebalance_timer(member_id: str) -> str:
 
 
 def join_timer(member_id: str) -> str:
-    """The key of the timer that removes a classic member which was told to join again and does not."""
+    """The key of the timer that removes a classic member which was told to join again and
+    does not.
+    """
     return f"join:{member_id}"
 
 
 def sync_timer(member_id: str) -> str:
-    """The key of the timer that removes a classic member which joined and does not fetch its assignment."""
+    """The key of the timer that removes a classic member which joined and does not fetch its
+    assignment.
+    """
     return f"sync:{member_id}"
 
 
 def progress(
-    group: ConsumerGroup, admitted: Admitted, member: Member, owned: Owned | None, joins: bool, now_us: int, effects: list[Effect],
+    group: ConsumerGroup,
+    admitted: Admitted,
+    member: Member,
+    owned: Owned | None,
+    joins: bool,
+    now_us: int,
+    effects: list[Effect],
     said: Names | None = None,
 ) -> Member:
-    """The member was admitted and is now as `member` says; returns what it becomes. Its session is the caller's. `said`: the topics as its request
-    listed them: the assignor that runs now walks that very set, whose order may be another than that of the equal one before."""
+    """The member was admitted and is now as `member` says; returns what it becomes. Its session
+    is the caller's. `said`: the topics as its request listed them: the assignor that runs now
+    walks that very set, whose order may be another than that of the equal one before.
+    """
     before = admitted.member
     notes: list[Effect] = []
 
@@ -63,8 +77,12 @@ def progress(
         is_news = metadata != group.metadata
         if bumps or is_news:
             epoch += 1
-            trigger = "metadata-changed" if not bumps else "joined" if joins else "subscription-changed"
-            notes.append(note("EpochBumped", epoch=epoch, trigger=trigger, member_id=member.member_id))
+            trigger = (
+                "metadata-changed" if not bumps else "joined" if joins else "subscription-changed"
+            )
+            notes.append(
+                note("EpochBumped", epoch=epoch, trigger=trigger, member_id=member.member_id)
+            )
 
     # 2. Is a target due, and may it be computed?
     assignment_epoch = group.assignment_epoch
@@ -72,8 +90,17 @@ def progress(
     if epoch > assignment_epoch:
         until_us = _interval_ends_us(group)
         if until_us is None or now_us // MS * MS >= until_us:
-            is_homogeneous = group.will_be_homogeneous(before, member) if metadata is not None else group.is_homogeneous
-            computed = compute(group, before, member if said is None else replace(member, topics=said), is_homogeneous)
+            is_homogeneous = (
+                group.will_be_homogeneous(before, member)
+                if metadata is not None
+                else group.is_homogeneous
+            )
+            computed = compute(
+                group,
+                before,
+                member if said is None else replace(member, topics=said),
+                is_homogeneous,
+            )
             assignment_epoch = epoch
         elif group.interval_noted_for != epoch:
             group.interval_noted_for = epoch
@@ -81,12 +108,23 @@ def progress(
     target: Target
     if computed is not None:
         target = computed.targets.get(member.member_id, {})
-        notes.append(note("AssignmentComputed", generation=epoch, assignor=computed.assignor, moved=computed.moved, least=-1, member_id=""))
+        notes.append(
+            note(
+                "AssignmentComputed",
+                generation=epoch,
+                assignor=computed.assignor,
+                moved=computed.moved,
+                least=-1,
+                member_id="",
+            )
+        )
     else:
         target = group.target_of(member.member_id, member.instance_id)
 
-    # 3. Bring the member nearer to its target. Up to here the group is untouched: a refusal leaves it as it was.
-    if renamed:                         # what the log keeps of a subscription is sorted, and from now on the member is what the log says
+    # 3. Bring the member nearer to its target. Up to here the group is untouched: a refusal leaves
+    # it as it was. what the log keeps of a subscription is sorted, and from now on the member is
+    # what the log says
+    if renamed:
         member = replace(member, topics=names_of(tuple(sorted(member.topics.names))))
     resubscribed = renamed or regex is not RegexChange.NONE
     waiting: Waiting = []
@@ -123,7 +161,13 @@ def _interval_ends_us(group: ConsumerGroup) -> int | None:
 
 
 def _reconciled(
-    group: ConsumerGroup, member: Member, epoch: int, target: Target, resubscribed: bool, owned: Owned | None, waiting: Waiting
+    group: ConsumerGroup,
+    member: Member,
+    epoch: int,
+    target: Target,
+    resubscribed: bool,
+    owned: Owned | None,
+    waiting: Waiting,
 ) -> Member:
     names = frozenset(subscription_of(group, member)) if member.regex else member.topics.names
     name_of = group.topics.name_of
@@ -131,7 +175,9 @@ def _reconciled(
         member,
         epoch,
         target,
-        lambda topic: name_of.get(topic) in names,              # a deleted topic has no name any more, so it is given up
+        lambda topic: (
+            name_of.get(topic) in names
+        ),  # a deleted topic has no name any more, so it is given up
         not names,
         resubscribed,
         owned,
@@ -141,19 +187,35 @@ def _reconciled(
 
 
 def _enter(group: ConsumerGroup, admitted: Admitted, member: Member, notes: list[Effect]) -> None:
-    """Put the member in the group: as a new one, in the place of a static one, or as its changed self."""
+    """Put the member in the group: as a new one, in the place of a static one, or as its changed
+    self.
+    """
     replaced = admitted.replaces
     group.exists = True
     if replaced is not None:
         target = group.targets.get(replaced.member_id, {})
         group.remove(replaced)
-        # Its timers stay armed; they find nobody, unless the newcomer bears the same id (then the session timer is set anew below).
+        # Its timers stay armed; they find nobody, unless the newcomer bears the same id (then the
+        # session timer is set anew below).
         group.targets[member.member_id] = target
-        notes.insert(0, note("MemberRemoved", member_id=replaced.member_id, why="replaced", last_heard_us=-1))
+        notes.insert(
+            0, note("MemberRemoved", member_id=replaced.member_id, why="replaced", last_heard_us=-1)
+        )
     if admitted.is_new:
-        how = "replacement" if replaced is not None else "static" if member.instance_id is not None else "new"
-        notes.insert(1 if replaced is not None else 0, note("MemberAdded", member_id=member.member_id, how=how))
-        group.install(group.members.get(member.member_id), member)        # itself, where it comes with another instance id than it had
+        how = (
+            "replacement"
+            if replaced is not None
+            else "static"
+            if member.instance_id is not None
+            else "new"
+        )
+        notes.insert(
+            1 if replaced is not None else 0,
+            note("MemberAdded", member_id=member.member_id, how=how),
+        )
+        group.install(
+            group.members.get(member.member_id), member
+        )  # itself, where it comes with another instance id than it had
         if replaced is not None and replaced.instance_id is not None:
             group.statics[replaced.instance_id] = member.member_id
     elif member is not admitted.member:
@@ -162,27 +224,39 @@ def _enter(group: ConsumerGroup, admitted: Admitted, member: Member, notes: list
         group.forget_unused_regexes()
 
 
-def time_revocation(group: ConsumerGroup, member: Member, now_us: int, effects: list[Effect]) -> None:
-    """A member that owes a revocation has its rebalance timeout for it; a classic one has a join timer instead."""
+def time_revocation(
+    group: ConsumerGroup, member: Member, now_us: int, effects: list[Effect]
+) -> None:
+    """A member that owes a revocation has its rebalance timeout for it; a classic one has a join
+    timer instead.
+    """
     if member.classic is not None:
         return
     if member.state is UNREVOKED:
         group.revocations[member.member_id] = (member.epoch, member.rebalance_timeout_us)
-        effects.append(SetTimer(rebalance_timer(member.member_id), now_us + member.rebalance_timeout_us))
+        effects.append(
+            SetTimer(rebalance_timer(member.member_id), now_us + member.rebalance_timeout_us)
+        )
     elif group.revocations.pop(member.member_id, None) is not None:
         effects.append(CancelTimer(rebalance_timer(member.member_id)))
 
 
 def go_away(group: ConsumerGroup, member: Member, effects: list[Effect]) -> None:
-    """A static member leaves for a while: its partitions wait for it. Its session goes on from its last heartbeat, not from now."""
+    """A static member leaves for a while: its partitions wait for it. Its session goes on from
+    its last heartbeat, not from now.
+    """
     assigned = {topic: dict.fromkeys(held, 0) for topic, held in member.assigned.items()}
     away = replace(member, epoch=AWAY, assigned=assigned, pending={})
     group.install(member, away)
     _tell_member(group, member, away, [], effects)
 
 
-def remove(group: ConsumerGroup, member: Member, why: str, effects: list[Effect], last_heard_us: int = -1) -> None:
-    """A member is gone: what it held is free at once, a new target is due, and the next heartbeat of anybody computes it."""
+def remove(
+    group: ConsumerGroup, member: Member, why: str, effects: list[Effect], last_heard_us: int = -1
+) -> None:
+    """A member is gone: what it held is free at once, a new target is due, and the next
+    heartbeat of anybody computes it.
+    """
     group.remove(member)
     group.forget_unused_regexes()
     group.epoch += 1
@@ -190,10 +264,14 @@ def remove(group: ConsumerGroup, member: Member, why: str, effects: list[Effect]
     group.revocations.pop(member.member_id, None)
     effects.append(CancelTimer(session_timer(member.member_id)))
     effects.append(CancelTimer(rebalance_timer(member.member_id)))
-    group.awaited_joins.pop(member.member_id, None)           # of a member that has turned to the new protocol, too
+    group.awaited_joins.pop(
+        member.member_id, None
+    )  # of a member that has turned to the new protocol, too
     effects.append(CancelTimer(join_timer(member.member_id)))
     effects.append(CancelTimer(sync_timer(member.member_id)))
-    effects.append(note("MemberRemoved", member_id=member.member_id, why=why, last_heard_us=last_heard_us))
+    effects.append(
+        note("MemberRemoved", member_id=member.member_id, why=why, last_heard_us=last_heard_us)
+    )
     effects.append(note("EpochBumped", epoch=group.epoch, trigger=why, member_id=member.member_id))
 
 
@@ -201,7 +279,6 @@ def append(group: ConsumerGroup, effects: list[Effect]) -> None:
     """Something of this step has to be in the log before anybody hears of it."""
     group.appends += 1
     effects.append(Append(group.appends, "consumer group"))
-
 
 
 def note(kind: str, **facts: Any) -> Note:
@@ -214,27 +291,54 @@ def tell_state(group: ConsumerGroup, before: GroupState, effects: list[Effect]) 
     after = group.state
     if after is not before:
         effects.append(
-            note("GroupStateChanged", before=before.value, after=after.value, generation=group.epoch, trigger="", member_id="", reason="")
+            note(
+                "GroupStateChanged",
+                before=before.value,
+                after=after.value,
+                generation=group.epoch,
+                trigger="",
+                member_id="",
+                reason="",
+            )
         )
 
 
-def _tell_member(group: ConsumerGroup, before: Member, after: Member, waiting: Waiting, notes: list[Effect]) -> None:
+def _tell_member(
+    group: ConsumerGroup, before: Member, after: Member, waiting: Waiting, notes: list[Effect]
+) -> None:
     if after is before:
         return
     member_id = after.member_id
     if before.pending and after.pending != before.pending:
         still = after.pending
-        given = {topic: [p for p in held if p not in still.get(topic, {}) and p not in after.assigned.get(topic, {})]
-                 for topic, held in before.pending.items()}
+        given = {
+            topic: [
+                p
+                for p in held
+                if p not in still.get(topic, {}) and p not in after.assigned.get(topic, {})
+            ]
+            for topic, held in before.pending.items()
+        }
         released = group.partitions(given)
         if released:
             notes.append(note("PartitionsReleased", member_id=member_id, partitions=released))
     if (before.epoch, before.state) != (after.epoch, after.state):
         notes.append(
-            note("MemberStateChanged", member_id=member_id, before=before.state.label, after=after.state.label, epoch=after.epoch)
+            note(
+                "MemberStateChanged",
+                member_id=member_id,
+                before=before.state.label,
+                after=after.state.label,
+                epoch=after.epoch,
+            )
         )
     if waiting:
         told = sorted((group.partition(topic, p), owner) for topic, p, owner in waiting)
         notes.append(
-            note("ReleaseAwaited", member_id=member_id, partitions=tuple(p for p, _ in told), owners=tuple(o for _, o in told))
+            note(
+                "ReleaseAwaited",
+                member_id=member_id,
+                partitions=tuple(p for p, _ in told),
+                owners=tuple(o for _, o in told),
+            )
         )

@@ -1,26 +1,71 @@
-"""Regular expressions as brokers read them: RE2/J's language, put into Python's `re`. Only whole topic names are matched, so greediness and the names of
-groups do not matter, and classes need to be right for the characters of topic names alone: ASCII letters and digits, `.`, `_` and `-`."""
+"""Regular expressions as brokers read them: RE2/J's language, put into Python's `re`. Only whole
+topic names are matched, so greediness and the names of groups do not matter, and classes need to
+be right for the characters of topic names alone: ASCII letters and digits, `.`, `_` and `-`.
+"""
 
 from __future__ import annotations
 
 import re
+from string import ascii_lowercase, ascii_uppercase, digits
 
 MOST_REPEATS = 1000
 _NAME = "A-Za-z0-9._-"
+_NAME_CHARACTERS = "-." + digits + ascii_uppercase + "_" + ascii_lowercase
 _POSIX = {
-    "alnum": "A-Za-z0-9", "alpha": "A-Za-z", "ascii": _NAME, "blank": " ", "cntrl": "\\x00-\\x1f", "digit": "0-9", "graph": _NAME, "lower": "a-z",
-    "print": _NAME, "punct": "._-", "space": " ", "upper": "A-Z", "word": "A-Za-z0-9_", "xdigit": "A-Fa-f0-9",
+    "alnum": "A-Za-z0-9",
+    "alpha": "A-Za-z",
+    "ascii": _NAME,
+    "blank": " ",
+    "cntrl": "\\x00-\\x1f",
+    "digit": "0-9",
+    "graph": _NAME,
+    "lower": "a-z",
+    "print": _NAME,
+    "punct": "._-",
+    "space": " ",
+    "upper": "A-Z",
+    "word": "A-Za-z0-9_",
+    "xdigit": "A-Fa-f0-9",
 }
 _PERL = {"d": "0-9", "w": "A-Za-z0-9_", "s": " "}
-_UNICODE = {                          # general categories and scripts, as far as topic names have them; of the others nothing
-    "L": "A-Za-z", "Lu": "A-Z", "Ll": "a-z", "N": "0-9", "Nd": "0-9", "P": "._-", "Po": ".", "Pc": "_", "Pd": "-", "Latin": "A-Za-z", "Common": "0-9._-",
+# general categories and scripts, as far as topic names have them; of the others nothing
+_UNICODE = {
+    "L": "A-Za-z",
+    "Lu": "A-Z",
+    "Ll": "a-z",
+    "N": "0-9",
+    "Nd": "0-9",
+    "P": "._-",
+    "Po": ".",
+    "Pc": "_",
+    "Pd": "-",
+    "Latin": "A-Za-z",
+    "Common": "0-9._-",
     "Any": _NAME,
 }
-_CATEGORIES = re.compile(r"C|Cc|Cf|Co|Cs|L[lmotu]?|M|M[cen]|N|N[dlo]|P|P[cdefios]|S|S[ckmo]|Z|Z[lps]|Any")
-_SCRIPTS = frozenset((
-    "Arabic", "Armenian", "Bengali", "Common", "Cyrillic", "Devanagari", "Georgian", "Greek", "Han", "Hangul", "Hebrew", "Hiragana", "Inherited",
-    "Katakana", "Latin", "Thai",
-))
+_CATEGORIES = re.compile(
+    r"C|Cc|Cf|Co|Cs|L[lmotu]?|M|M[cen]|N|N[dlo]|P|P[cdefios]|S|S[ckmo]|Z|Z[lps]|Any"
+)
+_SCRIPTS = frozenset(
+    (
+        "Arabic",
+        "Armenian",
+        "Bengali",
+        "Common",
+        "Cyrillic",
+        "Devanagari",
+        "Georgian",
+        "Greek",
+        "Han",
+        "Hangul",
+        "Hebrew",
+        "Hiragana",
+        "Inherited",
+        "Katakana",
+        "Latin",
+        "Thai",
+    )
+)
 _PLAIN = {"a": 7, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
 _REPEAT = re.compile(r"\{(\d+)(,?)(\d*)\}")
 _CLASS_NAME = re.compile(r"\[:(\^?)(\w+):\]")
@@ -48,11 +93,13 @@ class _Translation:
         self.text = text
         self.at = 0
         self.out: list[str] = []
-        self.scopes: list[list[str]] = [[]]           # for each open group the flag groups that were opened within it
-        self.begun: list[int] = []                    # where each of them began in `out`
+        self.scopes: list[list[str]] = [
+            []
+        ]  # for each open group the flag groups that were opened within it
+        self.begun: list[int] = []  # where each of them began in `out`
         self.names: dict[str, None] = {}
-        self.can_repeat = False                       # is there something before that an operator can repeat?
-        self.begins = self.ends = 0                   # where in `out` that begins and ends
+        self.can_repeat = False  # is there something before that an operator can repeat?
+        self.begins = self.ends = 0  # where in `out` that begins and ends
 
     def whole(self) -> str:
         text = self.text
@@ -93,7 +140,7 @@ class _Translation:
         else:
             self._emit(re.escape(char), 1)
 
-    # ---------------------------------------------------------------------------------------------- groups
+    # --------------------------------------------------------------------------------------- groups
 
     def _open(self) -> None:
         text, began = self.text, len(self.out)
@@ -110,9 +157,9 @@ class _Translation:
             scope = _scope(flags.group(1), flags.group(2) or "")
             self.out.append(scope)
             self.at = flags.end()
-            if flags.group(3) == ")":                 # up to the end of the group that it stands in
+            if flags.group(3) == ")":  # up to the end of the group that it stands in
                 self.scopes[-1].append(scope)
-                return                                # an operator that follows repeats what stands before, as in RE2
+                return  # an operator that follows repeats what stands before, as in RE2
         else:
             raise NotRe2("invalid or unsupported Perl syntax")
         self.begun.append(began)
@@ -132,7 +179,7 @@ class _Translation:
         self.at += 1
         self.can_repeat = True
 
-    # ---------------------------------------------------------------------------------------------- repetitions
+    # ---------------------------------------------------------------------------------- repetitions
 
     def _repeat(self, char: str) -> None:
         if not self.can_repeat:
@@ -144,11 +191,13 @@ class _Translation:
             least, most = int(found.group(1)), int(found.group(3) or found.group(1))
             if least > MOST_REPEATS or most > MOST_REPEATS or (found.group(3) and most < least):
                 raise NotRe2("invalid repeat count")
-        operator = text[self.at:end]
+        operator = text[self.at : end]
         if end < len(text) and text[end] == "?":
             end += 1
         self._end_of_operator(end)
-        self.out[self.begins:self.ends] = ["(?:" + "".join(self.out[self.begins:self.ends]) + ")" + operator]
+        self.out[self.begins : self.ends] = [
+            "(?:" + "".join(self.out[self.begins : self.ends]) + ")" + operator
+        ]
         self.ends = self.begins + 1
         self.at = end
 
@@ -157,7 +206,7 @@ class _Translation:
         if end < len(self.text) and (self.text[end] in "*+?" or _REPEAT.match(self.text, end)):
             raise NotRe2("bad repetition operator")
 
-    # ---------------------------------------------------------------------------------------------- escapes and classes
+    # -------------------------------------------------------------------------- escapes and classes
 
     def _escape(self) -> None:
         text, at = self.text, self.at
@@ -166,7 +215,7 @@ class _Translation:
         char = text[at + 1]
         if char == "Q":
             end = text.find("\\E", at + 2)
-            literal = text[at + 2: end if end >= 0 else len(text)]
+            literal = text[at + 2 : end if end >= 0 else len(text)]
             for letter in literal:
                 self._emit(re.escape(letter), 0)
             self.at = end + 2 if end >= 0 else len(text)
@@ -176,10 +225,12 @@ class _Translation:
             self._emit("\\Z", 2)
         else:
             inside, negated, width = self._one_of(at)
-            self._emit(f"[{'^' if negated else ''}{inside}]" if inside else ("[\\s\\S]" if negated else _UNMATCHED), width)
+            self._emit(_class_of(inside, negated), width)
 
     def _one_of(self, at: int) -> tuple[str, bool, int]:
-        """An escape that stands for characters: what to write into a class, whether it is all but these, how long it is."""
+        """An escape that stands for characters: what to write into a class, whether it is all
+        but these, how long it is.
+        """
         text = self.text
         char = text[at + 1] if at + 1 < len(text) else ""
         if char.lower() in _PERL:
@@ -225,10 +276,16 @@ class _Translation:
             if named is not None:
                 if named.group(2) not in _POSIX:
                     raise NotRe2("invalid character class range")
-                parts.append(_but(_POSIX[named.group(2)]) if named.group(1) else _POSIX[named.group(2)])
+                parts.append(
+                    _but(_POSIX[named.group(2)]) if named.group(1) else _POSIX[named.group(2)]
+                )
                 at = named.end()
                 continue
-            if text[at] == "\\" and at + 1 < len(text) and (text[at + 1].lower() in _PERL or text[at + 1] in "pP"):
+            if (
+                text[at] == "\\"
+                and at + 1 < len(text)
+                and (text[at + 1].lower() in _PERL or text[at + 1] in "pP")
+            ):
                 inside, is_not, width = self._one_of(at)
                 parts.append(_but(inside) if is_not else inside)
                 at += width
@@ -244,7 +301,7 @@ class _Translation:
             else:
                 parts.append(re.escape(chr(low)))
         inside = "".join(parts)
-        self._emit(f"[{'^' if negated else ''}{inside}]" if inside else ("[\\s\\S]" if negated else _UNMATCHED), at + 1 - self.at)
+        self._emit(_class_of(inside, negated), at + 1 - self.at)
 
     def _member(self, at: int) -> tuple[int, int]:
         """One character of a class."""
@@ -254,15 +311,22 @@ class _Translation:
 
 
 def _scope(on: str, off: str) -> str:
-    """The beginning of a group with these flags. Greediness (U) changes nothing where the whole has to match."""
+    """The beginning of a group with these flags. Greediness (U) changes nothing where the whole
+    has to match.
+    """
     on, off = ("".join(flag for flag in "ims" if flag in which) for which in (on, off))
     on = "".join(flag for flag in on if flag not in off)
     return f"(?{on}{'-' + off if off else ''}:"
 
 
+def _class_of(inside: str, negated: bool) -> str:
+    """A class of these characters, or of all others; `re` has none that is empty."""
+    if not inside:
+        return "[\\s\\S]" if negated else _UNMATCHED
+    return f"[{'^' if negated else ''}{inside}]"
+
+
 def _but(inside: str) -> str:
     """All characters that a name can have, but these."""
-    names = re.compile(f"[{_NAME}]")
-    excluded = re.compile(f"[{inside}]") if inside else re.compile(_UNMATCHED)
-    left = [chr(code) for code in range(33, 127) if names.match(chr(code)) and not excluded.match(chr(code))]
-    return "".join(re.escape(char) for char in left)
+    left = re.compile(_class_of(inside, True))
+    return "".join(re.escape(char) for char in _NAME_CHARACTERS if left.match(char))

@@ -1,7 +1,8 @@
-"""Moves one member towards its target (Kafka's CurrentAssignmentBuilder): first it gives up, then it takes what is free.
+"""Moves one member towards its target (Kafka's CurrentAssignmentBuilder): first it gives up, then
+it takes what is free.
 
-A partition is free when no member has it assigned or pending; what this very member is about to give back counts as free.
-Nothing here looks at other members but through the table of owners.
+A partition is free when no member has it assigned or pending; what this very member is about to
+give back counts as free. Nothing here looks at other members but through the table of owners.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from rebalsim.domain.server_target import Target
 from rebalsim.protocol.consumer.member import STABLE, UNRELEASED, UNREVOKED, Held, Member
 
 Owned = Mapping[str, Sequence[int]]
-Owners = Mapping[str, Mapping[int, str]]    # topic id → partition → member id
-Waiting = list[tuple[str, int, str]]        # (topic id, partition, who still holds it)
+Owners = Mapping[str, Mapping[int, str]]  # topic id → partition → member id
+Waiting = list[tuple[str, int, str]]  # (topic id, partition, who still holds it)
 
 
 def reconcile(
@@ -28,12 +29,22 @@ def reconcile(
     owners: Owners,
     waiting: Waiting,
 ) -> Member:
-    """The member as it is after this heartbeat; the same object if it has to stay as it is. Fills `waiting`."""
+    """The member as it is after this heartbeat; the same object if it has to stay as it is.
+    Fills `waiting`.
+    """
     if member.state is UNREVOKED:
         if _holds_any(owned, member.pending):
-            return _without_unsubscribed(member, is_subscribed, has_no_names, owned) if subscription_changed else member
+            return (
+                _without_unsubscribed(member, is_subscribed, has_no_names, owned)
+                if subscription_changed
+                else member
+            )
     elif member.state is STABLE and member.epoch == epoch:
-        return _without_unsubscribed(member, is_subscribed, has_no_names, owned) if subscription_changed else member
+        return (
+            _without_unsubscribed(member, is_subscribed, has_no_names, owned)
+            if subscription_changed
+            else member
+        )
     return _towards(member, epoch, target, is_subscribed, owned, owners, waiting)
 
 
@@ -75,19 +86,37 @@ def _towards(
             added[topic] = free
 
     if revoked and _holds_any(owned, revoked):
-        # Nothing is added yet and the epoch stays: the member has to give up first. It may hold its old epoch for a whole rebalance timeout.
+        # Nothing is added yet and the epoch stays: the member has to give up first. It may hold its
+        # old epoch for a whole rebalance timeout.
         waiting.clear()
-        return replace(member, state=UNREVOKED, epoch=member.epoch, previous_epoch=member.epoch, assigned=kept, pending=revoked)
+        return replace(
+            member,
+            state=UNREVOKED,
+            epoch=member.epoch,
+            previous_epoch=member.epoch,
+            assigned=kept,
+            pending=revoked,
+        )
     for topic, free in added.items():
         kept[topic] = {**kept[topic], **free} if topic in kept else free
-    # The epoch advances although partitions may still be missing (UNRELEASED); the one before it stays valid for a lost answer.
+    # The epoch advances although partitions may still be missing (UNRELEASED); the one before it
+    # stays valid for a lost answer.
     return replace(
-        member, state=UNRELEASED if waiting else STABLE, epoch=epoch, previous_epoch=member.epoch, assigned=kept, pending={}
+        member,
+        state=UNRELEASED if waiting else STABLE,
+        epoch=epoch,
+        previous_epoch=member.epoch,
+        assigned=kept,
+        pending={},
     )
 
 
-def _without_unsubscribed(member: Member, is_subscribed: Callable[[str], bool], has_no_names: bool, owned: Owned | None) -> Member:
-    """A member whose subscription shrank gives those topics up at once, even while no new target may be computed (KAFKA-19431)."""
+def _without_unsubscribed(
+    member: Member, is_subscribed: Callable[[str], bool], has_no_names: bool, owned: Owned | None
+) -> Member:
+    """A member whose subscription shrank gives those topics up at once, even while no new target
+    may be computed (KAFKA-19431).
+    """
     if has_no_names and not member.pending:
         kept: Held = {}
         pending = member.assigned
@@ -100,17 +129,29 @@ def _without_unsubscribed(member: Member, is_subscribed: Callable[[str], bool], 
             if topic not in kept:
                 pending.setdefault(topic, {}).update(held)
     if pending and _holds_any(owned, pending):
-        return replace(member, state=UNREVOKED, previous_epoch=member.epoch, assigned=kept, pending=pending)
+        return replace(
+            member, state=UNREVOKED, previous_epoch=member.epoch, assigned=kept, pending=pending
+        )
     return replace(member, previous_epoch=member.epoch, assigned=kept)
 
 
 def _holds_any(owned: Owned | None, partitions: Held) -> bool:
-    """Does the request leave it possible that the member still holds one of these? A request without a list proves nothing."""
+    """Does the request leave it possible that the member still holds one of these? A request
+    without a list proves nothing.
+    """
     if owned is None:
         return True
-    return any(p in partitions[topic] for topic, numbers in owned.items() if topic in partitions for p in numbers)
+    return any(
+        p in partitions[topic]
+        for topic, numbers in owned.items()
+        if topic in partitions
+        for p in numbers
+    )
 
 
 def is_subset(owned: Owned | None, assigned: Held) -> bool:
     """The request names its partitions, and all of them are assigned to the member."""
-    return owned is not None and all(topic in assigned and all(p in assigned[topic] for p in numbers) for topic, numbers in owned.items())
+    return owned is not None and all(
+        topic in assigned and all(p in assigned[topic] for p in numbers)
+        for topic, numbers in owned.items()
+    )

@@ -1,7 +1,9 @@
-"""Subscriptions by regular expression: the broker resolves them, not at once but on a thread of its own, and at most every 10 s.
+"""Subscriptions by regular expression: the broker resolves them, not at once but on a thread of its
+own, and at most every 10 s.
 
-The thread is a timer that is due at once; what it finds counts from the step in which it fires. A member that joins with an
-expression nobody had before therefore gets its partitions at a later heartbeat. Kafka matches with RE2/J (re2.py).
+The thread is a timer that is due at once; what it finds counts from the step in which it fires.
+A member that joins with an expression nobody had before therefore gets its partitions at a later
+heartbeat. Kafka matches with RE2/J (re2.py).
 """
 
 from __future__ import annotations
@@ -18,19 +20,25 @@ from rebalsim.protocol.effects import Effect, Note, SetTimer
 from rebalsim.protocol.errors_of_kafka import Error
 
 TIMER = "regexes"
-PAUSE_US = 10_000 * MS                      # between two resolutions (GroupMetadataManager)
+PAUSE_US = 10_000 * MS  # between two resolutions (GroupMetadataManager)
 
 
 class RegexChange(IntEnum):
-    """What a heartbeat did to its member's regular expression. Only the last bumps the group epoch at once."""
+    """What a heartbeat did to its member's regular expression. Only the last bumps the group
+    epoch at once.
+    """
 
     NONE = 0
     UPDATED = 1
-    RESOLVED = 2                            # it was given up, or its topics are known already
+    RESOLVED = 2  # it was given up, or its topics are known already
 
 
-def note_regex(group: ConsumerGroup, before: Member, after: Member, now_us: int, effects: list[Effect]) -> RegexChange:
-    """Has the member's expression changed, and is it time to resolve the group's? (GroupMetadataManager#maybeUpdateRegularExpressions)"""
+def note_regex(
+    group: ConsumerGroup, before: Member, after: Member, now_us: int, effects: list[Effect]
+) -> RegexChange:
+    """Has the member's expression changed, and is it time to resolve the group's?
+    (GroupMetadataManager#maybeUpdateRegularExpressions)
+    """
     change = RegexChange.NONE
     is_due = False
     if before.regex != after.regex:
@@ -56,7 +64,9 @@ def note_regex(group: ConsumerGroup, before: Member, after: Member, now_us: int,
     expected = sum(count > 0 for count in counts.values())
     is_due = is_due or expected != len(group.regexes)
     is_due = is_due or (latest.version if latest else 0) < group.newest_topics_version
-    is_due = is_due or latest is None or now_us > latest.at_us + group.settings.regex_refresh_interval_us
+    is_due = (
+        is_due or latest is None or now_us > latest.at_us + group.settings.regex_refresh_interval_us
+    )
     if is_due and expected:
         group.regexes_are_due = True
         effects.append(SetTimer(TIMER, now_us))
@@ -64,7 +74,9 @@ def note_regex(group: ConsumerGroup, before: Member, after: Member, now_us: int,
 
 
 def resolve(group: ConsumerGroup, now_us: int) -> list[Effect]:
-    """The thread is through: store what the expressions stand for, and bump the group epoch if that changed anything."""
+    """The thread is through: store what the expressions stand for, and bump the group epoch if
+    that changed anything.
+    """
     group.regexes_are_due = False
     changed = False
     for regex in group.regex_counts:
@@ -79,7 +91,9 @@ def resolve(group: ConsumerGroup, now_us: int) -> list[Effect]:
     group.epoch += 1
     group.metadata = metadata
     group.refresh_due_us = now_us + REFRESH_US
-    return [Note("EpochBumped", {"epoch": group.epoch, "trigger": "regex-resolved", "member_id": ""})]
+    return [
+        Note("EpochBumped", {"epoch": group.epoch, "trigger": "regex-resolved", "member_id": ""})
+    ]
 
 
 @lru_cache(maxsize=256)

@@ -1,4 +1,6 @@
-"""Works out the target assignment: hands the group to the assignor in Kafka's order and takes what it says (TargetAssignmentBuilder)."""
+"""Works out the target assignment: hands the group to the assignor in Kafka's order and takes
+what it says (TargetAssignmentBuilder).
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,16 @@ if TYPE_CHECKING:
 
 
 class Assignor(Protocol):
-    """The broker's assignor: topic id → partitions, and the members in the order in which they come into its map."""
+    """The broker's assignor: topic id → partitions, and the members in the order in which they
+    come into its map.
+    """
 
-    def __call__(self, topics: dict[str, int], members: Sequence[ServerMember], homogeneous: bool | None = None) -> Targets: ...
+    def __call__(
+        self,
+        topics: dict[str, int],
+        members: Sequence[ServerMember],
+        homogeneous: bool | None = None,
+    ) -> Targets: ...
 
 
 class Computed(NamedTuple):
@@ -27,24 +36,34 @@ class Computed(NamedTuple):
 
     assignor: str
     targets: Targets
-    moved: int                          # partitions that go from one member's target to another's
+    moved: int  # partitions that go from one member's target to another's
 
 
 def compute(group: ConsumerGroup, before: Member, member: Member, is_homogeneous: bool) -> Computed:
-    """The target for the group with this member as its heartbeat makes it (`before` is how it was counted so far)."""
+    """The target for the group with this member as its heartbeat makes it (`before` is how it
+    was counted so far).
+    """
     assignor = preferred_assignor(group, before, member)
     entering = _entering(group, member)
     try:
-        answered = group.settings.assignors[assignor](group.topics.partitions, entering, is_homogeneous)
-    except Exception as e:          # it may be the user's own; Kafka answers so, and the group stays as it was
-        raise Refusal(Error.UNKNOWN_SERVER_ERROR, f"the assignor {assignor} failed: {type(e).__name__}: {e}") from e
+        answered = group.settings.assignors[assignor](
+            group.topics.partitions, entering, is_homogeneous
+        )
+    except (
+        Exception
+    ) as e:  # it may be the user's own; Kafka answers so, and the group stays as it was
+        raise Refusal(
+            Error.UNKNOWN_SERVER_ERROR, f"the assignor {assignor} failed: {type(e).__name__}: {e}"
+        ) from e
     lost: set[tuple[str, int]] = set()
     gained: set[tuple[str, int]] = set()
     targets: Targets = {}
     for spec in entering:
         new = answered.get(spec.member_id, {})
         if new is spec.target or is_same(new, spec.target):
-            targets[spec.member_id] = spec.target       # no record is written, so the broker keeps the old map and with it the old order
+            targets[spec.member_id] = (
+                spec.target
+            )  # no record is written, so the broker keeps the old map and with it the old order
             continue
         targets[spec.member_id] = as_recorded(new)
         was = {(topic, p) for topic, numbers in spec.target.items() for p in numbers}
@@ -55,12 +74,14 @@ def compute(group: ConsumerGroup, before: Member, member: Member, is_homogeneous
 
 
 def _entering(group: ConsumerGroup, member: Member) -> list[ServerMember]:
-    """The members in the order in which they enter the assignor's HashMap: that of the coordinator's own map, a newcomer last.
+    """The members in the order in which they enter the assignor's HashMap: that of the
+    coordinator's own map, a newcomer last.
 
-    It decides wherever two of them share a bucket. A static member that takes another's place brings that one's target.
+    It decides wherever two of them share a bucket. A static member that takes another's place
+    brings that one's target.
     """
     previous = group.statics.get(member.instance_id) if member.instance_id is not None else None
-    ids: dict[tuple[str, ...], tuple[str, ...]] = {}        # most members have one subscription
+    ids: dict[tuple[str, ...], tuple[str, ...]] = {}  # most members have one subscription
     by_name = group.topics.by_name
 
     def spec(m: Member, target: Target) -> ServerMember:
@@ -72,17 +93,24 @@ def _entering(group: ConsumerGroup, member: Member) -> list[ServerMember]:
 
     targets = group.targets
     entering = [
-        spec(member if known.member_id == member.member_id else known, targets.get(known.member_id, {}))
+        spec(
+            member if known.member_id == member.member_id else known,
+            targets.get(known.member_id, {}),
+        )
         for known in group.members.values()
         if known.member_id != previous or previous == member.member_id
     ]
     if member.member_id not in group.members:
-        entering.append(spec(member, targets.get(previous if previous is not None else member.member_id, {})))
+        entering.append(
+            spec(member, targets.get(previous if previous is not None else member.member_id, {}))
+        )
     return entering
 
 
 def subscription_of(group: ConsumerGroup, member: Member) -> tuple[str, ...]:
-    """All the topics a member subscribes to, by name and by regular expression (UnionSet: the larger set first)."""
+    """All the topics a member subscribes to, by name and by regular expression (UnionSet: the
+    larger set first).
+    """
     found = group.regexes.get(member.regex) if member.regex else None
     named = member.topics.in_order
     if found is None or not found.topics:
@@ -96,14 +124,17 @@ def subscription_of(group: ConsumerGroup, member: Member) -> tuple[str, ...]:
 
 
 def preferred_assignor(group: ConsumerGroup, before: Member, member: Member) -> str:
-    """The assignor that most members name. On a tie the first in a HashMap's order wins (ConsumerGroup#computePreferredServerAssignor)."""
+    """The assignor that most members name. On a tie the first in a HashMap's order wins
+    (ConsumerGroup#computePreferredServerAssignor).
+    """
     votes: JavaHashMap[str, int] = JavaHashMap.copy_of(group.assignor_counts)
     if before.assignor is not None:
         votes.compute(before.assignor, votes[before.assignor] - 1)
         if not votes[before.assignor]:
             votes.remove(before.assignor)
     if member.assignor is not None:
-        # compute() hangs a key that is not there (any more) on its bucket's head: a tie of one to one goes to this member's assignor.
+        # compute() hangs a key that is not there (any more) on its bucket's head: a tie of one to
+        # one goes to this member's assignor.
         votes.compute(member.assignor, votes.get(member.assignor, 0) + 1)
     winner, most = next(iter(group.settings.assignors)), 0
     for name, count in votes.items():

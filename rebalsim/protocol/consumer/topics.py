@@ -1,4 +1,6 @@
-"""What the coordinator knows of the cluster's topics: one image, shared by all groups and replaced whole when something changes."""
+"""What the coordinator knows of the cluster's topics: one image, shared by all groups and
+replaced whole when something changes.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +11,13 @@ from rebalsim.domain.java_hash import copied_set_capacity, hash_ordered, string_
 
 
 class Topic(NamedTuple):
-    """A topic as a group sees it. Replicas' racks count because a change of theirs is a change of metadata (KIP-848)."""
+    """A topic as a group sees it. Replicas' racks count because a change of theirs is a change
+    of metadata (KIP-848).
+    """
 
     topic_id: str
     partitions: int
-    racks: tuple[tuple[str, ...], ...] = ()         # by partition; empty where racks are not modelled
+    racks: tuple[tuple[str, ...], ...] = ()  # by partition; empty where racks are not modelled
 
 
 class TopicsImage:
@@ -24,7 +28,9 @@ class TopicsImage:
     def __init__(self, by_name: Mapping[str, Topic], version: int = 0) -> None:
         self.by_name = dict(by_name)
         self.name_of = {topic.topic_id: name for name, topic in self.by_name.items()}
-        self.version = version                      # grows with every image; tells a regular expression that it is out of date
+        self.version = (
+            version  # grows with every image; tells a regular expression that it is out of date
+        )
 
     @property
     def partitions(self) -> dict[str, int]:
@@ -36,7 +42,9 @@ NO_TOPICS = TopicsImage({})
 
 
 class Names:
-    """A set of subscribed topic names that remembers in which order Java's HashSet yields them: topics are handed out in it."""
+    """A set of subscribed topic names that remembers in which order Java's HashSet yields them:
+    topics are handed out in it.
+    """
 
     __slots__ = ("in_order", "names")
 
@@ -62,5 +70,9 @@ def names_of(given: tuple[str, ...]) -> Names:
         if len(_MADE) > 4096:
             _MADE.clear()
         distinct = tuple(dict.fromkeys(given))
-        found = _MADE[given] = Names(tuple(hash_ordered(distinct, string_hash, copied_set_capacity(len(given))))) if distinct else NO_NAMES
+        found = _MADE[given] = (
+            Names(tuple(hash_ordered(distinct, string_hash, copied_set_capacity(len(given)))))
+            if distinct
+            else NO_NAMES
+        )
     return found

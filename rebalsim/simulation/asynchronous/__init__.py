@@ -1,1 +1,3 @@
-"""The consumer of the consumer protocol (Kafka's AsyncKafkaConsumer): an application's thread and a background thread, and what passes between."""
+"""The consumer of the consumer protocol (Kafka's AsyncKafkaConsumer): an application's thread
+and a background thread, and what passes between.
+"""

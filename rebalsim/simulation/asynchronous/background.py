@@ -1,7 +1,9 @@
-"""The background thread (ConsumerNetworkThread): it reads answers, does what the application asked for, and lets each manager send.
+"""The background thread (ConsumerNetworkThread): it reads answers, does what the application asked
+for, and lets each manager send.
 
-It takes no time and is woken by whatever concerns it: an event of the application's, an answer, a timer. It wakes the application only
-when records came or when there was nothing to fetch; news for the application waits until that looks for it.
+It takes no time and is woken by whatever concerns it: an event of the application's, an answer,
+a timer. It wakes the application only when records came or when there was nothing to fetch; news
+for the application waits until that looks for it.
 """
 
 from __future__ import annotations
@@ -58,21 +60,23 @@ class Background:
         self.engine = consumer.engine
         self.timers = Polled(self.engine.env._now)
         self.alarm = Alarm(self.engine, consumer.rank + BEAT, self.turn)
-        self.late_us = 0                              # metadata and commits are looked at by the same clock as everything else
+        self.late_us = 0  # metadata and commits are looked at by the same clock as everything else
         self.is_enabled = True
-        self.is_closing = False                       # CommitOnCloseEvent and StopFindCoordinatorOnCloseEvent have been handed over
-        self.told: list[Removed | Assigned] = []      # for the application
+        self.is_closing = (
+            False  # CommitOnCloseEvent and StopFindCoordinatorOnCloseEvent have been handed over
+        )
+        self.told: list[Removed | Assigned] = []  # for the application
         self.beats = Beats(consumer, self)
         self.reconciliation = Reconciliation(consumer, self)
-        self._queue: list[PollEvent | Done] = []      # the application's events
-        self._seekers: list[PollEvent] = []           # whose positions are known: they want records
+        self._queue: list[PollEvent | Done] = []  # the application's events
+        self._seekers: list[PollEvent] = []  # whose positions are known: they want records
         self._prefetches = False
         self._is_turning = False
         self._again = False
-        self._asks_at_us = NEVER                      # when it may ask for the coordinator (again)
+        self._asks_at_us = NEVER  # when it may ask for the coordinator (again)
         self._attempts = 0
 
-    # ---------------------------------------------------------------------------------------------- what the others see of it
+    # -------------------------------------------------------------------- what the others see of it
 
     def begin(self) -> None:
         """From now on it looks for its coordinator."""
@@ -96,7 +100,11 @@ class Background:
         at = min(self.beats.next_us(), self.beats.expires_us(), self.consumer.commits.next_us())
         if self._queue and type(self._queue[0]) is Done:
             at = min(at, self._queue[0].acts_us)
-        if self.consumer.coordinator is None and not self.consumer.is_looking_up and not self.is_closing:
+        if (
+            self.consumer.coordinator is None
+            and not self.consumer.is_looking_up
+            and not self.is_closing
+        ):
             at = min(at, self._asks_at_us)
         if at == NEVER:
             self.alarm.off()
@@ -105,9 +113,11 @@ class Background:
 
     def longest_wait_us(self, now: int) -> int:
         """For how long the application may wait before it should look again (maximumTimeToWait)."""
-        return int(min(self.beats.longest_wait_us(now), max(0, self.consumer.commits.periodic_us() - now)))
+        return int(
+            min(self.beats.longest_wait_us(now), max(0, self.consumer.commits.periodic_us() - now))
+        )
 
-    # ---------------------------------------------------------------------------------------------- asked by the application
+    # --------------------------------------------------------------------- asked by the application
 
     def add(self, event: PollEvent) -> None:
         """An event of the application's; with it goes what was put aside."""
@@ -115,7 +125,9 @@ class Background:
         self.turn()
 
     def put_aside(self, event: Done, acts_after_us: int) -> None:
-        """One that the thread comes to when the application has gone on to wait, or to its next event; it takes its time then."""
+        """One that the thread comes to when the application has gone on to wait, or to its next
+        event; it takes its time then.
+        """
         event.acts_us = self.engine.env._now + acts_after_us
         self._queue.append(event)
 
@@ -125,13 +137,17 @@ class Background:
             self.turn()
 
     def prefetch(self) -> None:
-        """CreateFetchRequests, before a batch is returned. Mostly an application that goes on at once has polled again before the thread is awake."""
+        """CreateFetchRequests, before a batch is returned. Mostly an application that goes on at
+        once has polled again before the thread is awake.
+        """
         self._prefetches = True
         if self.consumer.fetches_ahead():
             self.turn()
 
     def _polled(self, event: PollEvent) -> None:
-        """AsyncPollEvent: reconcile, commit, join, note that the application polls, look for positions, then fetch; in this order."""
+        """AsyncPollEvent: reconcile, commit, join, note that the application polls, look for
+        positions, then fetch; in this order.
+        """
         consumer, member = self.consumer, self.consumer.member
         self.reconciliation.maybe_begin(can_commit=True)
         consumer.commits.maybe_auto()
@@ -145,7 +161,7 @@ class Background:
         """Positions are as these wanted them; now they want records."""
         self._seekers += events
 
-    # ---------------------------------------------------------------------------------------------- a turn
+    # --------------------------------------------------------------------------------------- a turn
 
     def turn(self) -> None:
         """All that can be done now."""
@@ -167,7 +183,7 @@ class Background:
                 if type(event) is Done:
                     event.then(event.error)
                 else:
-                    self._polled(event)               # type: ignore[arg-type]
+                    self._polled(event)  # type: ignore[arg-type]
             self._find_coordinator()
             consumer.commits.send_waiting()
             self.beats.poll()
@@ -188,16 +204,25 @@ class Background:
         self._prefetches = False
         sent = consumer.feed.send()
         if not sent:
-            consumer.woken = True                     # nothing to fetch: the waiter is woken …
+            consumer.woken = True  # nothing to fetch: the waiter is woken …
         for event in seekers:
-            event.is_complete = True                  # … and looks, often before it is told that the event is complete
-            event.hidden = int(event.is_fresh) + (0 if sent else int(consumer.looks_too_early(event)))
+            event.is_complete = (
+                True  # … and looks, often before it is told that the event is complete
+            )
+            event.hidden = int(event.is_fresh) + (
+                0 if sent else int(consumer.looks_too_early(event))
+            )
 
-    # ---------------------------------------------------------------------------------------------- the coordinator
+    # ------------------------------------------------------------------------------ the coordinator
 
     def _find_coordinator(self) -> None:
         consumer = self.consumer
-        if consumer.coordinator is not None or consumer.is_looking_up or self.engine.env._now < self._asks_at_us or self.is_closing:
+        if (
+            consumer.coordinator is not None
+            or consumer.is_looking_up
+            or self.engine.env._now < self._asks_at_us
+            or self.is_closing
+        ):
             return
         consumer.is_looking_up = True
         call = ask_for_coordinator(consumer)
@@ -213,7 +238,9 @@ class Background:
             return
         config = consumer.config
         jitter = 0.8 + 0.4 * consumer.stream("backoff").unit()
-        self._asks_at_us = self.engine.env._now + backoff_us(self._attempts, config.retry_backoff_us, config.retry_backoff_max_us, jitter)
+        self._asks_at_us = self.engine.env._now + backoff_us(
+            self._attempts, config.retry_backoff_us, config.retry_backoff_max_us, jitter
+        )
         self._attempts += 1
 
     def lost_coordinator(self) -> None:

@@ -1,4 +1,6 @@
-"""Heartbeats of the background thread: when one is due, what it says, and what its answer does (AbstractHeartbeatRequestManager)."""
+"""Heartbeats of the background thread: when one is due, what it says, and what its answer does
+(AbstractHeartbeatRequestManager).
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rebalsim.protocol.consumer_member import FENCES, RETRIES_AT_ONCE, RETRIES_LATER, ClientState
 from rebalsim.protocol.consumer_messages import LEAVES, UNCHANGED, ConsumerGroupHeartbeatRequest
 from rebalsim.protocol.errors_of_kafka import Error
-from rebalsim.protocol.member_timers import backoff_us
+from rebalsim.protocol.member_timers import backoff_us, look_on
 from rebalsim.simulation.engine import NEVER
 from rebalsim.trace.events import AssignmentReceived, Fenced, LeaveSent, PollExpired
 
@@ -16,14 +18,25 @@ if TYPE_CHECKING:
     from rebalsim.simulation.asynchronous.consumer import AsyncConsumer
 
 POLL_EXPIRED = "consumer poll timeout has expired."
-LOOP_US = 5_000_000                   # ConsumerNetworkThread.MAX_POLL_TIMEOUT_MS
+LOOP_US = 5_000_000  # ConsumerNetworkThread.MAX_POLL_TIMEOUT_MS
 CLOSED = "the consumer is being closed"
 
 
 class Beats:
-    """One member's heartbeats. The interval is the broker's: 0 until the first answer, and every beat begins it anew."""
+    """One member's heartbeats. The interval is the broker's: 0 until the first answer, and every
+    beat begins it anew.
+    """
 
-    __slots__ = ("_attempts", "_background", "_not_before_us", "consumer", "due_us", "engine", "flying", "interval_us")
+    __slots__ = (
+        "_attempts",
+        "_background",
+        "_not_before_us",
+        "consumer",
+        "due_us",
+        "engine",
+        "flying",
+        "interval_us",
+    )
 
     def __init__(self, consumer: AsyncConsumer, background: Background) -> None:
         self.consumer = consumer
@@ -31,8 +44,8 @@ class Beats:
         self._background = background
         self.interval_us = 0
         self.due_us = 0
-        self.flying: Any = None                       # the beat whose answer is awaited
-        self._not_before_us = 0                       # backoff after a failure
+        self.flying: Any = None  # the beat whose answer is awaited
+        self._not_before_us = 0  # backoff after a failure
         self._attempts = 0
 
     @property
@@ -51,13 +64,24 @@ class Beats:
         return max(self.due_us, self._not_before_us)
 
     def expires_us(self) -> int:
-        """At which turn of its own the thread will see that the application has not polled for too long: it turns at least every 5 s, since the last beat."""
+        """At which turn of its own the thread will see that the application has not polled for
+        too long: it turns at least every 5 s, since the last beat.
+        """
         consumer, member = self.consumer, self.consumer.member
-        if consumer.coordinator is None or not member.beats or member.is_leaving or consumer.is_steady:      # asleep it polls
+        if (
+            consumer.coordinator is None
+            or not member.beats
+            or member.is_leaving
+            or consumer.is_steady
+        ):  # asleep it polls
             return NEVER
         ends = self._background.timers.polled_us + consumer.config.max_poll_interval_us
-        beat = self.flying.sent_us if self.flying is not None else self.due_us - self.interval_us - self.late_us
-        return int(beat + LOOP_US * max(1, -((beat - ends) // LOOP_US)))
+        beat = (
+            self.flying.sent_us
+            if self.flying is not None
+            else self.due_us - self.interval_us - self.late_us
+        )
+        return look_on(beat, LOOP_US, max(ends, beat + 1))
 
     def longest_wait_us(self, now: int) -> int:
         """Half of what is left of max.poll.interval.ms, and no longer than up to the next beat."""
@@ -70,27 +94,37 @@ class Beats:
         return int(max(0, min(left // 2, max(self.due_us, self._not_before_us) - now)))
 
     def polled(self, at_us: int) -> None:
-        """The application polls: the poll timer starts anew, and a member that had left for it joins again."""
+        """The application polls: the poll timer starts anew, and a member that had left for it
+        joins again.
+        """
         timers = self._background.timers
         if at_us >= timers.polled_us + self.consumer.config.max_poll_interval_us:
             self._background.reconciliation.rejoin()
         timers.polled_us = at_us
 
-    # ---------------------------------------------------------------------------------------------- sending
+    # -------------------------------------------------------------------------------------- sending
 
     def poll(self) -> None:
         """Send a beat, if one is due."""
         consumer, member = self.consumer, self.consumer.member
         now = self.engine.env._now
         if consumer.coordinator is None or not member.beats:
-            if member.state is ClientState.LEAVING:   # it cannot be told
+            if member.state is ClientState.LEAVING:  # it cannot be told
                 consumer.step_to(lambda: member.become(ClientState.UNSUBSCRIBED))
             return
-        if not consumer.polls_in_time and not member.is_leaving and now >= self._background.timers.polled_us + consumer.config.max_poll_interval_us:
+        if (
+            not consumer.polls_in_time
+            and not member.is_leaving
+            and now >= self._background.timers.polled_us + consumer.config.max_poll_interval_us
+        ):
             self._expire(now)
             return
         is_due = self.flying is None and now >= self.due_us and now >= self._not_before_us
-        if is_due or member.state is ClientState.LEAVING or (member.beats_now and self.flying is None):
+        if (
+            is_due
+            or member.state is ClientState.LEAVING
+            or (member.beats_now and self.flying is None)
+        ):
             self._send(now)
 
     def _send(self, now: int, ignores_answer: bool = False) -> None:
@@ -117,7 +151,9 @@ class Beats:
     def plain(self) -> ConsumerGroupHeartbeatRequest:
         """A beat that says nothing but who it is."""
         member = self.consumer.member
-        return ConsumerGroupHeartbeatRequest(member.member_id, member.epoch, member.instance_id, client_id=self.consumer.client_id)
+        return ConsumerGroupHeartbeatRequest(
+            member.member_id, member.epoch, member.instance_id, client_id=self.consumer.client_id
+        )
 
     def request(self) -> ConsumerGroupHeartbeatRequest:
         """What goes into a beat now: all at first and after a failure, else only what is news."""
@@ -153,7 +189,7 @@ class Beats:
         member.failed()
         self._background.reconciliation.lose()
 
-    # ---------------------------------------------------------------------------------------------- answers
+    # -------------------------------------------------------------------------------------- answers
 
     def answered(self, call: Any, response: Any) -> None:
         """onResponse, onFailure."""
@@ -189,11 +225,13 @@ class Beats:
         self.due_us = now
         config = consumer.config
         jitter = 0.8 + 0.4 * consumer.stream("backoff").unit()
-        self._not_before_us = now + backoff_us(self._attempts, config.retry_backoff_us, config.retry_backoff_max_us, jitter)
+        self._not_before_us = now + backoff_us(
+            self._attempts, config.retry_backoff_us, config.retry_backoff_max_us, jitter
+        )
         self._attempts += 1
         if error in FENCES:
             self._attempts = self._not_before_us = 0
-            if member.is_in_group:                    # else it is the answer to its leave
+            if member.is_in_group:  # else it is the answer to its leave
                 consumer.tell(Fenced(now, consumer.name, "ConsumerGroupHeartbeat", error.name))
             self._background.reconciliation.fenced()
         elif error in RETRIES_AT_ONCE:
@@ -212,4 +250,3 @@ class Beats:
 
 def _ignored(call: Any, response: Any) -> None:
     """The answer to a leave that nobody waits for."""
-

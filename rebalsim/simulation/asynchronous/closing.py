@@ -1,4 +1,6 @@
-"""close() of an asynchronous consumer: commit, callbacks, leave, in this order; the leave is sent once."""
+"""close() of an asynchronous consumer: commit, callbacks, leave, in this order; the leave is
+sent once.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,10 @@ if TYPE_CHECKING:
 
 
 def close(consumer: AsyncConsumer, option: str) -> Generator[Any, Any, None]:
-    """`option`: default (leaves; a static member for a while), leave (for good), remain. A dynamic member that shall remain leaves all the same: what
-    keeps its beat back (shouldSendLeaveHeartbeatNow) is overruled by shouldHeartbeatNow, at least up to Kafka 4.3.1."""
+    """`option`: default (leaves; a static member for a while), leave (for good), remain. A
+    dynamic member that shall remain leaves all the same: what keeps its beat back
+    (shouldSendLeaveHeartbeatNow) is overruled by shouldHeartbeatNow, at least up to Kafka 4.3.1.
+    """
     engine, member, background = consumer.engine, consumer.member, consumer.heartbeat
     until = engine.env._now + min(CLOSE_TIMEOUT_US, consumer.config.request_timeout_us)
     consumer.is_closing = True
@@ -27,22 +31,28 @@ def close(consumer: AsyncConsumer, option: str) -> Generator[Any, Any, None]:
         consumer.commits.make_up()
         consumer.feed.unsettle()
     readers = consumer.feed.brokers()
-    if member.state is ClientState.FATAL:              # all was lost with the error
+    if member.state is ClientState.FATAL:  # all was lost with the error
         consumer.feed.assign(())
     if consumer.commits.is_auto:
-        yield from consumer.commits.sync(until)        # looks for the coordinator meanwhile, …
-    background.is_closing = True                       # … and not after that
+        yield from consumer.commits.sync(until)  # looks for the coordinator meanwhile, …
+    background.is_closing = True  # … and not after that
     owned = tuple(sorted(consumer.feed.shares))
     if owned:
-        with suppress(ListenerFailed):                 # logged, and thrown when all is closed
+        with suppress(ListenerFailed):  # logged, and thrown when all is closed
             yield from call_listener(consumer, "revoked" if member.has_had_epoch else "lost", owned)
         consumer.feed.assign(())
     if member.is_in_group:
         if consumer.coordinator is not None:
             consumer.tell(LeaveSent(engine.env._now, consumer.name, CLOSED))
-        consumer.step_to(lambda: member.leave(False, option == "leave"), ClientState.PREPARE_LEAVING)
+        consumer.step_to(
+            lambda: member.leave(False, option == "leave"), ClientState.PREPARE_LEAVING
+        )
         background.turn()
-        while background.beats.flying is not None and engine.env._now < until and consumer.coordinator is not None:
+        while (
+            background.beats.flying is not None
+            and engine.env._now < until
+            and consumer.coordinator is not None
+        ):
             yield from consumer.wait_for_background(until)
     background.stop()
     yield from end_fetch_sessions(consumer, readers, until)

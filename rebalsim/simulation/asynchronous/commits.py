@@ -1,4 +1,6 @@
-"""OffsetCommit of an asynchronous consumer: the periodic one at an event of the application's, the one before a rebalance, and the application's own."""
+"""OffsetCommit of an asynchronous consumer: the periodic one at an event of the application's,
+the one before a rebalance, and the application's own.
+"""
 
 from __future__ import annotations
 
@@ -19,24 +21,48 @@ if TYPE_CHECKING:
     from rebalsim.simulation.asynchronous.consumer import AsyncConsumer
 
 _LATER = (
-    Error.COORDINATOR_LOAD_IN_PROGRESS, Error.UNKNOWN_TOPIC_OR_PARTITION, Error.COORDINATOR_NOT_AVAILABLE, Error.NOT_COORDINATOR,
-    Error.REQUEST_TIMED_OUT, Error.NETWORK_EXCEPTION,
+    Error.COORDINATOR_LOAD_IN_PROGRESS,
+    Error.UNKNOWN_TOPIC_OR_PARTITION,
+    Error.COORDINATOR_NOT_AVAILABLE,
+    Error.NOT_COORDINATOR,
+    Error.REQUEST_TIMED_OUT,
+    Error.NETWORK_EXCEPTION,
 )
-_LOSE = (Error.COORDINATOR_NOT_AVAILABLE, Error.NOT_COORDINATOR, Error.REQUEST_TIMED_OUT, Error.NETWORK_EXCEPTION)
+_LOSE = (
+    Error.COORDINATOR_NOT_AVAILABLE,
+    Error.NOT_COORDINATOR,
+    Error.REQUEST_TIMED_OUT,
+    Error.NETWORK_EXCEPTION,
+)
 Then = Callable[[str], None]
 
 
 class Wanted:
     """A commit that is to be made, with its retries: `then` is told ok | failed | late."""
 
-    __slots__ = ("attempts", "is_periodic", "not_before_us", "offsets", "offsets_of", "partitions", "then", "until_us")
+    __slots__ = (
+        "attempts",
+        "is_periodic",
+        "not_before_us",
+        "offsets",
+        "offsets_of",
+        "partitions",
+        "then",
+        "until_us",
+    )
 
-    def __init__(self, offsets_of: Callable[[], dict[Partition, int]], until_us: int, then: Then, partitions: tuple[Partition, ...] | None = None) -> None:
-        self.offsets_of = offsets_of          # the latest positions, at each attempt
+    def __init__(
+        self,
+        offsets_of: Callable[[], dict[Partition, int]],
+        until_us: int,
+        then: Then,
+        partitions: tuple[Partition, ...] | None = None,
+    ) -> None:
+        self.offsets_of = offsets_of  # the latest positions, at each attempt
         self.offsets = offsets_of()
         self.until_us = until_us
         self.then = then
-        self.partitions = partitions          # what is about to be given up
+        self.partitions = partitions  # what is about to be given up
         self.is_periodic = False
         self.attempts = 0
         self.not_before_us = 0
@@ -53,7 +79,7 @@ class AsyncCommits(Commits):
         self._background = background
         self._waiting: list[Wanted] = []
 
-    # ---------------------------------------------------------------------------------------------- sending
+    # -------------------------------------------------------------------------------------- sending
 
     def next_us(self) -> int:
         """When one that backs off may be tried again."""
@@ -62,15 +88,21 @@ class AsyncCommits(Commits):
         return min(wanted.not_before_us for wanted in self._waiting)
 
     def periodic_us(self) -> int:
-        """When the next periodic one is due; not while one is under way (then Kafka's application spins, for nothing)."""
+        """When the next periodic one is due; not while one is under way (then Kafka's
+        application spins, for nothing).
+        """
         return NEVER if self.under_way else self.due_us
 
     def send_waiting(self) -> None:
-        """Send what may be sent now; a consumer that closes has none but what its coordinator can be told at once."""
+        """Send what may be sent now; a consumer that closes has none but what its coordinator
+        can be told at once.
+        """
         if self.consumer.coordinator is None and self._background.is_closing:
             waiting, self._waiting = self._waiting, []
             for wanted in waiting:
-                self.consumer.tell(CommitRefused(self.engine.env._now, self.consumer.name, "CommitFailed"))
+                self.consumer.tell(
+                    CommitRefused(self.engine.env._now, self.consumer.name, "CommitFailed")
+                )
                 wanted.then("failed")
         if not self._waiting or self.consumer.coordinator is None:
             return
@@ -86,11 +118,22 @@ class AsyncCommits(Commits):
         consumer, member = self.consumer, self.consumer.member
         epoch = member.epoch if member.epoch > 0 else -1
         request = OffsetCommitRequest(member.member_id, member.instance_id, epoch, wanted.offsets)
-        call = consumer.call("OffsetCommit", request, lambda call, response: self._answered(wanted, call, response))
+        call = consumer.call(
+            "OffsetCommit", request, lambda call, response: self._answered(wanted, call, response)
+        )
         call.is_quiet = wanted.is_periodic
         if wanted.partitions is not None and not consumer.world.is_wire:
             call.told = consumer.world.next_told()
-            consumer.tell(RequestSent(self.engine.env._now, consumer.name, "OffsetCommit", call.told, epoch, partitions=wanted.partitions))
+            consumer.tell(
+                RequestSent(
+                    self.engine.env._now,
+                    consumer.name,
+                    "OffsetCommit",
+                    call.told,
+                    epoch,
+                    partitions=wanted.partitions,
+                )
+            )
         consumer.send(call)
 
     def begin_anew(self, at_us: int) -> None:
@@ -118,12 +161,24 @@ class AsyncCommits(Commits):
         self._mind_next()
 
     def _mind_next(self) -> None:
-        """In steady times nobody is woken for such an answer: the next one goes when it is due, with a batch if it was due before."""
+        """In steady times nobody is woken for such an answer: the next one goes when it is due,
+        with a batch if it was due before.
+        """
         consumer = self.consumer
         cycle = consumer.feed.cycle
-        if cycle is not None and consumer.is_polling and not consumer.is_resting and not self.under_way:
+        if (
+            cycle is not None
+            and consumer.is_polling
+            and not consumer.is_resting
+            and not self.under_way
+        ):
             now = self.engine.env._now
-            consumer.alarm.set(min(consumer.alarm.at_us, self.due_us if self.due_us > now else cycle.batch_after(now)))
+            consumer.alarm.set(
+                min(
+                    consumer.alarm.at_us,
+                    self.due_us if self.due_us > now else cycle.batch_after(now),
+                )
+            )
 
     def auto_answered(self, call: Call, response: Any) -> None:
         """The answer to a periodic one that was sent in quiet times."""
@@ -137,8 +192,12 @@ class AsyncCommits(Commits):
         if self.is_auto:
             self.due_us = self.engine.env._now + self.interval_us
 
-    def before_rebalance(self, until_us: int, partitions: tuple[Partition, ...], then: Callable[[], None]) -> None:
-        """maybeAutoCommitSyncBeforeRebalance: of all positions, also when nothing is given up; a failure changes nothing."""
+    def before_rebalance(
+        self, until_us: int, partitions: tuple[Partition, ...], then: Callable[[], None]
+    ) -> None:
+        """maybeAutoCommitSyncBeforeRebalance: of all positions, also when nothing is given up; a
+        failure changes nothing.
+        """
         if not self.is_auto or not self.consumer.feed.consumed():
             then()
             return
@@ -156,7 +215,7 @@ class AsyncCommits(Commits):
     def _async_made(self, how: str) -> None:
         self.under_way -= 1
 
-    # ---------------------------------------------------------------------------------------------- answers
+    # -------------------------------------------------------------------------------------- answers
 
     def _answered(self, wanted: Wanted, call: Call, response: Any) -> None:
         error: Error = response.error
@@ -167,12 +226,18 @@ class AsyncCommits(Commits):
         now = self.engine.env._now
         if error in _LOSE:
             consumer.lose_coordinator(f"error response {error.name}")
-        is_stale = error is Error.STALE_MEMBER_EPOCH and consumer.member.epoch > 0 and wanted.partitions is not None
+        is_stale = (
+            error is Error.STALE_MEMBER_EPOCH
+            and consumer.member.epoch > 0
+            and wanted.partitions is not None
+        )
         if error in _LATER or is_stale:
             if now < wanted.until_us:
                 config = consumer.config
                 jitter = 0.8 + 0.4 * consumer.stream("backoff").unit()
-                wanted.not_before_us = now + backoff_us(wanted.attempts, config.retry_backoff_us, config.retry_backoff_max_us, jitter)
+                wanted.not_before_us = now + backoff_us(
+                    wanted.attempts, config.retry_backoff_us, config.retry_backoff_max_us, jitter
+                )
                 wanted.attempts += 1
                 wanted.offsets = wanted.offsets_of()
                 self._waiting.append(wanted)
@@ -181,7 +246,11 @@ class AsyncCommits(Commits):
                 wanted.then("late")
                 return
         consumer.tell(CommitRefused(now, consumer.name, error.name))
-        wanted.then("fatal" if error in (Error.FENCED_INSTANCE_ID, Error.INVALID_COMMIT_OFFSET_SIZE) else "failed")
+        wanted.then(
+            "fatal"
+            if error in (Error.FENCED_INSTANCE_ID, Error.INVALID_COMMIT_OFFSET_SIZE)
+            else "failed"
+        )
 
     def sync(self, until_us: int) -> Generator[Any, Any, str]:
         """commitSync() of all positions: ok | failed | fatal | late."""

@@ -1,9 +1,10 @@
 """The consumer process of the consumer protocol: AsyncKafkaConsumer's poll(), pass by pass.
 
-A pass hands the background thread an event unless one is under way, runs the callbacks that wait, drops the event if it is complete,
-looks for records, and waits. What a member is told (by its heartbeats) begins to happen when the next event goes out, so the rhythm of
-these passes is what a rebalance is made of. While the application keeps up its batches are no events, as with any other consumer;
-the passes of one that has nothing to read are worked out when news comes.
+A pass hands the background thread an event unless one is under way, runs the callbacks that
+wait, drops the event if it is complete, looks for records, and waits. What a member is told (by
+its heartbeats) begins to happen when the next event goes out, so the rhythm of these passes is
+what a rebalance is made of. While the application keeps up its batches are no events, as with
+any other consumer; the passes of one that has nothing to read are worked out when news comes.
 """
 
 from __future__ import annotations
@@ -31,21 +32,36 @@ from rebalsim.trace.events import CoordinatorFound, MemberStateChanged, PollingB
 
 if TYPE_CHECKING:
     from rebalsim.simulation.positions import Lookup
+
     pass
 
 Steps = Generator[Any, Any, None]
-DOUBTFUL_US = 30_000                  # a second beat so near to the interval may be a beat like any other
-ANCHORED_US = 25_000                  # a poll() is entered no later than so long after the one before was to end
-SPUN_US = 20_000                      # so long every pass of an application that spins is played
-SPIN_US = 100                         # a pass that has nothing to wait for: what a turn of two threads takes
+DOUBTFUL_US = 30_000  # a second beat so near to the interval may be a beat like any other
+ANCHORED_US = 25_000  # a poll() is entered no later than so long after the one before was to end
+SPUN_US = 20_000  # so long every pass of an application that spins is played
+SPIN_US = 100  # a pass that has nothing to wait for: what a turn of two threads takes
 
 
 class AsyncConsumer(Consumer):
     """One consumer of a consumer group, through all its lives."""
 
     __slots__ = (
-        "_acks_us", "_arrives_us", "_is_turning", "_next_pass_us", "event", "has_new_topics", "is_hanging", "is_idling", "is_warm",
-        "looks_not_before_us", "poll_error", "resolves_pattern", "spun_us", "wakes_us", "wants_to_join", "woken",
+        "_acks_us",
+        "_arrives_us",
+        "_is_turning",
+        "_next_pass_us",
+        "event",
+        "has_new_topics",
+        "is_hanging",
+        "is_idling",
+        "is_warm",
+        "looks_not_before_us",
+        "poll_error",
+        "resolves_pattern",
+        "spun_us",
+        "wakes_us",
+        "wants_to_join",
+        "woken",
     )
 
     member: ConsumerMember
@@ -57,19 +73,19 @@ class AsyncConsumer(Consumer):
     def equip(self) -> None:
         """Everything of one life."""
         self.event: PollEvent | None = None
-        self.woken = False                    # there is something to look at (FetchBuffer's flag)
+        self.woken = False  # there is something to look at (FetchBuffer's flag)
         self.is_idling = False
-        self._next_pass_us = 0                # when it looks next, while it idles; …
-        self._is_turning = False              # … is that the pass right after an event was handed over?
+        self._next_pass_us = 0  # when it looks next, while it idles; …
+        self._is_turning = False  # … is that the pass right after an event was handed over?
         self.is_hanging = False
-        self.is_warm = False                  # it has had partitions in this life
+        self.is_warm = False  # it has had partitions in this life
         self.wants_to_join = True
         self.has_new_topics = False
         self.resolves_pattern = True
         self.poll_error: PollFailed | None = None
         self.looks_not_before_us = 0
-        self.spun_us = NEVER                  # since when it passes without waiting
-        self.wakes_us = NEVER                 # poll()'s wait ends then, for a pass that hands over an event
+        self.spun_us = NEVER  # since when it passes without waiting
+        self.wakes_us = NEVER  # poll()'s wait ends then, for a pass that hands over an event
         self._acks_us = self._arrives_us = 0
         super().equip()
         member_id = self.world.client_made_id(self)
@@ -79,7 +95,7 @@ class AsyncConsumer(Consumer):
         self.commits = AsyncCommits(self, self.heartbeat)
         self.positions = AsyncPositions(self, self.heartbeat)
 
-    # ---------------------------------------------------------------------------------------------- what happens to it
+    # --------------------------------------------------------------------------- what happens to it
 
     def step_to(self, change: Callable[[], Any], by_way_of: ClientState | None = None) -> None:
         """The member changes its state; told with the state in between, where there is one."""
@@ -89,10 +105,16 @@ class AsyncConsumer(Consumer):
         now = self.engine.env._now
         states = [before, *([by_way_of] if by_way_of is not None else []), member.state]
         for one, other in pairwise(states):
-            self.tell(MemberStateChanged(now, self.group, self.name, one.value, other.value, member.epoch, "client"))
+            self.tell(
+                MemberStateChanged(
+                    now, self.group, self.name, one.value, other.value, member.epoch, "client"
+                )
+            )
 
     def fail(self, error: Error) -> None:
-        """The coordinator will never have this member: poll() throws, and the consumer is beyond use."""
+        """The coordinator will never have this member: poll() throws, and the consumer is beyond
+        use.
+        """
         was = self.member.state
         self.step_to(lambda: self.member.become(ClientState.FATAL))
         if was not in (ClientState.UNSUBSCRIBED, ClientState.LEAVING, ClientState.PREPARE_LEAVING):
@@ -106,7 +128,9 @@ class AsyncConsumer(Consumer):
         self.woken = True
 
     def given(self) -> None:
-        """News from the coordinator. A recording may tell when the application first looked at it: its second beat acknowledges."""
+        """News from the coordinator. A recording may tell when the application first looked at
+        it: its second beat acknowledges.
+        """
         acks_us, self._acks_us = self._acks_us, 0
         now = self.engine.env._now
         if not acks_us:
@@ -124,18 +148,24 @@ class AsyncConsumer(Consumer):
                 self.alarm.set(looked)
 
     def answered_after(self, sent_us: int) -> None:
-        """A beat sent in steady times brings news, and poll() may be awake once more before the next records.
+        """A beat sent in steady times brings news, and poll() may be awake once more before the
+        next records.
 
-        The application waits no longer than the background thread said when it last came to an end of its loop. That is up to the beat, at
-        first; but what it says at the beat itself, before that is sent, is what was left when that turn began: with the last of the
-        records. An application that finds its last event complete only now (mostly it does with the records) waits that long again, and
-        then hands over another.
+        The application waits no longer than the background thread said when it last came to an
+        end of its loop. That is up to the beat, at first; but what it says at the beat itself,
+        before that is sent, is what was left when that turn began: with the last of the records.
+        An application that finds its last event complete only now (mostly it does with the
+        records) waits that long again, and then hands over another.
         """
         cycle = self.feed.cycle
         if cycle is None or not self.feed.shares or self.commits.under_way:
             return
         began, ended = cycle.batch_before(sent_us)
-        if ended > sent_us or began == cycle.anchor_us or self.stream("wakes").unit() >= self.world.machine.wakes_again:
+        if (
+            ended > sent_us
+            or began == cycle.anchor_us
+            or self.stream("wakes").unit() >= self.world.machine.wakes_again
+        ):
             return
         self.wakes_us = max(self.engine.env._now, sent_us + (sent_us - began))
 
@@ -146,10 +176,14 @@ class AsyncConsumer(Consumer):
             self.heartbeat.turn()
 
     def enforce_rebalance(self) -> None:
-        """Does nothing under the consumer protocol (AsyncKafkaConsumer#enforceRebalance logs a warning)."""
+        """Does nothing under the consumer protocol (AsyncKafkaConsumer#enforceRebalance logs a
+        warning).
+        """
 
     def metadata_came(self) -> None:
-        """The broker looks after partitions; only a pattern that the client resolves itself may change the subscription."""
+        """The broker looks after partitions; only a pattern that the client resolves itself may
+        change the subscription.
+        """
         if self.pattern is not None and self.resolves_pattern:
             topics = self.world.topics_matching(self.pattern)
             if topics != self.topics:
@@ -172,8 +206,12 @@ class AsyncConsumer(Consumer):
 
     @property
     def polls_in_time(self) -> bool:
-        """Whether its poll timer cannot have run out: it polls all the time, and is not only just thawed in the middle of its passes."""
-        return self.feed.cycle is not None or (self.is_idling and self.thawed_us != self.engine.env._now)
+        """Whether its poll timer cannot have run out: it polls all the time, and is not only
+        just thawed in the middle of its passes.
+        """
+        return self.feed.cycle is not None or (
+            self.is_idling and self.thawed_us != self.engine.env._now
+        )
 
     def looks_too_early(self, event: PollEvent | None = None) -> bool:
         """The race between a wake-up and the mark that the event is complete."""
@@ -186,11 +224,13 @@ class AsyncConsumer(Consumer):
         return bool(self.stream("looks").unit() < odds)
 
     def fetches_ahead(self) -> bool:
-        """Is the next Fetch under way before the application polls again? Then that finds nothing to fetch, and is woken for another pass."""
+        """Is the next Fetch under way before the application polls again? Then that finds
+        nothing to fetch, and is woken for another pass.
+        """
         odds = self.world.machine.fetches_ahead
         return odds >= 1.0 or bool(self.stream("fetches").unit() < odds)
 
-    # ---------------------------------------------------------------------------------------------- starting
+    # ------------------------------------------------------------------------------------- starting
 
     def _start_up(self, joins_us: int | None) -> Steps:
         now = self.engine.env._now
@@ -205,7 +245,9 @@ class AsyncConsumer(Consumer):
             bootstrap = self.link(self.world.bootstrap)
             opening = 0 if bootstrap.is_open else 4 * bootstrap.latency_us(now)
             bootstrap.is_open = bootstrap.is_open or self._knows_leader()
-            self.engine.at(self.engine.env._now + opening, SCRIPT, self._begin_background, self.life)
+            self.engine.at(
+                self.engine.env._now + opening, SCRIPT, self._begin_background, self.life
+            )
         self.tell(PollingBegan(self.engine.env._now, self.name, self.life))
         self.metadata.watch(self.topics)
 
@@ -222,7 +264,9 @@ class AsyncConsumer(Consumer):
             self.heartbeat.turn()
 
     def _knows_leader(self) -> bool:
-        """What it began with is no connection for data; its telemetry makes one to some broker, unless that finds out at once that it is not wanted."""
+        """What it began with is no connection for data; its telemetry makes one to some broker,
+        unless that finds out at once that it is not wanted.
+        """
         odds = self.world.machine.knows_leader
         return bool(odds >= 1.0 or self.stream("telemetry").unit() < odds)
 
@@ -234,14 +278,18 @@ class AsyncConsumer(Consumer):
     def send_so_that_it_arrives(self, call: Call, at_us: int) -> None:
         """A join of which a recording tells when the coordinator took it in."""
         now = self.engine.env._now
-        call.sent_us, call.expires_us, call.link = now, now + self.config.request_timeout_us, self.coordinator_link
+        call.sent_us, call.expires_us, call.link = (
+            now,
+            now + self.config.request_timeout_us,
+            self.coordinator_link,
+        )
         self.calls[call.number] = call
         if self.world.is_wire:
             call.told = self.world.next_told()
             self.tell(RequestSent(now, self.name, call.api, call.told, call.sent_generation))
         self.engine.at(at_us, self.rank + ARRIVES, self.host.receive, call)
 
-    # ---------------------------------------------------------------------------------------------- poll()
+    # --------------------------------------------------------------------------------------- poll()
 
     def poll(self) -> Generator[Any, Any, int]:
         """KafkaConsumer.poll(): how many records it returns."""
@@ -281,26 +329,37 @@ class AsyncConsumer(Consumer):
                     event = None
             elif now >= event.deadline_us:
                 event = None
-        told, self.heartbeat.told = self.heartbeat.told, []      # what comes of this pass's event is for the next one
+        told, self.heartbeat.told = (
+            self.heartbeat.told,
+            [],
+        )  # what comes of this pass's event is for the next one
         is_new = event is None
         if event is None:
             event = PollEvent(now, self.deadline_us)
             self.event = event
             self.heartbeat.add(event)
-            if self.heartbeat.told and event.is_complete and self.stream("looks").unit() < self.world.machine.looks_at_once:
+            if (
+                self.heartbeat.told
+                and event.is_complete
+                and self.stream("looks").unit() < self.world.machine.looks_at_once
+            ):
                 event.hidden = 0
                 event.is_fresh = False
         else:
             self.event = event
         if told:
             event.is_fresh = False
-            event.hidden = 0                  # the background thread is through it by the time the callbacks are …
+            event.hidden = 0  # the background thread is through it by the time the callbacks are …
             try:
                 yield from self._run_callbacks(told)
             except PollFailed:
                 self.event = None
                 raise
-            if is_new and self.engine.env._now == now and self.stream("looks").unit() < self.world.machine.looks_too_early_called:  # … if it had any time
+            if (
+                is_new
+                and self.engine.env._now == now
+                and self.stream("looks").unit() < self.world.machine.looks_too_early_called
+            ):  # … if it had any time
                 event.hidden = 1 + int(self.looks_too_early())
         if self.poll_error is not None:
             error, self.poll_error, self.event = self.poll_error, None, None
@@ -318,7 +377,11 @@ class AsyncConsumer(Consumer):
         failed = False
         machine = self.world.machine
         for one in told:
-            acts_us = machine.async_rejoin_us if isinstance(one, Removed) and one.callback == "lost" else machine.async_act_us
+            acts_us = (
+                machine.async_rejoin_us
+                if isinstance(one, Removed) and one.callback == "lost"
+                else machine.async_act_us
+            )
             try:
                 if isinstance(one, Assigned):
                     self.feed.assign(one.partitions)
@@ -336,30 +399,36 @@ class AsyncConsumer(Consumer):
     def _collect(self) -> int:
         event = self.event
         if event is not None and event.is_fresh and not self.feed.has_all_positions:
-            event.is_fresh = False            # its positions are not looked at yet, so nothing is handed over
+            event.is_fresh = False  # its positions are not looked at yet, so nothing is handed over
             return 0
         if event is not None:
             event.is_fresh = False
         return int(self.feed.collect())
 
     def _settles(self) -> bool:
-        return self.member.state is ClientState.STABLE and self.member.is_reconciled and not self.looks_not_before_us > self.engine.env._now \
+        return (
+            self.member.state is ClientState.STABLE
+            and self.member.is_reconciled
+            and not self.looks_not_before_us > self.engine.env._now
             and bool(self.feed.settle())
+        )
 
-    # ---------------------------------------------------------------------------------------------- waiting within poll()
+    # ------------------------------------------------------------------------ waiting within poll()
 
     def _await_records(self) -> Steps:
-        """pollForFetches: until woken, until the poll is over, or as long as the background thread allows."""
+        """pollForFetches: until woken, until the poll is over, or as long as the background
+        thread allows.
+        """
         engine, feed = self.engine, self.feed
         now = engine.env._now
-        if self.woken:                        # the next pass comes before the thread has come to what was put aside
+        if self.woken:  # the next pass comes before the thread has come to what was put aside
             self.is_polling = True
             self.alarm.set(now + self.world.machine.async_turn_us)
             while engine.env._now < now + self.world.machine.async_turn_us or self.is_frozen:
                 yield self.nudge
             self.is_polling = self.woken = False
             return
-        if now < self.deadline_us:            # else the next poll() does
+        if now < self.deadline_us:  # else the next poll() does
             self.heartbeat.flush()
         late = self.world.machine.async_wait_late_us
         wait = self.deadline_us - now
@@ -377,12 +446,12 @@ class AsyncConsumer(Consumer):
         wakes_us, self.wakes_us = self.wakes_us, NEVER
         if wakes_us < until:
             until = max(wakes_us, now) + late
-            self.event = None                 # seen to be complete when the beat went out
+            self.event = None  # seen to be complete when the beat went out
         if self.looks_not_before_us > now:
             until = self.looks_not_before_us
         if self.world.sleeps and self._can_idle():
             until = yield from self._idle(until)
-            if self._is_turning:              # deaf for that long, as after any event that was handed over
+            if self._is_turning:  # deaf for that long, as after any event that was handed over
                 self.is_polling = True
                 self.alarm.set(until)
                 while engine.env._now < until or self.is_frozen:
@@ -396,7 +465,7 @@ class AsyncConsumer(Consumer):
             due = self.alarm_due_us(until)
             if not self.is_frozen and (engine.env._now >= due or is_spinning):
                 break
-            if self.alarm.at_us > due:        # a thaw put it off
+            if self.alarm.at_us > due:  # a thaw put it off
                 self.alarm.set(due)
         self.is_polling = False
         self.woken = False
@@ -406,8 +475,11 @@ class AsyncConsumer(Consumer):
             self._anchor_poll()
 
     def _spins(self, wait_us: int, now: int) -> bool:
-        """A beat is due and cannot leave, or its answer does not come: the application passes again and again for nothing, for as long as that lasts. After
-        the first of these passes the others are left out up to whatever the background thread does, which such an application sees at once."""
+        """A beat is due and cannot leave, or its answer does not come: the application passes
+        again and again for nothing, for as long as that lasts. After the first of these passes
+        the others are left out up to whatever the background thread does, which such an
+        application sees at once.
+        """
         if wait_us > SPIN_US:
             self.spun_us = NEVER
             return False
@@ -415,7 +487,9 @@ class AsyncConsumer(Consumer):
         return now - self.spun_us > SPUN_US
 
     def _anchor_poll(self) -> None:
-        """A recording told when a pass was that hands over an event: at the entry of poll(), or some whole waits later. That tells when it was entered."""
+        """A recording told when a pass was that hands over an event: at the entry of poll(), or
+        some whole waits later. That tells when it was entered.
+        """
         timeout = self.spec.handler.poll_timeout_us
         backoff = self.config.retry_backoff_us
         now = self.engine.env._now
@@ -433,12 +507,19 @@ class AsyncConsumer(Consumer):
     def _can_idle(self) -> bool:
         """There is nothing to read, and nothing to wait for but the coordinator's news."""
         return (
-            not self.feed.shares and not self.feed.buffer and self.member.state is ClientState.STABLE and self.member.is_reconciled
-            and not self.heartbeat.told and not self.looks_not_before_us and not self.woken
+            not self.feed.shares
+            and not self.feed.buffer
+            and self.member.state is ClientState.STABLE
+            and self.member.is_reconciled
+            and not self.heartbeat.told
+            and not self.looks_not_before_us
+            and not self.woken
         )
 
     def _idle(self, until: int) -> Generator[Any, Any, int]:
-        """Asleep through the passes of poll() calls that return nothing. When the pass comes that is no more like the others."""
+        """Asleep through the passes of poll() calls that return nothing. When the pass comes
+        that is no more like the others.
+        """
         self.is_idling = self.is_polling = True
         self._next_pass_us = until
         self._is_turning = False
@@ -462,7 +543,7 @@ class AsyncConsumer(Consumer):
         """No pass is made while it lasts; the one that came due meanwhile is made at the thaw."""
         if self.is_alive and not self.is_frozen and self.is_idling:
             self._pass_idly()
-        super(Consumer, self).freeze()                 # whose poll() calls are slept through otherwise
+        super(Consumer, self).freeze()  # whose poll() calls are slept through otherwise
 
     def thaw(self) -> None:
         if self.is_alive and self.is_frozen and self.is_idling:
@@ -476,8 +557,10 @@ class AsyncConsumer(Consumer):
         super().end(how, error)
 
     def _idle_pass(self, at: int) -> int:
-        """What the pass at this instant did; when the next one is. One that hands over an event is woken at once, as there is nothing to fetch, and
-        may look before it is told that the event is complete."""
+        """What the pass at this instant did; when the next one is. One that hands over an event
+        is woken at once, as there is nothing to fetch, and may look before it is told that the
+        event is complete.
+        """
         machine = self.world.machine
         if at >= self.deadline_us:
             self.deadline_us = at + self.spec.handler.poll_timeout_us
@@ -495,7 +578,11 @@ class AsyncConsumer(Consumer):
             event.hidden -= 1
         else:
             self.event = None
-        return int(at) + max(min(self.config.retry_backoff_us, self.deadline_us - at), SPIN_US) + int(machine.async_wait_late_us)
+        return (
+            int(at)
+            + max(min(self.config.retry_backoff_us, self.deadline_us - at), SPIN_US)
+            + int(machine.async_wait_late_us)
+        )
 
     def _keep_up(self) -> Steps:
         """The application keeps up: asleep until something but the usual records comes."""
@@ -538,14 +625,18 @@ class AsyncConsumer(Consumer):
         if self.commits.is_auto and self.feed.cycle is not None:
             self.alarm.set(min(self.alarm.at_us, max(self.commits.due_us, self.engine.env._now)))
 
-    # ---------------------------------------------------------------------------------------------- the two threads
+    # ------------------------------------------------------------------------------ the two threads
 
     def break_cycle(self) -> None:
-        """Steady times are over for now: the application is told so, and waits on for as long as it finds right itself."""
+        """Steady times are over for now: the application is told so, and waits on for as long as
+        it finds right itself.
+        """
         Sleeper.break_cycle(self)
 
     def stir(self) -> None:
-        """Something happened that the application will act on when it next looks: from here on its passes matter."""
+        """Something happened that the application will act on when it next looks: from here on
+        its passes matter.
+        """
         if self.is_resting:
             self.rouse()
         if self.feed.cycle is not None:
@@ -553,7 +644,9 @@ class AsyncConsumer(Consumer):
             self.break_cycle()
 
     def heed(self) -> None:
-        """The end of a turn of the background thread: the application notices what it can notice where it waits."""
+        """The end of a turn of the background thread: the application notices what it can notice
+        where it waits.
+        """
         if not self.is_polling or self.is_frozen:
             return
         self.nudge.give()
@@ -587,10 +680,15 @@ class AsyncConsumer(Consumer):
 
     def looked_up(self, lookup: Lookup) -> None:
         """A partition leader answers, after it has looked."""
-        self.engine.at(self.engine.env._now + self.world.machine.async_lookup_us, self.rank + ANSWERED, super().looked_up, lookup)
+        self.engine.at(
+            self.engine.env._now + self.world.machine.async_lookup_us,
+            self.rank + ANSWERED,
+            super().looked_up,
+            lookup,
+        )
 
     def _incoming(self) -> None:
-        if not self.is_frozen:                         # else read at the thaw
+        if not self.is_frozen:  # else read at the thaw
             self.heartbeat.turn()
 
     def _wake(self) -> None:

@@ -17,10 +17,14 @@ class PollEvent:
         self.at_us = at_us
         self.deadline_us = deadline_us
         self.is_complete = False
-        self.is_fresh = True              # just handed over: the application's pass goes on before anything of it is done
-        self.asks = False                 # it had to ask for committed offsets
-        self.validates = False            # it had to validate positions
-        self.hidden = 0                   # for so many looks of the application it does not seem complete, though it is
+        self.is_fresh = (
+            True  # just handed over: the application's pass goes on before anything of it is done
+        )
+        self.asks = False  # it had to ask for committed offsets
+        self.validates = False  # it had to validate positions
+        self.hidden = (
+            0  # for so many looks of the application it does not seem complete, though it is
+        )
 
 
 Then = Callable[[bool], None]
@@ -28,7 +32,9 @@ Then = Callable[[bool], None]
 
 @dataclass(slots=True)
 class Removed:
-    """The application shall run onPartitionsRevoked or onPartitionsLost, then `then` goes on (it is told whether the callback failed)."""
+    """The application shall run onPartitionsRevoked or onPartitionsLost, then `then` goes on (it
+    is told whether the callback failed).
+    """
 
     callback: str
     partitions: tuple[Partition, ...]
@@ -50,4 +56,4 @@ class Done:
 
     then: Then
     error: bool
-    acts_us: int = 0                      # the background thread comes to it no sooner
+    acts_us: int = 0  # the background thread comes to it no sooner

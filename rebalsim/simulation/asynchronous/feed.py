@@ -1,6 +1,8 @@
-"""What an asynchronous consumer reads. As for any other, and: partitions on their way out or in are held back one by one, not all at once.
+"""What an asynchronous consumer reads. As for any other, and: partitions on their way out or in are
+held back one by one, not all at once.
 
-An answer wakes the application whatever it brings; records that are not wanted any more are thrown away only when it looks at them.
+An answer wakes the application whatever it brings; records that are not wanted any more are
+thrown away only when it looks at them.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ if TYPE_CHECKING:
 
 
 class HeldShare(Share):
-    """One owned partition, which may be on its way out (being revoked) or in (its callback has not returned)."""
+    """One owned partition, which may be on its way out (being revoked) or in (its callback has
+    not returned).
+    """
 
     __slots__ = ("has_landed", "is_coming", "is_going")
 
@@ -25,7 +29,7 @@ class HeldShare(Share):
         super().__init__(*args)
         self.is_going = False
         self.is_coming = True
-        self.has_landed = False               # has a Fetch brought any of its records?
+        self.has_landed = False  # has a Fetch brought any of its records?
 
     @property
     def is_fetchable(self) -> bool:
@@ -42,7 +46,9 @@ class AsyncFeed(Feed):
     def __init__(self, consumer: AsyncConsumer) -> None:
         super().__init__(consumer)
         self.ready_us = consumer.world.machine.async_fetch_us
-        self._asked: dict[int, int] = {}              # of how many partitions the Fetch in flight to each broker asks
+        self._asked: dict[
+            int, int
+        ] = {}  # of how many partitions the Fetch in flight to each broker asks
 
     def assign(self, partitions: tuple[Partition, ...]) -> None:
         """The new assignment; what is new is not read before the callback has returned."""
@@ -55,7 +61,9 @@ class AsyncFeed(Feed):
             if share is None:
                 share = HeldShare(partition, world.flow(partition), world.leader_of(partition))
             fresh[partition] = share
-        world.progress.give_up(self.consumer, [share for partition, share in shares.items() if partition not in fresh])
+        world.progress.give_up(
+            self.consumer, [share for partition, share in shares.items() if partition not in fresh]
+        )
         self.shares = fresh
 
     def mark_revoking(self, partitions: tuple[Partition, ...]) -> None:
@@ -79,7 +87,9 @@ class AsyncFeed(Feed):
 
     @property
     def is_empty(self) -> bool:
-        """Has every answer been begun? One that is handed over in parts does not count (FetchBuffer#isEmpty)."""
+        """Has every answer been begun? One that is handed over in parts does not count
+        (FetchBuffer#isEmpty).
+        """
         return not self.buffer or (len(self.buffer) == 1 and self.buffer[0].is_begun)
 
     def _is_wanted(self, share: Any) -> bool:
@@ -102,7 +112,8 @@ class AsyncFeed(Feed):
         for entry in self.buffer:
             held = entry.share
             if not self._is_wanted(held):
-                continue                              # will be thrown away, and is in nobody's way (AbstractFetch#bufferedNodes)
+                # will be thrown away, and is in nobody's way (AbstractFetch#bufferedNodes)
+                continue
             if drains_first:
                 wanted.pop(held.broker, None)
             elif held in wanted.get(held.broker, ()):
@@ -115,7 +126,9 @@ class AsyncFeed(Feed):
                 sent += 1
         return sent
 
-    def _fly(self, broker: int, got: list[tuple[Any, int, int]], leaves_us: int, at_us: int) -> None:
+    def _fly(
+        self, broker: int, got: list[tuple[Any, int, int]], leaves_us: int, at_us: int
+    ) -> None:
         """As every consumer's; what lies ready takes its time to be read and sent."""
         machine = self.consumer.world.machine
         if not all(share.has_landed for share, _, _ in got):
@@ -147,7 +160,9 @@ class AsyncFeed(Feed):
         return super().collect()
 
     def settle(self) -> bool:
-        """Only when nothing is on its way out or in, and whatever is in flight asks for everything."""
+        """Only when nothing is on its way out or in, and whatever is in flight asks for
+        everything.
+        """
         asked = dict(self._asked)
         for share in self.shares.values():
             if share.is_going or share.is_coming:
@@ -162,4 +177,4 @@ class AsyncFeed(Feed):
             self._asked[share.broker] = self._asked.get(share.broker, 0) + 1
         super().unsettle()
         if self.consumer.is_polling and not self.consumer.is_frozen:
-            self.consumer.nudge.give()                # from here on its wait within poll() is one like any other
+            self.consumer.nudge.give()  # from here on its wait within poll() is one like any other

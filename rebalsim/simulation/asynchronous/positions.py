@@ -1,7 +1,9 @@
-"""Where an asynchronous consumer reads on from: each step of the look-up belongs to an event of the application's (OffsetsRequestManager).
+"""Where an asynchronous consumer reads on from: each step of the look-up belongs to an event of the
+application's (OffsetsRequestManager).
 
-Committed offsets are fetched, and what has none is reset, within one event; what has one is validated by a later event, and read by
-one after that. A validation for a broker never talked to only opens the connection.
+Committed offsets are fetched, and what has none is reset, within one event; what has one is
+validated by a later event, and read by one after that. A validation for a broker never talked to
+only opens the connection.
 """
 
 from __future__ import annotations
@@ -29,8 +31,8 @@ class AsyncPositions(Positions):
     def __init__(self, consumer: AsyncConsumer, background: Background) -> None:
         super().__init__(consumer)
         self._background = background
-        self._askers: list[PollEvent] = []            # events that wait for the committed offsets
-        self._resetters: list[PollEvent] = []         # events that wait for resets
+        self._askers: list[PollEvent] = []  # events that wait for the committed offsets
+        self._resetters: list[PollEvent] = []  # events that wait for resets
 
     def look(self, event: PollEvent) -> None:
         """updateFetchPositions, for this event."""
@@ -39,7 +41,11 @@ class AsyncPositions(Positions):
             self._background.placed([event])
             return
         shares = feed.shares.values()
-        validating = [share for share in shares if share.state == VALIDATING and share.call is None and not share.is_going]
+        validating = [
+            share
+            for share in shares
+            if share.state == VALIDATING and share.call is None and not share.is_going
+        ]
         event.validates = bool(validating)
         self._validate(self._reachable(validating))
         initial = [share for share in shares if share.state == INITIAL and not share.is_going]
@@ -50,7 +56,7 @@ class AsyncPositions(Positions):
             if self.asked != wanted:
                 self.asked = wanted
                 if not self._fetch_committed():
-                    self.asked = None                 # no coordinator: the next event asks again
+                    self.asked = None  # no coordinator: the next event asks again
                     self._background.placed(self._taken())
             return
         self._reset_or_go_on([event])
@@ -70,14 +76,16 @@ class AsyncPositions(Positions):
         askers, self._askers = self._askers, []
         return askers
 
-    # ---------------------------------------------------------------------------------------------- committed offsets
+    # ---------------------------------------------------------------------------- committed offsets
 
     def _fetch_committed(self) -> bool:
         consumer = self.consumer
         if consumer.coordinator is None:
             return False
         assert self.asked is not None
-        consumer.send(consumer.call("OffsetFetch", OffsetFetchRequest(self.asked), self._committed_came))
+        consumer.send(
+            consumer.call("OffsetFetch", OffsetFetchRequest(self.asked), self._committed_came)
+        )
         return True
 
     def _committed_came(self, call: Call, response: Any) -> None:
@@ -87,19 +95,32 @@ class AsyncPositions(Positions):
         askers = self._taken()
         consumer = self.consumer
         if response.error is not Error.NONE:
-            if response.error in (Error.NOT_COORDINATOR, Error.COORDINATOR_NOT_AVAILABLE, Error.NETWORK_EXCEPTION):
+            if response.error in (
+                Error.NOT_COORDINATOR,
+                Error.COORDINATOR_NOT_AVAILABLE,
+                Error.NETWORK_EXCEPTION,
+            ):
                 consumer.lose_coordinator(f"error response {response.error.name}")
-            self._background.placed(askers)           # a later event asks again
+            self._background.placed(askers)  # a later event asks again
             return
-        shares = [consumer.feed.shares[p] for p in call.request.partitions if p in consumer.feed.shares]
-        self._take([share for share in shares if share.state == INITIAL and not share.is_going], response.offsets)
+        shares = [
+            consumer.feed.shares[p] for p in call.request.partitions if p in consumer.feed.shares
+        ]
+        self._take(
+            [share for share in shares if share.state == INITIAL and not share.is_going],
+            response.offsets,
+        )
         self._reset_or_go_on(askers)
 
-    # ---------------------------------------------------------------------------------------------- resets
+    # --------------------------------------------------------------------------------------- resets
 
     def _reset_or_go_on(self, events: list[PollEvent]) -> None:
         consumer = self.consumer
-        resetting = [share for share in consumer.feed.shares.values() if share.state == RESETTING and not share.is_going]
+        resetting = [
+            share
+            for share in consumer.feed.shares.values()
+            if share.state == RESETTING and not share.is_going
+        ]
         if resetting and consumer.config.auto_offset_reset == "none":
             consumer.fail_poll("NoOffsetForPartitionException")
             self._background.placed(events)
@@ -111,8 +132,13 @@ class AsyncPositions(Positions):
             self._background.placed(events)
 
     def landed(self, lookup: Lookup) -> None:
-        """A partition leader answered; the events that waited for resets go on when the last one is there."""
+        """A partition leader answered; the events that waited for resets go on when the last one
+        is there.
+        """
         super().landed(lookup)
-        if self._resetters and not any(share.state == RESETTING and share.call is not None for share in self.consumer.feed.shares.values()):
+        if self._resetters and not any(
+            share.state == RESETTING and share.call is not None
+            for share in self.consumer.feed.shares.values()
+        ):
             events, self._resetters = self._resetters, []
             self._background.placed(events)

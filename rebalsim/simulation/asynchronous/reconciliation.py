@@ -1,7 +1,9 @@
-"""How a member gets from what it owns to what it was given: commit, give up, apply, acknowledge, each when the threads come to it.
+"""How a member gets from what it owns to what it was given: commit, give up, apply, acknowledge,
+each when the threads come to it.
 
-AbstractMembershipManager#maybeReconcile. It begins when the application polls (or, without anything to commit or to give up, on the
-background thread's own); the callbacks run when the application next looks at what it was told, inside poll().
+AbstractMembershipManager#maybeReconcile. It begins when the application polls (or, without
+anything to commit or to give up, on the background thread's own); the callbacks run when the
+application next looks at what it was told, inside poll().
 """
 
 from __future__ import annotations
@@ -26,17 +28,22 @@ class Reconciliation:
         self.consumer = consumer
         self.engine = consumer.engine
         self._background = background
-        self._is_releasing = False            # what a stale member had is being given up
-        self._rejoins = False                 # a stale member joins as soon as that is over
+        self._is_releasing = False  # what a stale member had is being given up
+        self._rejoins = False  # a stale member joins as soon as that is over
 
     def maybe_begin(self, can_commit: bool) -> None:
-        """Begin if something waits. What must be committed or given up waits for a poll(): the application may be handing its records over."""
+        """Begin if something waits. What must be committed or given up waits for a poll(): the
+        application may be handing its records over.
+        """
         consumer, member = self.consumer, self.consumer.member
         if not member.must_reconcile or self.engine.env._now < consumer.looks_not_before_us:
             return
         target = member.target
-        if member.current.number >= 0 and frozenset(target.partitions) == frozenset(member.current.partitions):
-            member.current = target                           # offered something else meanwhile, and the old again: acknowledged, without a callback
+        if member.current.number >= 0 and frozenset(target.partitions) == frozenset(
+            member.current.partitions
+        ):
+            # offered something else meanwhile, and the old again: acknowledged, without a callback
+            member.current = target
             consumer.step_to(lambda: member.become(ClientState.ACKNOWLEDGING))
             return
         owned = tuple(sorted(consumer.feed.shares))
@@ -49,27 +56,37 @@ class Reconciliation:
         member.begin_reconciliation()
         consumer.feed.mark_revoking(revoked)
         until = self.engine.env._now + consumer.config.max_poll_interval_us
-        consumer.commits.before_rebalance(until, revoked, lambda: self._revoke(target, revoked, added))
+        consumer.commits.before_rebalance(
+            until, revoked, lambda: self._revoke(target, revoked, added)
+        )
 
-    def _revoke(self, target: Given, revoked: tuple[Partition, ...], added: tuple[Partition, ...]) -> None:
+    def _revoke(
+        self, target: Given, revoked: tuple[Partition, ...], added: tuple[Partition, ...]
+    ) -> None:
         member = self.consumer.member
         if self._aborts():
             return
         revoked = tuple([p for p in revoked if p in self.consumer.feed.shares])
         if revoked:
-            self._background.told.append(Removed("revoked", revoked, lambda error: self._revoked(error, target, added)))
+            self._background.told.append(
+                Removed("revoked", revoked, lambda error: self._revoked(error, target, added))
+            )
         else:
             self._assign(target, added)
         assert member.is_reconciling
 
     def _revoked(self, error: bool, target: Given, added: tuple[Partition, ...]) -> None:
         if error:
-            self.consumer.member.end_reconciliation(None)         # left as it is, and tried again with the next poll()
+            self.consumer.member.end_reconciliation(
+                None
+            )  # left as it is, and tried again with the next poll()
         elif not self._aborts():
             self._assign(target, added)
 
     def _assign(self, target: Given, added: tuple[Partition, ...]) -> None:
-        self._background.told.append(Assigned(target.partitions, added, lambda error: self._assigned(error, target)))
+        self._background.told.append(
+            Assigned(target.partitions, added, lambda error: self._assigned(error, target))
+        )
 
     def _assigned(self, error: bool, target: Given) -> None:
         consumer, member = self.consumer, self.consumer.member
@@ -90,7 +107,7 @@ class Reconciliation:
             return True
         return False
 
-    # ---------------------------------------------------------------------------------------------- losing all
+    # ----------------------------------------------------------------------------------- losing all
 
     def fenced(self) -> None:
         """Not in the group any more: everything is lost, then it joins again."""
@@ -110,7 +127,9 @@ class Reconciliation:
             self.consumer.step_to(member.join)
 
     def lose(self) -> None:
-        """It left because the application did not poll: what it had is lost, when the application comes back."""
+        """It left because the application did not poll: what it had is lost, when the
+        application comes back.
+        """
         self._is_releasing = True
         self._rejoins = False
         self._release(self._stale_released)

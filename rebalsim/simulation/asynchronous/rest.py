@@ -1,6 +1,8 @@
-"""Rest under the consumer protocol: beats and commits that can change nothing are no events; when news comes, they are made up.
+"""Rest under the consumer protocol: beats and commits that can change nothing are no events; when
+news comes, they are made up.
 
-A member rests while its group is stable, it has reconciled everything, and its application keeps up (or has nothing to read at all).
+A member rests while its group is stable, it has reconciled everything, and its application keeps
+up (or has nothing to read at all).
 """
 
 from __future__ import annotations
@@ -22,20 +24,44 @@ def can_rest(consumer: AsyncConsumer) -> bool:
     member, host, background = consumer.member, consumer.host, consumer.heartbeat
     beats, link = background.beats, consumer.coordinator_link
     return (
-        member.state is ClientState.STABLE and member.is_reconciled and not consumer.calls and not consumer.inbox and not background.told
-        and beats.flying is None and beats.interval_us > 0 and host is not None and consumer.coordinator == host.broker and host.is_up
-        and host.was_stable and host.writes_in_time and not host.is_watching and member.member_id in host.group.members
-        and link is not None and link.is_clear and not consumer.hang_us and not consumer.stop_option and not consumer.has_new_topics
-        and host.group.members[member.member_id].epoch == member.epoch and not member.sends_all and beats.next_us() >= consumer.engine.env._now
+        member.state is ClientState.STABLE
+        and member.is_reconciled
+        and not consumer.calls
+        and not consumer.inbox
+        and not background.told
+        and beats.flying is None
+        and beats.interval_us > 0
+        and host is not None
+        and consumer.coordinator == host.broker
+        and host.is_up
+        and host.was_stable
+        and host.writes_in_time
+        and not host.is_watching
+        and member.member_id in host.group.members
+        and link is not None
+        and link.is_clear
+        and not consumer.hang_us
+        and not consumer.stop_option
+        and not consumer.has_new_topics
+        and host.group.members[member.member_id].epoch == member.epoch
+        and not member.sends_all
+        and beats.next_us() >= consumer.engine.env._now
         and is_heard_in_time(consumer, beats.next_us())
     )
 
 
 def make_up(consumer: AsyncConsumer) -> None:
-    """All beats and periodic commits since it came to rest: the last to arrive is heard now, one that is under way is sent on."""
+    """All beats and periodic commits since it came to rest: the last to arrive is heard now, one
+    that is under way is sent on.
+    """
     engine = consumer.engine
     now = engine.env._now
-    link, host, member, beats = consumer.coordinator_link, consumer.host, consumer.member, consumer.heartbeat.beats
+    link, host, member, beats = (
+        consumer.coordinator_link,
+        consumer.host,
+        consumer.member,
+        consumer.heartbeat.beats,
+    )
     assert link is not None
     came: list[tuple[int, int, int, str, Any]] = []
     flying: list[tuple[int, int, str, Any]] = []
@@ -62,7 +88,12 @@ def make_up(consumer: AsyncConsumer) -> None:
             last = first + (now - first - 1) // period * period
             for sent in (last - period, last):
                 if sent >= first:
-                    request = OffsetCommitRequest(member.member_id, member.instance_id, member.epoch, consumer.feed.consumed_at(sent))
+                    request = OffsetCommitRequest(
+                        member.member_id,
+                        member.instance_id,
+                        member.epoch,
+                        consumer.feed.consumed_at(sent),
+                    )
                     note(sent, "OffsetCommit", request)
             commits.due_us = last + period
 

@@ -1,6 +1,7 @@
 """What a script can do to the world: a file per kind of deed, and here which is which.
 
-A deed is a generator: it acts when it begins, and is done when it returns (a bounce: when the last pod is ready; a freeze: at the thaw).
+A deed is a generator: it acts when it begins, and is done when it returns (a bounce: when the
+last pod is ready; a freeze: at the thaw).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""A rolling bounce: pods restarted a few at a time, in place (a StatefulSet, systemd units) or by replacements with new names (a Deployment).
+"""A rolling bounce: pods restarted a few at a time, in place (a StatefulSet, systemd units) or by
+replacements with new names (a Deployment).
 
-Consumers of one process are one pod. A pod is ready so long after it was started, or once all of it has its partitions; then the bounce
-settles for a while before it goes on.
+Consumers of one process are one pod. A pod is ready so long after it was started, or once all of
+it has its partitions; then the bounce settles for a while before it goes on.
 """
 
 from __future__ import annotations
@@ -27,16 +28,23 @@ def bounce(world: World, name: str, deed: RollingBounce) -> Carried:
     pods = _pods(world, deed.consumers)
     if deed.surge_consumers:
         stand_ins = dict(zip(deed.consumers, deed.surge_consumers))
-        yield from _Replacement(world, name, deed, [(pod, [stand_ins[old] for old in pod]) for pod in pods]).run()
+        yield from _Replacement(
+            world, name, deed, [(pod, [stand_ins[old] for old in pod]) for pod in pods]
+        ).run()
         return
     left = list(pods)
     env = world.engine.env
-    workers = [env.process(_restart_each(world, name, deed, left)) for _ in range(min(deed.max_unavailable, len(left)))]
+    workers = [
+        env.process(_restart_each(world, name, deed, left))
+        for _ in range(min(deed.max_unavailable, len(left)))
+    ]
     yield from workers
 
 
 def _pods(world: World, names: tuple[str, ...]) -> list[list[str]]:
-    """Who goes together, in the order of the bounce. Who has yet to come for the first time (another bounce is under way) is left in peace."""
+    """Who goes together, in the order of the bounce. Who has yet to come for the first time
+    (another bounce is under way) is left in peace.
+    """
     found: dict[str, list[str]] = {}
     for name in names:
         if name in world.specs:
@@ -45,7 +53,7 @@ def _pods(world: World, names: tuple[str, ...]) -> list[list[str]]:
     return list(found.values())
 
 
-# ---------------------------------------------------------------------------------------------------- in place
+# ----------------------------------------------------------------------------------------- in place
 
 
 def _restart_each(world: World, name: str, deed: RollingBounce, left: list[list[str]]) -> Carried:
@@ -65,7 +73,9 @@ def _restart_each(world: World, name: str, deed: RollingBounce, left: list[list[
 
 def _away(world: World, name: str, deed: RollingBounce) -> Carried:
     if deed.down is not None:
-        yield from wait_until(world, world.engine.now + world.randomness.stream(f"script/{name}").draw(deed.down))
+        yield from wait_until(
+            world, world.engine.now + world.randomness.stream(f"script/{name}").draw(deed.down)
+        )
 
 
 def _ready(world: World, deed: RollingBounce, consumers: list[Consumer]) -> Carried:
@@ -76,14 +86,17 @@ def _ready(world: World, deed: RollingBounce, consumers: list[Consumer]) -> Carr
     yield from wait_until(world, world.engine.now + deed.settle_us)
 
 
-# ---------------------------------------------------------------------------------------------------- by replacements
+# ---------------------------------------------------------------------------------- by replacements
 
 
 class _Replacement:
-    """Kubernetes' rolling update: never more pods than wanted + surge, never fewer ready ones than wanted − unavailable. Pods on their
-    way out do not count."""
+    """Kubernetes' rolling update: never more pods than wanted + surge, never fewer ready ones
+    than wanted − unavailable. Pods on their way out do not count.
+    """
 
-    def __init__(self, world: World, name: str, deed: RollingBounce, pods: list[tuple[list[str], list[Any]]]) -> None:
+    def __init__(
+        self, world: World, name: str, deed: RollingBounce, pods: list[tuple[list[str], list[Any]]]
+    ) -> None:
         self.world = world
         self.name = name
         self.deed = deed

@@ -1,4 +1,6 @@
-"""Brokers that restart, are upgraded one by one, and a group whose coordinator moves. What follows from it is in simulation/brokers.py."""
+"""Brokers that restart, are upgraded one by one, and a group whose coordinator moves. What
+follows from it is in simulation/brokers.py.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,11 @@ Carried = Generator[Any, Any, None]
 def restart(world: World, name: str, deed: BrokerRestart) -> Carried:
     """Away for a while; others lead its partitions meanwhile, and coordinate its groups."""
     broker = world.hosts[deed.group].broker if deed.broker is None else deed.broker
-    if broker not in world.brokers.ids:                # all brokers are down, and so nobody coordinates
+    if broker not in world.brokers.ids:  # all brokers are down, and so nobody coordinates
         return
-    world.script.tell(name, "BrokerRestart", say_deed(replace(deed, broker=broker)), (f"broker-{broker}",))
+    world.script.tell(
+        name, "BrokerRestart", say_deed(replace(deed, broker=broker)), (f"broker-{broker}",)
+    )
     yield from _restart(world, name, broker, deed.down, deed.load)
 
 
@@ -35,7 +39,9 @@ def upgrade(world: World, name: str, deed: BrokerUpgrade) -> Carried:
 
 
 def fail_over(world: World, name: str, deed: Failover) -> Carried:
-    """Another broker (the same one, where there is no other) coordinates the group, once it has read it."""
+    """Another broker (the same one, where there is no other) coordinates the group, once it has
+    read it.
+    """
     world.script.tell(name, "Failover", say_deed(deed), ())
     load_us = world.randomness.stream(f"script/{name}").draw(deed.load)
     host = world.hosts.get(deed.group)
@@ -44,7 +50,9 @@ def fail_over(world: World, name: str, deed: Failover) -> Carried:
     yield from wait_until(world, world.engine.now + load_us)
 
 
-def _restart(world: World, name: str, broker: int, down: Any, load: Any, kafka: str = "") -> Carried:
+def _restart(
+    world: World, name: str, broker: int, down: Any, load: Any, kafka: str = ""
+) -> Carried:
     stream = world.randomness.stream(f"script/{name}")
     world.brokers.go_down(broker, lambda: stream.draw(load))
     yield from wait_until(world, world.engine.now + stream.draw(down))

@@ -23,19 +23,30 @@ def join(world: World, name: str, deed: Join) -> Carried:
 
 
 def scale(world: World, name: str, deed: Scale) -> Carried:
-    """So many consumers from now on: new ones start as needed, or the last ones stop. Who died of an exception, which no script foresees, is
-    started again after the new ones."""
+    """So many consumers from now on: new ones start as needed, or the last ones stop. Who died
+    of an exception, which no script foresees, is started again after the new ones.
+    """
     living = list(world.living(deed.group))
     if len(living) <= deed.to:
-        idle = [spec for spec in deed.joiners if spec.name not in world.consumers or not world.consumers[spec.name].is_alive]
+        idle = [
+            spec
+            for spec in deed.joiners
+            if spec.name not in world.consumers or not world.consumers[spec.name].is_alive
+        ]
         named = {spec.name for spec in idle}
-        idle += [dead.spec for dead in world.dead_of_exceptions(deed.group) if dead.name not in named]
-        coming = idle[:deed.to - len(living)]
-        world.script.tell(name, "Scale", f"scale to {deed.to}", tuple([spec.name for spec in coming]))
+        idle += [
+            dead.spec for dead in world.dead_of_exceptions(deed.group) if dead.name not in named
+        ]
+        coming = idle[: deed.to - len(living)]
+        world.script.tell(
+            name, "Scale", f"scale to {deed.to}", tuple([spec.name for spec in coming])
+        )
         yield from _start(world, coming, deed.stagger_us)
         return
-    leaving = list(reversed(living[deed.to:]))
-    world.script.tell(name, "Scale", f"scale to {deed.to}", tuple([consumer.name for consumer in leaving]))
+    leaving = list(reversed(living[deed.to :]))
+    world.script.tell(
+        name, "Scale", f"scale to {deed.to}", tuple([consumer.name for consumer in leaving])
+    )
     yield from _stop(world, leaving, deed.stagger_us, "default")
 
 
@@ -47,8 +58,14 @@ def leave(world: World, name: str, deed: Leave) -> Carried:
 
 
 def crash(world: World, name: str, deed: Crash) -> Carried:
-    """Processes die at once; perhaps they are started again. One that is away already is left alone."""
-    struck = [world.consumers[who] for who in deed.consumers if who in world.consumers and world.consumers[who].is_alive]
+    """Processes die at once; perhaps they are started again. One that is away already is left
+    alone.
+    """
+    struck = [
+        world.consumers[who]
+        for who in deed.consumers
+        if who in world.consumers and world.consumers[who].is_alive
+    ]
     world.script.tell(name, "Crash", say_deed(deed), tuple([consumer.name for consumer in struck]))
     if not struck:
         return

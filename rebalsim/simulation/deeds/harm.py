@@ -16,7 +16,11 @@ Carried = Generator[Any, Any, None]
 
 
 def _living(world: World, names: tuple[str, ...]) -> list[Any]:
-    return [world.consumers[name] for name in names if name in world.consumers and world.consumers[name].is_alive]
+    return [
+        world.consumers[name]
+        for name in names
+        if name in world.consumers and world.consumers[name].is_alive
+    ]
 
 
 def freeze(world: World, name: str, deed: Freeze) -> Carried:

@@ -1,4 +1,6 @@
-"""Links that are cut and heal, and links that get slower. The machine's trouble, not the process's: a restart does not end it."""
+"""Links that are cut and heal, and links that get slower. The machine's trouble, not the
+process's: a restart does not end it.
+"""
 
 from __future__ import annotations
 

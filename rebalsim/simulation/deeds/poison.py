@@ -1,4 +1,6 @@
-"""A record that hangs its handler, whoever gets it. As long as nobody commits past it, the next owner gets it too."""
+"""A record that hangs its handler, whoever gets it. As long as nobody commits past it, the next
+owner gets it too.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +21,10 @@ def poison(world: World, name: str, deed: Poison) -> Carried:
     """From now on it is there, or comes when its offset does."""
     partition = Partition(deed.topic, deed.partition)
     world.script.tell(name, "Poison", say_deed(deed), (str(partition), deed.topic))
-    offset = deed.offset if deed.offset is not None else world.flow(partition).count(world.engine.now)
-    world.poisons.add(partition, offset, deed.for_, deed.times, world.randomness.stream(f"script/{name}"))
+    offset = (
+        deed.offset if deed.offset is not None else world.flow(partition).count(world.engine.now)
+    )
+    world.poisons.add(
+        partition, offset, deed.for_, deed.times, world.randomness.stream(f"script/{name}")
+    )
     yield from ()

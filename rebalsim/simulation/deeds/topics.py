@@ -1,11 +1,20 @@
-"""Topics that grow, come and go, rates that change; and consumers that ask for other topics, or for a rebalance."""
+"""Topics that grow, come and go, rates that change; and consumers that ask for other topics, or
+for a rebalance.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
-from rebalsim.domain.script import AddPartitions, CreateTopic, DeleteTopic, EnforceRebalance, SetRate, Subscribe
+from rebalsim.domain.script import (
+    AddPartitions,
+    CreateTopic,
+    DeleteTopic,
+    EnforceRebalance,
+    SetRate,
+    Subscribe,
+)
 from rebalsim.scenario.telling import say_deed
 
 if TYPE_CHECKING:
@@ -15,7 +24,9 @@ Carried = Generator[Any, Any, None]
 
 
 def add_partitions(world: World, name: str, deed: AddPartitions) -> Carried:
-    """Producers spread over all of them at once; consumers see it when their metadata are refreshed."""
+    """Producers spread over all of them at once; consumers see it when their metadata are
+    refreshed.
+    """
     world.script.tell(name, "AddPartitions", say_deed(deed), (deed.topic,))
     world.set_partitions(deed.topic, deed.to)
     yield from ()
@@ -40,7 +51,9 @@ def set_rate(world: World, name: str, deed: SetRate) -> Carried:
 
 
 def subscribe(world: World, name: str, deed: Subscribe) -> Carried:
-    """subscribe() with other topics, between two polls; a process that is not there begins with them when it starts."""
+    """subscribe() with other topics, between two polls; a process that is not there begins with
+    them when it starts.
+    """
     world.script.tell(name, "Subscribe", say_deed(deed), deed.consumers)
     for who in deed.consumers:
         if who in world.consumers:

@@ -1,4 +1,6 @@
-"""How a deed waits: for an instant, for processes that exit, for a consumer that has its partitions."""
+"""How a deed waits: for an instant, for processes that exit, for a consumer that has its
+partitions.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A consumer whose client has a thread of its own: the application's poll() only takes records, and runs the callbacks that wait for it."""
+"""A consumer whose client has a thread of its own: the application's poll() only takes records,
+and runs the callbacks that wait for it.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +23,14 @@ class ThreadedConsumer(Consumer):
     feed: OwnFeed
     positions: OwnPositions
     membership: MainThread
-    began_us: int                         # this life's first poll(): looks at the poll timer count from here
+    began_us: int  # this life's first poll(): looks at the poll timer count from here
 
     def equip(self) -> None:
         super().equip()
         self.is_in_poll = False
-        self.left_us = -1                 # when it left poll() with the batch at hand, where steady times ended within one
+        self.left_us = (
+            -1
+        )  # when it left poll() with the batch at hand, where steady times ended within one
         self.began_us = self.engine.env._now
         self.heartbeat = OwnTimers(self)
         self.feed = OwnFeed(self)
@@ -38,17 +42,19 @@ class ThreadedConsumer(Consumer):
         self.began_us = self.heartbeat.timers.polled_us = self.engine.env._now
         self.membership.serve()
 
-    # ---------------------------------------------------------------------------------------------- the network, read by the own thread
+    # ---------------------------------------------------------- the network, read by the own thread
 
     def _incoming(self) -> None:
         if self.is_frozen:
-            return                                     # read at the thaw
+            return  # read at the thaw
         had = len(self.feed.buffer)
         self.read()
         if not self.is_alive:
             return
         self.membership.serve()
-        if self.is_polling and (len(self.feed.buffer) > had or self.feed.cycle is None):      # it may wait for records, or for a commit
+        if self.is_polling and (
+            len(self.feed.buffer) > had or self.feed.cycle is None
+        ):  # it may wait for records, or for a commit
             self._wake()
 
     def _expire(self) -> None:
@@ -74,7 +80,7 @@ class ThreadedConsumer(Consumer):
         if self.is_alive:
             self.membership.serve()
 
-    # ---------------------------------------------------------------------------------------------- the application's thread
+    # --------------------------------------------------------------------- the application's thread
 
     def poll(self) -> Generator[Any, Any, int]:
         self.is_in_poll = True
@@ -82,12 +88,16 @@ class ThreadedConsumer(Consumer):
         return (yield from super().poll())
 
     def sleep(self, until_us: int) -> Generator[Any, Any, None]:
-        """The own thread minds how long the application stays away: from when it left poll(), in which it is never late."""
+        """The own thread minds how long the application stays away: from when it left poll(), in
+        which it is never late.
+        """
         if self.feed.cycle is not None:
             self._leave_poll()
         if self.is_in_poll:
             self.is_in_poll = False
-            self.heartbeat.timers.polled_us = self.left_us if self.left_us >= 0 else self.engine.env._now
+            self.heartbeat.timers.polled_us = (
+                self.left_us if self.left_us >= 0 else self.engine.env._now
+            )
         self.is_polling = self.is_idle = False
         self.busy_until_us = until_us
         self.alarm.set(until_us)
@@ -98,7 +108,9 @@ class ThreadedConsumer(Consumer):
             yield self.nudge
 
     def wait(self, until_us: int) -> Generator[Any, Any, None]:
-        """For an answer, of which steady times would hear nothing: a commit in a callback may come in the midst of them."""
+        """For an answer, of which steady times would hear nothing: a commit in a callback may
+        come in the midst of them.
+        """
         self.break_cycle()
         yield from super().wait(until_us)
 

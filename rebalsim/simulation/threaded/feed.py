@@ -1,4 +1,6 @@
-"""What is handed over, with a pause of everything that is owned: what was fetched is dropped, and read again from where the application is."""
+"""What is handed over, with a pause of everything that is owned: what was fetched is dropped,
+and read again from where the application is.
+"""
 
 from __future__ import annotations
 

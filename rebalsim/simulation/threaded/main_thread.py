@@ -1,7 +1,8 @@
-"""The client's own thread: it finds the coordinator, joins, assigns, beats and takes what is given, and never waits for the application,
-except where a rebalance callback does.
+"""The client's own thread: it finds the coordinator, joins, assigns, beats and takes what is given,
+and never waits for the application, except where a rebalance callback does.
 
-One turn (`serve`) does whatever is due; it follows each answer and each of its timers. Rules of the member are classic_member's.
+One turn (`serve`) does whatever is due; it follows each answer and each of its timers. Rules of
+the member are classic_member's.
 """
 
 from __future__ import annotations
@@ -20,7 +21,13 @@ from rebalsim.simulation.listener import ListenerFailed, call_listener
 from rebalsim.simulation.membership import Membership
 from rebalsim.simulation.network import Call
 from rebalsim.simulation.poll_failed import PollFailed
-from rebalsim.trace.events import Fenced, MemberReset, PollExpired, RebalanceNoticed, RejoinRequested
+from rebalsim.trace.events import (
+    Fenced,
+    MemberReset,
+    PollExpired,
+    RebalanceNoticed,
+    RejoinRequested,
+)
 
 if TYPE_CHECKING:
     from rebalsim.simulation.threaded.consumer import ThreadedConsumer
@@ -30,18 +37,27 @@ if TYPE_CHECKING:
 class Errand:
     """A rebalance callback that is to run, and what follows from it."""
 
-    kind: str                             # assigned | revoked | lost
+    kind: str  # assigned | revoked | lost
     partitions: tuple[Partition, ...]
-    given: tuple[Partition, ...] = ()     # assigned: all that is owned from then on
-    rejoins: bool = False                 # the group is joined again when it is done
-    has_begun: bool = False               # its callback is running
+    given: tuple[Partition, ...] = ()  # assigned: all that is owned from then on
+    rejoins: bool = False  # the group is joined again when it is done
+    has_begun: bool = False  # its callback is running
 
 
 class MainThread(Membership):
     """What the client does by itself."""
 
     __slots__ = (
-        "attempts", "beat_again_us", "errands", "error", "has_assignment", "is_calling", "is_eager_now", "is_overdue", "is_unassigning", "joins_not_before_us",
+        "attempts",
+        "beat_again_us",
+        "errands",
+        "error",
+        "has_assignment",
+        "is_calling",
+        "is_eager_now",
+        "is_overdue",
+        "is_unassigning",
+        "joins_not_before_us",
         "looks_not_before_us",
     )
     consumer: ThreadedConsumer
@@ -49,18 +65,20 @@ class MainThread(Membership):
     def __init__(self, consumer: ThreadedConsumer) -> None:
         super().__init__(consumer)
         self.errands: list[Errand] = []
-        self.error = ""                       # what the next poll() throws
-        self.has_assignment = False           # one was given since the last join, an empty one counts
-        self.is_unassigning = False           # the commit that ends an assignment is under way
-        self.is_overdue = False               # max.poll.interval.ms ran out, and the application has not polled since
+        self.error = ""  # what the next poll() throws
+        self.has_assignment = False  # one was given since the last join, an empty one counts
+        self.is_unassigning = False  # the commit that ends an assignment is under way
+        self.is_overdue = (
+            False  # max.poll.interval.ms ran out, and the application has not polled since
+        )
         self.joins_not_before_us = 0
-        self.looks_not_before_us = 0          # for the coordinator
-        self.is_eager_now = False             # the group has become eager while this member owned something
-        self.is_calling = False               # a callback runs in a thread of the client's
+        self.looks_not_before_us = 0  # for the coordinator
+        self.is_eager_now = False  # the group has become eager while this member owned something
+        self.is_calling = False  # a callback runs in a thread of the client's
         self.beat_again_us = NEVER
         self.attempts = 0
 
-    # ---------------------------------------------------------------------------------------------- one turn
+    # ------------------------------------------------------------------------------------- one turn
 
     def serve(self) -> None:
         """Whatever is due now."""
@@ -68,11 +86,17 @@ class MainThread(Membership):
         if not consumer.is_alive or consumer.is_frozen or consumer.is_closing or self.error:
             return
         now = self.engine.env._now
-        if now < consumer.blocked_until_us:                   # it computes an assignment, and does nothing else meanwhile
+        if (
+            now < consumer.blocked_until_us
+        ):  # it computes an assignment, and does nothing else meanwhile
             self.plan()
             return
-        if member.state is MemberState.STABLE and not self.is_pending and now >= consumer.heartbeat.session_ends_us():
-            self._end_session(now)                            # the answer to a SyncGroup, read late, begins it anew
+        if (
+            member.state is MemberState.STABLE
+            and not self.is_pending
+            and now >= consumer.heartbeat.session_ends_us()
+        ):
+            self._end_session(now)  # the answer to a SyncGroup, read late, begins it anew
         if consumer.coordinator is None:
             self._look_for_coordinator(now)
         else:
@@ -82,7 +106,9 @@ class MainThread(Membership):
                 self._mind_group(now)
             if self._wants_to_join() and now >= self.joins_not_before_us:
                 self.joins_not_before_us = now + consumer.spec.habits.join_spacing_us
-                member.is_leader = False                      # the answer tells: who led and does not any more minds no metadata
+                member.is_leader = (
+                    False  # the answer tells: who led and does not any more minds no metadata
+                )
                 self._send_join()
         self._mind_application(now)
         consumer.positions.serve()
@@ -107,7 +133,12 @@ class MainThread(Membership):
                     at = min(at, consumer.commits.due_us)
         elif self._wants_to_join():
             at = min(at, self.joins_not_before_us)
-        if consumer.spec.habits.has_poll_limit and not self.is_overdue and member.generation != NO_GENERATION and self._is_away():
+        if (
+            consumer.spec.habits.has_poll_limit
+            and not self.is_overdue
+            and member.generation != NO_GENERATION
+            and self._is_away()
+        ):
             at = min(at, self._checked_at(timers.poll_ends_us()))
         if consumer.blocked_until_us > now:
             at = consumer.blocked_until_us
@@ -117,16 +148,20 @@ class MainThread(Membership):
             beats.alarm.off()
 
     def _checked_at(self, at_us: int) -> int:
-        """The first look at the poll timer at or after this instant: the looks count from the life's first poll()."""
+        """The first look at the poll timer at or after this instant: the looks count from the
+        life's first poll().
+        """
         every = self.consumer.spec.habits.poll_check_us
         behind = at_us - self.consumer.began_us
         return at_us if not every else int(self.consumer.began_us - (-behind // every) * every)
 
     def _is_away(self) -> bool:
-        """The application is anywhere but in poll(), or sits in it with a callback that it has not come to."""
+        """The application is anywhere but in poll(), or sits in it with a callback that it has
+        not come to.
+        """
         return not self.consumer.is_polling or self.consumer.busy_until_us > self.engine.env._now
 
-    # ---------------------------------------------------------------------------------------------- the coordinator
+    # ------------------------------------------------------------------------------ the coordinator
 
     def _look_for_coordinator(self, now: int) -> None:
         consumer = self.consumer
@@ -135,7 +170,9 @@ class MainThread(Membership):
         if now < self.looks_not_before_us:
             return
         config = consumer.config
-        self.looks_not_before_us = now + backoff_us(self.attempts, config.retry_backoff_us, config.retry_backoff_max_us, consumer.jitter())
+        self.looks_not_before_us = now + backoff_us(
+            self.attempts, config.retry_backoff_us, config.retry_backoff_max_us, consumer.jitter()
+        )
         self.attempts += 1
         consumer.look_up_coordinator()
 
@@ -143,15 +180,21 @@ class MainThread(Membership):
         """It is known where the group is led."""
         self.attempts = self.looks_not_before_us = 0
 
-    # ---------------------------------------------------------------------------------------------- joining
+    # -------------------------------------------------------------------------------------- joining
 
     def _wants_to_join(self) -> bool:
-        return self.member.needs_rejoin and not self.is_pending and not self.errands and not self.is_unassigning and not self.is_overdue
+        return (
+            self.member.needs_rejoin
+            and not self.is_pending
+            and not self.errands
+            and not self.is_unassigning
+            and not self.is_overdue
+        )
 
     def _joined(self, call: Call, response: Any) -> None:
         try:
             super()._joined(call, response)
-        except PollFailed as e:                               # the leader's assignor failed
+        except PollFailed as e:  # the leader's assignor failed
             self.fail(e.name)
 
     def _assign(self, response: Any) -> dict[str, Any]:
@@ -164,7 +207,9 @@ class MainThread(Membership):
         if not self.consumer.spec.habits.follows_group:
             return
         was_cooperative = member.is_cooperative
-        member.is_cooperative = any(a.name == member.protocol and "cooperative" in a.protocols for a in self.assignors)
+        member.is_cooperative = any(
+            a.name == member.protocol and "cooperative" in a.protocols for a in self.assignors
+        )
         self.is_eager_now = self.is_eager_now or (was_cooperative and not member.is_cooperative)
 
     def _take_result(self, now: int) -> None:
@@ -201,29 +246,37 @@ class MainThread(Membership):
                 member.remembered[assignor.name] = assignor.remember(given, member.generation)
         if consumer.commits.is_auto:
             consumer.commits.due_us = now + consumer.commits.interval_us
-        self.beat_again_us = now + habits.beats_after_join_us if habits.beats_after_join_us and member.is_cooperative else NEVER
+        self.beat_again_us = (
+            now + habits.beats_after_join_us
+            if habits.beats_after_join_us and member.is_cooperative
+            else NEVER
+        )
         consumer.heartbeat.timers.answered(now)
         self.has_assignment = True
         added, revoked = member.changes(given)
         if self.is_eager_now and member.owned:
-            self._send_on(Errand("revoked", member.owned))    # the group has become eager: everything is given up, and taken anew
+            self._send_on(
+                Errand("revoked", member.owned)
+            )  # the group has become eager: everything is given up, and taken anew
             added = given
         self.is_eager_now = False
         if revoked:
             self._send_on(Errand("revoked", revoked))
         self._send_on(Errand("assigned", added, given, rejoins=bool(revoked)))
 
-    # ---------------------------------------------------------------------------------------------- a member in good standing
+    # -------------------------------------------------------------------- a member in good standing
 
     def _mind_group(self, now: int) -> None:
         consumer = self.consumer
         timers = consumer.heartbeat.timers
         if self.is_unassigning:
             return
-        if not self.errands and self.must_join():             # it was told to, topics look different, or others are wanted
+        if (
+            not self.errands and self.must_join()
+        ):  # it was told to, topics look different, or others are wanted
             self._rebalance()
             if not self.errands:
-                return                                        # it joins in this very turn
+                return  # it joins in this very turn
         if now >= timers.due_us + consumer.heartbeat.late_us or now >= self.beat_again_us:
             self._beat(now)
         if consumer.commits.is_auto and now >= consumer.commits.due_us:
@@ -231,7 +284,9 @@ class MainThread(Membership):
 
     def _end_session(self, now: int) -> None:
         """The client itself minds that the coordinator has not answered for so long."""
-        self.member.reset(keeps_id=False, reason="session timed out without an answer of the coordinator")
+        self.member.reset(
+            keeps_id=False, reason="session timed out without an answer of the coordinator"
+        )
         self.consumer.tell(MemberReset(now, self.consumer.name, self.member.rejoin_reason))
         self._lose("session timed out")
 
@@ -239,7 +294,11 @@ class MainThread(Membership):
         consumer, member = self.consumer, self.member
         consumer.heartbeat.sent(now)
         self.beat_again_us = NEVER
-        call = consumer.call("Heartbeat", HeartbeatRequest(member.member_id, member.instance_id, member.generation), self._beaten)
+        call = consumer.call(
+            "Heartbeat",
+            HeartbeatRequest(member.member_id, member.instance_id, member.generation),
+            self._beaten,
+        )
         call.is_quiet = True
         consumer.send(call)
 
@@ -252,7 +311,7 @@ class MainThread(Membership):
             timers.answered(now)
             return
         if error is Error.REBALANCE_IN_PROGRESS and (self.errands or self.is_unassigning):
-            timers.answered(now)                              # it is at it already
+            timers.answered(now)  # it is at it already
             return
         is_known = member.needs_rejoin
         after = member.on_heartbeat(error, call.sent_generation, call.sent_member_id)
@@ -268,8 +327,14 @@ class MainThread(Membership):
             consumer.tell(Fenced(now, consumer.name, "Heartbeat", error.name))
         if after is After.FATAL:
             self.fail(exception_name(error))
-        elif error is Error.COORDINATOR_NOT_AVAILABLE or error is Error.NOT_COORDINATOR or error is Error.NETWORK_EXCEPTION:
-            consumer.lose_coordinator(f"error response {error.name}" if response is not None else "disconnected")
+        elif (
+            error is Error.COORDINATOR_NOT_AVAILABLE
+            or error is Error.NOT_COORDINATOR
+            or error is Error.NETWORK_EXCEPTION
+        ):
+            consumer.lose_coordinator(
+                f"error response {error.name}" if response is not None else "disconnected"
+            )
         else:
             if not member.has_joined():
                 consumer.tell(MemberReset(now, consumer.name, member.rejoin_reason))
@@ -287,15 +352,17 @@ class MainThread(Membership):
     def _lose(self, reason: str) -> None:
         """The group holds this member for gone: what it had belongs to others."""
         self.joins_not_before_us = 0
-        running = [errand for errand in self.errands[:1] if errand.has_begun and errand.kind == "assigned"]
-        self.errands[:] = running                             # what the application is just being given is lost after that
+        running = [
+            errand for errand in self.errands[:1] if errand.has_begun and errand.kind == "assigned"
+        ]
+        self.errands[:] = running  # what the application is just being given is lost after that
         owned = running[0].given if running else self.member.owned
         if running or (self.has_assignment and (owned or not self.member.is_cooperative)):
             self._send_on(Errand("lost", owned, rejoins=True))
         elif not self.member.needs_rejoin:
             self._ask(reason)
 
-    # ---------------------------------------------------------------------------------------------- the application's callbacks
+    # ------------------------------------------------------------------ the application's callbacks
 
     def _awaits_poll(self) -> bool:
         return bool(self.consumer.spec.awaits_poll)
@@ -314,13 +381,17 @@ class MainThread(Membership):
         consumer.rouse_application()
 
     def _call_back(self, life: int) -> Generator[Any, Any, None]:
-        """The callbacks, one after another, in a thread of the client's: while one takes its time, the application goes on."""
+        """The callbacks, one after another, in a thread of the client's: while one takes its
+        time, the application goes on.
+        """
         consumer = self.consumer
         while self.errands and consumer.life == life and consumer.is_alive:
             errand = self.errands[0]
             errand.has_begun = True
             try:
-                yield from call_listener(consumer, errand.kind, errand.partitions, sleeps=self._sleep)
+                yield from call_listener(
+                    consumer, errand.kind, errand.partitions, sleeps=self._sleep
+                )
             except ListenerFailed:
                 self.fail("KafkaException")
                 return
@@ -386,8 +457,16 @@ class MainThread(Membership):
             feed.resume(was_paused)
             if errand.kind == "lost" or not member.is_cooperative:
                 self.has_assignment = False
-            if errand.kind == "revoked" and consumer.commits.is_auto and offsets and consumer.coordinator is not None:
-                self.is_unassigning = consumer.commits.request(offsets, self._committed, is_before_rebalance=True) is not None
+            if (
+                errand.kind == "revoked"
+                and consumer.commits.is_auto
+                and offsets
+                and consumer.coordinator is not None
+            ):
+                self.is_unassigning = (
+                    consumer.commits.request(offsets, self._committed, is_before_rebalance=True)
+                    is not None
+                )
         if errand.rejoins and not member.needs_rejoin:
             self._ask("what was given up is for others")
 
@@ -397,10 +476,17 @@ class MainThread(Membership):
         self.consumer.commits.outcome(call, response)
 
     def commit_disowned(self, error: Error) -> None:
-        """Who is at a rebalance already hears of it from the answer to its JoinGroup, or to its next beat."""
+        """Who is at a rebalance already hears of it from the answer to its JoinGroup, or to its
+        next beat.
+        """
         member = self.member
         habit = self.consumer.spec.habits.at_refused_commit
-        if habit == "nothing" or member.state is not MemberState.STABLE or self.is_pending or self.errands:
+        if (
+            habit == "nothing"
+            or member.state is not MemberState.STABLE
+            or self.is_pending
+            or self.errands
+        ):
             return
         if habit == "rejoins":
             if not member.needs_rejoin:
@@ -408,17 +494,22 @@ class MainThread(Membership):
         else:
             super().commit_disowned(error)
             self._lose(error.name)
-        self.consumer.heartbeat.alarm.set(self.engine.env._now)       # its next turn
+        self.consumer.heartbeat.alarm.set(self.engine.env._now)  # its next turn
 
     def commit_fenced(self, error: Error) -> None:
         """Another has taken this one's place: fatal."""
         self.fail(exception_name(error))
 
-    # ---------------------------------------------------------------------------------------------- the application's polls
+    # ---------------------------------------------------------------------- the application's polls
 
     def _mind_application(self, now: int) -> None:
         consumer, member = self.consumer, self.member
-        if not consumer.spec.habits.has_poll_limit or self.is_overdue or member.generation == NO_GENERATION or not self._is_away():
+        if (
+            not consumer.spec.habits.has_poll_limit
+            or self.is_overdue
+            or member.generation == NO_GENERATION
+            or not self._is_away()
+        ):
             return
         ends = consumer.heartbeat.timers.poll_ends_us()
         if now < self._checked_at(ends):
@@ -440,7 +531,7 @@ class MainThread(Membership):
         self.consumer.heartbeat.stop()
         self.consumer.rouse_application()
 
-    # ---------------------------------------------------------------------------------------------- as the poll loop asks
+    # ------------------------------------------------------------------------ as the poll loop asks
 
     def has_to_try_again(self) -> bool:
         """The application has nothing to try: all is done here."""
@@ -448,4 +539,9 @@ class MainThread(Membership):
 
     def is_quiet(self) -> bool:
         member = self.member
-        return member.state is MemberState.STABLE and not member.needs_rejoin and not self.is_pending and not self.errands
+        return (
+            member.state is MemberState.STABLE
+            and not member.needs_rejoin
+            and not self.is_pending
+            and not self.errands
+        )

@@ -1,4 +1,6 @@
-"""Where to read from, asked for by the client's own threads: each answer leads to the next question at once, whether or not the application polls."""
+"""Where to read from, asked for by the client's own threads: each answer leads to the next
+question at once, whether or not the application polls.
+"""
 
 from __future__ import annotations
 
@@ -31,13 +33,17 @@ class OwnPositions(Positions):
         if resetting and consumer.config.auto_offset_reset == "none":
             consumer.membership.fail("NoOffsetForPartitionException")
             return
-        self._validate([share for share in shares if share.state == VALIDATING and share.call is None])
+        self._validate(
+            [share for share in shares if share.state == VALIDATING and share.call is None]
+        )
         self._reset(resetting)
         initial = [share for share in shares if share.state == INITIAL]
         wanted = (consumer.member.generation, tuple([share.partition for share in initial]))
         if initial and self.asked != wanted and consumer.coordinator is not None:
             self.asked = wanted
-            consumer.send(consumer.call("OffsetFetch", OffsetFetchRequest(wanted[1]), self._answered))
+            consumer.send(
+                consumer.call("OffsetFetch", OffsetFetchRequest(wanted[1]), self._answered)
+            )
         feed.send()
 
     def _answered(self, call: Call, response: Any) -> None:
@@ -46,9 +52,17 @@ class OwnPositions(Positions):
         self.asked = None
         if response.error is Error.NONE:
             wanted = dict.fromkeys(call.request.partitions)
-            found: list[Share] = [share for share in self.consumer.feed.shares.values() if share.partition in wanted and share.state == INITIAL]
+            found: list[Share] = [
+                share
+                for share in self.consumer.feed.shares.values()
+                if share.partition in wanted and share.state == INITIAL
+            ]
             self._take(found, response.offsets)
-        elif response.error in (Error.NOT_COORDINATOR, Error.COORDINATOR_NOT_AVAILABLE, Error.NETWORK_EXCEPTION):
+        elif response.error in (
+            Error.NOT_COORDINATOR,
+            Error.COORDINATOR_NOT_AVAILABLE,
+            Error.NETWORK_EXCEPTION,
+        ):
             self.consumer.lose_coordinator(f"error response {response.error.name}")
 
     def landed(self, lookup: Lookup) -> None:

@@ -1,4 +1,6 @@
-"""The timers of a client's own thread, where the Java client has its heartbeat thread; the looks of that one do not exist here."""
+"""The timers of a client's own thread, where the Java client has its heartbeat thread; the looks
+of that one do not exist here.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +15,27 @@ if TYPE_CHECKING:
 
 
 class OwnTimers:
-    """Heartbeat, session and poll timer of one life, and the alarm of the thread that minds them."""
+    """Heartbeat, session and poll timer of one life, and the alarm of the thread that minds
+    them.
+    """
 
     __slots__ = ("alarm", "consumer", "failure", "is_enabled", "late_us", "timers", "tried_us")
 
     def __init__(self, consumer: ThreadedConsumer) -> None:
         self.consumer = consumer
         config = consumer.config
-        self.timers = MemberTimers(config.heartbeat_interval_us, config.session_timeout_us, config.max_poll_interval_us, config.retry_backoff_us)
+        self.timers = MemberTimers(
+            config.heartbeat_interval_us,
+            config.session_timeout_us,
+            config.max_poll_interval_us,
+            config.retry_backoff_us,
+        )
         self.alarm = Alarm(consumer.engine, consumer.rank + BEAT, self._rung)
         self.late_us = 0
-        self.tried_us = 0                     # the first beat that nobody has answered yet, if it is younger than the last answer
-        self.is_enabled = False               # there is no heartbeat thread to be planned or to rest
+        self.tried_us = (
+            0  # the first beat that nobody has answered yet, if it is younger than the last answer
+        )
+        self.is_enabled = False  # there is no heartbeat thread to be planned or to rest
         self.failure: Error | None = None
 
     def _rung(self) -> None:
@@ -38,7 +49,9 @@ class OwnTimers:
         self.timers.polled_us = polled_us
 
     def coordinator_found(self, now_us: int) -> None:
-        """The session goes on only with an answer to a SyncGroup or a beat: whoever led the group meanwhile may know nothing of this member."""
+        """The session goes on only with an answer to a SyncGroup or a beat: whoever led the
+        group meanwhile may know nothing of this member.
+        """
 
     def sent(self, now_us: int) -> None:
         """A beat leaves."""
@@ -47,7 +60,9 @@ class OwnTimers:
         self.timers.sent(now_us)
 
     def session_ends_us(self) -> int:
-        """When the client itself ends the session: so long after the last answer, or when a beat was tried for so long (franz-go's RetryTimeout)."""
+        """When the client itself ends the session: so long after the last answer, or when a beat
+        was tried for so long (franz-go's RetryTimeout).
+        """
         timers, ends = self.timers, self.consumer.spec.habits.ends_session
         if ends == "last-answer":
             return timers.session_ends_us()
@@ -55,7 +70,9 @@ class OwnTimers:
             return NEVER
         if self.tried_us > timers.heard_us:
             return self.tried_us + timers.session_us
-        return timers.due_us + timers.session_us if self.consumer.coordinator is None else NEVER      # else the next beat is yet to be tried
+        return (
+            timers.due_us + timers.session_us if self.consumer.coordinator is None else NEVER
+        )  # else the next beat is yet to be tried
 
     def stop(self) -> None:
         self.alarm.off()
