@@ -1,5 +1,4 @@
-"""The door: finds a command without importing the others, and maps whatever it raises to an exit
-code.
+"""The door: the table of commands, and whatever one raises mapped to an exit code.
 
 A command lives in a file of its own and is imported only when it is asked for, so `rebalsim
 --help` stays as quick as click itself.
@@ -9,24 +8,20 @@ from __future__ import annotations
 
 import codecs
 import errno
-import importlib
 import io
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from rebalsim import __version__
 from rebalsim.cli import exits
+from rebalsim.cli.lazy_group import Commands, LazyGroup
 
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
-# heading → command → (module, one line of help). The one table of commands; `--help` prints it in
-# this order.
-COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
+# The one table of commands.
+COMMANDS: Commands = {
     "Play": {
         "run": (
             "rebalsim.cli.run",
@@ -88,18 +83,13 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         ),
     },
     "Project": {
-        "bench": ("rebalsim.cli.bench", "Measure what rebalsim costs, and hold it to its limits."),
-        "seeds": (
-            "rebalsim.cli.seeds",
-            "Play random stories with random faults, and hold them to what must be true of any.",
-        ),
-        "fuzz": (
-            "rebalsim.cli.fuzz",
-            "Break scenario files by the thousand and hold the loader to its word.",
-        ),
         "completion": (
             "rebalsim.cli.completion",
             "Teach your shell to complete commands and scenario names.",
+        ),
+        "dev": (
+            "rebalsim.cli.dev.group",
+            "For those who build rebalsim: measure it, and try to break it.",
         ),
         "doctor": (
             "rebalsim.cli.doctor",
@@ -108,56 +98,15 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     },
 }
 
-
-class Door(click.Group):
-    """A click group that knows its commands by name and imports one only when it is run."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return [name for commands in COMMANDS.values() for name in commands]
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        for commands in COMMANDS.values():
-            if cmd_name in commands:
-                command = importlib.import_module(commands[cmd_name][0]).command
-                assert isinstance(command, click.Command)
-                return command
-        return None
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """From the table, so that completing imports no command."""
-        from click.shell_completion import CompletionItem
-
-        named = [
-            CompletionItem(name, help=text)
-            for commands in COMMANDS.values()
-            for name, (_, text) in commands.items()
-        ]
-        return [
-            item for item in named if item.value.startswith(incomplete)
-        ] + click.Command.shell_complete(self, ctx, incomplete)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and not self.get_command(ctx, args[0]):
-            import difflib
-
-            near = difflib.get_close_matches(args[0], self.list_commands(ctx), 1)
-            hint = (
-                f" Did you mean '{near[0]}'?" if near else " `rebalsim --help` lists the commands."
-            )
-            raise click.UsageError(f"There is no command '{args[0]}'.{hint}")
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        for heading, commands in COMMANDS.items():
-            if commands:
-                with formatter.section(heading):
-                    formatter.write_dl([(name, text) for name, (_, text) in commands.items()])
+# what these were called before they moved under `dev`; they still answer to it, unlisted
+FORMER = {name: f"rebalsim.cli.dev.{name}" for name in ("bench", "seeds", "fuzz")}
 
 
 @click.group(
-    cls=Door,
+    cls=LazyGroup,
+    table=COMMANDS,
+    path="rebalsim",
+    former=FORMER,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Example: rebalsim run scenarios/scale-out.yaml",
 )

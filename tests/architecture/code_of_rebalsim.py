@@ -25,7 +25,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("check",),
     ("api", "pytest_plugin"),
     ("spark",),
-    ("bench",),
+    ("proof",),
     ("cli",),
 )
 ROOMS = tuple(room for layer in LAYERS for room in layer)

@@ -46,7 +46,7 @@ BANS: dict[str, dict[str, str]] = {
 }
 # package → rooms (or files) that may import it
 ONLY_IN: dict[str, tuple[str, ...]] = {
-    "simpy": ("simulation", "bench"),
+    "simpy": ("simulation", "proof"),
     "click": ("cli",),
     "rich": ("cli", "rebalsim.reports.to_terminal", "rebalsim.reports.sweep_to_terminal"),
     "yaml": ("scenario",),
@@ -70,7 +70,7 @@ OPEN_FILES = (
     "rebalsim.check.find",
     "rebalsim.pytest_plugin",
     "verify",
-    "bench",
+    "proof",
     "spark",
     "cli",
     "rebalsim.__main__",

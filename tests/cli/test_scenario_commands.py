@@ -332,5 +332,5 @@ def test_a_shell_is_taught_by_a_script(shell: str, capsys: pytest.CaptureFixture
 def test_the_commands_of_this_room_are_in_the_table() -> None:
     listed = {name: heading for heading, commands in COMMANDS.items() for name in commands}
     assert {listed[n] for n in ("init", "show", "lint", "schema")} == {"Write"} and {
-        listed[n] for n in ("fuzz", "completion")
+        listed[n] for n in ("dev", "completion")
     } == {"Project"}

@@ -8,10 +8,10 @@ import pytest
 
 from rebalsim.analysis.analysis import Analysis
 from rebalsim.one_run import run_once
+from rebalsim.proof.seeds import difference
 from rebalsim.scenario.load import story_of
 from rebalsim.simulation.world import play
 from rebalsim.trace import events as ev
-from rebalsim.verify.seeds import difference
 
 SECOND = 1_000_000
 STORY = """

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from rebalsim.proof.seeds import difference
 from rebalsim.scenario.load import story_of
 from rebalsim.simulation.world import play
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import Trace
-from rebalsim.verify.seeds import difference
 
 STORY = """
 kafka: "%(kafka)s"

@@ -4,7 +4,6 @@ mapping that needs pandas.
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ import pytest
 
 import rebalsim.spark as rebalsim_on_spark
 from rebalsim.domain.sweep import Plan
-from rebalsim.scenario.grid import even_order
 from rebalsim.spark.player import player_for
 
 pytestmark = pytest.mark.spark
@@ -121,17 +119,3 @@ def test_a_what_if_is_a_query(spark: Any) -> None:
 def test_mistakes_in_a_query_are_said(spark: Any, query: str, says: str) -> None:
     with pytest.raises(Exception, match=says):
         spark.sql(f"SELECT * FROM {query}").collect()
-
-
-def test_the_mapping_gives_the_same_rows_or_says_what_it_needs(spark: Any, plan: Plan) -> None:
-    from rebalsim.spark.mapped import mapped_runs
-
-    order = even_order(plan.radices, plan.seeds)
-    if importlib.util.find_spec("pandas") is None:
-        with pytest.raises(ImportError, match=r"[Pp]andas"):
-            mapped_runs(spark, plan, order, 3)
-        return
-    rows = {
-        r["run"]: r.asDict(recursive=True) for r in mapped_runs(spark, plan, order, 3).collect()
-    }
-    assert rows == {r["run"]: r for r in played(plan)}

@@ -1,4 +1,4 @@
-"""`rebalsim fuzz`: broken scenario files by the thousand. Each must end in a clean load or in
+"""`rebalsim dev fuzz`: broken scenario files by the thousand. Each must end in a clean load or in
 clean problems; never in a traceback.
 """
 
@@ -33,7 +33,7 @@ class Tally:
     megabytes: float = 0.0
 
 
-@click.command("fuzz", epilog="Example: rebalsim fuzz --count 200000")
+@click.command("fuzz", epilog="Example: rebalsim dev fuzz --count 200000")
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option(
     "--count",
@@ -58,8 +58,8 @@ def command(files: tuple[Path, ...], count: int, seed: int, first: int, shown: i
     or be refused with problems that have a place in it, within 2 s and 500 MB; `lint`'s rules
     run on what loads. Exit 1 where one fails, with its number.
     """
+    from rebalsim.proof.mutations import mutated
     from rebalsim.scenario.load import good_files
-    from rebalsim.scenario.mutations import mutated
 
     goods = [path.read_bytes() for path in files] or good_files()
     if shown is not None:
@@ -80,7 +80,7 @@ def command(files: tuple[Path, ...], count: int, seed: int, first: int, shown: i
     )
     for number, what in tally.failures[:20]:
         click.echo(f"  number {number}: {what}")
-        click.echo(f"    see it: rebalsim fuzz --seed {seed} --print {number}")
+        click.echo(f"    see it: rebalsim dev fuzz --seed {seed} --print {number}")
     return exits.BROKEN if tally.failures else exits.WITHIN
 
 
@@ -137,7 +137,7 @@ def _listen(here: Connection, worker: Any, tally: Tally, at: int, end: int) -> i
 
 def _work(pipe: Connection, goods: list[bytes], seed: int, first: int, end: int) -> None:
     """In the worker: break, load, judge. Says where it is before each file that might hang."""
-    from rebalsim.scenario.mutations import mutated
+    from rebalsim.proof.mutations import mutated
 
     judge(goods[0])  # what is imported on the way is not the first file's time
     _limit_memory()

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from rebalsim.cli import fuzz
+from rebalsim.cli.dev import fuzz
 from rebalsim.cli.main import code_of
+from rebalsim.proof.mutations import mutated
 from rebalsim.scenario.load import good_files
-from rebalsim.scenario.mutations import mutated
 
 FILES = Path(__file__).parents[1] / "scenario" / "files"
 

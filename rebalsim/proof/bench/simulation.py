@@ -16,10 +16,10 @@ from typing import Any
 import simpy
 
 from rebalsim.analysis import analyse
-from rebalsim.bench.apart import apart
-from rebalsim.bench.figure import Figure
-from rebalsim.bench.where import where
 from rebalsim.domain.scenario import Scenario
+from rebalsim.proof.bench.apart import apart
+from rebalsim.proof.bench.figure import Figure
+from rebalsim.proof.bench.where import where
 from rebalsim.scenario.load import load_scenario, story_of
 from rebalsim.simulation.world import World, play
 
@@ -179,10 +179,18 @@ def thousand_members(quick: bool) -> list[Figure]:
     size = f"(d) {members:,} members × {partitions:,} partitions: a crash, then 10 more"
     bounce = f"(d) a rolling bounce of {bounced:,}"
     crashed = apart(
-        "rebalsim.bench.simulation:play_many", members, partitions, False, patience_s=PATIENCE_S
+        "rebalsim.proof.bench.simulation:play_many",
+        members,
+        partitions,
+        False,
+        patience_s=PATIENCE_S,
     )
     rolled = apart(
-        "rebalsim.bench.simulation:play_many", bounced, bounced * 10, True, patience_s=PATIENCE_S
+        "rebalsim.proof.bench.simulation:play_many",
+        bounced,
+        bounced * 10,
+        True,
+        patience_s=PATIENCE_S,
     )
     found = [_of_many(size, crashed, 30.0), _of_many(bounce, rolled, 600.0)]
     if crashed is not None:

@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from rebalsim.bench.figure import Figure
+from rebalsim.proof.bench.figure import Figure
 
 SMALL = "topics: {orders: 4}\ngroup: {members: 2}\n"
 BUDGETED = (

@@ -19,7 +19,7 @@ from pathlib import Path
 from rebalsim.assignors.claim import Assignment, Claim
 from rebalsim.assignors.registry import ClientAssignor, client_assignor
 from rebalsim.assignors.universe import forget_universes
-from rebalsim.bench.jars import client_classpath
+from rebalsim.proof.bench.jars import client_classpath
 
 # assignor, members, topics, partitions per topic, subscriptions, at most so many times Java's time
 CASES = [

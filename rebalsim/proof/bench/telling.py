@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib
 from functools import partial
 
-from rebalsim.bench.figure import Figure
-from rebalsim.bench.simulation import timed
 from rebalsim.one_run import run_once
+from rebalsim.proof.bench.figure import Figure
+from rebalsim.proof.bench.simulation import timed
 from rebalsim.reports.report import Report, VariantReport
 from rebalsim.scenario.load import load_scenario
 

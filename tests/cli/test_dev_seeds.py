@@ -1,4 +1,4 @@
-"""`rebalsim seeds`: what it says at its end, where it is stopped, and of what it cannot play."""
+"""`rebalsim dev seeds`: what it says at its end, where it is stopped, and of what it cannot play."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from rebalsim.cli import exits
 from rebalsim.cli.main import code_of
-from rebalsim.verify import seeds
+from rebalsim.proof import seeds
 
 
 def test_one_story_is_told_as_one(capsys: pytest.CaptureFixture[str]) -> None:

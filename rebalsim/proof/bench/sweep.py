@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rebalsim.bench.two_ways import measure_both
 from rebalsim.domain.sweep import Base, Plan
 from rebalsim.scenario.grid import Order
 from rebalsim.scenario.plan import parse_plan
@@ -53,9 +52,6 @@ class SweepFigures:
     skew_idle: float
     skew_idle_as_written: float  # the same in the plan's order, cut into equal numbers of runs
     load: float = 0.0  # the machine's load average when it began: others' work makes ratios worse
-    ways_s: tuple[float, float] | None = (
-        None  # the same runs by the Data Source and by mapInArrow; None without pandas
-    )
 
     @property
     def speed_up(self) -> float:
@@ -108,11 +104,6 @@ def lines(figures: SweepFigures) -> list[str]:
         f"  skew (2,000 members beside 3): cores idle {f.skew_idle * 100:.0f} % of the last "
         "half, heaviest first; "
         f"{f.skew_idle_as_written * 100:.0f} % as written and cut evenly",
-        f"  the Data Source takes {f.ways_s[0] / f.ways_s[1]:.2f} × as long as mapInArrow (which "
-        "needs pandas)"
-        if f.ways_s
-        else "  the Data Source beside mapInArrow: left out, for mapInArrow needs pandas (pip "
-        "install pandas)",
     ]
 
 
@@ -193,10 +184,6 @@ def measure(quick: bool = False) -> SweepFigures:
         few_mb = max(_dry(spark, few, folder / f"few{i}")[0] for i in range(2 if quick else 8))
         many_mb, dry_s = _dry(spark, many, folder / "many")
         idle, as_written = _skew(spark, folder, quick)
-        few_runs = throughput_plan(runs // 10)
-        ways_s = measure_both(
-            spark, few_runs, probe(player_for(few_runs), 1.0).order, folder, 1 if quick else 4
-        )
     finally:
         stop_session(spark)
         shutil.rmtree(folder, ignore_errors=True)
@@ -222,7 +209,6 @@ def measure(quick: bool = False) -> SweepFigures:
         idle,
         as_written,
         load,
-        ways_s,
     )
 
 

@@ -1,4 +1,4 @@
-"""`rebalsim bench`: all ratios that rebalsim promises, measured in one go."""
+"""`rebalsim dev bench`: all ratios that rebalsim promises, measured in one go."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import click
 from rebalsim.cli import exits
 
 if TYPE_CHECKING:
-    from rebalsim.bench.figure import Figure
+    from rebalsim.proof.bench.figure import Figure
 
 PARTS = ("simulation", "growth", "start-up", "reports", "assignors", "sweep")
 
 
-@click.command("bench", epilog="Example: rebalsim bench --only simulation --only start-up")
+@click.command("bench", epilog="Example: rebalsim dev bench --only simulation --only start-up")
 @click.option(
     "--quick",
     is_flag=True,
@@ -80,32 +80,32 @@ Part = tuple["list[Figure]", list[str], bool]
 
 
 def _simulation(quick: bool) -> Part:
-    from rebalsim.bench.simulation import measure
+    from rebalsim.proof.bench.simulation import measure
 
     return measure(quick), [], True
 
 
 def _growth(quick: bool) -> Part:
-    from rebalsim.bench.simulation import growth
+    from rebalsim.proof.bench.simulation import growth
 
     lines, figure = growth(quick)
     return [figure], lines, True
 
 
 def _start_up(quick: bool) -> Part:
-    from rebalsim.bench.start_up import measure
+    from rebalsim.proof.bench.start_up import measure
 
     return measure(quick), [], True
 
 
 def _reports(quick: bool) -> Part:
-    from rebalsim.bench.telling import measure
+    from rebalsim.proof.bench.telling import measure
 
     return measure(quick), [], True
 
 
 def _assignors(quick: bool) -> Part:
-    from rebalsim.bench.assignors import measure, render
+    from rebalsim.proof.bench.assignors import measure, render
 
     measured = measure(quick=quick)
     return [], render(measured), all(m.ok for m in measured)
@@ -115,7 +115,7 @@ def _sweep(quick: bool) -> Part:
     from rebalsim.domain.errors import RebalsimError
 
     try:
-        from rebalsim.bench.sweep import lines, measure
+        from rebalsim.proof.bench.sweep import lines, measure
 
         figures = measure(quick=quick)
     except (ImportError, RebalsimError) as e:

@@ -1,4 +1,4 @@
-"""`rebalsim seeds`: random stories, held against what must be true of any."""
+"""`rebalsim dev seeds`: random stories, held against what must be true of any."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PROTOCOLS = {
 }
 
 
-@click.command("seeds", epilog="Example: rebalsim seeds --from 5000 --count 1000 --dense")
+@click.command("seeds", epilog="Example: rebalsim dev seeds --from 5000 --count 1000 --dense")
 @click.option(
     "--from",
     "first",
@@ -39,12 +39,12 @@ def command(first: int, count: int, dense: bool, show: bool) -> int:
     """Play random stories with random faults: safe with the faults on, settled once they are off,
     each pause told whole by its phases.
 
-    Exit 70 if one is not: it is printed with its seed, and `rebalsim seeds --from SEED --count
+    Exit 70 if one is not: it is printed with its seed, and `rebalsim dev seeds --from SEED --count
     1` repeats it.
     """
     from rebalsim.cli.run import progress
-    from rebalsim.verify.random_stories import random_story
-    from rebalsim.verify.seeds import Tally, check_seed
+    from rebalsim.proof.random_stories import random_story
+    from rebalsim.proof.seeds import Tally, check_seed
 
     if show:
         click.echo(random_story(first), nl=False)

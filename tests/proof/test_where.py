@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from rebalsim.bench.where import CAN_LOOK, where
+from rebalsim.proof.bench.where import CAN_LOOK, where
 from rebalsim.scenario.load import load_scenario
 from rebalsim.simulation.randomness import Stream
 from rebalsim.simulation.world import play

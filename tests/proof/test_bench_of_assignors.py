@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rebalsim.bench import assignors as bench
-from rebalsim.bench.assignors import Measurement, measure, render
+from rebalsim.proof.bench import assignors as bench
+from rebalsim.proof.bench.assignors import Measurement, measure, render
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ import pytest
 
 from rebalsim.analysis import alarms, analysis, values
 from rebalsim.analysis.values import Violation
+from rebalsim.proof import random_stories, seeds
+from rebalsim.proof.random_stories import CLIENTS, LAST_S, random_story
 from rebalsim.scenario.language import DEEDS
 from rebalsim.scenario.load import story_of
 from rebalsim.simulation import world
-from rebalsim.verify import random_stories, seeds
-from rebalsim.verify.random_stories import CLIENTS, LAST_S, random_story
 
 
 @pytest.mark.parametrize("first", range(0, 120, 20))
@@ -22,7 +22,7 @@ def test_random_stories_are_safe_and_settle(first: int) -> None:
     for seed in range(first, first + 20):
         broken = seeds.check_seed(seed)
         assert broken is None, (
-            f"rebalsim seeds --from {seed} --count 1\n{broken.why}\n{broken.story}"
+            f"rebalsim dev seeds --from {seed} --count 1\n{broken.why}\n{broken.story}"
         )
 
 
