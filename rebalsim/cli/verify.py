@@ -19,6 +19,7 @@ JUDGES = {
     "classic": "rebalsim.verify.classic_conversations",
     "consumer": "rebalsim.verify.consumer_conversations",
     "trace": "rebalsim.verify.traces",
+    "connect-assignors": "rebalsim.verify.connect_assignors",
 }
 
 

@@ -9,7 +9,8 @@ from typing import Literal
 from rebalsim.domain.errors import InputError
 from rebalsim.trace.gzipped import lines_of
 
-Kind = Literal["assignors", "classic", "consumer", "trace"]
+Kind = Literal["assignors", "classic", "consumer", "trace", "connect-assignors"]
+CONNECT_ASSIGNORS = ("incremental", "eager")
 
 
 def recognise(path: Path) -> Kind:
@@ -28,7 +29,8 @@ def recognise(path: Path) -> Kind:
     if not isinstance(document, dict):
         return _unknown(path)
     if "assignor" in document and "steps" in document:
-        return "assignors"
+        is_connect = document["assignor"] in CONNECT_ASSIGNORS
+        return "connect-assignors" if is_connect else "assignors"
     if "events" in document and "conf" in document:
         return "trace"
     if "config" in document and "steps" in document:
