@@ -22,6 +22,8 @@ NAMES = [
     for name, (module, _) in commands.items()
 ]
 README = ROOT / "README.md"
+MAP = ROOT / "docs" / "the-house.md"
+REFERENCE = ROOT / "docs" / "reference.md"
 
 
 def readme() -> str:
@@ -76,7 +78,7 @@ def test_the_map_names_every_room() -> None:
     there = [
         room for room in ROOMS if (PACKAGE / room).is_dir() or (PACKAGE / f"{room}.py").exists()
     ]
-    text = readme()
+    text = MAP.read_text(encoding="utf-8")
     missing = [
         room
         for room in there
@@ -86,15 +88,15 @@ def test_the_map_names_every_room() -> None:
             re.MULTILINE,
         )
     ]
-    assert missing == [], f"README.md: the map does not name {', '.join(missing)}"
+    assert missing == [], f"docs/the-house.md: the map does not name {', '.join(missing)}"
 
 
 def test_the_table_of_exit_codes_is_that_of_exits() -> None:
     rows = [f"| {code} | {meaning} |" for code, meaning in exits.MEANINGS.items()]
-    found = re.findall(r"^\| *(\d+) *\| *(.*?) *\|$", readme(), re.MULTILINE)
+    found = re.findall(r"^\| *(\d+) *\| *(.*?) *\|$", REFERENCE.read_text("utf-8"), re.MULTILINE)
     table = [f"| {code} | {meaning} |" for code, meaning in found if int(code) in exits.MEANINGS]
     expected = "\n".join(rows)
-    assert table == rows, f"README.md: the table of exit codes should be\n{expected}"
+    assert table == rows, f"docs/reference.md: the table of exit codes should be\n{expected}"
     assert [code for code in exits.GRAVITY if code not in exits.MEANINGS] == []
 
 

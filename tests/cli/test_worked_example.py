@@ -1,18 +1,13 @@
-"""The README's worked example: a repository with three scenarios, three harmful changes, and a
+"""The worked example of docs/builds.md: a repository with three scenarios, three harmful changes, and a
 build that fails on the right line with the reason.
 """
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import pytest
 from checking import Repository
 
 from rebalsim.cli import exits
-
-README = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
 
 RESTART = """\
 title: A pod restarts in place
@@ -135,21 +130,3 @@ def test_a_harmful_change_fails_on_the_right_line_with_the_reason(
     assert f"at deploy/{name}.yaml:{line} " in told
     assert [s for s in sentences if s not in told] == []
     assert "5 budgets kept, 1 budget broken" in told
-
-
-def test_the_readme_shows_a_scenario_and_an_output_that_are_so(shop: Repository) -> None:
-    """Where the README has the example, its scenario is this one, and the output is what the
-    command says.
-    """
-    if "pod-restart.yaml" not in README:
-        pytest.skip("the README has no worked example yet")
-    blocks = re.findall(r"```(\w*)\n(.*?)```", README, re.DOTALL)
-    assert any(RESTART.strip() == body.strip() for language, body in blocks if language == "yaml")
-    shop.write("deploy/pod-restart.yaml", RESTART.replace("60s", "30s"))
-    shop.check("deploy/pod-restart.yaml", "--width", "100")
-    assert any(_without_times(shop.out) in _without_times(body) for _, body in blocks)
-
-
-def _without_times(text: str) -> str:
-    """Without how long it took."""
-    return re.sub(r"  \d+\.\d s$", "", text.strip(), flags=re.MULTILINE)

@@ -17,6 +17,12 @@ DEV: Commands = {
             "Measure the source: lines by room, long functions, import cycles.",
         ),
     },
+    "Write": {
+        "reference": (
+            "rebalsim.cli.dev.reference",
+            "Print the reference page: commands, exit codes, metrics, phases and words.",
+        ),
+    },
     "Try to break": {
         "seeds": (
             "rebalsim.cli.dev.seeds",
