@@ -4,27 +4,23 @@ the trace cannot tell.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rebalsim.analysis import measure_pauses, measure_rebalances, measure_records
+from rebalsim.analysis.findings import Findings
 from rebalsim.analysis.selecting import (
     Measure,
-    Value,
     once,
     selected_disturbances,
     selected_pauses,
     selected_rebalances,
 )
+from rebalsim.analysis.values import Value
 from rebalsim.domain.errors import BugError
 from rebalsim.domain.metrics import EVERYTHING, METRICS, Selection
-
-if TYPE_CHECKING:
-    from rebalsim.analysis.analysis import Analysis
 
 __all__ = ["Value", "measure", "selected_disturbances", "selected_pauses", "selected_rebalances"]
 
 
-def measure(analysis: Analysis, metric: str, selection: Selection = EVERYTHING) -> Value:
+def measure(analysis: Findings, metric: str, selection: Selection = EVERYTHING) -> Value:
     """The metric's value in its base unit (µs, partition-µs, or a plain number)."""
     found = _MEASURES.get(metric)
     if found is None:

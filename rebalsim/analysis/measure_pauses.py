@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from rebalsim.analysis.findings import Findings
 from rebalsim.analysis.selecting import (
     Measure,
-    Value,
     clipped,
     once,
     selected_keys,
     selected_pauses,
 )
-from rebalsim.analysis.values import Story
+from rebalsim.analysis.values import Story, Value
 from rebalsim.domain.metrics import PHASES, Selection, percentile
 
-if TYPE_CHECKING:
-    from rebalsim.analysis.analysis import Analysis
 
-
-def _longest(a: Analysis, s: Selection) -> Value:
+def _longest(a: Findings, s: Selection) -> Value:
     return max((p.ended_us - p.started_us for p in selected_pauses(a, s)), default=0)
 
 
 def _over_pauses(percent: float) -> Measure:
-    def measured(a: Analysis, s: Selection) -> Value:
+    def measured(a: Findings, s: Selection) -> Value:
         lengths = once(a, "lengths", s, lambda: sorted(p.length_us for p in selected_pauses(a, s)))
         return percentile(lengths, percent) or 0
 
@@ -37,7 +32,7 @@ def _over_partitions(percent: float) -> Measure:
     )
 
 
-def _longest_by_partition(a: Analysis, s: Selection) -> list[int]:
+def _longest_by_partition(a: Findings, s: Selection) -> list[int]:
     """Each partition's longest pause, 0 for those that never stood still; ascending."""
     longest = dict.fromkeys(selected_keys(a, s), 0)
     for p in selected_pauses(a, s):
@@ -48,11 +43,11 @@ def _longest_by_partition(a: Analysis, s: Selection) -> list[int]:
     return sorted(longest.values())
 
 
-def _partition_seconds(a: Analysis, s: Selection) -> Value:
+def _partition_seconds(a: Findings, s: Selection) -> Value:
     return sum(clipped(p, s) for p in selected_pauses(a, s))
 
 
-def _touched(a: Analysis, s: Selection) -> Value:
+def _touched(a: Findings, s: Selection) -> Value:
     return len({(p.group, p.partition) for p in selected_pauses(a, s)})
 
 
@@ -64,7 +59,7 @@ def _phase_sum(phase: str) -> Measure:
     return lambda a, s: once(a, "phases", s, lambda: _phase_times(a, s)).get(phase, (0, 0))[1]
 
 
-def _phase_times(a: Analysis, s: Selection) -> dict[str, tuple[int, int]]:
+def _phase_times(a: Findings, s: Selection) -> dict[str, tuple[int, int]]:
     """Phase → the longest that one pause spent in it, and the sum over all; partitions that
     share a story are weighed together.
     """

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from rebalsim.analysis.findings import Findings
 from rebalsim.analysis.selecting import (
     Measure,
-    Value,
     is_within,
     selected_disturbances,
     selected_rebalances,
     settled_from,
 )
-from rebalsim.analysis.values import MemberLife
+from rebalsim.analysis.values import MemberLife, Value
 from rebalsim.domain.metrics import Selection
-
-if TYPE_CHECKING:
-    from rebalsim.analysis.analysis import Analysis
 
 HOUR = 3_600_000_000
 
 
-def _generations(a: Analysis, s: Selection) -> Value:
+def _generations(a: Findings, s: Selection) -> Value:
     """Unknown where a group had epochs meanwhile: turned back, it goes on counting generations
     from the epoch that it had come to.
     """
@@ -37,7 +33,7 @@ def _generations(a: Analysis, s: Selection) -> Value:
     return max((r.generation for r in within), default=0)
 
 
-def _first_settle(a: Analysis, s: Selection) -> Value:
+def _first_settle(a: Findings, s: Selection) -> Value:
     times = [
         d.ended_us - d.started_us
         for place, d in enumerate(a.disturbances)
@@ -47,7 +43,7 @@ def _first_settle(a: Analysis, s: Selection) -> Value:
     return max(times, default=None)
 
 
-def _unsettled(a: Analysis, s: Selection) -> Value:
+def _unsettled(a: Findings, s: Selection) -> Value:
     """A group that never got over its first settling counts, too: it is the worst of all."""
     disturbances = a.disturbances  # they mark the rounds of a first settling
     forming = {
@@ -61,11 +57,11 @@ def _unsettled(a: Analysis, s: Selection) -> Value:
     return sum(1 for d in selected_disturbances(a, s) if d.is_open) + sum(1 for _ in never)
 
 
-def _groups(a: Analysis, s: Selection) -> list[str]:
+def _groups(a: Findings, s: Selection) -> list[str]:
     return [g for g in a.groups if a.rounds_by_group.get(g) and (not s.group or g == s.group)]
 
 
-def _per_hour(a: Analysis, s: Selection) -> Value:
+def _per_hour(a: Findings, s: Selection) -> Value:
     start = (
         s.from_us
         if s.from_us is not None
@@ -75,7 +71,7 @@ def _per_hour(a: Analysis, s: Selection) -> Value:
     return len(selected_rebalances(a, s)) * HOUR / (end - start) if end > start else None
 
 
-def _rebalancing(a: Analysis, s: Selection) -> Value:
+def _rebalancing(a: Findings, s: Selection) -> Value:
     shares = []
     for group in _groups(a, s):
         start = max(settled_from(a, group), s.from_us or 0)
@@ -89,7 +85,7 @@ def _rebalancing(a: Analysis, s: Selection) -> Value:
     return max(shares, default=None)
 
 
-def _longest_round(a: Analysis, s: Selection) -> Value:
+def _longest_round(a: Findings, s: Selection) -> Value:
     return max((r.felt_us for r in selected_rebalances(a, s)), default=0)
 
 
@@ -101,7 +97,7 @@ def _over_members(count: Callable[[MemberLife], int]) -> Measure:
     )
 
 
-def _member_seconds(a: Analysis, s: Selection) -> Value:
+def _member_seconds(a: Findings, s: Selection) -> Value:
     return sum(
         span.ended_us - span.started_us
         for m in a.members

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from rebalsim.analysis.findings import Findings
 from rebalsim.analysis.lag import age_percentile
 from rebalsim.analysis.selecting import (
     Measure,
-    Value,
     is_within,
     once,
     selected_keys,
@@ -15,10 +13,8 @@ from rebalsim.analysis.selecting import (
     selected_rebalances,
     selected_redeliveries,
 )
+from rebalsim.analysis.values import Value
 from rebalsim.domain.metrics import Selection
-
-if TYPE_CHECKING:
-    from rebalsim.analysis.analysis import Analysis
 
 
 def _whole(records: float | None) -> int | None:
@@ -26,7 +22,7 @@ def _whole(records: float | None) -> int | None:
     return None if records is None else round(records)
 
 
-def _lag_peak(a: Analysis, s: Selection) -> Value:
+def _lag_peak(a: Findings, s: Selection) -> Value:
     return _whole(
         max(
             (lag for at, lag in a.lag_book.total(selected_keys(a, s)) if is_within(at, s)),
@@ -35,7 +31,7 @@ def _lag_peak(a: Analysis, s: Selection) -> Value:
     )
 
 
-def _lag_peak_partition(a: Analysis, s: Selection) -> Value:
+def _lag_peak_partition(a: Findings, s: Selection) -> Value:
     return _whole(
         max(
             (
@@ -49,7 +45,7 @@ def _lag_peak_partition(a: Analysis, s: Selection) -> Value:
     )
 
 
-def _lag_at_end(a: Analysis, s: Selection) -> Value:
+def _lag_at_end(a: Findings, s: Selection) -> Value:
     at = a.horizon_us if s.until_us is None else min(a.horizon_us, s.until_us)
     lags = [
         lag for group, p in selected_keys(a, s) if (lag := a.lag_book.at(group, p, at)) is not None
@@ -57,7 +53,7 @@ def _lag_at_end(a: Analysis, s: Selection) -> Value:
     return _whole(sum(lags)) if lags else None
 
 
-def _catch_up(a: Analysis, s: Selection) -> Value:
+def _catch_up(a: Findings, s: Selection) -> Value:
     if not a.lag_book.corners:
         return None
     return max(
@@ -72,7 +68,7 @@ def _age(percent: float) -> Measure:
     )
 
 
-def _twice(a: Analysis, s: Selection) -> Value:
+def _twice(a: Findings, s: Selection) -> Value:
     return (
         sum(r.records for r in selected_redeliveries(a, s) if not r.is_skip)
         if a.tells_positions
@@ -80,7 +76,7 @@ def _twice(a: Analysis, s: Selection) -> Value:
     )
 
 
-def _skipped(a: Analysis, s: Selection) -> Value:
+def _skipped(a: Findings, s: Selection) -> Value:
     return (
         sum(r.records for r in selected_redeliveries(a, s) if r.is_skip)
         if a.tells_positions
@@ -88,7 +84,7 @@ def _skipped(a: Analysis, s: Selection) -> Value:
     )
 
 
-def _twice_per_rebalance(a: Analysis, s: Selection) -> Value:
+def _twice_per_rebalance(a: Findings, s: Selection) -> Value:
     twice, rebalances = _twice(a, s), len(selected_rebalances(a, s))
     return None if twice is None else twice / rebalances if rebalances else 0
 

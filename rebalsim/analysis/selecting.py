@@ -5,20 +5,17 @@ redeliveries.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rebalsim.analysis.values import Disturbance, Pause, Rebalance, Redelivery
+from rebalsim.analysis.findings import Findings
+from rebalsim.analysis.values import Disturbance, Pause, Rebalance, Redelivery, Value
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.metrics import EVERYTHING, Selection
 
-if TYPE_CHECKING:
-    from rebalsim.analysis.analysis import Analysis
-
-Value = float | int | None
-Measure = Callable[["Analysis", Selection], Value]
+Measure = Callable[[Findings, Selection], Value]
 
 
-def once(analysis: Analysis, what: str, selection: Selection, work: Callable[[], Any]) -> Any:
+def once(analysis: Findings, what: str, selection: Selection, work: Callable[[], Any]) -> Any:
     """What several metrics need, worked out once per selection."""
     key = what if selection is EVERYTHING else (what, selection)
     if key not in analysis.workings:
@@ -26,7 +23,7 @@ def once(analysis: Analysis, what: str, selection: Selection, work: Callable[[],
     return analysis.workings[key]
 
 
-def selected_pauses(a: Analysis, s: Selection) -> Sequence[Pause]:
+def selected_pauses(a: Findings, s: Selection) -> Sequence[Pause]:
     """The pauses that a selection is about."""
     if s is EVERYTHING or s.is_all:
         return a.pauses
@@ -34,7 +31,7 @@ def selected_pauses(a: Analysis, s: Selection) -> Sequence[Pause]:
     return found
 
 
-def settled_from(a: Analysis, group: str) -> int:
+def settled_from(a: Findings, group: str) -> int:
     """When the group had settled for the first time; 0 if the trace has not seen it form."""
     disturbances = a.disturbances  # they mark the rounds of a first settling
     return next(
@@ -47,7 +44,7 @@ def settled_from(a: Analysis, group: str) -> int:
     )
 
 
-def _fits(a: Analysis, p: Pause, s: Selection) -> bool:
+def _fits(a: Findings, p: Pause, s: Selection) -> bool:
     return (
         (not s.topics or p.partition.topic in s.topics)
         and (not s.group or p.group == s.group)
@@ -75,7 +72,7 @@ def clipped(p: Pause, s: Selection) -> int:
     return max(0, end - start)
 
 
-def selected_rebalances(a: Analysis, s: Selection) -> list[Rebalance]:
+def selected_rebalances(a: Findings, s: Selection) -> list[Rebalance]:
     """The rounds of a running group (its first settling is none) that a selection is about, by
     the instant of their barrier.
     """
@@ -94,13 +91,13 @@ def selected_rebalances(a: Analysis, s: Selection) -> list[Rebalance]:
     ]
 
 
-def selected_disturbances(a: Analysis, s: Selection) -> list[Disturbance]:
+def selected_disturbances(a: Findings, s: Selection) -> list[Disturbance]:
     """The disturbances of a running group that a selection is about."""
     found: list[Disturbance] = once(a, "disturbances", s, lambda: _disturbances(a, s))
     return found
 
 
-def _disturbances(a: Analysis, s: Selection) -> list[Disturbance]:
+def _disturbances(a: Findings, s: Selection) -> list[Disturbance]:
     disturbances = a.disturbances  # they mark the rounds of a first settling
     forming = {
         r.disturbance for rounds in a.rounds_by_group.values() for r in rounds if r.is_formation
@@ -117,7 +114,7 @@ def _disturbances(a: Analysis, s: Selection) -> list[Disturbance]:
     ]
 
 
-def selected_keys(a: Analysis, s: Selection) -> list[tuple[str, Partition]]:
+def selected_keys(a: Findings, s: Selection) -> list[tuple[str, Partition]]:
     """The partitions that a selection is about, those that never stood still too."""
     if s is EVERYTHING or s.is_all:
         return a.partitions
@@ -131,7 +128,7 @@ def selected_keys(a: Analysis, s: Selection) -> list[tuple[str, Partition]]:
     return keys
 
 
-def selected_redeliveries(a: Analysis, s: Selection) -> list[Redelivery]:
+def selected_redeliveries(a: Findings, s: Selection) -> list[Redelivery]:
     """The redeliveries and skips that a selection is about."""
     return [
         r

@@ -11,6 +11,8 @@ from enum import StrEnum
 
 from rebalsim.domain.ids import Partition
 
+Value = float | int | None  # of a metric, in its base unit; None where the trace cannot tell
+
 
 class PhaseKind(StrEnum):
     """What a standing partition was waiting for, in the order in which it usually happens."""

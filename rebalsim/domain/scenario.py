@@ -8,15 +8,14 @@ that it can be sent to another process and hashed.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, TypeVar
 
 from rebalsim.domain.budget import Budget, Expectation
-from rebalsim.domain.client import BrokerConfig, ClientConfig
+from rebalsim.domain.client import BrokerConfig
+from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.draws import NOTHING, Draw, constantly
-from rebalsim.domain.habits import JAVA, Habits
 from rebalsim.domain.instants import MINUTE, MS
 from rebalsim.domain.machine import Machine
 from rebalsim.domain.script import Action, RandomFault
@@ -92,132 +91,6 @@ class Topic:
             return self.replicas[number]
         factor = len(self.replicas[0]) if self.replicas else 1
         return tuple([brokers[(offset + number + i) % len(brokers)] for i in range(factor)])
-
-
-@dataclass(frozen=True, slots=True)
-class Handler:
-    """What the application does with a batch."""
-
-    per_record: Draw = NOTHING
-    per_batch: Draw = NOTHING
-    poll_timeout_us: int = 100 * MS
-    commit: str = "auto"  # auto | sync-batch | sync-record | async | none
-    commit_on_revoke: str = "none"  # none | once | per-partition
-    on_error: str = (
-        "retry"  # after an exception from poll, a commit or a listener: retry | close | crash
-    )
-    catches_commits: bool = (
-        False  # … but it goes on after a commit that was refused, whatever it does else
-    )
-
-    @property
-    def goes_on_after_commits(self) -> bool:
-        """Does a commit that throws leave the poll loop as it is?"""
-        return self.on_error == "retry" or self.catches_commits
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """What a callback costs in the poll thread."""
-
-    fixed: Draw = NOTHING
-    per_partition: Draw = NOTHING
-
-
-@dataclass(frozen=True, slots=True)
-class Listener:
-    revoked: Cost = Cost()
-    assigned: Cost = Cost()
-    lost: Cost = Cost()
-    throws_in: str = ""  # revoked | assigned | lost: that callback throws …
-    throws_times: int = 1  # … the first so many times
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """State to restore on assign and to flush on revoke."""
-
-    bytes_per_partition: int = 0
-    restore_bytes_per_second: float = 0.0
-    flush_bytes_per_second: float = 0.0
-    standby_share: float = 0.0  # of a restore that a standby saves
-
-
-@dataclass(frozen=True, slots=True)
-class Life:
-    """Process start and stop."""
-
-    start: Draw = NOTHING  # from being started to the first poll()
-    stop: Draw = NOTHING  # from being asked to stop to close()
-    grace_us: int = 30_000 * MS  # killed when it has not exited by then
-
-
-@dataclass(frozen=True, slots=True)
-class AssignorCost:
-    """The time the leader needs to compute an assignment: fixed + per (member × partition).
-    Stated, never measured.
-    """
-
-    fixed_us: float = 0.0
-    per_member_partition_us: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Consumer:
-    """One consumer process (or one of several in a process): everything about it."""
-
-    name: str
-    group: str
-    process: str = (
-        ""  # consumers of one process share restarts, GC pauses and crashes; empty: its own
-    )
-    rack: str = ""
-    client: str = "java"
-    client_version: str = "4.3"
-    habits: Habits = JAVA
-    config: ClientConfig = ClientConfig()
-    topics: tuple[str, ...] = ()
-    pattern: str | None = None
-    handler: Handler = Handler()
-    listener: Listener = Listener()
-    state: State = State()
-    life: Life = Life()
-    assignor_cost: AssignorCost = AssignorCost()
-    starts_at: Draw | None = (
-        NOTHING  # when the process is started; None: only when an action starts it
-    )
-
-    def subscribes_to(self, topic: str) -> bool:
-        """By name, or by a pattern that matches all of the name."""
-        if topic in self.topics:
-            return True
-        try:
-            return self.pattern is not None and re.fullmatch(self.pattern, topic) is not None
-        except re.error:
-            return False
-
-    @property
-    def has_callback(self) -> bool:
-        """Does the application have a rebalance callback? Where its listener costs and does
-        nothing, nobody could tell.
-        """
-        return bool(
-            self.listener != Listener()
-            or self.handler.commit_on_revoke != "none"
-            or self.state.bytes_per_partition
-        )
-
-    @property
-    def awaits_poll(self) -> bool:
-        """Under the classic protocol: does its part in a rebalance wait for the application to
-        poll?
-        """
-        how = self.habits.awaits_poll
-        return (
-            not self.habits.runs_itself
-            or how == "always"
-            or (how == "registered" and self.has_callback)
-        )
 
 
 @dataclass(frozen=True, slots=True)

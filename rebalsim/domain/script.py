@@ -9,12 +9,9 @@ repeat: `times` in all, `every_us` apart, each shifted by up to `jitter_us`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.draws import NOTHING, Draw
-
-if TYPE_CHECKING:
-    from rebalsim.domain.scenario import Consumer
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,11 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import TypeVar
 
+from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.draws import Draw
 from rebalsim.domain.instants import say_duration
 from rebalsim.domain.java_hash import hash_ordered
-from rebalsim.domain.scenario import Consumer, Group, Scenario, Topic
+from rebalsim.domain.scenario import Group, Scenario, Topic
 from rebalsim.domain.script import (
     Action,
     AddPartitions,

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import math
 
+from rebalsim.domain.consumer import Consumer, Handler
 from rebalsim.domain.draws import Draw
-from rebalsim.domain.scenario import Consumer, Handler, Scenario
+from rebalsim.domain.scenario import Scenario
 
 # what happens once in a thousand times counts as likely: a handler runs thousands of batches a day
 LIKELY_WORST = 0.999

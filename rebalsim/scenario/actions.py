@@ -11,27 +11,37 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rebalsim.domain import script as deeds
+from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.draws import NOTHING
 from rebalsim.domain.ids import partition_named
-from rebalsim.domain.scenario import Consumer
 from rebalsim.domain.script import Action, Deed, Overlay, RandomFault, When
 from rebalsim.scenario.document import Node, shorten
 from rebalsim.scenario.kinds import Written, build
 from rebalsim.scenario.language import MAX_CONSUMERS, MAX_PARTITIONS
+from rebalsim.scenario.patterns import bad_pattern
 from rebalsim.scenario.problems import or_nearest
 from rebalsim.scenario.profiles import broker_profile, number_of
 from rebalsim.scenario.quantities import say_us
+from rebalsim.scenario.resolve import Resolver
 from rebalsim.scenario.roster import Roster, Seat
-
-if TYPE_CHECKING:
-    from rebalsim.scenario.resolve import Resolver
 
 _HINTS = 200  # after so many unknown names nobody reads what each was meant to be
 MAX_NAMED = 250_000  # members × actions, above which a story is a mistake
 _SHARE_THAT_KUBERNETES_TAKES = 0.25
+
+
+def read_script(
+    resolver: Resolver, horizon_us: int
+) -> tuple[tuple[Action, ...], tuple[RandomFault, ...]]:
+    """The story's script and its random faults."""
+    reader = ScriptReader(resolver, horizon_us)
+    return (
+        reader.read(resolver.story.get("script", ())),
+        reader.read_faults(resolver.story.get("random_faults", ())),
+    )
 
 
 class ScriptReader:
@@ -888,7 +898,6 @@ class ScriptReader:
         return deeds.DeleteTopic(topic)
 
     def _subscribe(self, written: Written, line: int) -> Deed | None:
-        from rebalsim.scenario.resolve import bad_pattern
 
         found = self._seats(written, default_all=True)
         pattern = written.get("pattern")

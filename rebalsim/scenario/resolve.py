@@ -10,33 +10,28 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from rebalsim.domain.budget import Budget, Expectation
 from rebalsim.domain.client import BrokerConfig, ClientConfig
+from rebalsim.domain.consumer import AssignorCost, Consumer, Cost, Handler, Life, Listener, State
 from rebalsim.domain.draws import NOTHING, Draw, constantly
 from rebalsim.domain.instants import DAY
 from rebalsim.domain.phase import longest_heartbeat, room_of
 from rebalsim.domain.scenario import (
-    AssignorCost,
     Broker,
     Cluster,
-    Consumer,
-    Cost,
     Group,
-    Handler,
-    Life,
     Link,
-    Listener,
     Network,
     RateStep,
     Scenario,
-    State,
     Topic,
 )
-from rebalsim.scenario.actions import ScriptReader
+from rebalsim.domain.script import Action, RandomFault
 from rebalsim.scenario.document import Node, shorten
 from rebalsim.scenario.kinds import Written, build, merge
 from rebalsim.scenario.language import (
@@ -48,6 +43,7 @@ from rebalsim.scenario.language import (
     OWN_CODE,
 )
 from rebalsim.scenario.own_code import common_protocol, protocols_of
+from rebalsim.scenario.patterns import bad_pattern
 from rebalsim.scenario.problems import Problems, one_of, or_nearest
 from rebalsim.scenario.profiles import (
     DEFAULT_CLIENT,
@@ -141,14 +137,14 @@ class Resolver:
         expectations: tuple[Expectation, ...],
         digest: str,
         file: str,
+        read_script: Callable[[Resolver, int], tuple[tuple[Action, ...], tuple[RandomFault, ...]]],
     ) -> Scenario:
+        """The whole; the script is read last, for it speaks of what the rest names."""
         self.cluster = self._cluster()
         self.topics = self._topics()
         groups = self._groups()
         horizon_us = self.story.get("horizon", Scenario.__dataclass_fields__["horizon_us"].default)
-        script = ScriptReader(self, horizon_us)
-        actions = script.read(self.story.get("script", ()))
-        faults = script.read_faults(self.story.get("random_faults", ()))
+        actions, faults = read_script(self, horizon_us)
         self._check_links()
         made = build(
             Scenario,
@@ -1131,23 +1127,6 @@ _INSTEAD_SAID = {
     "heartbeat.interval.ms": "the brokers' group.consumer.heartbeat.interval.ms decides",
     STRATEGY: "the broker assigns, by group.remote.assignor",
 }
-
-
-def bad_pattern(pattern: str) -> str:
-    """Why this is no regular expression; empty when it is one."""
-    try:
-        re.compile(pattern)
-    except (re.error, OverflowError, RecursionError) as e:
-        return f"'{shorten(pattern)}' is no regular expression ({e}) — mend it"
-    if (
-        re.search(r"\)[*+{]|[*+}][*+{]", pattern)
-        or len(re.findall(r"[*+{]", re.sub(r"\\.|\[[^]]*\]", "", pattern))) > 3
-    ):
-        return (
-            f"'{shorten(pattern)}' repeats a group, or repeats too often, which can take for "
-            "ever — write it with at most three repeats of single characters"
-        )
-    return ""
 
 
 def rate_steps(rate: Any, partitions: int, horizon_us: int) -> tuple[RateStep, ...]:

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from rebalsim.domain.client import BrokerConfig
+from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.errors import InputError
-from rebalsim.domain.scenario import Consumer, Scenario
+from rebalsim.domain.scenario import Scenario
 from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence, Source, decode, parse
 from rebalsim.scenario.language import CLASSIC_ONLY
 from rebalsim.scenario.load import story_of

@@ -11,16 +11,8 @@ from dataclasses import fields as fields_of
 from typing import Any
 
 from rebalsim.domain.client import BrokerConfig, ClientConfig
-from rebalsim.domain.scenario import (
-    AssignorCost,
-    Cluster,
-    Handler,
-    Life,
-    Listener,
-    Scenario,
-    State,
-    Topic,
-)
+from rebalsim.domain.consumer import AssignorCost, Handler, Life, Listener, State
+from rebalsim.domain.scenario import Cluster, Scenario, Topic
 from rebalsim.scenario.kinds import Schema, Section
 from rebalsim.scenario.language import (
     ASSIGNOR_COST,

@@ -12,8 +12,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from rebalsim.domain.consumer import Consumer, Cost
 from rebalsim.domain.phase import shift_of
-from rebalsim.domain.scenario import Consumer, Cost, Scenario
+from rebalsim.domain.scenario import Scenario
 from rebalsim.scenario.kinds import Field, Section, Written
 from rebalsim.scenario.language import (
     ASSIGNOR_COST,

@@ -14,6 +14,7 @@ from typing import Any
 from rebalsim.domain.budget import Budget, Expectation
 from rebalsim.domain.errors import Problem
 from rebalsim.domain.scenario import Scenario
+from rebalsim.scenario.actions import read_script
 from rebalsim.scenario.budgets import read_budgets, read_expectations
 from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence, Source, parse
 from rebalsim.scenario.kinds import BAD, Written
@@ -192,7 +193,7 @@ class Story:
             written = SCENARIO.read(changed, problems)
         resolver = Resolver(written, variant, self.allow_code, problems)
         self._scenarios[name] = resolver.scenario(
-            self.budgets, self.expectations, self.digest, self.file
+            self.budgets, self.expectations, self.digest, self.file, read_script
         )
         self._resolvers[name] = resolver
         self._found_by_variant[name] = problems.items

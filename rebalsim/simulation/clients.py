@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rebalsim.domain.scenario import Consumer as Spec
+from rebalsim.domain.consumer import Consumer as Spec
 from rebalsim.domain.scenario import everybody_in
 from rebalsim.simulation.asynchronous.consumer import AsyncConsumer
 from rebalsim.simulation.consumer import Consumer

@@ -17,7 +17,7 @@ from rebalsim.simulation.randomness import mean_of
 from rebalsim.trace.events import CommitRefused, Fenced, RebalanceNoticed, RejoinRequested
 
 if TYPE_CHECKING:
-    from rebalsim.domain.scenario import Consumer as Spec
+    from rebalsim.domain.consumer import Consumer as Spec
     from rebalsim.simulation.consumer import Consumer
 
 _RETRIABLE = (

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from rebalsim.domain.scenario import Consumer as Spec
+from rebalsim.domain.consumer import Consumer as Spec
 from rebalsim.simulation.engine import SCRIPT
 from rebalsim.simulation.flow import Flow
 

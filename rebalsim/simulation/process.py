@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
-from rebalsim.domain.scenario import Consumer as Spec
+from rebalsim.domain.consumer import Consumer as Spec
 from rebalsim.simulation.engine import APP, FIRST, SCRIPT, Alarm, Nudge
 from rebalsim.simulation.lag import mark
 from rebalsim.simulation.lines import Lines

@@ -12,11 +12,11 @@ from typing import Any
 from rebalsim import __version__
 from rebalsim.assignors.registry import ClientAssignor, client_assignor, rebalance_protocol
 from rebalsim.domain.collector import seldom_collecting
+from rebalsim.domain.consumer import Consumer as Spec
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.java_hash import string_hash
 from rebalsim.domain.machine import Machine
 from rebalsim.domain.phase import shift_of
-from rebalsim.domain.scenario import Consumer as Spec
 from rebalsim.domain.scenario import RateStep, Scenario, Topic
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import FindCoordinatorResponse

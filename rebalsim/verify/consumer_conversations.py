@@ -18,10 +18,10 @@ from typing import Any
 from rebalsim.assignors.registry import server_assignor
 from rebalsim.domain.errors import BugError, InputError
 from rebalsim.protocol import consumer_group as rules
+from rebalsim.protocol.consumer.assignor import Assignor
 from rebalsim.protocol.consumer.commits import check_commit, check_fetch
 from rebalsim.protocol.consumer.group import ConsumerGroup, ConsumerGroupSettings
 from rebalsim.protocol.consumer.regexes import TIMER as REGEXES
-from rebalsim.protocol.consumer.target import Assignor
 from rebalsim.protocol.consumer.topics import Topic, TopicsImage
 from rebalsim.protocol.consumer_messages import (
     UNCHANGED,

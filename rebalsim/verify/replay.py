@@ -12,21 +12,11 @@ from math import sqrt
 from typing import Any
 
 from rebalsim.domain.client import BrokerConfig, ClientConfig
+from rebalsim.domain.consumer import Consumer, Cost, Handler, Listener
 from rebalsim.domain.draws import Draw, constantly
 from rebalsim.domain.instants import MS
 from rebalsim.domain.machine import Machine
-from rebalsim.domain.scenario import (
-    Cluster,
-    Consumer,
-    Cost,
-    Group,
-    Handler,
-    Listener,
-    Network,
-    RateStep,
-    Scenario,
-    Topic,
-)
+from rebalsim.domain.scenario import Cluster, Group, Network, RateStep, Scenario, Topic
 from rebalsim.simulation.drive import Deed, Drive, Life
 from rebalsim.trace.recording import assignor_names
 

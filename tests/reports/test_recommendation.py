@@ -6,7 +6,8 @@ from test_sweep_reports import answer, point
 
 from rebalsim.domain.answer import BudgetSaid
 from rebalsim.domain.client import ClientConfig
-from rebalsim.domain.scenario import Consumer, Group, Scenario
+from rebalsim.domain.consumer import Consumer
+from rebalsim.domain.scenario import Group, Scenario
 from rebalsim.reports.recommendation import render_recommendation
 from rebalsim.spark.recommend import Choice, Expelled, Turn
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable
 
+from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.errors import Problem, ProblemsError
-from rebalsim.domain.scenario import Consumer, Scenario
+from rebalsim.domain.scenario import Scenario
 from rebalsim.scenario.load import story_of
 from rebalsim.scenario.overrides import Override
 from rebalsim.scenario.story import Story

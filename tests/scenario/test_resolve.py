@@ -9,9 +9,10 @@ from stories import SMALL, consumers, messages, played, told
 
 from rebalsim.domain import script as deeds
 from rebalsim.domain.client import ClientConfig
+from rebalsim.domain.consumer import Cost
 from rebalsim.domain.draws import Draw, constantly
 from rebalsim.domain.instants import MINUTE, SECOND
-from rebalsim.domain.scenario import Cost, RateStep
+from rebalsim.domain.scenario import RateStep
 
 
 def test_the_smallest_story_has_kafkas_defaults_everywhere() -> None:

@@ -7,20 +7,10 @@ from __future__ import annotations
 import random
 
 from rebalsim.domain.client import BrokerConfig, ClientConfig
+from rebalsim.domain.consumer import Consumer, Cost, Handler, Listener
 from rebalsim.domain.draws import Draw, constantly
 from rebalsim.domain.instants import MS, SECOND
-from rebalsim.domain.scenario import (
-    Cluster,
-    Consumer,
-    Cost,
-    Group,
-    Handler,
-    Listener,
-    Network,
-    RateStep,
-    Scenario,
-    Topic,
-)
+from rebalsim.domain.scenario import Cluster, Group, Network, RateStep, Scenario, Topic
 from rebalsim.domain.script import Action, Crash, Freeze, Hang, Join, Leave
 
 STRATEGIES = (

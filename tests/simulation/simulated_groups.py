@@ -13,21 +13,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rebalsim.domain.client import BrokerConfig, ClientConfig
+from rebalsim.domain.consumer import Consumer, Handler
 from rebalsim.domain.draws import constantly
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.instants import MS, SECOND
 from rebalsim.domain.machine import PROMPT
-from rebalsim.domain.scenario import (
-    Cluster,
-    Consumer,
-    Group,
-    Handler,
-    Link,
-    Network,
-    RateStep,
-    Scenario,
-    Topic,
-)
+from rebalsim.domain.scenario import Cluster, Group, Link, Network, RateStep, Scenario, Topic
 from rebalsim.simulation.drive import Deed, Drive, Life
 from rebalsim.simulation.world import World
 from rebalsim.trace import events as ev

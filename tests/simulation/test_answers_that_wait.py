@@ -9,8 +9,8 @@ from itertools import pairwise
 
 from simulated_groups import Told, member, play_group, settled
 
+from rebalsim.domain.consumer import AssignorCost
 from rebalsim.domain.instants import SECOND
-from rebalsim.domain.scenario import AssignorCost
 from rebalsim.one_run import run_once
 from rebalsim.scenario.load import story_of
 from rebalsim.trace import events as ev

@@ -12,9 +12,10 @@ import pytest
 from simulated_groups import IDLE, Told, member, play_group, settled, us
 
 from rebalsim.analysis import analyse
+from rebalsim.domain.consumer import AssignorCost, Consumer, Cost, Listener
 from rebalsim.domain.draws import constantly
 from rebalsim.domain.instants import MS, SECOND
-from rebalsim.domain.scenario import AssignorCost, Consumer, Cost, Link, Listener
+from rebalsim.domain.scenario import Link
 from rebalsim.scenario.load import story_of
 from rebalsim.simulation.world import play
 from rebalsim.trace import events as ev

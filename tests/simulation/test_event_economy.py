@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from rebalsim.domain.client import ClientConfig
+from rebalsim.domain.consumer import Consumer, Handler
 from rebalsim.domain.draws import constantly
 from rebalsim.domain.instants import HOUR, MINUTE, SECOND
-from rebalsim.domain.scenario import Consumer, Group, Handler, RateStep, Scenario, Topic
+from rebalsim.domain.scenario import Group, RateStep, Scenario, Topic
 from rebalsim.domain.script import Action, Scale
 from rebalsim.simulation.world import World
 

@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 from simulated_groups import IDLE, member, play_group, settled
 
+from rebalsim.domain.consumer import Cost, Listener
 from rebalsim.domain.draws import constantly
 from rebalsim.domain.instants import MS
-from rebalsim.domain.scenario import Cost, Listener
 from rebalsim.trace import events as ev
 
 

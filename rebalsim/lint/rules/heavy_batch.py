@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.instants import SECOND
-from rebalsim.domain.scenario import Consumer, Scenario
+from rebalsim.domain.scenario import Scenario
 from rebalsim.lint.facts import alike, everyone, full_batch, say, say_names, work_of
 from rebalsim.lint.figures import usual_batch_us, worst_batch_us
 from rebalsim.lint.finding import Finding, Place

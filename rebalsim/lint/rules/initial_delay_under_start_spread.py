@@ -7,8 +7,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
+from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.instants import SECOND
-from rebalsim.domain.scenario import Consumer, Scenario
+from rebalsim.domain.scenario import Scenario
 from rebalsim.lint.facts import at_start, is_classic, round_up, say, say_setting
 from rebalsim.lint.figures import quantile
 from rebalsim.lint.finding import Finding, Place

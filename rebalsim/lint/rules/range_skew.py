@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rebalsim.domain.scenario import Consumer, Group, Scenario
+from rebalsim.domain.consumer import Consumer
+from rebalsim.domain.scenario import Group, Scenario
 from rebalsim.lint.facts import at_start, is_static, selected_assignor, subscribed
 from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Rule

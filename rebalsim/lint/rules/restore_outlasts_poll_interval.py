@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rebalsim.domain.consumer import Consumer, Cost, State
 from rebalsim.domain.instants import MINUTE
-from rebalsim.domain.scenario import Consumer, Cost, Scenario, State
+from rebalsim.domain.scenario import Scenario
 from rebalsim.lint.facts import (
     alike,
     everyone,

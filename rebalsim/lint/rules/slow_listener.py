@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rebalsim.domain.scenario import Consumer, Cost, Scenario, State
+from rebalsim.domain.consumer import Consumer, Cost, State
+from rebalsim.domain.scenario import Scenario
 from rebalsim.lint.facts import (
     alike,
     everyone,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rebalsim.domain.scenario import Consumer, Scenario
+from rebalsim.domain.consumer import Consumer
+from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Join, Scale
 from rebalsim.lint.facts import (
     at_start,

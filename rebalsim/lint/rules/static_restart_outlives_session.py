@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.draws import Draw
 from rebalsim.domain.instants import SECOND
-from rebalsim.domain.scenario import Consumer, Scenario
+from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Crash, RollingBounce
 from rebalsim.lint.facts import (
     alike,

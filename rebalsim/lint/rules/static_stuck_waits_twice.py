@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rebalsim.domain.scenario import Consumer, Scenario
+from rebalsim.domain.consumer import Consumer
+from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Hang
 from rebalsim.lint.facts import (
     alike,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rebalsim.domain.consumer import Consumer, Handler
 from rebalsim.domain.instants import SECOND
-from rebalsim.domain.scenario import Consumer, Handler, Scenario
+from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Hang
 from rebalsim.lint.facts import (
     alike,

@@ -15,8 +15,8 @@ from rebalsim.domain.errors import BugError
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.java_hash import TimelineHashMap
 from rebalsim.domain.server_target import Target, Targets
+from rebalsim.protocol.consumer.assignor import Assignor
 from rebalsim.protocol.consumer.member import Held, Member
-from rebalsim.protocol.consumer.target import Assignor
 from rebalsim.protocol.consumer.topics import NO_TOPICS, Topic, TopicsImage
 
 MS = 1_000

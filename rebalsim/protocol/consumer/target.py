@@ -4,31 +4,15 @@ what it says (TargetAssignmentBuilder).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple
 
 from rebalsim.domain.java_hash import JavaHashMap
 from rebalsim.domain.server_target import ServerMember, Target, Targets, as_recorded, is_same
+from rebalsim.protocol.consumer.group import ConsumerGroup
 from rebalsim.protocol.consumer.member import Member
 from rebalsim.protocol.consumer.refusal import Refusal
 from rebalsim.protocol.consumer.topics import names_of
 from rebalsim.protocol.errors_of_kafka import Error
-
-if TYPE_CHECKING:
-    from rebalsim.protocol.consumer.group import ConsumerGroup
-
-
-class Assignor(Protocol):
-    """The broker's assignor: topic id → partitions, and the members in the order in which they
-    come into its map.
-    """
-
-    def __call__(
-        self,
-        topics: dict[str, int],
-        members: Sequence[ServerMember],
-        homogeneous: bool | None = None,
-    ) -> Targets: ...
 
 
 class Computed(NamedTuple):
