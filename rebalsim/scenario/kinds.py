@@ -797,12 +797,18 @@ class Written:
     values: dict[str, Any] = field(default_factory=dict)
     at: dict[str, Node] = field(default_factory=dict)
     is_bad: bool = False
+    unset: dict[str, Node] = field(default_factory=dict)  # keys written as null, and where
 
     def get(self, name: str, default: Any = None) -> Any:
         return self.values.get(name, default)
 
     def __contains__(self, name: str) -> bool:
         return name in self.values
+
+
+def _is_null(node: Node) -> bool:
+    """Is it the word null (or ~), rather than nothing at all, which is more often an oversight?"""
+    return isinstance(node, Scalar) and node.value is None and bool(node.text)
 
 
 _MOST_UNKNOWN = 100  # in one block; whoever has more has the wrong file
@@ -824,11 +830,21 @@ class Section(Kind):
         refused: dict[str, str] | None = None,
         after: Callable[[Written, Problems], None] | None = None,
         title: str = "",
+        can_unset: Iterable[str] | bool = False,
     ) -> None:
+        """`can_unset`: the keys that null takes back, as if no layer below had written them; True:
+        all of them. Where `none` is a value of its own, null might mean that, and is refused.
+        """
         self.name = name
         self.title = title or name
         self.after = after
         self.fields: dict[str, Field] = {f.name: f for f in fields}
+        wanted = self.fields if can_unset is True else set(can_unset or ())
+        self.can_unset = frozenset(
+            f.name
+            for f in self.fields.values()
+            if f.name in wanted and "none" not in getattr(f.kind, "options", ())
+        )
         self.by_key: dict[str, Field] = {
             **self.fields,
             **{a: f for f in self.fields.values() for a in f.aliases},
@@ -892,6 +908,9 @@ class Section(Kind):
                 )
                 continue
             spelt[f.name] = key
+            if f.name in self.can_unset and _is_null(value):
+                written.unset[f.name] = value
+                continue
             written.at[f.name] = value
             got = f.kind.read(value, out)
             if got is BAD:
@@ -956,6 +975,8 @@ class Section(Kind):
             for key, f in self.by_key.items():
                 described: Schema = dict(f.kind.schema(defs))
                 text = f.doc if key == f.name else f"The same as {f.name}."
+                if f.name in self.can_unset:
+                    described = {"anyOf": [described, {"type": "null"}]}
                 if "$ref" in described:
                     described = {"allOf": [described]}
                 described["description"] = text + (" (Kafka's own key.)" if f.kafka else "")
@@ -1068,18 +1089,27 @@ def build(cls: type[T], written: Written | None, **more: Any) -> T:
 
 
 def merge(base: Written, over: Written | None) -> Written:
-    """`over` laid upon `base`, block by block; what a --set option wrote stays."""
-    if over is None or (not over.values and not over.is_bad):
+    """`over` laid upon `base`, block by block; what a --set option wrote or took back stays."""
+    if over is None or (not over.values and not over.unset and not over.is_bad):
         return base
-    values, at = dict(base.values), dict(base.at)
+    values, at, unset = dict(base.values), dict(base.at), dict(base.unset)
+    for name, node in over.unset.items():
+        if not _stays(at.get(name), node):
+            values.pop(name, None)
+            at.pop(name, None)
+            unset[name] = node
     for name, value in over.values.items():
         before = values.get(name)
         if isinstance(value, Written) and isinstance(before, Written):
             values[name] = merge(before, value)
             at[name] = over.at[name]
-        elif name in at and at[name].source.is_override and not over.at[name].source.is_override:
-            continue
-        else:
+        elif not _stays(at.get(name) or unset.get(name), over.at[name]):
             values[name] = value
             at[name] = over.at[name]
-    return Written(base.node, base.section, values, at, base.is_bad or over.is_bad)
+            unset.pop(name, None)
+    return Written(base.node, base.section, values, at, base.is_bad or over.is_bad, unset)
+
+
+def _stays(below: Node | None, above: Node) -> bool:
+    """Does what a --set option wrote below outlast what a file wrote above?"""
+    return below is not None and below.source.is_override and not above.source.is_override

@@ -395,7 +395,8 @@ def _from_broker(key: str) -> str:
 CONFIG = Section(
     "config",
     CLIENT_KEYS,
-    "A consumer's settings, by Kafka's own names.",
+    "A consumer's settings, by Kafka's own names; null takes back what a layer below has set.",
+    can_unset=True,
     ignored=dict.fromkeys(_CLIENT_WITHOUT_BEARING, _NO_BEARING),
     elsewhere=_from_client,
     refused={
@@ -880,6 +881,7 @@ HANDLER = Section(
     ),
     "What the application does with records. A bare duration is the time per record.",
     shorthand=word_of("per_record"),
+    can_unset=True,
 )
 LISTENER = Section(
     "listener",
@@ -896,6 +898,7 @@ LISTENER = Section(
         Field("throws_times", Whole(1), "… the first so many times.", target="throws_times"),
     ),
     "The rebalance listener: time spent in the poll thread.",
+    can_unset=True,
 )
 STATE = Section(
     "state",
@@ -916,6 +919,7 @@ STATE = Section(
         Field("standby", Share(), "How much of a restore a standby saves.", target="standby_share"),
     ),
     "A state store that follows the partitions.",
+    can_unset=True,
 )
 LIFE = Section(
     "life",
@@ -930,6 +934,7 @@ LIFE = Section(
         Field("grace", DURATION_KIND, "Killed when it has not exited by then.", target="grace_us"),
     ),
     "How the process starts and stops.",
+    can_unset=True,
 )
 
 
@@ -967,6 +972,7 @@ ASSIGNOR_COST = Section(
         ),
     ),
     "The time the group's leader needs to compute an assignment. Stated, never measured.",
+    can_unset=True,
 )
 
 
@@ -1019,9 +1025,11 @@ def _fold_static_id(written: Written, out: Problems) -> None:
     """The instance id may stand beside config, as it names rather than tunes; from here on it
     stands within.
     """
+    config = written.get("config")
+    if node := written.unset.pop("group.instance.id", None):
+        _unset_static_id(written, config, node, out)
     if "group.instance.id" not in written.at:
         return
-    config = written.get("config")
     at = written.at.pop("group.instance.id")
     pattern = written.values.pop("group.instance.id", None)
     is_override = (
@@ -1043,8 +1051,23 @@ def _fold_static_id(written: Written, out: Problems) -> None:
             if config is not None
             else {"group.instance.id": at}
         )
-        written.values["config"] = Written(node, CONFIG, values, places)
+        is_bad, unset = (config.is_bad, config.unset) if config is not None else (False, {})
+        written.values["config"] = Written(node, CONFIG, values, places, is_bad, unset)
         written.at.setdefault("config", at)
+
+
+def _unset_static_id(written: Written, config: Written | None, at: Node, out: Problems) -> None:
+    unset = {**(config.unset if config is not None else {}), "group.instance.id": at}
+    if config is None:
+        written.values["config"] = Written(at, CONFIG, unset=unset)
+        written.at.setdefault("config", at)
+    elif "group.instance.id" in config.at:
+        out.add(at, "group.instance.id stands here and under config — keep one of the two")
+    else:
+        values, places = config.values, config.at
+        written.values["config"] = Written(
+            config.node, CONFIG, values, places, config.is_bad, unset
+        )
 
 
 def _one_subscription(written: Written, out: Problems) -> None:
@@ -1097,6 +1120,7 @@ MEMBER = Section(
     allows_nothing=True,
     elsewhere=_under_config,
     after=_one_subscription,
+    can_unset=_TEMPLATE_KEYS,
 )
 LISTED_MEMBER = Section(
     "listed member",
@@ -1105,6 +1129,7 @@ LISTED_MEMBER = Section(
     shorthand=word_of("name"),
     elsewhere=_under_config,
     after=_one_subscription,
+    can_unset=_TEMPLATE_KEYS,
 )
 TEMPLATE = Section(
     "template",
@@ -1112,6 +1137,7 @@ TEMPLATE = Section(
     "Settings that members can begin with.",
     elsewhere=_under_config,
     after=_one_subscription,
+    can_unset=_TEMPLATE_KEYS,
 )
 _MEMBER_MAP = MapOf(MEMBER, PATTERNED, "members")
 
@@ -1229,6 +1255,7 @@ GROUP = Section(
     "A consumer group: its members and what they share.",
     elsewhere=_under_config,
     after=_one_subscription,
+    can_unset=_TEMPLATE_KEYS,
 )
 
 
@@ -1364,6 +1391,7 @@ JOIN = Section(
     shorthand=_join_shorthand,
     elsewhere=_under_config,
     after=_one_subscription,
+    can_unset=_TEMPLATE_KEYS,
 )
 SCALE = Section(
     "scale",
@@ -1486,6 +1514,7 @@ DEPLOY = Section(
     "A rolling bounce after which the members have new settings.",
     elsewhere=_under_config,
     after=_one_subscription,
+    can_unset=_TEMPLATE_KEYS,
 )
 CUT = Section(
     "cut",
@@ -1870,10 +1899,12 @@ OVERLAY = Section(
         ),
         Field("why", ANY_TEXT, "A line about it."),
     ),
-    "A variant: what it has otherwise.",
+    "A variant: what it has otherwise. null takes back what the story has set, as in "
+    "{group.instance.id: null}.",
     allows_nothing=True,
     elsewhere=_under_config,
     after=_one_subscription,
+    can_unset=_TEMPLATE_KEYS,
 )
 _OVERLAYS = MapOf(OVERLAY, NAME, "variants", most=32)
 
@@ -1907,6 +1938,10 @@ def name_of(item: Mapping) -> str:
     ]
     name = "-".join(part for part in parts if part)
     return re.sub(r"[^a-zA-Z0-9._\-]", "-", name)[:120]
+
+
+def _says_something(written: Written | None) -> bool:
+    return written is not None and bool(written.at or written.unset)
 
 
 class Replay(Kind):
@@ -1961,7 +1996,7 @@ class Replay(Kind):
         for name, written, at in items:
             if name in variants:
                 out.add(at, f"'{name}' is replayed twice — keep one of the two")
-            elif name not in STOCK_VARIANTS and (written is None or not written.at):
+            elif name not in STOCK_VARIANTS and not _says_something(written):
                 from rebalsim.scenario.problems import or_nearest
 
                 if written is not None and written.is_bad:
@@ -1974,7 +2009,7 @@ class Replay(Kind):
                     f"what it changes, as in {shorten(name, 20)}: {{config: {{…}}}}",
                 )
             else:
-                variants[name] = (written if written is not None and written.at else None, at)
+                variants[name] = (written if _says_something(written) else None, at)
         return tuple((name, written, at) for name, (written, at) in variants.items()) or BAD
 
     def schema(self, defs: dict[str, Schema]) -> Schema:

@@ -15,6 +15,7 @@ from typing import Any
 from rebalsim.domain.consumer import Consumer, Cost
 from rebalsim.domain.phase import shift_of
 from rebalsim.domain.scenario import Scenario
+from rebalsim.scenario.document import Node
 from rebalsim.scenario.kinds import Field, Section, Written
 from rebalsim.scenario.language import (
     ASSIGNOR_COST,
@@ -114,9 +115,14 @@ def _table(rows: Iterable[Row], width: int, indent: str = "  ") -> list[str]:
 
 
 def _origin(written: Written | None, key: str, default: str) -> str:
+    if written is not None and key in written.unset:
+        return f"null, {_where(written.unset[key])}"
     if written is None or key not in written.at:
         return default
-    node = written.at[key]
+    return _where(written.at[key])
+
+
+def _where(node: Node) -> str:
     return node.source.label or f"line {node.line}"
 
 
