@@ -32,12 +32,19 @@ class Run:
     analysis: Any
 
 
-def run_once(scenario: Scenario, seed: int | None = None) -> Run:
-    """Play the scenario (one variant) with this seed, its own if None, and analyse the trace."""
+def run_once(scenario: Scenario, seed: int | None = None, *, wire: bool = False) -> Run:
+    """Play the scenario (one variant) with this seed, its own if None, and analyse the trace.
+    `wire`: that of the whole wire.
+    """
     from rebalsim.analysis import analyse  # here, so that playing alone does not load it
 
-    trace = play(scenario, seed=seed)
+    trace = on_the_wire(scenario, seed) if wire else play(scenario, seed=seed)
     return Run(trace, analyse(trace))
+
+
+def on_the_wire(scenario: Scenario, seed: int | None = None) -> Trace:
+    """The same run with every request and answer told: heartbeats, commits and batches too."""
+    return play(scenario, seed=seed, wire=True)
 
 
 def is_sampled(scenario: Scenario) -> bool:

@@ -141,6 +141,15 @@ def variant_option(function: F) -> F:
     )(function)
 
 
+def wire_option(function: F) -> F:
+    """--wire: parameter `wire`."""
+    return click.option(
+        "--wire",
+        is_flag=True,
+        help="Tell every request and answer too: heartbeats, commits, look-ups.",
+    )(function)
+
+
 def allow_code_option(function: F) -> F:
     """--allow-code: parameter `allow_code`."""
     return click.option(

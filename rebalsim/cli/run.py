@@ -23,6 +23,7 @@ from rebalsim.cli.options import (
     seed_option,
     set_option,
     variant_option,
+    wire_option,
 )
 from rebalsim.cli.report_options import emit, form_options, view_from, view_options
 from rebalsim.domain.instants import SECOND, say_duration
@@ -36,7 +37,9 @@ if TYPE_CHECKING:
     from rebalsim.check.one_story import StoryJudge
     from rebalsim.one_run import Run
     from rebalsim.reports.report import Report, VariantReport
+    from rebalsim.reports.view import View
     from rebalsim.scenario.story import Story
+    from rebalsim.trace.trace import Trace
 
 
 @click.command(
@@ -58,6 +61,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Hold every run against what must be true in any (exit 70 if it is not).",
 )
+@wire_option
 @form_options
 @view_options
 @allow_code_option
@@ -68,6 +72,7 @@ def command(
     seed: int | None,
     runs: int | None,
     check_invariants: bool,
+    wire: bool,
     allow_code: bool,
     **options: Any,
 ) -> int:
@@ -81,6 +86,9 @@ def command(
     story = load_story(scenario, overrides, allow_code, seed)
     trace_file = options.pop("trace_file", None)
     player = Player(story, scenario, overrides, runs or story.runs, check_invariants, trace_file)
+    player.on_wire = {} if wire else None
+    if wire and trace_file is None and any(map(options.get, ("as_json", "as_markdown", "as_csv"))):
+        raise click.UsageError("--wire is for the text, or for --trace FILE — name a file.")
     variants = [variant] if variant is not None else list(story.variants)
     player.variants = variants
     player.judge = judge_for(story, variants, player.runs, player.command)
@@ -93,9 +101,20 @@ def command(
         raise
     budgets, code = conclude(player.judge)
     emit(replace(report_on(player, played), budgets=budgets), options, view)
+    if wire and trace_file is None:
+        tell_wire(player, view)
     if hint := warnings_said(story, scenario, overrides):
         click.echo(hint, err=True)
     return code
+
+
+def tell_wire(player: Player, view: View) -> None:
+    """What went over the wire in each variant's first run, in the part that the view shows."""
+    from rebalsim.reports.exchange import render
+
+    for variant, trace in (player.on_wire or {}).items():
+        click.echo(f"\nOn the wire: {variant}")
+        click.echo(render(trace, view), nl=False, color=view.is_coloured or None)
 
 
 def warnings_said(story: Story, file: str, overrides: Sequence[str]) -> str:
@@ -138,6 +157,8 @@ class Player:
         self.trace_file = trace_file
         self.judge: StoryJudge | None = None
         self.variants: Sequence[str] = story.variants  # those that are played
+        # variant → its first run with every request and answer, where that is asked for
+        self.on_wire: dict[str, Trace] | None = None
         self.over: dict[str, OverSeeds] = {}  # variant → what its runs came to until now
 
     def so_far(self, variants: int) -> Iterator[str]:
@@ -183,11 +204,12 @@ class Player:
                 self._check(run, variant, seed)
             if self.judge is not None:
                 self.judge.add(variant, seed, run.analysis)
+            trace = self._told(run, variant, seed)
             if self.trace_file:
                 from rebalsim.trace.jsonl import write_trace
 
                 write_trace(
-                    run.trace,
+                    trace,
                     trace_path(self.trace_file, variant, seed, one_of_several or self.runs > 1),
                 )
             if self.runs > 1:
@@ -217,6 +239,17 @@ class Player:
         return VariantReport(
             variant, kept.analysis, scenario.heading, self.file, spread, tuple(notes)
         )
+
+    def _told(self, run: Run, variant: str, seed: int) -> Trace:
+        """The run's trace as it is to be told: of the whole wire, if that is asked for."""
+        if self.on_wire is None or (self.trace_file is None and variant in self.on_wire):
+            return run.trace
+        from rebalsim.one_run import on_the_wire
+
+        trace = on_the_wire(self.story.scenario(variant), seed)
+        trace.header.command = run.trace.header.command
+        self.on_wire.setdefault(variant, trace)
+        return trace
 
     def _check(self, run: Run, variant: str, seed: int) -> None:
         broken = run.analysis.violations

@@ -103,16 +103,22 @@ def open_variants(
     allow_code: bool = False,
     needs_events: bool = False,
     has_spread: bool = False,
+    wire: bool = False,
 ) -> list[VariantReport]:
     """Everything in it: each variant of a scenario played once, or the one trace. A result of
     --json has no events left to show.
 
     `has_spread`: where one run is a sample, more seeds are played and their spread is told beside
-    it.
+    it. `wire`: traces hold every request and answer too.
     """
     kind = kind_of(name)
     if kind == SCENARIO:
-        return _played(name, variant, overrides, seed, allow_code, has_spread)
+        return _played(name, variant, overrides, seed, allow_code, has_spread, wire)
+    if wire:
+        raise InputError(
+            f"{name}: has happened already: --wire is for scenarios — what was written of the "
+            "wire is shown without it"
+        )
     if list(overrides) or seed is not None:
         raise InputError(f"{name}: has happened already: --set and --seed are for scenarios")
     if kind == RESULT and not needs_events:
@@ -133,6 +139,7 @@ def _played(
     seed: int | None,
     allow_code: bool,
     has_spread: bool,
+    wire: bool,
 ) -> list[VariantReport]:
     from rebalsim.cli.options import load_story
     from rebalsim.one_run import run_once
@@ -143,7 +150,7 @@ def _played(
         each: story.scenario(each) for each in (story.variants if variant is None else (variant,))
     }
     for each, scenario in scenarios.items():
-        analysis = run_once(scenario).analysis
+        analysis = run_once(scenario, wire=wire).analysis
         spread, notes = (
             sampled(scenario, analysis.trace, beside=scenarios.values()) if has_spread else ({}, ())
         )

@@ -9,14 +9,20 @@ from typing import Any
 import click
 
 from rebalsim.cli import exits, terminal
-from rebalsim.cli.options import allow_code_option, seed_option, set_option, variant_option
+from rebalsim.cli.options import (
+    allow_code_option,
+    seed_option,
+    set_option,
+    variant_option,
+    wire_option,
+)
 from rebalsim.cli.report_options import view_from, view_options
 
 
 @click.command(
     "trace",
     epilog="Examples: rebalsim trace scale-out --variant eager --from 1m · rebalsim trace t.jsonl "
-    "--event 'Join*' --member c2",
+    "--event 'Join*' --member c2 · rebalsim trace stuck-handler --variant eager --wire",
 )
 @click.argument("file", type=click.Path())
 @variant_option
@@ -41,6 +47,7 @@ from rebalsim.cli.report_options import view_from, view_options
     is_flag=True,
     help="With deliveries, positions and lag, which are many.",
 )
+@wire_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 @set_option
 @seed_option
@@ -52,6 +59,7 @@ def command(
     events: tuple[str, ...],
     numbers: tuple[int, ...],
     with_records: bool,
+    wire: bool,
     as_json: bool,
     overrides: tuple[str, ...],
     seed: int | None,
@@ -67,7 +75,8 @@ def command(
 
     view = view_from(options)
     chosen = only_variant(
-        open_variants(file, variant, overrides, seed, allow_code, needs_events=True), file
+        open_variants(file, variant, overrides, seed, allow_code, needs_events=True, wire=wire),
+        file,
     )
     from rebalsim.cli.report_options import check_view
 
