@@ -110,7 +110,9 @@ class Process(Sleeper):
         """The settings of the next life."""
         self.spec = spec
         self.config = spec.config
-        self.rack = spec.config.client_rack or spec.rack
+        self.rack = (
+            spec.rack or spec.config.client_rack
+        )  # where it runs: what it tells of that is client.rack alone
         self.client_id = spec.config.client_id or spec.name
         self.pattern = spec.pattern
         self.topics = (
