@@ -9,70 +9,22 @@ in Kafka.
 
 from __future__ import annotations
 
-import importlib
 import inspect
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from rebalsim.assignors.claim import Assignment, AssignmentFailed, Claim, ReplicaRacks, Topics
-from rebalsim.assignors.registry import COOPERATIVE, EAGER, ClientAssignor
-from rebalsim.domain.errors import InputError
+from rebalsim.assignors.registry import ClientAssignor
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.own_code import imported, protocols_said
 
 
-def is_callable_name(name: str) -> bool:
-    """Whether the name means the user's own code."""
-    return ":" in name
-
-
-def load_callable(name: str, *, allow_code: bool) -> ClientAssignor:
-    """The assignor that `module:function` names. Importing a module runs it, hence `allow_code`."""
-    module_name, _, path = name.partition(":")
-    if not allow_code:
-        raise InputError(
-            f"Assignor '{name}' is code of your own, and running it was not allowed — add "
-            "--allow-code if you trust it"
-        )
-    if not module_name or not path:
-        raise InputError(f"Assignor '{name}' is not of the form module:function")
-    if (
-        str(Path.cwd()) not in sys.path
-    ):  # an installed command does not look into the current directory by itself
-        sys.path.append(str(Path.cwd()))
-    try:
-        found: Any = importlib.import_module(module_name)
-        for part in path.split("."):
-            found = getattr(found, part)
-    except ImportError as e:
-        raise InputError(
-            f"Assignor '{name}': module '{module_name}' cannot be imported ({e}) — is its "
-            "directory in PYTHONPATH?"
-        ) from None
-    except AttributeError:
-        raise InputError(f"Assignor '{name}': module '{module_name}' has no '{path}'") from None
-    except Exception as e:
-        raise InputError(
-            f"Assignor '{name}': importing '{module_name}' failed ({type(e).__name__}: {e})"
-        ) from None
-    if not callable(found):
-        raise InputError(
-            f"Assignor '{name}': '{path}' is a {type(found).__name__}, not something that can be "
-            "called"
-        )
-    return ClientAssignor(name, name, _protocols(name, found), _checked(name, found))
-
-
-def _protocols(name: str, found: Any) -> tuple[str, ...]:
-    said = getattr(found, "protocols", (EAGER,))
-    listed = (said,) if isinstance(said, str) else tuple(said)
-    if not listed or any(protocol not in (EAGER, COOPERATIVE) for protocol in listed):
-        raise InputError(
-            f"Assignor '{name}': its protocols are {said!r} — write a tuple of 'eager' and "
-            "'cooperative'"
-        )
-    return listed
+def load_callable(name: str, code_from: str) -> ClientAssignor:
+    """The assignor that `module:function` names, looked for in this folder too. Importing a module
+    runs it: without a folder it is refused.
+    """
+    found = imported(name, code_from)
+    return ClientAssignor(name, name, protocols_said(name, found), _checked(name, found))
 
 
 def _checked(name: str, found: Callable[..., Any]) -> Any:

@@ -183,7 +183,7 @@ def _hold(story: Story, text: str, changes: Sequence[Tightened]) -> None:
     """What will be written says the same as before but for these limits."""
     if not changes:
         return
-    made = story_of(text.encode(), story.file, story.overrides, story.allow_code).check()
+    made = story_of(text.encode(), story.file, story.overrides, code_from=story.code_from).check()
     same = [(b.metric, b.op, b.variant, b.line, b.column) for b in story.budgets] == [
         (b.metric, b.op, b.variant, b.line, b.column) for b in made.budgets
     ]

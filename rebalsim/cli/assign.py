@@ -102,10 +102,12 @@ def command(
 
 
 def _assignor(name: str, allow_code: bool) -> Assignor:
-    from rebalsim.assignors.callable import is_callable_name, load_callable
+    from rebalsim.assignors.callable import load_callable
     from rebalsim.assignors.registry import by_name
+    from rebalsim.domain.own_code import is_own_code
+    from rebalsim.scenario.load import code_folder
 
-    return load_callable(name, allow_code=allow_code) if is_callable_name(name) else by_name(name)
+    return load_callable(name, code_folder(allow_code)) if is_own_code(name) else by_name(name)
 
 
 def _compared(text: str) -> list[str]:

@@ -78,7 +78,7 @@ def problems_of(scenario: str, overrides: Sequence[str], allow_code: bool) -> tu
     if _is_plan(raw):
         from rebalsim.spark.plans import load_plan
 
-        load_plan(scenario)
+        load_plan(scenario, allow_code)
         return ()
     story = story_of(raw, name, overrides, allow_code)
     problems = story.problems()

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ import click
 
 from rebalsim.cli import exits
 from rebalsim.cli.files import OutputFile
-from rebalsim.cli.options import ScenarioPath
+from rebalsim.cli.options import ScenarioPath, allow_code_option
 from rebalsim.cli.sweep import CONF_HELP, parse_conf, played, told_steps, write_whole
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ if TYPE_CHECKING:
     help="Spark's master.  [default: all cores of this machine]",
 )
 @click.option("--conf", multiple=True, metavar="K=V", help=CONF_HELP)
+@allow_code_option
 def command(
     scenario: str,
     budgets: tuple[str, ...],
@@ -93,6 +95,7 @@ def command(
     as_json: bool,
     master: str,
     conf: tuple[str, ...],
+    allow_code: bool,
 ) -> int:
     """Find the smallest change of a scenario's settings that meets the budgets, and say what the
     change costs elsewhere.
@@ -103,6 +106,7 @@ def command(
     from rebalsim.spark.java import check_packages
 
     check_packages()  # what is imported next needs them
+    from rebalsim.scenario.load import code_folder
     from rebalsim.spark import recommend
     from rebalsim.spark.plans import find_base, story_of_base
 
@@ -110,7 +114,7 @@ def command(
         base = find_base(scenario, Path())
     except LookupError as e:
         raise InputError(str(e.args[0])) from None
-    story = story_of_base(base).check()
+    story = story_of_base(base, code_folder(allow_code)).check()
     named = variants or story.variants
     for name in named:
         story.scenario(name)
@@ -125,6 +129,7 @@ def command(
     plan = recommend.plan_for(
         base, story, budgets, keys, named, seeds or recommend.seeds_for(story, named)
     )
+    plan = replace(plan, code_from=story.code_from)
     faults = recommend.faults_of(story, named[0], {"freeze": gc_pauses, "cut": cuts})
     with tempfile.TemporaryDirectory(prefix="rebalsim-") as scratch:
         return _search(
@@ -180,6 +185,7 @@ def _search(
                 for number, fault in enumerate(faults):
                     cases = {"as it is": (), "recommended": found[0].point.settings}
                     day = recommend.day_of_faults(base, fault, cases, found[0].point.variant, 2)
+                    day = replace(day, code_from=plan.code_from)
                     second = conduct.prepare(
                         spark, day, str(Path(scratch) / f"faults{number}"), probe_s=1.0
                     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rebalsim.cli import exits
+from rebalsim.cli.options import allow_code_option
 from rebalsim.cli.report_options import emit, form_options, view_from, view_options
 
 if TYPE_CHECKING:
@@ -37,22 +38,26 @@ if TYPE_CHECKING:
     metavar="K=V",
     help="A setting for Spark, for a folder that only Spark can read. Repeatable.",
 )
+@allow_code_option
 @form_options
 @view_options
-def command(folder: str, name: str, master: str, conf: tuple[str, ...], **options: Any) -> int:
+def command(
+    folder: str, name: str, master: str, conf: tuple[str, ...], allow_code: bool, **options: Any
+) -> int:
     """Play a run of a sweep again from the sweep's folder, and say whether it is identical to its
     row.
 
     The folder holds the plan and the scenario as they were. Exit 1 where the replay differs
     (another version of rebalsim).
     """
+    from rebalsim.scenario.load import code_folder
     from rebalsim.spark.again import play_again
     from rebalsim.spark.java import check_packages
 
     view = view_from(options)
     check_packages()
     manifest, row = _recorded(folder, name, master, conf)
-    again = play_again(manifest, name, row)
+    again = play_again(manifest, name, row, code_folder(allow_code))
     if again.run is not None:
         emit(_report(again), options, view)
     else:

@@ -16,6 +16,7 @@ import click
 
 from rebalsim.cli import exits
 from rebalsim.cli.files import OutputFile
+from rebalsim.cli.options import allow_code_option
 
 if TYPE_CHECKING:
     from rebalsim.domain.answer import Answer
@@ -104,6 +105,7 @@ def parse_conf(values: tuple[str, ...]) -> dict[str, str]:
 )
 @click.option("--markdown", is_flag=True, help="Print the answer as Markdown.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
+@allow_code_option
 def command(
     plan: str | None,
     out: str | None,
@@ -121,6 +123,7 @@ def command(
     svg: str | None,
     markdown: bool,
     as_json: bool,
+    allow_code: bool,
 ) -> int:
     """Play every point of a plan, with every seed and variant, and say which points meet the
     budgets.
@@ -153,7 +156,7 @@ def command(
         )
     from rebalsim.spark.plans import load_plan
 
-    loaded = load_plan(plan)
+    loaded = load_plan(plan, allow_code)
     if tables:
         return _tables(loaded)
     if loaded.seeds == 1 and (samples := _samples(loaded)):

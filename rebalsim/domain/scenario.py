@@ -125,6 +125,7 @@ class Scenario:
     expectations: tuple[Expectation, ...] = ()
     digest: str = ""  # of the file's meaning, for traces and baselines
     file: str = ""
+    code_from: str = ""  # the folder of the user's own assignors; empty: no code may be run
     notes: tuple[str, ...] = field(default=())  # what the overlay dropped or changed, in sentences
 
 

@@ -117,6 +117,7 @@ class Plan:
     )
     run_limit_s: float = 60.0  # a run that takes longer is cut
     description: str = ""
+    code_from: str = ""  # the folder of own assignors; empty: no code may be run
 
     @property
     def radices(self) -> tuple[int, ...]:

@@ -36,10 +36,23 @@ def read_story(
     return story_of(raw, name, overrides, allow_code)
 
 
+def code_folder(allow_code: bool) -> str:
+    """Where own assignors are looked for, besides Python's own path: the current directory, where
+    code may be run at all.
+    """
+    return str(Path.cwd()) if allow_code else ""
+
+
 def story_of(
-    raw: bytes, name: str, overrides: Iterable[Override] = (), allow_code: bool = False
+    raw: bytes,
+    name: str,
+    overrides: Iterable[Override] = (),
+    allow_code: bool = False,
+    code_from: str = "",
 ) -> Story:
-    """The story in these bytes. Raises ProblemsError where they are no YAML block at all."""
+    """The story in these bytes. Raises ProblemsError where they are no YAML block at all.
+    `code_from`: its code was allowed elsewhere, and lies in this folder.
+    """
     text, found = decode(raw, name)
     if found:
         raise ProblemsError(tuple(found))
@@ -54,7 +67,7 @@ def story_of(
         )
     if not isinstance(root, Mapping):
         raise ProblemsError(in_order(found))
-    return Story(root, source, tuple(overrides), allow_code, tuple(found))
+    return Story(root, source, tuple(overrides), code_from or code_folder(allow_code), tuple(found))
 
 
 def read_bytes(path_or_name: str | Path) -> tuple[str, bytes]:

@@ -107,10 +107,10 @@ class Resolver:
     there are none.
     """
 
-    def __init__(self, story: Written, variant: Variant, allow_code: bool, out: Problems) -> None:
+    def __init__(self, story: Written, variant: Variant, code_from: str, out: Problems) -> None:
         self.story = story
         self.variant = variant
-        self.allow_code = allow_code
+        self.code_from = code_from
         self.out = out
         self.notes: dict[str, None] = {}
         self.parts: dict[
@@ -160,6 +160,7 @@ class Resolver:
             expectations=expectations,
             digest=digest,
             file=file,
+            code_from=self.code_from,
             notes=tuple(self.notes),
             description=str(self.story.get("description", "")).strip(),
         )
@@ -699,10 +700,9 @@ class Resolver:
                 if not isinstance(profile, str)
                 else ClientConfig().partition_assignment_strategy
             )
-            wanted: tuple[str, ...] = ("cooperative-sticky",)
-            if variant.base == "eager":
-                keeps = common_protocol(current or usual, self.allow_code) == "eager"
-                wanted = (current or usual) if keeps else ("range",)
+            keeps = common_protocol(current or usual, self.code_from) == variant.base
+            otherwise = "range" if variant.base == "eager" else "cooperative-sticky"
+            wanted = (current or usual) if keeps else (otherwise,)
             is_set = (
                 settings is not None
                 and STRATEGY in settings.at
@@ -753,7 +753,7 @@ class Resolver:
                     f"{key} does not exist under the consumer protocol, on which this variant is "
                     f"based — {_INSTEAD[key]}",
                 )
-            else:
+            elif over is None or key not in over.unset:
                 kind = settings.section.fields[key].kind
                 self.notes[
                     f"{key}: {kind.say(settings.values[key])} is dropped: the consumer protocol "
@@ -1023,11 +1023,11 @@ class Resolver:
         node = _place(settings, STRATEGY)
         for assignor in assignors:
             if OWN_CODE.fullmatch(assignor) and isinstance(
-                why := protocols_of(assignor, self.allow_code), str
+                why := protocols_of(assignor, self.code_from), str
             ):
                 self.out.add(node, why)
                 return
-        if not common_protocol(assignors, self.allow_code):
+        if not common_protocol(assignors, self.code_from):
             self.out.add(
                 node,
                 f"The assignors {', '.join(assignors)} have no protocol in common (eager or "
@@ -1186,6 +1186,7 @@ def _lay(base: Written, over: Written) -> Written:
                 {k: v for k, v in made.values.items() if k != other},
                 made.at,
                 made.is_bad,
+                made.unset,
             )
     return made
 
@@ -1207,12 +1208,14 @@ def _with_config(written: Written, values: dict[str, Any]) -> Written:
         if settings is not None
         else {}
     )
+    is_bad, unset = (settings.is_bad, settings.unset) if settings is not None else (False, {})
     return Written(
         written.node,
         written.section,
-        {**written.values, "config": Written(node, CONFIG, values, at)},
+        {**written.values, "config": Written(node, CONFIG, values, at, is_bad, unset)},
         written.at,
         written.is_bad,
+        written.unset,
     )
 
 

@@ -35,13 +35,13 @@ class Story:
         root: Mapping,
         source: Source,
         overrides: tuple[Override, ...] = (),
-        allow_code: bool = False,
+        code_from: str = "",
         found: tuple[Problem, ...] = (),
     ) -> None:
         self.file = source.name
         self.source_lines: tuple[str, ...] = tuple(source.lines)
         self.overrides = overrides
-        self.allow_code = allow_code
+        self.code_from = code_from  # of own assignors; empty: no code may be run
         self._source = source
         self._root = root
         self._found = found  # problems of the text itself
@@ -191,7 +191,7 @@ class Story:
             for one in self.overrides:
                 changed = override(changed, one, problems)
             written = SCENARIO.read(changed, problems)
-        resolver = Resolver(written, variant, self.allow_code, problems)
+        resolver = Resolver(written, variant, self.code_from, problems)
         self._scenarios[name] = resolver.scenario(
             self.budgets, self.expectations, self.digest, self.file, read_script
         )
@@ -437,19 +437,19 @@ class Story:
         `scenario()` or `check()`.
         """
         return Story(
-            self._root, self._source, (*self.overrides, *overrides), self.allow_code, self._found
+            self._root, self._source, (*self.overrides, *overrides), self.code_from, self._found
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Sent to another process as its text, and read again there."""
-        return _read_again, (self._source.name, self._source.text, self.overrides, self.allow_code)
+        return _read_again, (self._source.name, self._source.text, self.overrides, self.code_from)
 
 
-def _read_again(name: str, text: str, overrides: tuple[Override, ...], allow_code: bool) -> Story:
+def _read_again(name: str, text: str, overrides: tuple[Override, ...], code_from: str) -> Story:
     source = Source(name, text)
     root, found = parse(text, source)
     assert isinstance(root, Mapping)
-    return Story(root, source, overrides, allow_code, tuple(found))
+    return Story(root, source, overrides, code_from, tuple(found))
 
 
 def print_of(node: Node) -> str:

@@ -13,6 +13,7 @@ from rebalsim.assignors.claim import AssignmentFailed, Claim
 from rebalsim.assignors.cooperative_check import check_cooperative
 from rebalsim.assignors.registry import ClientAssignor
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.own_code import is_own_code
 from rebalsim.protocol.classic_member import After, ClassicMember, MemberState, Subscription
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import JoinGroupRequest, SyncGroupRequest
@@ -70,7 +71,12 @@ class Joining:
         consumer, member = self.consumer, self.member
         said = member.remembered.get(assignor.name, assignor.fresh)
         return Subscription(
-            consumer.topics, member.owned, member.generation, consumer.rack, said[0], said[1]
+            consumer.topics,
+            member.owned,
+            member.generation,
+            consumer.config.client_rack,
+            said[0],
+            said[1],
         )
 
     def _send_join(self) -> None:
@@ -178,9 +184,10 @@ class Joining:
                 check_cooperative(
                     assignor.name, {claim.member_id: claim.owned for claim in claims}, given
                 )
-        except AssignmentFailed:
+        except AssignmentFailed as e:
             self.result = (After.FATAL, Error.UNKNOWN_SERVER_ERROR)
-            raise PollFailed("IllegalStateException", True) from None
+            why = f": {e}" if is_own_code(assignor.name) else ""
+            raise PollFailed(f"IllegalStateException{why}", True) from None
         now = self.engine.env._now
         moved = (
             sum(1 for claim in claims for p in claim.owned if p not in given[claim.member_id])

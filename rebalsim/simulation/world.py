@@ -10,12 +10,14 @@ from functools import lru_cache
 from typing import Any
 
 from rebalsim import __version__
+from rebalsim.assignors.callable import load_callable
 from rebalsim.assignors.registry import ClientAssignor, client_assignor, rebalance_protocol
 from rebalsim.domain.collector import seldom_collecting
 from rebalsim.domain.consumer import Consumer as Spec
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.java_hash import string_hash
 from rebalsim.domain.machine import Machine
+from rebalsim.domain.own_code import is_own_code
 from rebalsim.domain.phase import shift_of
 from rebalsim.domain.scenario import RateStep, Scenario, Topic
 from rebalsim.protocol.errors_of_kafka import Error
@@ -43,8 +45,13 @@ from rebalsim.trace.trace import ConsumerFacts, FormerFacts, TopicFacts, Trace, 
 
 
 @lru_cache(maxsize=256)
-def _assignors(names: tuple[str, ...]) -> tuple[ClientAssignor, ...]:
-    return tuple([client_assignor(name) for name in names])
+def _assignors(names: tuple[str, ...], code_from: str) -> tuple[ClientAssignor, ...]:
+    return tuple(
+        [
+            load_callable(name, code_from) if is_own_code(name) else client_assignor(name)
+            for name in names
+        ]
+    )
 
 
 class World:
@@ -378,7 +385,7 @@ class World:
         )
 
     def assignors_of(self, names: tuple[str, ...]) -> tuple[ClientAssignor, ...]:
-        return _assignors(names)
+        return _assignors(names, self.scenario.code_from)
 
     def topics_matching(self, pattern: str) -> tuple[str, ...]:
         matches = re.compile(pattern).fullmatch

@@ -5,6 +5,7 @@ keeps, what `replay` reads years later.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from rebalsim import __version__
@@ -30,8 +31,10 @@ def bundle_of(plan: Plan) -> dict[str, Any]:
     }
 
 
-def plan_of(bundle: dict[str, Any]) -> Plan:
-    """The plan of a bundle; the same one, whatever has become of the files since."""
+def plan_of(bundle: dict[str, Any], code_from: str = "") -> Plan:
+    """The plan of a bundle; the same one, whatever has become of the files since. `code_from`: the
+    folder of own assignors, which no bundle says by itself: it may be a stranger's.
+    """
     if bundle.get("schema_version") != SCHEMA_VERSION:
         raise InputError(
             f"This sweep was written by rebalsim {bundle.get('rebalsim', '?')} in another format "
@@ -41,7 +44,8 @@ def plan_of(bundle: dict[str, Any]) -> Plan:
         b["written"] or b["name"]: Base(b["name"], b["file"], b["text"], b["written"])
         for b in bundle["scenarios"]
     }
-    return parse_plan(bundle["plan"], bundle["file"], lambda name: bases[name], reserved_names())
+    plan = parse_plan(bundle["plan"], bundle["file"], lambda name: bases[name], reserved_names())
+    return replace(plan, code_from=code_from)
 
 
 def order_as_json(order: Order) -> dict[str, Any]:

@@ -91,7 +91,7 @@ def refuse_to_mix(out: str, names: list[str]) -> None:
 def _resumed(plan: Plan, store: Store, with_pauses: bool) -> Job:
     """The sweep as it was begun: its own plan, cut as it was cut."""
     document = store.read_manifest()
-    begun = plan_of(document)
+    begun = plan_of(document, plan.code_from)
     if (begun.text, begun.bases) != (plan.text, plan.bases):
         raise InputError(
             f"The plan or its scenario has changed since the sweep in {store.out} began — put it "
@@ -128,7 +128,9 @@ def conclude(spark: Any, job: Job) -> Answer:
 def tables_of(spark: Any, plan: Plan, store: Store) -> Tables:
     """The tables of a sweep, with the budgets that its runs were judged by."""
     own = tuple(
-        dict.fromkeys(budget for base in plan.bases for budget in story_of_base(base).budgets)
+        dict.fromkeys(
+            budget for base in plan.bases for budget in story_of_base(base, plan.code_from).budgets
+        )
     )
     return Tables(spark, plan, store, own)
 

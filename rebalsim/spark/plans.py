@@ -4,13 +4,14 @@ among the stock stories.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from rebalsim.domain.errors import InputError, ProblemsError
 from rebalsim.domain.sweep import Axis, Base, Plan, Step
 from rebalsim.scenario import load
 from rebalsim.scenario.document import decode, shorten
-from rebalsim.scenario.load import story_of
+from rebalsim.scenario.load import code_folder, story_of
 from rebalsim.scenario.plan import parse_plan, problems_of_axis
 from rebalsim.scenario.problems import or_nearest
 from rebalsim.scenario.story import Story
@@ -28,9 +29,9 @@ def stock_plans() -> dict[str, Path]:
     return {}
 
 
-def load_plan(path_or_name: str | Path) -> Plan:
+def load_plan(path_or_name: str | Path, allow_code: bool = False) -> Plan:
     """The plan in this file or of this name, checked; ProblemsError has everything that is wrong
-    with it.
+    with it. `allow_code`: its scenarios may run assignors of one's own.
     """
     path = Path(path_or_name)
     if not path.is_file():
@@ -52,6 +53,7 @@ def load_plan(path_or_name: str | Path) -> Plan:
     if problems:
         raise ProblemsError(tuple(problems))
     plan = parse_plan(text, name, lambda base: find_base(base, path.parent), reserved_names())
+    plan = replace(plan, code_from=code_folder(allow_code))
     check_plan(plan)
     return plan
 
@@ -76,8 +78,8 @@ def _base(name: str, path: Path) -> Base:
     return Base(Path(name).stem, str(path), text, name)
 
 
-def story_of_base(base: Base) -> Story:
-    return story_of(base.text.encode(), base.file)
+def story_of_base(base: Base, code_from: str) -> Story:
+    return story_of(base.text.encode(), base.file, code_from=code_from)
 
 
 def check_plan(plan: Plan) -> None:
@@ -85,7 +87,7 @@ def check_plan(plan: Plan) -> None:
     plan's variants.
     """
     for base in plan.bases:
-        story = story_of_base(base).check()
+        story = story_of_base(base, plan.code_from).check()
         for axis in plan.every_axis:
             steps = axis.steps if isinstance(axis, Axis) else (_a_sample(plan, axis.name),)
             for step in (*steps[:_TRIED], *steps[_TRIED:][-1:]):

@@ -80,7 +80,8 @@ class Player:
         self.with_pauses = with_pauses
         self.points = Points(plan)
         self._stories: dict[str, Story] = {
-            base.name: story_of(base.text.encode(), base.file) for base in plan.bases
+            base.name: story_of(base.text.encode(), base.file, code_from=plan.code_from)
+            for base in plan.bases
         }
         self._of_point: tuple[int, Story] | None = None
         self._axes = [a.name for a in plan.every_axis]
@@ -201,7 +202,7 @@ _PLAYERS: dict[tuple[str, bool], Player] = {}
 
 def player_for(plan: Plan, with_pauses: bool = False) -> Player:
     """The plan's player in this process: built once, however many tasks ask for it."""
-    key = (f"{hash(plan)}/{plan.file}/{len(plan.text)}", with_pauses)
+    key = (f"{hash(plan)}/{plan.file}/{plan.code_from}/{len(plan.text)}", with_pauses)
     found = _PLAYERS.get(key)
     if found is None or found.plan != plan:
         if len(_PLAYERS) > 3:

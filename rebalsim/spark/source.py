@@ -71,11 +71,14 @@ class RebalsimSource(DataSource):  # type: ignore[misc]
         super().__init__(options)
         if "bundle" in options:
             self._job: dict[str, Any] = json.loads(options["bundle"])
-            self._plan = plan_of(self._job)
+            self._plan = plan_of(self._job, options.get("code_from", ""))
         elif "plan" in options:
             from rebalsim.spark.plans import load_plan
 
-            self._job, self._plan = {}, load_plan(options["plan"])
+            self._job, self._plan = (
+                {},
+                load_plan(options["plan"], options.get("allow_code", "false").lower() == "true"),
+            )
         else:
             raise InputError('format("rebalsim") needs a plan — add .option("plan", "plan.yaml").')
         self._with_pauses = str(options.get("pauses", "false")).lower() == "true"

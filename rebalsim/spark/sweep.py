@@ -268,6 +268,7 @@ class Sweep:
     def _frame(self, slices: list[Slice]) -> Any:
         job = {**self._bundle, "slices": [[s.start, s.stop] for s in slices]}
         reader = self.spark.read.format("rebalsim").option("bundle", json.dumps(job))
+        reader = reader.option("code_from", self.plan.code_from)
         return reader.option("pauses", str(self.cutting.with_pauses).lower()).load()
 
     def _write(self, key: str, frame: Any) -> None:
