@@ -99,6 +99,8 @@ def play_again(
     mine = next((r for r in player.play(point, seed) if r["variant"] == variant), None)
     if mine is None:
         raise InputError(f"The sweep does not play the variant '{variant}' at point {point}.")
+    if mine["error_kind"] == "impossible" and row.get("error_kind") is None:
+        raise InputError(str(mine["error"]))
     columns = [*(c.name for c in run_columns(plan)), "budgets"]
     again = Again(
         name, player, point, variant, seed, row, tuple(c for c in columns if mine[c] != row.get(c))
