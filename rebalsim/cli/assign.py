@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     show_default=True,
     metavar="NAME",
     help="range, roundrobin, sticky, cooperative-sticky, server-range, server-uniform, or "
-    "module:function.",
+    "module:function; tasks of Kafka Streams are dealt by streams-ha, streams-sticky and "
+    "streams-broker-sticky.",
 )
 @click.option(
     "--topics",
@@ -59,6 +60,27 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Allow an assignor of your own (module:function) to be imported and run.",
 )
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=N",
+    help="Kafka Streams: num.standby.replicas, acceptable.recovery.lag, max.warmup.replicas, "
+    "num.stream.threads.",
+)
+@click.option(
+    "--stateless",
+    default="",
+    metavar="all|TOPIC,…",
+    help="Kafka Streams: the topics whose tasks have no store.",
+)
+@click.option(
+    "--records",
+    default=1_000_000,
+    show_default=True,
+    type=click.IntRange(0, 10**15),
+    help="Kafka Streams: records in each task's changelog.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of tables.")
 def command(
     name: str,
@@ -67,6 +89,9 @@ def command(
     changes: tuple[str, ...],
     compare: str | None,
     allow_code: bool,
+    settings: tuple[str, ...],
+    stateless: str,
+    records: int,
     as_json: bool,
 ) -> int:
     """Ask an assignor who gets which partition, and what each change of the group moves.
@@ -74,12 +99,29 @@ def command(
     Every step is followed to its end: a cooperative group through its second rebalance, a group
     of the consumer protocol to its target. "At least" is the fewest moves to loads that differ
     by one at most. Ties fall as for members with these very ids.
+
+    With streams-ha and its like the members are instances of a Kafka Streams application, and
+    each topic is a sub-topology of its own; they are followed through every probing rebalance,
+    by which all that restores has caught up.
     """
     from rebalsim.assignors.what_if import parse_topics, play
+    from rebalsim.cli import assign_tasks
 
     counts = parse_topics(topics)
     start = _members(members)
     planned = _changes(changes, start, counts)
+    if assign_tasks.is_task_assignor(name):
+        assign_tasks.command(
+            name,
+            counts,
+            start,
+            planned,
+            settings=settings,
+            stateless=stateless,
+            records=records,
+            as_json=as_json,
+        )
+        return exits.WITHIN
     names = [name] if compare is None else _compared(compare)
     played = [
         (assignor, play(assignor, counts, start, planned))

@@ -16,6 +16,7 @@ from rebalsim.verify.recognise import recognise
 # kind → the module whose verify(path, **options) → Finding does it
 JUDGES = {
     "assignors": "rebalsim.verify.vectors",
+    "streams-assignors": "rebalsim.verify.streams_vectors",
     "classic": "rebalsim.verify.classic_conversations",
     "consumer": "rebalsim.verify.consumer_conversations",
     "trace": "rebalsim.verify.traces",

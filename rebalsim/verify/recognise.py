@@ -9,7 +9,14 @@ from typing import Literal
 from rebalsim.domain.errors import InputError
 from rebalsim.trace.gzipped import lines_of
 
-Kind = Literal["assignors", "classic", "consumer", "trace", "connect-assignors"]
+Kind = Literal[
+    "assignors",
+    "classic",
+    "consumer",
+    "trace",
+    "connect-assignors",
+    "streams-assignors",
+]
 CONNECT_ASSIGNORS = ("incremental", "eager")
 
 
@@ -29,6 +36,8 @@ def recognise(path: Path) -> Kind:
     if not isinstance(document, dict):
         return _unknown(path)
     if "assignor" in document and "steps" in document:
+        if "subtopologies" in document:
+            return "streams-assignors"
         is_connect = document["assignor"] in CONNECT_ASSIGNORS
         return "connect-assignors" if is_connect else "assignors"
     if "events" in document and "conf" in document:
