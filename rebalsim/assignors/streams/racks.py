@@ -104,9 +104,11 @@ class RackOptimiser:
 
 
 def _movable(source: Process, target: Process, may_move: MayMove) -> list[TaskId]:
-    return sorted(
-        task for task in source.standby if not target.has(task) and may_move(source, target, task)
-    )
+    return [
+        task
+        for task in sorted(source.standby)
+        if not target.has(task) and may_move(source, target, task)
+    ]
 
 
 def _plain(

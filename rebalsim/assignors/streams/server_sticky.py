@@ -133,8 +133,8 @@ class _Dealing:
         if member.process not in self._processes:
             self._processes.put(member.process, _Process())
         self._processes[member.process].counts.put(member.member_id, 0)
-        self._had_active.update(dict.fromkeys(member.active, member))
-        for task in member.standby:
+        self._had_active.update(dict.fromkeys(sorted(member.active), member))
+        for task in sorted(member.standby):
             self._had_standby.setdefault(task, []).append(member)
 
     # --------------------------------------------------------------------------------------- active

@@ -58,7 +58,7 @@ def _apart(
     for process in processes:
         for key, value in process.tags.items():
             values.setdefault(key, set()).add(value)
-    owners = {task: process for process in processes for task in process.active}
+    owners = {task: process for process in processes for task in sorted(process.active)}
     for task in tasks:
         if task in owners:
             _apart_one(queue, owners[task], task, tags, values, left)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -97,7 +96,8 @@ def process_id(name: str) -> str:
     """The id of an instance: drawn in earnest, here derived from its name unless it is one."""
     if re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", name):
         return name
-    return str(uuid.UUID(bytes=hashlib.md5(name.encode(), usedforsecurity=False).digest()))
+    drawn = hashlib.md5(name.encode(), usedforsecurity=False).hexdigest()
+    return "-".join((drawn[:8], drawn[8:12], drawn[12:16], drawn[16:20], drawn[20:]))
 
 
 @dataclass(slots=True)
