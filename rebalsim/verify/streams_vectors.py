@@ -144,7 +144,7 @@ def settings_of(config: dict[str, Any]) -> TaskAssignorSettings:
         int(config.get("acceptable.recovery.lag", known.acceptable_recovery_lag)),
         int(config.get("max.warmup.replicas", known.max_warmup_replicas)),
         int(config.get("probing.rebalance.interval.ms", known.probing_rebalance_interval_ms)),
-        str(config.get(_COSTS + "strategy", known.rack_strategy)),
+        str(config.get("rack.aware.assignment.strategy", known.rack_aim)),
         config.get(_COSTS + "traffic_cost"),
         config.get(_COSTS + "non_overlap_cost"),
         tuple(tag.strip() for tag in tags.split(",") if tag.strip()),

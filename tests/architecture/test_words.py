@@ -42,7 +42,8 @@ _PATTERNS = {
 # names that others gave: Kafka's keys (and the constant that holds one), Java's and Python's
 # packages, mypy's error codes
 _NOT_OURS = re.compile(
-    r"metadata\.recovery\.strategy|partition\.assignment\.strategy|partition_assignment_strategy|STRATEGY|java\.util|importlib\.util|type: "
+    r"metadata\.recovery\.strategy|rack\.aware\.assignment\.strategy|"
+    r"partition\.assignment\.strategy|partition_assignment_strategy|STRATEGY|java\.util|importlib\.util|type: "
     r"ignore\[\w+\]"
 )
 # where somebody's machine shows: such a path is right on one machine only

@@ -30,7 +30,7 @@ class Costs:
 
 
 class RackOptimiser:
-    """Exchanges tasks under one strategy; `subtopologies` are the groups that
+    """Exchanges tasks under one aim (min_traffic or balance_subtopology); `subtopologies` are the groups that
     balance_subtopology keeps even (all tasks of each, in order).
     """
 
@@ -38,7 +38,7 @@ class RackOptimiser:
         self, group: Group, processes: Sequence[Process], subtopologies: Sequence[Sequence[TaskId]]
     ) -> None:
         self._racks = replicas(group)
-        self._strategy = group.settings.rack_strategy
+        self._aim = group.settings.rack_aim
         self._processes = processes
         self._subtopologies = subtopologies
 
@@ -48,11 +48,11 @@ class RackOptimiser:
         """All these tasks over all processes; says whether any moved."""
         if not tasks:
             return False
-        groups = self._groups(tasks, self._strategy)
+        groups = self._groups(tasks, self._aim)
         return self._solve(self._processes, role, tasks, groups, partitions, costs)
 
     def optimise_standbys(
-        self, partitions: PartitionsOf, costs: Costs, may_move: MayMove, strategy: str
+        self, partitions: PartitionsOf, costs: Costs, may_move: MayMove, aim: str
     ) -> None:
         """Pair by pair: what each could give the other is dealt anew between the two."""
         for _ in range(ROUNDS_OF_STANDBYS):
@@ -63,7 +63,7 @@ class RackOptimiser:
                     continue
                 tasks = sorted(mine + theirs)
                 pair = sorted((one, other), key=lambda process: process.order)
-                groups = self._groups(tasks, strategy)
+                groups = self._groups(tasks, aim)
                 moved |= self._solve(pair, "standby", tasks, groups, partitions, costs)
             if not moved:
                 return
@@ -74,8 +74,8 @@ class RackOptimiser:
                 if one.rack != other.rack:
                     yield one, other
 
-    def _groups(self, tasks: Sequence[TaskId], strategy: str) -> list[list[TaskId]] | None:
-        if strategy != "balance_subtopology":
+    def _groups(self, tasks: Sequence[TaskId], aim: str) -> list[list[TaskId]] | None:
+        if aim != "balance_subtopology":
             return None
         wanted = set(tasks)
         return [[task for task in part if task in wanted] for part in self._subtopologies]
@@ -198,7 +198,7 @@ def racks_known(group: Group, *, changelogs: bool) -> bool:
 
     `changelogs` asks for the changelogs' replicas, otherwise it is the inputs'.
     """
-    if group.settings.rack_strategy == "none":
+    if group.settings.rack_aim == "none":
         return False
     for process in group.processes.values():
         said = {claim.rack for claim in process.threads}

@@ -15,7 +15,7 @@ class TaskAssignorSettings:
     acceptable_recovery_lag: int = 10_000
     max_warmup_replicas: int = 2
     probing_rebalance_interval_ms: int = 600_000
-    rack_strategy: str = "none"
+    rack_aim: str = "none"
     traffic_cost: int | None = None
     non_overlap_cost: int | None = None
     tags: tuple[str, ...] = ()

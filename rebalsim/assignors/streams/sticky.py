@@ -215,5 +215,5 @@ def _optimise_standbys(group: Group) -> None:
         group.topology.changelogs.__getitem__,
         costs,
         lambda source, target, task: True,
-        group.settings.rack_strategy,
+        group.settings.rack_aim,
     )
