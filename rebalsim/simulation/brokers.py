@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.scenario import Cluster
+from rebalsim.simulation.broker import Broker
 from rebalsim.simulation.coordinator import rules_of
 from rebalsim.simulation.engine import SCRIPT
 from rebalsim.simulation.nearby import find_replicas, lose_replica
@@ -35,6 +36,7 @@ class Brokers:
         cluster: Cluster = world.scenario.cluster
         self.ids = [broker.id for broker in cluster.brokers]
         self.racks = {broker.id: broker.rack for broker in cluster.brokers}
+        self._serving = {broker: Broker(world.engine, broker) for broker in self.ids}
         self.kafka = dict.fromkeys(self.ids, cluster.kafka)
         self.down: dict[int, None] = {}
         self.replicas: dict[Partition, tuple[int, ...]] = {}  # the first one leads when all are up
@@ -44,6 +46,10 @@ class Brokers:
         self.leaders: dict[Partition, int] = {}
         self.homes: dict[str, int] = {}  # group → its coordinator when all are up
         self.follows_racks = bool(cluster.config.replica_selector_class)
+
+    def of(self, broker: int) -> Broker:
+        """Whoever serves on this one."""
+        return self._serving[broker]
 
     def is_up(self, broker: int) -> bool:
         return broker not in self.down

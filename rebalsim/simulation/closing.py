@@ -21,9 +21,9 @@ CLOSE_TIMEOUT_US = 30_000_000  # close() without a duration
 def close(consumer: Consumer, option: str) -> Generator[Any, Any, None]:
     """`option`: default (dynamic members leave), leave, remain."""
     engine = consumer.engine
-    until = engine.env._now + min(CLOSE_TIMEOUT_US, consumer.config.request_timeout_us)
+    until = engine.now + min(CLOSE_TIMEOUT_US, consumer.config.request_timeout_us)
     consumer.is_closing = True
-    consumer.tell(CloseBegan(engine.env._now, consumer.name))
+    consumer.tell(CloseBegan(engine.now, consumer.name))
     if consumer.feed.cycle is not None:
         consumer.feed.unsettle()
     readers = consumer.feed.brokers()
@@ -37,13 +37,13 @@ def close(consumer: Consumer, option: str) -> Generator[Any, Any, None]:
         while (
             consumer.coordinator is not None
             and consumer.is_awaiting_coordinator()
-            and engine.env._now < until
+            and engine.now < until
         ):
             yield from consumer.wait(
                 until
             )  # for whatever is under way there: a JoinGroup that is parked, too
     yield from end_fetch_sessions(consumer, readers, until)
-    consumer.tell(CloseEnded(engine.env._now, consumer.name))
+    consumer.tell(CloseEnded(engine.now, consumer.name))
 
 
 def _leave(consumer: Consumer, option: str) -> Generator[Any, Any, None]:
@@ -72,7 +72,7 @@ def end_fetch_sessions(
     """A last Fetch to each broker that was read from ends its session: behind the one that is
     parked there, and its answer is waited for.
     """
-    now = ended = consumer.engine.env._now
+    now = ended = consumer.engine.now
     for broker in brokers:
         link = consumer.link(broker)
         if link.is_cut:

@@ -55,7 +55,7 @@ class Commits:
         config = consumer.config
         self.is_auto = commits_itself(consumer.spec)
         self.interval_us = config.auto_commit_interval_us
-        self.due_us = self.engine.env._now + self.interval_us if self.is_auto else NEVER
+        self.due_us = self.engine.now + self.interval_us if self.is_auto else NEVER
         self.under_way = 0  # asynchronous ones without an answer
         self.waiting: list[dict[Any, int]] = []  # … and such as wait until the coordinator is found
 
@@ -115,7 +115,7 @@ class Commits:
 
     def maybe_auto(self) -> None:
         """The periodic commit, when due: asynchronous, of all positions."""
-        now = self.engine.env._now
+        now = self.engine.now
         if now < self.due_us:
             return
         self.due_us = now + self.interval_us
@@ -145,7 +145,7 @@ class Commits:
     def auto_answered(self, call: Call, response: Any) -> None:
         self.under_way -= 1
         if self.outcome(call, response) == "later":
-            self.due_us = self.engine.env._now + self.consumer.config.retry_backoff_us
+            self.due_us = self.engine.now + self.consumer.config.retry_backoff_us
 
     def _async_answered(self, call: Call, response: Any) -> None:
         self.under_way -= 1
@@ -167,7 +167,7 @@ class Commits:
         link = consumer.coordinator_link
         if link is None or link.is_cut or consumer.host is None:
             return
-        now = self.engine.env._now
+        now = self.engine.now
         began, ended = cycle.batch_before(now)
         for _ in range(2):
             sent = ended - self.each_batch_us()
@@ -195,7 +195,7 @@ class Commits:
         if error is Error.NONE:
             return "ok"
         consumer, member = self.consumer, self.consumer.member
-        now = self.engine.env._now
+        now = self.engine.now
         if error in _RETRIABLE:
             if (
                 error is Error.COORDINATOR_NOT_AVAILABLE
@@ -233,7 +233,7 @@ class Commits:
         consumer = self.consumer
         how = yield from self._until_answered(until_us)
         if how == "late":
-            consumer.tell(CommitRefused(self.engine.env._now, consumer.name, "Timeout"))
+            consumer.tell(CommitRefused(self.engine.now, consumer.name, "Timeout"))
         return how
 
     def _until_answered(self, until_us: int) -> Generator[Any, Any, str]:
@@ -255,10 +255,10 @@ class Commits:
                     if consumer.member.state is MemberState.UNJOINED
                     else "RebalanceInProgress"
                 )
-                consumer.tell(CommitRefused(self.engine.env._now, consumer.name, name))
+                consumer.tell(CommitRefused(self.engine.now, consumer.name, name))
                 return "rebalancing" if consumer.member.is_rebalancing() else "failed"
             while not box:
-                if self.engine.env._now >= until_us:
+                if self.engine.now >= until_us:
                     return "late"
                 yield from consumer.wait(until_us)
             how = self.outcome(*box[0])
@@ -270,7 +270,7 @@ class Commits:
                 attempt, config.retry_backoff_us, config.retry_backoff_max_us, jitter
             )
             attempt += 1
-            yield from consumer.sleep(min(until_us, self.engine.env._now + pause))
-            if self.engine.env._now >= until_us:
+            yield from consumer.sleep(min(until_us, self.engine.now + pause))
+            if self.engine.now >= until_us:
                 return "late"
         return "ok"

@@ -37,7 +37,7 @@ class Condition:
         if self.is_over:
             return
         engine = self.world.engine
-        now = engine.env._now
+        now = engine.now
         if not self.holds():
             self._since_us = -1
             return
@@ -50,7 +50,7 @@ class Condition:
 
     def _rung(self, _: None) -> None:
         self._is_pending = False
-        now = self.world.engine.env._now
+        now = self.world.engine.now
         if self.is_over or self._since_us < 0 or not self.holds():
             self.look()
         elif now < self._since_us + self.when.for_us:
@@ -80,7 +80,7 @@ class Condition:
         """Its lag is below a second's arrivals, over all that its members read."""
         if not host.is_stable:
             return False
-        now = self.world.engine.env._now
+        now = self.world.engine.now
         lag = arrivals = 0.0
         is_reading = False
         for consumer in self.world.living(self.when.group):

@@ -76,22 +76,20 @@ class Consumer(Handling):
             self.end("fatal", e.name)
 
     def _start_up(self, joins_us: int | None) -> Generator[Any, Any, None]:
-        now = self.engine.env._now
+        now = self.engine.now
         if joins_us is None:
             took = self.stream("start").draw(self.spec.life.start)
             if took:
                 yield from self.sleep(now + took)
-            self.tell(PollingBegan(self.engine.env._now, self.name, self.life))
+            self.tell(PollingBegan(self.engine.now, self.name, self.life))
             bootstrap = self.link(self.world.bootstrap)
             if not bootstrap.is_open:  # TCP, ApiVersions, then Metadata beside FindCoordinator
                 bootstrap.is_open = True
-                yield from self.sleep(
-                    self.engine.env._now + 4 * bootstrap.latency_us(self.engine.env._now)
-                )
+                yield from self.sleep(self.engine.now + 4 * bootstrap.latency_us(self.engine.now))
         else:
             if joins_us > now:
                 yield from self.sleep(joins_us)
-            self.tell(PollingBegan(self.engine.env._now, self.name, self.life))
+            self.tell(PollingBegan(self.engine.now, self.name, self.life))
             self.take_coordinator(self.world.coordinator_of(self.group))
             assert self.coordinator_link is not None
             self.coordinator_link.is_open = True
@@ -101,7 +99,7 @@ class Consumer(Handling):
         """KafkaConsumer.poll(): how many records it returns."""
         feed, positions, membership = self.feed, self.positions, self.membership
         records: int
-        self.deadline_us = self.engine.env._now + self.spec.handler.poll_timeout_us
+        self.deadline_us = self.engine.now + self.spec.handler.poll_timeout_us
         while True:
             if self.inbox:
                 self.read()
@@ -118,7 +116,7 @@ class Consumer(Handling):
                 if records:
                     return records
                 is_steady = not self.is_idle and feed.settle()
-            now = self.engine.env._now
+            now = self.engine.now
             if is_steady:
                 goes_on = yield from self._rest()
                 if self.is_called_away():
@@ -133,9 +131,9 @@ class Consumer(Handling):
                 return records
             else:
                 yield from self.wait(self._wakes_at(now))
-                self.is_idle = self._is_idle(self.engine.env._now)
-                self._count_polls(self.engine.env._now)
-            now = self.engine.env._now
+                self.is_idle = self._is_idle(self.engine.now)
+                self._count_polls(self.engine.now)
+            now = self.engine.now
             if feed.buffer and not self.has_outslept(now):
                 records = feed.collect()
                 if records:
@@ -234,7 +232,7 @@ class Consumer(Handling):
         """
         if self.feed.cycle is not None:
             super().break_cycle()
-            now = self.engine.env._now
+            now = self.engine.now
             if self.is_polling:
                 self.alarm.set(
                     self.busy_until_us if self.busy_until_us > now else self._wakes_at(now)
@@ -242,9 +240,7 @@ class Consumer(Handling):
 
     def freeze(self) -> None:
         if self.is_polling and self.feed.cycle is None and not self.is_frozen:
-            self.deadline_us = self._next_poll_after(
-                self.engine.env._now
-            )  # of the poll() that runs now
+            self.deadline_us = self._next_poll_after(self.engine.now)  # of the poll() that runs now
         super().freeze()
 
     def _rest(self) -> Generator[Any, Any, bool]:
@@ -259,7 +255,7 @@ class Consumer(Handling):
         self.is_called = bool(self.inbox)
         again_us = NEVER  # when the next pass tries again what the last one could not do
         if self.membership.has_to_try_again():
-            now = engine.env._now
+            now = engine.now
             again_us = max(
                 now + 1,
                 min(
@@ -267,7 +263,7 @@ class Consumer(Handling):
                 ),
             )
         while True:
-            now = engine.env._now
+            now = engine.now
             if self.is_called:
                 free = cycle.free_at(now)
                 if free <= now or self.hangs_first:
@@ -295,7 +291,7 @@ class Consumer(Handling):
             yield self.nudge
             if feed.cycle is not cycle:
                 self.is_polling = False
-                now = engine.env._now
+                now = engine.now
                 was_busy = now <= self.busy_until_us
                 if self.busy_until_us > now:
                     yield from self.sleep(self.busy_until_us)
@@ -303,11 +299,11 @@ class Consumer(Handling):
                 self.read()
                 return not was_busy
             feed.tell_first()
-            if engine.env._now >= again_us:
+            if engine.now >= again_us:
                 self.is_called = True
             if (
                 not self.is_resting
-                and engine.env._now >= commits.due_us + self.heartbeat.late_us
+                and engine.now >= commits.due_us + self.heartbeat.late_us
                 and self.coordinator is not None
                 and not self.membership.must_join()
             ):
@@ -318,7 +314,7 @@ class Consumer(Handling):
             self.rouse()
         self.is_polling = self.is_called = False
         self.read()
-        self.deadline_us = cycle.poll_ends(engine.env._now, self.spec.handler.poll_timeout_us)
+        self.deadline_us = cycle.poll_ends(engine.now, self.spec.handler.poll_timeout_us)
         if (self.stop_option or self.hang_us) and feed.cycle is not None:
             self._leave_poll()
         return False
@@ -343,7 +339,7 @@ class Consumer(Handling):
         ):
             self.heartbeat.plan()
         engine = self.engine
-        while engine.env._now < until_us or self.is_frozen:
+        while engine.now < until_us or self.is_frozen:
             yield self.nudge
 
     def _leave_poll(self) -> None:
@@ -379,7 +375,7 @@ class Consumer(Handling):
         cycle = self.feed.cycle
         if cycle is not None:
             self.is_called = True
-            now = self.engine.env._now
+            now = self.engine.now
             free = cycle.free_at(now)
             if free > now and not self.hangs_first:
                 self.alarm.set(min(free, self.alarm.at_us))

@@ -35,6 +35,7 @@ from rebalsim.simulation.network import Call
 from rebalsim.simulation.randomness import Stream
 
 if TYPE_CHECKING:
+    from rebalsim.simulation.group_coordinator import GroupCoordinator
     from rebalsim.simulation.world import World
 
 
@@ -80,7 +81,13 @@ class ConsumerCoordinator(Coordinator):
     """One group's coordinator, for members of either protocol."""
 
     def __init__(
-        self, world: World, name: str, broker: int, append: Stream, member_ids: Any
+        self,
+        world: World,
+        name: str,
+        broker: int,
+        queue: GroupCoordinator,
+        append: Stream,
+        member_ids: Any,
     ) -> None:
         cluster: Cluster = world.scenario.cluster
         self.either = either_group.EitherGroup(
@@ -93,7 +100,7 @@ class ConsumerCoordinator(Coordinator):
             image_of(world, 0),
         )
         self._images = 0
-        super().__init__(world, name, broker, append, member_ids)
+        super().__init__(world, name, broker, queue, append, member_ids)
 
     @property
     def group(self) -> Any:
@@ -123,7 +130,7 @@ class ConsumerCoordinator(Coordinator):
     def is_watching(self) -> bool:
         """Would the next heartbeat of anybody look at the topics?"""
         group = self.group
-        return isinstance(group, ConsumerGroup) and self.engine.env._now >= group.refresh_due_us
+        return isinstance(group, ConsumerGroup) and self.engine.now >= group.refresh_due_us
 
     def _step(self, call: Call, now: int) -> list[Effect]:
         if type(call.request) is ConsumerGroupHeartbeatRequest:
@@ -183,7 +190,7 @@ class ConsumerCoordinator(Coordinator):
         self.rouse()
         self._carry_out(
             either_group.metadata_changed(
-                self.either, image_of(self.world, self._images), self.engine.env._now
+                self.either, image_of(self.world, self._images), self.engine.now
             )
         )
 

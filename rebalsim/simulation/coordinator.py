@@ -1,9 +1,8 @@
 """A group's coordinator at work: requests in the order of their arrival, its timers, its log. The
 rules are the protocol's.
 
-One event at a time and no service time: a single first-in-first-out queue per group partition
-(CoordinatorRuntime). A member that is quiet is not heard: what its beats would have done is made
-up when it matters.
+One event at a time, of one queue for all groups of a partition (group_coordinator.py). A member
+that is quiet is not heard: what its beats would have done is made up when it matters.
 """
 
 from __future__ import annotations
@@ -34,6 +33,7 @@ from rebalsim.simulation.randomness import Stream, most_of
 from rebalsim.trace.events import EVENT_CLASSES, CoordinatorMoved
 
 if TYPE_CHECKING:
+    from rebalsim.simulation.group_coordinator import GroupCoordinator
     from rebalsim.simulation.world import World
 
 STABLE = ClassicState.STABLE
@@ -73,10 +73,17 @@ class Coordinator:
     """The coordinator of one classic group, on the broker where it lives now."""
 
     def __init__(
-        self, world: World, name: str, broker: int, append: Stream, member_ids: Any
+        self,
+        world: World,
+        name: str,
+        broker: int,
+        queue: GroupCoordinator,
+        append: Stream,
+        member_ids: Any,
     ) -> None:
         self.world = world
         self.engine: Engine = world.engine
+        self.queue = queue  # whoever works for this group, and for others of its partition
         self.name = name
         self.broker = broker
         self.is_up = True
@@ -113,16 +120,20 @@ class Coordinator:
                 return
             if not call.is_quiet:
                 link.at_work = call
+        self.queue.put(self._handle, call)
+
+    def _handle(self, call: Call) -> None:
+        """Its turn has come."""
         if not self.is_up or call.broker != self.broker:
             self._turn_away(call)
-            self._take_next(call, self.engine.env._now)
+            self._take_next(call, self.engine.now)
             return
         self._asker = call.consumer
         self.engine.rank = call.consumer.rank
         self.waiting[call.number] = call
         if call.api == "OffsetFetch":
             self._mind_owners(call.request.partitions)
-        self._carry_out(self._step(call, self.engine.env._now), call.is_quiet)
+        self._carry_out(self._step(call, self.engine.now), call.is_quiet)
         self.engine.rank = SCRIPT
 
     def _turn_away(self, call: Call) -> None:
@@ -231,7 +242,7 @@ class Coordinator:
         """This broker leads the group from now on (−1: none does), and has read it so much
         later.
         """
-        now = self.engine.env._now
+        now = self.engine.now
         self.rouse()
         self._let_go(now)
         self.is_up = False
@@ -256,7 +267,7 @@ class Coordinator:
     def _loaded(self, moves: int) -> None:
         if moves != self._moves:
             return  # it has moved on since
-        now = self.engine.env._now
+        now = self.engine.now
         self.is_up = True
         effects = self._load(now)
         self.world.tell(CoordinatorMoved(now, self.name, self.broker, True))
@@ -286,7 +297,7 @@ class Coordinator:
     # --------------------------------------------------------------------------- what is to be done
 
     def _carry_out(self, effects: list[Effect], is_quiet: bool = False) -> None:
-        now = self.engine.env._now
+        now = self.engine.now
         for effect in effects:
             kind = type(effect)
             if kind is SetTimer:
@@ -359,7 +370,7 @@ class Coordinator:
 
     def answer(self, call: Call) -> None:
         """The answer leaves now."""
-        self._send(call, self.engine.env._now)
+        self._send(call, self.engine.now)
 
     def _send(self, call: Call, now: int) -> None:
         call.link.down(call, call.consumer.answered)
@@ -386,9 +397,12 @@ class Coordinator:
             done = self._is_written_us = max(done, self._is_written_us)
         if done > now + self._patience_us:
             self.engine.at(
-                now + self._patience_us, LOG, self._overdue, (effect.number, self._moves)
+                now + self._patience_us,
+                LOG,
+                self._log_told,
+                (self._overdue, effect.number, self._moves),
             )
-        self.engine.at(done, LOG, self._written, (effect.number, self._moves))
+        self.engine.at(done, LOG, self._log_told, (self._written, effect.number, self._moves))
 
     def _writing_us(self, at_us: int) -> int:
         """How long the log takes for a write that begins at this instant."""
@@ -399,22 +413,24 @@ class Coordinator:
             + stream.draw_at(self._replication, ~at_us)
         )
 
-    def _written(self, write: tuple[int, int]) -> None:
-        number, moves = write
+    def _log_told(self, news: tuple[Any, int, int]) -> None:
+        """The log has something to say about a write, unless the group has moved on since."""
+        then, number, moves = news
         if self.is_up and moves == self._moves:
-            self.engine.rank = LOG
-            self._carry_out(self._log_has(number, self.engine.env._now))
-            self.engine.rank = SCRIPT
+            self.queue.put(then, number)
 
-    def _overdue(self, write: tuple[int, int]) -> None:
+    def _written(self, number: int) -> None:
+        self.engine.rank = LOG
+        self._carry_out(self._log_has(number, self.engine.now))
+        self.engine.rank = SCRIPT
+
+    def _overdue(self, number: int) -> None:
         """offsets.commit.timeout.ms is over: whoever waits for this write is told that it
         failed.
         """
-        number, moves = write
-        if self.is_up and moves == self._moves:
-            self.engine.rank = LOG
-            self._carry_out(self._log_is_late(number, self.engine.env._now))
-            self.engine.rank = SCRIPT
+        self.engine.rank = LOG
+        self._carry_out(self._log_is_late(number, self.engine.now))
+        self.engine.rank = SCRIPT
 
     # --------------------------------------------------------------------------------------- timers
 
@@ -462,9 +478,12 @@ class Coordinator:
             ):
                 return  # it has beaten since, unheard; made up for when it stops resting
         self._forget(timer)
+        self.queue.put(self._run_out, key)
+
+    def _run_out(self, key: str) -> None:
         if self.is_up:
             self.engine.rank = TIMER
-            self._carry_out(self._fire(key, at_us))
+            self._carry_out(self._fire(key, self.engine.now))
             self.engine.rank = SCRIPT
 
     def _forget(self, timer: Timer) -> None:

@@ -24,7 +24,7 @@ def queued_us(consumer: Endpoint, link: Link) -> int:
     """
     if consumer.spec.habits.runs_itself:
         return 0
-    feed, now = consumer.feed, consumer.engine.env._now
+    feed, now = consumer.feed, consumer.engine.now
     cycle = feed.cycle
     parked = (
         {share.broker for share in feed.shares.values()} if cycle is not None else set(feed.flying)
@@ -49,8 +49,8 @@ def found(consumer: Endpoint, call: Call, response: Any) -> None:
     consumer.is_looking_up = False
     if response.error is Error.NONE:
         consumer.take_coordinator(response.broker)
-        consumer.tell(CoordinatorFound(consumer.engine.env._now, consumer.name, response.broker))
-        consumer.heartbeat.coordinator_found(consumer.engine.env._now)
+        consumer.tell(CoordinatorFound(consumer.engine.now, consumer.name, response.broker))
+        consumer.heartbeat.coordinator_found(consumer.engine.now)
     consumer.commits.send_waiting()
 
 

@@ -40,14 +40,14 @@ class Endpoint(Process):
             self.world.next_number(),
             request,
             handle,
-            self.engine.env._now,
+            self.engine.now,
             self.coordinator or 0,
         )
         call.sent_generation, call.sent_member_id = member.generation, member.member_id
         return call
 
     def send(self, call: Call, reason: str = "") -> None:
-        now = self.engine.env._now
+        now = self.engine.now
         call.sent_us = now
         if not call.expires_us:
             call.expires_us = now + self.config.request_timeout_us
@@ -161,7 +161,7 @@ class Endpoint(Process):
             error: Error = response.error
             self.tell(
                 ResponseReceived(
-                    self.engine.env._now,
+                    self.engine.now,
                     self.name,
                     call.api,
                     call.told,
@@ -203,7 +203,7 @@ class Endpoint(Process):
         """A request without an answer for too long: the connection is given up, and everything
         on it with it.
         """
-        now = self.engine.env._now
+        now = self.engine.now
         late = [call for call in self._unanswered() if call.expires_us <= now]
         if late:
             self.lose_coordinator("request timed out")
@@ -244,7 +244,7 @@ class Endpoint(Process):
         """
         if self.coordinator is None:
             return
-        now = self.engine.env._now
+        now = self.engine.now
         self.unavailable_us[self.coordinator] = now + int(
             self.config.reconnect_backoff_us * self.jitter()
         )
@@ -259,7 +259,7 @@ class Endpoint(Process):
     def lose_again(self) -> None:
         """The coordinator was found, but its connection may not be made yet."""
         self.coordinator = None
-        self.tell(CoordinatorLost(self.engine.env._now, self.name, "coordinator unavailable"))
+        self.tell(CoordinatorLost(self.engine.now, self.name, "coordinator unavailable"))
 
     def is_connected_to(self, broker: int) -> bool:
         link = self._links.get(broker)
@@ -281,7 +281,7 @@ class Endpoint(Process):
         self.membership.leave(reason)
 
     def heard_by_sync(self) -> None:
-        self.tell(RebalanceNoticed(self.engine.env._now, self.name, "sync"))
+        self.tell(RebalanceNoticed(self.engine.now, self.name, "sync"))
 
     def metadata_came(self) -> None:
         """The topics look different now; a thread in poll() notices at once."""

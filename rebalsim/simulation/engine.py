@@ -1,20 +1,24 @@
-"""The clock and what hangs on it: alarms that call back, and nudges that wake a SimPy process
-without another trip through the queue.
+"""The clock and what hangs on it: SimPy's environment with integer time, ties that are stated, and
+signals that wake a sleeping process without another trip through the queue.
 
 Ties at one microsecond are decided by rank, never by who was scheduled first, so that a run
-which sleeps through quiet times and one which does not agree: the script, then each consumer in
-its order, then metadata and the log, and the coordinator's timers last (they queue up behind the
-messages that are there already, CoordinatorRuntime's timers).
+which skips quiet times and one which does not agree: the script, then each consumer in its
+order, then metadata and the log, and the coordinator's timers last (they queue up behind the
+messages that are there already, CoordinatorRuntime's timers). SimPy's own events have the rank
+of their priority, and so come with the script.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Generator
 from heapq import heappop, heappush
 from itertools import repeat
 from typing import Any
 
 import simpy
+from simpy.core import EmptySchedule
+from simpy.events import NORMAL, URGENT, Process
 
 from rebalsim.domain.errors import BugError
 
@@ -31,22 +35,94 @@ ARRIVES, ANSWERED, APP, BEAT = (
 LOG = 1 << 40
 TIMER = 1 << 41
 
-# parts of our entries of the queue: instant, rank, number, a function and what it is called with;
-# SimPy's own have four
-OURS = 5
+Steps = Generator[Any, Any, None]  # a process's body: what it yields is what it waits for
+Entry = tuple[int, int, int, Callable[[Any], None], Any]  # instant, rank, number, what is called
 
 
-class Nudge(simpy.Event):
+class Engine(simpy.Environment):
+    """SimPy's environment: processes, events and timeouts are SimPy's, the queue is ours."""
+
+    now: int = 0  # SimPy's is a property; this is asked for all the time
+
+    def __init__(self) -> None:
+        super().__init__(0)
+        self.rank = SCRIPT  # of what happens now, for those who must know what came before it
+        self.entries = 0  # that the queue ever had
+        self.begun: Counter[str] = Counter()  # processes by kind, which is their body's name
+        self._entries: list[Entry] = []
+
+    # ------------------------------------------------------------------------------------ the queue
+
+    def at(self, at_us: int, rank: int, then: Callable[[Any], None], value: Any = None) -> None:
+        """Call `then` with the value at this instant (not before now)."""
+        now = self.now
+        self.entries = number = self.entries + 1
+        heappush(self._entries, (at_us if at_us > now else now, rank, number, then, value))
+
+    def schedule(self, event: simpy.Event, priority: Any = NORMAL, delay: Any = 0) -> None:
+        """An event of SimPy's, on behalf of its processes and timeouts."""
+        self.at(self.now + delay, priority, _occur, event)
+
+    def peek(self) -> Any:
+        """When the next entry is due."""
+        return self._entries[0][0] if self._entries else float("inf")
+
+    def step(self) -> None:
+        """The next entry's turn."""
+        if not self._entries:
+            raise EmptySchedule
+        self.now, _, _, then, value = heappop(self._entries)
+        then(value)
+
+    def begin(self, body: Steps) -> Process:
+        """A process starts; it is counted under its body's name."""
+        process = self.process(body)
+        self.begun[process.name] += 1
+        return process
+
+    def run_to(self, horizon_us: int, most_at_once: int = 2_000_000) -> None:
+        """Up to the horizon, which is not part of it."""
+        entries = self._entries
+        self.at(horizon_us, SCRIPT, _nothing)  # so that the queue is never empty before
+        while True:
+            began_us = self.now
+            for _ in repeat(None, most_at_once):
+                at_us, _, _, then, value = entry = heappop(entries)
+                if at_us >= horizon_us:
+                    heappush(entries, entry)
+                    self.now = horizon_us
+                    return
+                self.now = at_us
+                then(value)
+            if self.now == began_us:  # it would go on so for ever, and say nothing
+                raise BugError(f"After {most_at_once:,} events time is still at {began_us} µs")
+
+
+def _occur(event: simpy.Event) -> None:
+    callbacks, event.callbacks = event.callbacks, None  # type: ignore[assignment]
+    for callback in callbacks:
+        callback(event)
+    if not event.ok and not event.defused:
+        error: Any = event.value
+        raise error
+
+
+def _nothing(_: None) -> None:
+    """The horizon's own entry."""
+
+
+class Signal(simpy.Event):
     """What a sleeping process yields. It can be given again and again; whoever gives it runs the
     process then and there.
     """
 
-    def __init__(self, env: simpy.Environment) -> None:
-        super().__init__(env)
+    def __init__(self, engine: Engine) -> None:
+        super().__init__(engine)
         self._ok = True
         self._value = None
 
     def give(self) -> None:
+        """Whoever waits goes on now."""
         waiting, self.callbacks = self.callbacks, []
         for resume in waiting:
             resume(self)
@@ -89,55 +165,16 @@ class Alarm:
         self.ring()
 
 
-class Engine:
-    """SimPy's environment, with integer time and ranks."""
+class Bell(Signal):
+    """A sleeping thread's signal with a clock of its own: it goes on at the time that was set
+    last, or when somebody gives the signal.
+    """
 
-    __slots__ = ("env", "events", "rank")
-
-    def __init__(self) -> None:
-        self.env: Any = simpy.Environment(0)
-        self.rank = SCRIPT  # of what happens now, for those who must know what came before it
-        self.events = 0
-
-    @property
-    def now(self) -> int:
-        now: int = self.env._now
-        return now
-
-    def at(self, at_us: int, rank: int, then: Callable[[Any], None], value: Any = None) -> None:
-        """Call `then` with the value at this instant (not before now)."""
-        # Environment.schedule, without the way there: this is where most of a run's queueing is
-        # done
-        env = self.env
-        now = env._now
-        heappush(env._queue, (at_us if at_us > now else now, rank, next(env._eid), then, value))
-
-    def run(self, horizon_us: int, most_at_once: int = 2_000_000) -> None:
-        """Up to the horizon, which is not part of it. SimPy's own events, of processes, take
-        SimPy's own steps.
-        """
-        env = self.env
-        queue = env._queue
-        self.at(horizon_us, SCRIPT, _nothing)  # so that the queue is never empty before
-        is_over = False
-        while not is_over:
-            began_us = env._now
-            for _ in repeat(None, most_at_once):
-                entry = queue[0]
-                if entry[0] >= horizon_us:
-                    is_over = True
-                    break
-                if len(entry) == OURS:
-                    heappop(queue)
-                    env._now = entry[0]
-                    entry[3](entry[4])
-                else:
-                    env.step()
-            else:
-                if env._now == began_us:  # it would go on so for ever, and say nothing
-                    raise BugError(f"After {most_at_once:,} events time is still at {began_us} µs")
-        env._now = horizon_us
+    def __init__(self, engine: Engine, rank: int, ring: Callable[[], None] | None = None) -> None:
+        super().__init__(engine)
+        self.clock = Alarm(engine, rank, ring or self.give)
+        self.set = self.clock.set
+        self.off = self.clock.off
 
 
-def _nothing(_: None) -> None:
-    """The horizon's own entry."""
+__all__ = ["NEVER", "URGENT", "Alarm", "Bell", "Engine", "Signal", "Steps"]

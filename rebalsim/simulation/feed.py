@@ -78,7 +78,7 @@ class Feed(Fetching):
             share.is_waiting = True
 
     def _tell(self, batch: list[tuple[Share, int, int]]) -> None:
-        now = self.engine.env._now
+        now = self.engine.now
         told: dict[Partition, tuple[int, int, int]] = {}
         for share, first, count in batch:
             had = told.get(share.partition)
@@ -118,7 +118,7 @@ class Feed(Fetching):
             return False
         if any(fetch.elsewhere for fetch in self.flying.values()):
             return False
-        now = self.engine.env._now
+        now = self.engine.now
         poisons = self.consumer.world.poisons
         for share in self.shares.values():
             if (
@@ -157,7 +157,7 @@ class Feed(Fetching):
         """
         cycle = self.cycle
         assert cycle is not None
-        now = self.engine.env._now
+        now = self.engine.now
         consumer = self.consumer
         if consumer.world.is_wire:
             self.tell_steady(now)
@@ -184,11 +184,12 @@ class Feed(Fetching):
         if self.config.client_rack:
             renew_leases(self)
         for broker, shares in brokers.items():
-            leaves = cycle.fetch_leaves(shares, now, self.config.fetch_max_wait_us)
-            got = self._take(self._in_session(broker, shares), leaves)
-            self._rotate(broker, got)
-            consumer.link(broker).busy_us = leaves + consumer.world.machine.service_us
-            self._fly(broker, got, leaves, leaves + cycle.latency_us)
+            fetch = Fetch(broker, consumer.life, self._in_session(broker, shares))
+            self.flying[broker] = fetch
+            fetch.leaves_us = cycle.fetch_leaves(shares, now, self.config.fetch_max_wait_us)
+            fetch.parked_us = min(now, fetch.leaves_us)
+            consumer.link(broker).busy_us = fetch.leaves_us + consumer.world.machine.service_us
+            self._answer(fetch)
 
     def renew(self) -> None:
         """Nothing was taken for a while: the next delivery of each partition is told, as after
@@ -228,7 +229,7 @@ class Feed(Fetching):
             return at
         for share in self.shares.values():
             if share.is_new:
-                at = min(at, max(self._first_of(cycle, share), self.engine.env._now))
+                at = min(at, max(self._first_of(cycle, share), self.engine.now))
         return at
 
     @staticmethod
@@ -243,7 +244,7 @@ class Feed(Fetching):
             return
         cycle = self.cycle
         assert cycle is not None
-        now = self.engine.env._now
+        now = self.engine.now
         arrived = (
             cycle.batch_before(now)[0] - cycle.latency_us
             if cycle.period_us

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.ids import Partition
-from rebalsim.simulation.engine import ANSWERED, NEVER
+from rebalsim.simulation.engine import ANSWERED, ARRIVES, NEVER
 from rebalsim.simulation.lag import mark
 from rebalsim.simulation.nearby import go_elsewhere, mind_leases, sent_elsewhere
 from rebalsim.simulation.racks import tell_bytes
@@ -98,7 +98,7 @@ class Fetching:
         tell_bytes(self.consumer, gone)
         self.shares = fresh
         if fresh and self.began_us == NEVER:
-            self.began_us = self.engine.env._now
+            self.began_us = self.engine.now
         self.is_suspended = False
         if self.buffer:
             self.buffer = [
@@ -130,7 +130,7 @@ class Fetching:
         position.
         """
         if self.cycle is not None:
-            return self.consumed_at(self.engine.env._now)
+            return self.consumed_at(self.engine.now)
         return {p: share.offset for p, share in self.shares.items() if share.state >= VALIDATING}
 
     def offset_of(self, share: Share, at_us: int | None = None) -> int:
@@ -139,7 +139,7 @@ class Fetching:
             return max(
                 share.offset,
                 share.flow.count(
-                    self.cycle.handed_over(self.engine.env._now if at_us is None else at_us)
+                    self.cycle.handed_over(self.engine.now if at_us is None else at_us)
                 ),
             )
         return int(share.offset)
@@ -188,23 +188,14 @@ class Fetching:
         return len(wanted)
 
     def _fetch(self, broker: int, shares: list[Share]) -> None:
-        """What the broker will answer, and when, can be told at once: records come as the flow
-        says.
-        """
+        """Ask the broker for what comes next of these."""
         link = self.consumer.link(broker)
-        now = self.engine.env._now
+        now = self.engine.now
         if link.is_cut:
             return
-        shares = self._in_session(broker, shares)
-        elsewhere = sent_elsewhere(self, broker, shares)
-        arrives = link.turn(now)
-        leaves = arrives if elsewhere else self._answered_at(shares, arrives)
-        link.busy_us = leaves + self.consumer.world.machine.service_us
-        got = self._take([share for share in shares if share not in elsewhere], leaves)
-        self._rotate(broker, got)
-        first = self.first_us if any(share.is_new for share, _, _ in got) else 0
-        self._fly(broker, got, leaves, leaves + link.latency_us(leaves) + first)
-        self.flying[broker].elsewhere = elsewhere
+        fetch = Fetch(broker, self.consumer.life, self._in_session(broker, shares))
+        fetch.firsts = [share for share in shares if share.is_new]
+        self._send_off(fetch, link.turn(now))
 
     def _in_session(self, broker: int, shares: list[Share]) -> list[Share]:
         """In the order of the fetch session: who is in it already, the one with the oldest data
@@ -217,32 +208,99 @@ class Fetching:
         self.sessions[broker] = [share.partition for share in shares]
         return shares
 
-    def _fly(
-        self, broker: int, got: list[tuple[Share, int, int]], leaves_us: int, at_us: int
-    ) -> None:
-        at_us = max(at_us, self.engine.env._now)
-        fetch = self.flying[broker] = Fetch(broker, self.consumer.life, got, leaves_us, at_us)
-        self.engine.at(at_us, self.consumer.rank + ANSWERED, self.consumer.fetched, fetch)
+    def _send_off(self, fetch: Fetch, arrives_us: int) -> None:
+        """On its way; as things are, it is known when the broker will be done with it."""
+        self.flying[fetch.broker] = fetch
+        self._expect(fetch, arrives_us)
+        service_us = self.consumer.world.machine.service_us
+        self.consumer.link(fetch.broker).busy_us = fetch.leaves_us + service_us
+        self.engine.at(arrives_us, self.consumer.rank + ARRIVES, self._arrives, fetch)
 
-    def _answered_at(self, shares: list[Share], arrives: int) -> int:
+    def _expect(self, fetch: Fetch, at_us: int) -> None:
+        """When the broker answers a Fetch that it takes up at this instant."""
+        link, before = self.consumer.link(fetch.broker), fetch.leaves_us
+        shares = [share for share, _ in fetch.asked]
+        fetch.elsewhere = sent_elsewhere(self, fetch.broker, shares)
+        fetch.leaves_us = at_us if fetch.elsewhere else self._answered_at(fetch.asked, at_us)
+        link.busy_us += fetch.leaves_us - before  # for what was sent behind it, too
+        fetch.lands_us = fetch.leaves_us + link.latency_us(fetch.leaves_us)
+
+    def _arrives(self, fetch: Fetch) -> None:
+        self.consumer.world.brokers.of(fetch.broker).put(self._served, fetch)
+
+    def _served(self, fetch: Fetch) -> None:
+        """The broker looks at it: answered, or parked until there is something, or time is over."""
+        if self.flying.get(fetch.broker) is not fetch:
+            return  # given up
+        now = self.engine.now
+        fetch.parked_us = now
+        self._expect(fetch, now)
+        if fetch.leaves_us > now:
+            self.engine.at(
+                fetch.leaves_us, self.consumer.rank + ARRIVES, self._ripe, (fetch, fetch.leaves_us)
+            )
+        else:
+            self._answer(fetch)
+
+    def _ripe(self, due: tuple[Fetch, int]) -> None:
+        fetch, leaves_us = due
+        if self.flying.get(fetch.broker) is fetch and fetch.leaves_us == leaves_us:
+            self._answer(fetch)
+
+    def flow_changed(self) -> None:
+        """Records come at another rate: who waits for them at a broker waits anew."""
+        now = self.engine.now
+        for fetch in self.flying.values():
+            if fetch.parked_us <= now < fetch.leaves_us:
+                before = fetch.leaves_us
+                self._expect(fetch, now)
+                last = fetch.parked_us + self.config.fetch_max_wait_us
+                fetch.leaves_us = min(fetch.leaves_us, last)
+                if fetch.leaves_us != before:
+                    self.engine.at(
+                        fetch.leaves_us,
+                        self.consumer.rank + ARRIVES,
+                        self._ripe,
+                        (fetch, fetch.leaves_us),
+                    )
+
+    def _answer(self, fetch: Fetch) -> None:
+        """What is there goes to the client."""
+        leaves = fetch.leaves_us
+        asked = [] if fetch.is_void else fetch.asked
+        fetch.got = self._take([ask for ask in asked if ask[0] not in fetch.elsewhere], leaves)
+        self._rotate(fetch.broker, fetch.got)
+        fetch.lands_us = max(
+            self.engine.now,
+            leaves + self.consumer.link(fetch.broker).latency_us(leaves) + self._longer_us(fetch),
+        )
+        fetch.is_answered = True
+        self.engine.at(fetch.lands_us, self.consumer.rank + ANSWERED, self.consumer.fetched, fetch)
+
+    def _longer_us(self, fetch: Fetch) -> int:
+        """An answer takes so much longer for what it brings."""
+        first = any(share in fetch.firsts for share, _, _ in fetch.got)
+        return self.first_us if first else 0
+
+    def _answered_at(self, asked: list[tuple[Share, int]], arrives: int) -> int:
         """At once if enough is there, else when enough has come or fetch.max.wait.ms is over."""
         config = self.config
         bytes_of = self.consumer.world.record_bytes
         last: int = arrives + config.fetch_max_wait_us
         if config.fetch_min_bytes <= 1:
             at: int = NEVER
-            for share in shares:
-                at = min(at, share.flow.when(share.fetched))
+            for share, first in asked:
+                at = min(at, share.flow.when(first))
             return min(max(at, arrives), last)
         at = arrives
         while at < last:
             there = sum(
-                (share.flow.count(at) - share.fetched) * bytes_of(share.partition.topic)
-                for share in shares
+                (share.flow.count(at) - first) * bytes_of(share.partition.topic)
+                for share, first in asked
             )
             if there >= config.fetch_min_bytes:
                 return at
-            at = min(share.flow.next_after(at) for share in shares)
+            at = min(share.flow.next_after(at) for share, _ in asked)
         return last
 
     def _rotate(self, broker: int, got: list[tuple[Share, int, int]]) -> None:
@@ -254,12 +312,12 @@ class Fetching:
                 p for p in session if p in gave
             ]
 
-    def _take(self, shares: list[Share], at_us: int) -> list[tuple[Share, int, int]]:
+    def _take(self, asked: list[tuple[Share, int]], at_us: int) -> list[tuple[Share, int, int]]:
         config, world = self.config, self.consumer.world
         left = config.fetch_max_bytes
         got = []
-        for share in shares:
-            there = share.flow.count(at_us) - share.fetched
+        for share, first in asked:
+            there = share.flow.count(at_us) - first
             if there > 0:
                 size = world.record_bytes(share.partition.topic)
                 most = (
@@ -268,7 +326,7 @@ class Fetching:
                 there = min(there, most)
                 if there > 0:
                     left -= there * size
-                    got.append((share, share.fetched, there))
+                    got.append((share, first, there))
         return got
 
     def landed(self, fetch: Fetch) -> None:
@@ -295,10 +353,12 @@ class Fetching:
         and where to fetch from is not known yet.
         """
         tell_bytes(self.consumer, [self.shares[partition] for partition in partitions])
-        now = self.engine.env._now
+        now = self.engine.now
         for broker in dict.fromkeys(self.shares[partition].broker for partition in partitions):
             if self.flying.pop(broker, None) is not None:
-                self._fly(broker, [], now, now + self.consumer.link(broker).latency_us(now))
+                refused = self.flying[broker] = Fetch(broker, self.consumer.life, [])
+                refused.leaves_us = now
+                self._answer(refused)
         for partition in partitions:
             share = self.shares[partition]
             if not share.is_waiting:

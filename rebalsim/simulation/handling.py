@@ -30,7 +30,7 @@ class Handling(Endpoint):
         if late < NOTICEABLE_US:
             late = 0
         if took:
-            yield from self.sleep(self.engine.env._now + took - late)
+            yield from self.sleep(self.engine.now + took - late)
         if late:
             yield from self._stick(late, "slow")
         if self.feed.hang_us:
@@ -49,15 +49,13 @@ class Handling(Endpoint):
         is_stuck = not self.commits.goes_through()
         if is_stuck:
             mark(self, self.feed.shares.values())
-            self.tell(HandlerStuck(self.engine.env._now, self.name, "commit", self.member.owned))
+            self.tell(HandlerStuck(self.engine.now, self.name, "commit", self.member.owned))
         self.is_polling = self.is_committing = True
-        how = yield from self.commits.sync(
-            self.engine.env._now + self.config.default_api_timeout_us
-        )
+        how = yield from self.commits.sync(self.engine.now + self.config.default_api_timeout_us)
         self.is_polling = self.is_committing = False
         if is_stuck:
             self.feed.renew()
-            self.tell(HandlerReturned(self.engine.env._now, self.name))
+            self.tell(HandlerReturned(self.engine.now, self.name))
         if how != "ok" and not self.spec.handler.goes_on_after_commits:
             raise PollFailed(thrown_by_commit(how), False)
 
@@ -66,17 +64,17 @@ class Handling(Endpoint):
         yield from self._stick(us, self.hang_why)
         if self.unhandled_us:
             us, self.unhandled_us = self.unhandled_us, 0
-            yield from self.sleep(self.engine.env._now + us)
+            yield from self.sleep(self.engine.now + us)
 
     def _stick(self, us: int, why: str) -> Generator[Any, Any, None]:
         """No progress for so long, and no poll()."""
-        now = self.engine.env._now
+        now = self.engine.now
         self.break_cycle()
         mark(self, self.feed.shares.values())
         self.tell(HandlerStuck(now, self.name, why, self.member.owned))
         yield from self.sleep(now + us)
         self.feed.renew()
-        self.tell(HandlerReturned(self.engine.env._now, self.name))
+        self.tell(HandlerReturned(self.engine.now, self.name))
 
     def _fail(self, name: str) -> Generator[Any, Any, None]:
         """The application dies of an exception, closing its consumer on the way out."""

@@ -14,7 +14,7 @@ from rebalsim.protocol.classic_member import After
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.member_timers import MemberTimers, backoff_us, look_on
 from rebalsim.protocol.messages import HeartbeatRequest
-from rebalsim.simulation.engine import BEAT, Alarm
+from rebalsim.simulation.engine import BEAT, Bell, Steps
 from rebalsim.simulation.network import Call
 from rebalsim.simulation.rest import can_rest
 from rebalsim.trace.events import (
@@ -36,7 +36,7 @@ class HeartbeatThread:
     """HeartbeatThread.run, one look at a time."""
 
     __slots__ = (
-        "alarm",
+        "bell",
         "block_us",
         "consumer",
         "engine",
@@ -60,25 +60,31 @@ class HeartbeatThread:
             config.max_poll_interval_us,
             tick_us,
         )
-        self.alarm = Alarm(self.engine, consumer.rank + BEAT, self.look)
+        self.bell = Bell(self.engine, consumer.rank + BEAT)
         self.late_us = 0
         self.block_us = self.in_block = self.grid_us = 0
         self.is_enabled = False
         self.is_looking_up = False
         self.failure: Error | None = None
 
+    def heartbeat_thread(self) -> Steps:
+        """HeartbeatThread.run: asleep until its next look is due, or until somebody wakes it."""
+        while True:
+            yield self.bell
+            self.look()
+
     def enable(self) -> None:
         """A JoinGroup succeeded: all timers start anew."""
         consumer = self.consumer
         self.is_enabled = True
         self.late_us = consumer.stream("beats").draw(consumer.world.machine.beat_late)
-        self.timers.enable(self.engine.env._now)
+        self.timers.enable(self.engine.now)
         self.begin_block()
         self.plan()
 
     def stop(self) -> None:
         self.is_enabled = False
-        self.alarm.off()
+        self.bell.off()
 
     def coordinator_found(self, now_us: int) -> None:
         """The session timer begins anew (FindCoordinatorResponseHandler)."""
@@ -90,12 +96,12 @@ class HeartbeatThread:
             return
         consumer, timers = self.consumer, self.timers
         if (
-            consumer.blocked_until_us > self.engine.env._now
+            consumer.blocked_until_us > self.engine.now
         ):  # the assignor runs under the lock that each turn takes
-            self.alarm.set(consumer.blocked_until_us)
+            self.bell.set(consumer.blocked_until_us)
             return
         if consumer.coordinator is None:  # nothing but looking for it, at each look
-            self.alarm.set(max(timers.looked_us + timers.tick_us, self.engine.env._now))
+            self.bell.set(max(timers.looked_us + timers.tick_us, self.engine.now))
             return
         at = self.next_us()
         session_ends = timers.heard_us + timers.session_us
@@ -111,7 +117,7 @@ class HeartbeatThread:
                 at = min(at, timers.look_after(timers.poll_ends_us()))
             if consumer.inbox:
                 at = min(at, self._next_look_us())  # its batch is not done yet
-        self.alarm.set(max(at, self.engine.env._now))
+        self.bell.set(max(at, self.engine.now))
 
     def _next_look_us(self) -> int:
         """When it looks at the network again; never twice at one instant."""
@@ -119,14 +125,14 @@ class HeartbeatThread:
         cycle = self.consumer.feed.cycle
         if cycle is not None:
             timers.looked_us = self._last_look_us(cycle)
-        return timers.look_after(max(self.engine.env._now, timers.looked_us + 1))
+        return timers.look_after(max(self.engine.now, timers.looked_us + 1))
 
     def _last_look_us(self, cycle: Cycle) -> int:
         timers = self.timers
         return cycle.last_look(
             timers.looked_us,
             timers.tick_us,
-            self.engine.env._now,
+            self.engine.now,
             self.consumer.spec.handler.poll_timeout_us,
         )
 
@@ -136,8 +142,8 @@ class HeartbeatThread:
         """
         timers = self.timers
         timers.looked_us = self._last_look_us(cycle)
-        if timers.looked_us + timers.tick_us <= self.engine.env._now:
-            timers.looked_us = self.engine.env._now
+        if timers.looked_us + timers.tick_us <= self.engine.now:
+            timers.looked_us = self.engine.now
 
     def next_us(self) -> int:
         """When the next beat leaves if nothing comes in between: told by poll() that it is due,
@@ -216,7 +222,7 @@ class HeartbeatThread:
         if consumer.is_frozen or not self.is_enabled or consumer.is_resting:
             return
         member, timers = consumer.member, self.timers
-        now = self.engine.env._now
+        now = self.engine.now
         if consumer.blocked_until_us > now:
             self.plan()
             return
@@ -229,7 +235,7 @@ class HeartbeatThread:
             and not consumer.is_polling
             and now < timers.look_after(timers.due_us)
         ):
-            self.alarm.set(
+            self.bell.set(
                 timers.look_after(timers.due_us)
             )  # nobody tells it: it will see for itself
             return
@@ -291,7 +297,7 @@ class HeartbeatThread:
     def beat(self) -> None:
         """Send a heartbeat."""
         consumer, member = self.consumer, self.consumer.member
-        now = self.engine.env._now
+        now = self.engine.now
         self.sent(now)
         request = HeartbeatRequest(member.member_id, member.instance_id, member.generation)
         call = consumer.call("Heartbeat", request, self.answered)
@@ -302,7 +308,7 @@ class HeartbeatThread:
     def answered(self, call: Call, response: Any) -> None:
         """HeartbeatResponseHandler, in whichever thread reads the answer."""
         consumer, member = self.consumer, self.consumer.member
-        now = self.engine.env._now
+        now = self.engine.now
         error: Error = response.error
         if error is Error.NONE:
             self.timers.answered(now)

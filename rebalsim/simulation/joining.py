@@ -64,7 +64,7 @@ class Joining:
 
     def _ask(self, reason: str) -> None:
         self.member.request_rejoin(reason)
-        self.consumer.tell(RejoinRequested(self.engine.env._now, self.consumer.name, reason))
+        self.consumer.tell(RejoinRequested(self.engine.now, self.consumer.name, reason))
 
     def subscription(self, assignor: ClientAssignor) -> Subscription:
         """What this member says of itself for this assignor."""
@@ -104,7 +104,7 @@ class Joining:
             ),
         )
         call = consumer.call("JoinGroup", request, self._joined)
-        call.expires_us = self.engine.env._now + max(
+        call.expires_us = self.engine.now + max(
             config.request_timeout_us, rebalance_timeout_us + 5_000_000
         )
         consumer.send(call, member.rejoin_reason)
@@ -112,7 +112,7 @@ class Joining:
     def _joined(self, call: Call, response: Any) -> None:
         """The JoinGroup answer, always read by the application's thread."""
         consumer, member = self.consumer, self.member
-        now = self.engine.env._now
+        now = self.engine.now
         before = member.member_id, member.generation
         error = response.error
         after = member.on_join(response, call.sent_generation, call.sent_member_id)
@@ -188,7 +188,7 @@ class Joining:
             self.result = (After.FATAL, Error.UNKNOWN_SERVER_ERROR)
             why = f": {e}" if is_own_code(assignor.name) else ""
             raise PollFailed(f"IllegalStateException{why}", True) from None
-        now = self.engine.env._now
+        now = self.engine.now
         moved = (
             sum(1 for claim in claims for p in claim.owned if p not in given[claim.member_id])
             if len(claims) < 200
@@ -218,7 +218,7 @@ class Joining:
             assignments,
         )
         call = consumer.call("SyncGroup", request, self._synced)
-        if consumer.blocked_until_us > self.engine.env._now:
+        if consumer.blocked_until_us > self.engine.now:
             self.engine.at(consumer.blocked_until_us, consumer.rank + 2, consumer.send_late, call)
         else:
             consumer.send(call)
@@ -226,7 +226,7 @@ class Joining:
     def _synced(self, call: Call, response: Any) -> None:
         """The SyncGroup answer, read by whichever thread looks first."""
         consumer, member = self.consumer, self.member
-        now = self.engine.env._now
+        now = self.engine.now
         error = response.error
         before = member.generation
         after = member.on_sync(error, call.sent_generation, call.sent_member_id)

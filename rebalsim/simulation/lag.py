@@ -24,7 +24,7 @@ def mark(consumer: Process, shares: Iterable[Share]) -> None:
     world = consumer.world
     if world.drive is not None:  # a recording tells of deliveries alone, and so does its replay
         return
-    now = world.engine.env._now
+    now = world.engine.now
     group, tell = consumer.group, world.tell
     for share in shares:
         flow = share.flow

@@ -57,7 +57,7 @@ class Lines:
                     link = self._consumer.link(fetch.broker)
                     link.stall(
                         max(
-                            self._consumer.engine.env._now,
+                            self._consumer.engine.now,
                             fetch.lands_us - link.latency_us(fetch.lands_us),
                         )
                     )

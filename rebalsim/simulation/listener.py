@@ -33,35 +33,35 @@ def call_listener(
     than the application's passes the time.
     """
     engine = consumer.engine
-    consumer.tell(CallbackBegan(engine.env._now, consumer.name, kind, partitions))
+    consumer.tell(CallbackBegan(engine.now, consumer.name, kind, partitions))
     listener = consumer.spec.listener
     if partitions:
         took = _cost_us(consumer, kind, len(partitions))
         if took and sleeps is not None:
-            yield from sleeps(engine.env._now + took)
+            yield from sleeps(engine.now + took)
         elif took:
             consumer.break_cycle()
             mark(consumer, consumer.feed.shares.values())
-            yield from consumer.sleep(engine.env._now + took)
+            yield from consumer.sleep(engine.now + took)
         commit = consumer.spec.handler.commit_on_revoke
         if kind == "revoked" and commit != "none" and sleeps is not None:
             consumer.commits.send_async(consumer.feed.consumed())
         elif kind == "revoked" and commit != "none":
             for _ in range(len(partitions) if commit == "per-partition" else 1):
                 how = yield from consumer.commits.sync(
-                    engine.env._now + consumer.config.default_api_timeout_us
+                    engine.now + consumer.config.default_api_timeout_us
                 )
                 if how != "ok" and not consumer.spec.handler.goes_on_after_commits:
                     consumer.tell(
                         CallbackEnded(
-                            engine.env._now, consumer.name, kind, partitions, thrown_by_commit(how)
+                            engine.now, consumer.name, kind, partitions, thrown_by_commit(how)
                         )
                     )
                     raise ListenerFailed(kind)
     throws = listener.throws_in == kind and consumer.thrown < listener.throws_times
     consumer.tell(
         CallbackEnded(
-            engine.env._now, consumer.name, kind, partitions, "RuntimeException" if throws else ""
+            engine.now, consumer.name, kind, partitions, "RuntimeException" if throws else ""
         )
     )
     if kind == "assigned":

@@ -32,7 +32,7 @@ class Membership(Joining):
         """What each turn begins with. True if that is all, as mostly; else `poll` goes on."""
         consumer, member = self.consumer, self.member
         beats = consumer.heartbeat
-        now = self.engine.env._now
+        now = self.engine.now
         if beats.failure is not None:
             raise PollFailed(exception_name(beats.failure), True)
         is_steady = consumer.feed.cycle is not None
@@ -60,7 +60,7 @@ class Membership(Joining):
         not finished).
         """
         consumer, member = self.consumer, self.member
-        now, is_steady = self.engine.env._now, consumer.feed.cycle is not None
+        now, is_steady = self.engine.now, consumer.feed.cycle is not None
         if consumer.coordinator is None and not (
             yield from self.find_coordinator(consumer.deadline_us)
         ):
@@ -80,7 +80,7 @@ class Membership(Joining):
             if not self.is_pending:
                 self._send_join()
             consumer.read()
-            if consumer.blocked_until_us > self.engine.env._now:
+            if consumer.blocked_until_us > self.engine.now:
                 yield from consumer.sleep(
                     consumer.blocked_until_us
                 )  # the leader computes in this thread
@@ -115,7 +115,7 @@ class Membership(Joining):
         Not where the last answer is younger than retry.backoff.ms (Metadata.timeToAllowUpdate).
         """
         consumer = self.consumer
-        now = self.engine.env._now
+        now = self.engine.now
         if now - consumer.metadata.refreshed_us < consumer.config.retry_backoff_us:
             return
         yield from consumer.sleep(now + 2 * consumer.link(consumer.world.bootstrap).latency_us(now))
@@ -164,11 +164,11 @@ class Membership(Joining):
             if not consumer.is_looking_up:
                 consumer.look_up_coordinator()
             while consumer.is_looking_up:
-                if self.engine.env._now >= until_us:
+                if self.engine.now >= until_us:
                     return False
                 yield from consumer.wait(until_us)
             if consumer.coordinator is not None:
-                if self.engine.env._now >= consumer.unavailable_us.get(consumer.coordinator, 0):
+                if self.engine.now >= consumer.unavailable_us.get(consumer.coordinator, 0):
                     break
                 # found where the client has just hung up: reconnect.backoff.ms is not over
                 consumer.lose_again()
@@ -178,9 +178,9 @@ class Membership(Joining):
                 attempt, config.retry_backoff_us, config.retry_backoff_max_us, jitter
             )
             attempt += 1
-            if self.engine.env._now >= until_us:
+            if self.engine.now >= until_us:
                 return False
-            yield from consumer.sleep(min(until_us, self.engine.env._now + pause))
+            yield from consumer.sleep(min(until_us, self.engine.now + pause))
         return True
 
     # ------------------------------------------------------------------------------------ preparing
@@ -190,7 +190,7 @@ class Membership(Joining):
         as many passes as it takes, revoke.
         """
         consumer, member = self.consumer, self.member
-        now = self.engine.env._now
+        now = self.engine.now
         if not self.prepare_ends_us:
             self.prepare_ends_us = now + consumer.config.max_poll_interval_us
         if consumer.feed.cycle is not None:
@@ -265,7 +265,7 @@ class Membership(Joining):
                 if assignor.name == member.protocol:
                     member.remembered[assignor.name] = assignor.remember(given, member.generation)
             if consumer.commits.is_auto:
-                consumer.commits.due_us = self.engine.env._now + consumer.commits.interval_us
+                consumer.commits.due_us = self.engine.now + consumer.commits.interval_us
             member.owned = given
             if (
                 added
@@ -296,9 +296,7 @@ class Membership(Joining):
             keeps_id=error is Error.ILLEGAL_GENERATION,
             reason=f"encountered {error.name} from OffsetCommit response",
         )
-        self.consumer.tell(
-            MemberReset(self.engine.env._now, self.consumer.name, member.rejoin_reason)
-        )
+        self.consumer.tell(MemberReset(self.engine.now, self.consumer.name, member.rejoin_reason))
 
     def commit_fenced(self, error: Error) -> None:
         """An OffsetCommit tells that another has taken this one's place: the next poll() throws."""
@@ -311,7 +309,7 @@ class Membership(Joining):
         forgotten in any case. True if it was sent.
         """
         consumer, member = self.consumer, self.member
-        now = self.engine.env._now
+        now = self.engine.now
         sends = (
             not is_barred
             and (member.instance_id is None or is_forced)

@@ -47,7 +47,7 @@ class Metadata:
 
     def refresh(self) -> None:
         """An answer of the brokers, now."""
-        now = self.engine.env._now
+        now = self.engine.now
         self.refreshed_us = now
         partitions = self.consumer.world.partitions
         self.view = {topic: partitions.get(topic, 0) for topic in self.watched}
@@ -87,7 +87,7 @@ class Metadata:
         an answer makes it ask again (Metadata.handleMetadataResponse). Other libraries than
         Kafka's own keep to their period here: what they do is not known.
         """
-        consumer, now = self.consumer, self.engine.env._now
+        consumer, now = self.consumer, self.engine.now
         if consumer.spec.habits.runs_itself:
             refreshes = self._periodic(now)
         elif (

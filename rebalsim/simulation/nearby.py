@@ -33,7 +33,7 @@ def sent_elsewhere(feed: Fetching, broker: int, shares: list[Share]) -> list[Sha
 
 def go_elsewhere(feed: Fetching, fetch: Fetch) -> None:
     """The leader's answer came: the next Fetch of these goes to the replica that it named."""
-    now = feed.engine.env._now
+    now = feed.engine.now
     for share in fetch.elsewhere:
         if feed.shares.get(share.partition) is share and share.broker == fetch.broker:
             tell_bytes(feed.consumer, (share,))
@@ -45,7 +45,7 @@ def go_elsewhere(feed: Fetching, fetch: Fetch) -> None:
 
 def mind_leases(feed: Fetching) -> None:
     """Where a follower's time is over, the leader is asked again."""
-    leaders, now = feed.consumer.world.brokers.leaders, feed.engine.env._now
+    leaders, now = feed.consumer.world.brokers.leaders, feed.engine.now
     for share in feed.shares.values():
         if share.leased_us >= 0 and now >= share.leased_us + feed.config.metadata_max_age_us:
             _turn_to_leader(feed, share, leaders[share.partition])
@@ -53,7 +53,7 @@ def mind_leases(feed: Fetching) -> None:
 
 def renew_leases(feed: Fetching) -> None:
     """Steady times are over: the leader was asked again in them whenever it was time."""
-    now, age = feed.engine.env._now, feed.config.metadata_max_age_us
+    now, age = feed.engine.now, feed.config.metadata_max_age_us
     for share in feed.shares.values():
         if share.leased_us >= 0:
             share.leased_us += (now - share.leased_us) // age * age

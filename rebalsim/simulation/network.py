@@ -218,7 +218,7 @@ class Link:
             self._hold(True, call, deliver)
             return
         engine = self.engine
-        now = engine.env._now
+        now = engine.now
         at = now + (self.fixed_us + self.extra_us if self.fixed_us >= 0 else self.latency_us(now))
         if not self.is_open:
             self.is_open = True
@@ -248,7 +248,7 @@ class Link:
 
     def _hold(self, is_up: bool, call: Call, deliver: Any) -> None:
         if not self.held:
-            self.stall(self.engine.env._now)
+            self.stall(self.engine.now)
         self.held.append((is_up, call, deliver))
 
     def stall(self, from_us: int) -> None:
@@ -259,7 +259,7 @@ class Link:
         """What was held up comes when TCP, or a client that has lost patience with the
         connection, tries the next time.
         """
-        now = self.engine.env._now
+        now = self.engine.now
         self.is_cut = False
         held, self.held = self.held, []
         since, self.stalled_us = self.stalled_us, 0
@@ -285,7 +285,7 @@ class Link:
             self._hold(False, call, deliver)
             return
         engine = self.engine
-        now = engine.env._now
+        now = engine.now
         at = now + (self.fixed_us + self.extra_us if self.fixed_us >= 0 else self.latency_us(now))
         if not call.is_quiet:
             if at < self._last_down:

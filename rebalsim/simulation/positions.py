@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.member_timers import backoff_us
 from rebalsim.protocol.messages import OffsetFetchRequest
-from rebalsim.simulation.engine import ANSWERED
+from rebalsim.simulation.engine import ANSWERED, ARRIVES
 from rebalsim.simulation.feed import FETCHING, INITIAL, RESETTING, VALIDATING, Share
 from rebalsim.simulation.lag import mark
 from rebalsim.simulation.network import Call
@@ -100,14 +100,14 @@ class Positions:
                 self.asked = wanted
                 self.answer = None
                 share = consumer.world.machine.spends_wake_up
-                self.is_late = self.engine.env._now >= consumer.deadline_us and (
+                self.is_late = self.engine.now >= consumer.deadline_us and (
                     share >= 1.0 or consumer.stream("positions").unit() < share
                 )
-                self.asked_us = self.engine.env._now
+                self.asked_us = self.engine.now
                 call = consumer.call("OffsetFetch", OffsetFetchRequest(wanted[1]), self._answered)
                 consumer.send(call)
             while self.answer is None:
-                if self.engine.env._now >= consumer.deadline_us:
+                if self.engine.now >= consumer.deadline_us:
                     return False
                 yield from consumer.wait(consumer.deadline_us)
             answer, self.answer, self.asked = self.answer, None, None
@@ -117,7 +117,7 @@ class Positions:
                     beats.is_enabled
                     and self.asked_us
                     < beats.timers.look_after(self.asked_us + 1)
-                    <= self.engine.env._now
+                    <= self.engine.now
                 )
                 self._take(shares, answer.offsets)
                 return True
@@ -132,10 +132,10 @@ class Positions:
                 attempts, config.retry_backoff_us, config.retry_backoff_max_us, consumer.jitter()
             )
             attempts += 1
-            pause = min(pause, consumer.deadline_us - self.engine.env._now)
+            pause = min(pause, consumer.deadline_us - self.engine.now)
             if pause <= 0:
                 return False
-            yield from consumer.sleep(self.engine.env._now + pause)
+            yield from consumer.sleep(self.engine.now + pause)
             if consumer.coordinator is None and not (
                 yield from consumer.membership.find_coordinator(consumer.deadline_us)
             ):
@@ -147,7 +147,7 @@ class Positions:
 
     def _take(self, shares: list[Share], offsets: dict[Any, int]) -> None:
         consumer = self.consumer
-        world, now = consumer.world, self.engine.env._now
+        world, now = consumer.world, self.engine.now
         for share in shares:
             if consumer.feed.shares.get(share.partition) is not share:
                 continue
@@ -185,7 +185,7 @@ class Positions:
         for share in shares:
             if share.broker >= 0:  # else it has no leader just now
                 by_broker.setdefault(share.broker, []).append(share)
-        now = self.engine.env._now
+        now = self.engine.now
         for broker, asked in by_broker.items():
             link = consumer.link(broker)
             if link.is_cut:
@@ -198,14 +198,21 @@ class Positions:
                 share.call = lookup
             if consumer.world.is_wire:
                 consumer.tell(RequestSent(now, consumer.name, api, number))
-            self.engine.at(
-                taken + link.latency_us(taken), consumer.rank + ANSWERED, consumer.looked_up, lookup
-            )
+            self.engine.at(taken, consumer.rank + ARRIVES, self._arrives, lookup)
+
+    def _arrives(self, lookup: Lookup) -> None:
+        self.consumer.world.brokers.of(lookup.broker).put(self._served, lookup)
+
+    def _served(self, lookup: Lookup) -> None:
+        """The leader looks it up, and answers at once."""
+        consumer, now = self.consumer, self.engine.now
+        lands_us = now + consumer.link(lookup.broker).latency_us(now)
+        self.engine.at(lands_us, consumer.rank + ANSWERED, consumer.looked_up, lookup)
 
     def landed(self, lookup: Lookup) -> None:
         """An answer of a partition leader came."""
         consumer = self.consumer
-        now = self.engine.env._now
+        now = self.engine.now
         if consumer.world.is_wire:
             consumer.tell(
                 ResponseReceived(

@@ -10,7 +10,7 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.consumer import Consumer as Spec
-from rebalsim.simulation.engine import APP, FIRST, SCRIPT, Alarm, Nudge
+from rebalsim.simulation.engine import APP, FIRST, SCRIPT, Alarm, Signal
 from rebalsim.simulation.lag import mark
 from rebalsim.simulation.lines import Lines
 from rebalsim.simulation.metadata import Metadata
@@ -137,7 +137,7 @@ class Process(Sleeper):
         then it only exists.
         """
         engine = self.engine
-        now = engine.env._now
+        now = engine.now
         self.life += 1
         self.is_alive = True
         self.is_resting = self.is_frozen = self.is_closing = self.is_assigned = self.is_stopping = (
@@ -170,11 +170,12 @@ class Process(Sleeper):
         self.expiry: Alarm | None = None
         self._links.clear()
         self.metadata = Metadata(self)
-        self.nudge = Nudge(engine.env)
+        self.nudge = Signal(engine)
         self.alarm = Alarm(engine, self.rank + APP, self._rung)
         self.equip()
         self.tell(ConsumerStarted(now, self.name, self.life))
-        engine.env.process(self.poll_loop(self.life, joins_us))
+        engine.begin(self.heartbeat.heartbeat_thread())
+        engine.begin(self.poll_loop(self.life, joins_us))
 
     def equip(self) -> None:
         """The parts of a life, which differ with the protocol."""
@@ -214,7 +215,7 @@ class Process(Sleeper):
         self.alarm.off()
         self.calls.clear()
         self.inbox.clear()
-        self.tell(ConsumerExited(self.engine.env._now, self.name, self.life, how, error))
+        self.tell(ConsumerExited(self.engine.now, self.name, self.life, how, error))
         self.world.exited(self)
 
     def kill(self) -> None:
@@ -233,14 +234,14 @@ class Process(Sleeper):
         self.break_cycle()
         mark(self, self.feed.shares.values())
         self.is_frozen = True
-        self.tell(ConsumerFroze(self.engine.env._now, self.name))
+        self.tell(ConsumerFroze(self.engine.now, self.name))
 
     def thaw(self) -> None:
         """Both threads go on with whatever came due meanwhile."""
         if not self.is_alive or not self.is_frozen:
             return
         self.is_frozen = False
-        now = self.thawed_us = self.engine.env._now
+        now = self.thawed_us = self.engine.now
         self.feed.renew()
         self.tell(ConsumerThawed(now, self.name))
         goes_on = self.is_polling or self.busy_until_us <= now
@@ -249,7 +250,7 @@ class Process(Sleeper):
         else:
             self.alarm.set(self.busy_until_us)
         if self.heartbeat.is_enabled:
-            self.heartbeat.look()
+            self.heartbeat.bell.clock.ring()
         if goes_on:
             self.nudge.give()
         self.mind_expiries()  # what had come meanwhile was read before
@@ -266,7 +267,7 @@ class Process(Sleeper):
             return
         cycle = self.feed.cycle
         if cycle is not None:
-            now = self.engine.env._now
+            now = self.engine.now
             after = min(
                 cycle.batch_after(now), cycle.poll_ends(now, self.spec.handler.poll_timeout_us)
             )
@@ -292,7 +293,7 @@ class Process(Sleeper):
             return
         self.is_stopping = True
         engine, life = self.engine, self.spec.life
-        now = engine.env._now
+        now = engine.now
         self.tell(StopAsked(now, self.name))
         took = self.stream("stop").draw(life.stop)
         engine.at(now + life.grace_us, SCRIPT, self._grace_ends, self.life)
@@ -336,7 +337,7 @@ class Process(Sleeper):
         """enforceRebalance()."""
         if self.is_alive:
             self.member.request_rejoin("rebalance enforced by user")
-            self.tell(RejoinRequested(self.engine.env._now, self.name, self.member.rejoin_reason))
+            self.tell(RejoinRequested(self.engine.now, self.name, self.member.rejoin_reason))
             if not self.is_frozen:
                 self.wake_for_business()
 

@@ -81,7 +81,7 @@ class Progress:
         if not self._outdated:
             return
         world = consumer.world
-        now = world.engine.env._now if at_us is None else at_us
+        now = world.engine.now if at_us is None else at_us
         for share in shares:
             was = self._outdated.pop(share, None)
             if was is None:

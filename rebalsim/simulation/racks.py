@@ -20,7 +20,7 @@ def tell_bytes(consumer: Process, shares: Iterable[Share], at_us: int | None = N
     racks = world.brokers.racks
     if not consumer.rack or not racks[world.brokers.ids[0]] or world.drive is not None:
         return
-    now = world.engine.env._now if at_us is None else at_us
+    now = world.engine.now if at_us is None else at_us
     for share in shares:
         if share.counted < 0 or share.broker < 0:
             continue

@@ -25,7 +25,7 @@ class RandomFaults:
         """One process per fault and target."""
         for number, fault in enumerate(self.world.scenario.random_faults, 1):
             for names in self._targets(fault):
-                self.world.engine.env.process(self._strike(number, fault, names))
+                self.world.engine.begin(self.random_fault(number, fault, names))
 
     def _targets(self, fault: RandomFault) -> list[tuple[str, ...]]:
         """Who is struck together: consumers of one process, except by what strikes a handler or
@@ -42,19 +42,20 @@ class RandomFaults:
             ).append(name)
         return [tuple(names) for names in together.values()]
 
-    def _strike(
+    def random_fault(
         self, number: int, fault: RandomFault, names: tuple[str, ...]
     ) -> Generator[Any, Any, None]:
+        """It strikes, lasts, and strikes again, until its time is over."""
         world = self.world
-        env = world.engine.env
+        engine = world.engine
         stream = world.randomness.stream(f"chance/{number}/{names[0]}")
         between = Draw("exponential", fault.mean_between_us)
         until = world.scenario.horizon_us if fault.until_us is None else fault.until_us
         if fault.from_us:
-            yield env.timeout(fault.from_us)
+            yield engine.timeout(fault.from_us)
         while True:
-            yield env.timeout(max(1, stream.draw(between)))
-            if env.now >= until:
+            yield engine.timeout(max(1, stream.draw(between)))
+            if engine.now >= until:
                 return
             lasts = Draw(a=stream.draw(fault.for_))
             struck = tuple(

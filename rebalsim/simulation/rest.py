@@ -52,7 +52,7 @@ def _is_on_time(consumer: Consumer) -> bool:
     somebody looks, not when it was due. And whether the next beat comes before the session ends,
     which an answer to SyncGroup does not renew.
     """
-    now, beats, commits = consumer.engine.env._now, consumer.heartbeat, consumer.commits
+    now, beats, commits = consumer.engine.now, consumer.heartbeat, consumer.commits
     at = beats.next_us()
     return (
         at >= now
@@ -74,7 +74,7 @@ def make_up(consumer: Consumer) -> None:
     that is under way is sent on.
     """
     engine = consumer.engine
-    now = engine.env._now
+    now = engine.now
     link, host, member = consumer.coordinator_link, consumer.host, consumer.member
     assert link is not None
     beats = consumer.heartbeat
@@ -148,7 +148,7 @@ def is_still_answered(consumer: Consumer, call: Call, left_us: int) -> bool:
     `left_us`: when it leaves the broker.
     """
     engine, host, link = consumer.engine, consumer.host, consumer.coordinator_link
-    now = engine.env._now
+    now = engine.now
     assert link is not None
     if left_us > now or (left_us == now and call.api == "OffsetCommit" and engine.rank < LOG):
         engine.at(left_us, LOG, host.answer, call)

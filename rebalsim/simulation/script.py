@@ -34,7 +34,7 @@ class Script:
         self._after: dict[str, list[_Named]] = {}  # id → the actions that begin when it is done
         self._left: dict[str, int] = {}  # id → how many of its repeats are not done yet
         self._watchers: dict[
-            str, list[Callable[[], None]]
+            str, list[Callable[[], object]]
         ] = {}  # consumer → who wants to know that it exited or was assigned
 
     def begin(self) -> None:
@@ -72,24 +72,25 @@ class Script:
             condition.look()
 
     def _act(self, named: _Named) -> None:
-        self.engine.env.process(self._carry_out(named))
+        self.engine.begin(self.action(named))
 
-    def _carry_out(self, named: _Named) -> Deed:
+    def action(self, named: _Named) -> Deed:
+        """One action from its beginning to its end, and what follows upon it."""
         yield from carry_out(self.world, named.name, named.action.deed)
         ident = named.action.id
         if ident:
             self._left[ident] -= 1
             if not self._left[ident]:
                 for waiting in self._after.pop(ident, ()):
-                    self._plan(waiting, self.engine.env._now)
+                    self._plan(waiting, self.engine.now)
 
     # ----------------------------------------------------------------------------- told and noticed
 
     def tell(self, name: str, kind: str, text: str, targets: tuple[str, ...]) -> None:
         """An action takes effect."""
-        self.world.tell(ScriptActed(self.engine.env._now, name, kind, text, targets))
+        self.world.tell(ScriptActed(self.engine.now, name, kind, text, targets))
 
-    def watch(self, consumer: str, then: Callable[[], None]) -> None:
+    def watch(self, consumer: str, then: Callable[[], object]) -> None:
         """Call this once, when the consumer exits or has been assigned."""
         self._watchers.setdefault(consumer, []).append(then)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rebalsim.domain.ids import Partition
+from rebalsim.simulation.engine import NEVER
 from rebalsim.simulation.flow import Flow
 
 INITIAL, RESETTING, VALIDATING, FETCHING = 0, 1, 2, 3
@@ -70,23 +71,35 @@ class Fetched:
 
 
 class Fetch:
-    """A Fetch in flight, with all that its answer will bring."""
+    """A Fetch in flight: what it asks for, when the broker answers it, and what that brings."""
 
-    __slots__ = ("broker", "elsewhere", "got", "is_parked", "lands_us", "life")
+    __slots__ = (
+        "asked",
+        "broker",
+        "elsewhere",
+        "firsts",
+        "got",
+        "is_answered",
+        "is_void",
+        "lands_us",
+        "leaves_us",
+        "life",
+        "parked_us",
+    )
 
-    def __init__(
-        self,
-        broker: int,
-        life: int,
-        got: list[tuple[Share, int, int]],
-        leaves_us: int,
-        lands_us: int,
-    ) -> None:
+    def __init__(self, broker: int, life: int, shares: list[Share]) -> None:
         self.broker = broker
-        self.lands_us = lands_us
-        self.is_parked = all(
-            share.flow.when(first) >= leaves_us for share, first, _ in got
-        )  # nothing was there when it came
         self.life = life
-        self.got = got  # share, first offset, how many
+        self.asked = [(share, share.fetched) for share in shares]  # each with its first record
+        self.firsts: list[Share] = []  # those that have brought nothing so far
+        self.parked_us = NEVER  # when the broker took it up
+        self.leaves_us = self.lands_us = 0  # its answer, as things are
+        self.is_answered = False
+        self.is_void = False  # what it brings is out of date before it is there
+        self.got: list[tuple[Share, int, int]] = []  # share, first record, how many
         self.elsewhere: list[Share] = []  # what the broker leads, and has read from a follower
+
+    @property
+    def is_parked(self) -> bool:
+        """Does it wait at the broker for what is yet to come?"""
+        return all(share.flow.when(first) >= self.leaves_us for share, first in self.asked)

@@ -65,7 +65,7 @@ class Sleeper:
         """Steady times are over for now; a batch at hand is finished first."""
         cycle = self.feed.cycle
         if cycle is not None:
-            self.busy_until_us = max(self.busy_until_us, cycle.free_at(self.engine.env._now))
+            self.busy_until_us = max(self.busy_until_us, cycle.free_at(self.engine.now))
             self.feed.unsettle()
 
     def miss_commits(self) -> None:
@@ -74,7 +74,7 @@ class Sleeper:
         """
         if self.feed.cycle is not None and self.commits.is_awaited:
             self.break_cycle()
-            self.engine.at(self.engine.env._now, self.rank + APP, self._look_up, self.life)
+            self.engine.at(self.engine.now, self.rank + APP, self._look_up, self.life)
 
     def _look_up(self, life: int) -> None:
         if self.is_alive and self.life == life:
@@ -113,7 +113,7 @@ class Sleeper:
         can.
         """
         self.is_resting = True
-        self.heartbeat.alarm.off()
+        self.heartbeat.bell.off()
         self.alarm.set(self.feed.first_delivery_at())
 
     def rouse(self) -> None:

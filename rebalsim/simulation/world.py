@@ -31,6 +31,7 @@ from rebalsim.simulation.coordinator import Coordinator
 from rebalsim.simulation.drive import Drive
 from rebalsim.simulation.engine import NEVER, SCRIPT, Engine
 from rebalsim.simulation.flow import Flow
+from rebalsim.simulation.group_coordinator import GroupCoordinator
 from rebalsim.simulation.lag import mark_end
 from rebalsim.simulation.network import DISCONNECTED, Call, Link, connect
 from rebalsim.simulation.poisons import Poisons
@@ -65,6 +66,7 @@ class World:
         "_topics",
         "brokers",
         "consumers",
+        "coordinators",
         "drive",
         "engine",
         "events",
@@ -122,6 +124,7 @@ class World:
             if topic.exists_from_start:
                 self._create(topic, topic.partitions)
         self.progress = Progress()
+        self.coordinators: dict[int, GroupCoordinator] = {}  # by partition of __consumer_offsets
         self.hosts: dict[str, Coordinator] = {}
         self.consumers: dict[str, Consumer] = {}
         self.specs: dict[
@@ -164,9 +167,18 @@ class World:
         consumer = self.consumers[spec.name] = client_of(self, spec, len(self.consumers))
         self._members.setdefault(spec.group, []).append(consumer)
         if spec.group not in self.hosts:
-            home = self.brokers.homes[spec.group] = self._place(spec.group)
+            partition = self._place(spec.group)
+            if partition not in self.coordinators:
+                self.coordinators[partition] = GroupCoordinator(self.engine, partition)
+            home = self.brokers.ids[partition % len(self.brokers.ids)]
+            self.brokers.homes[spec.group] = home
             self.hosts[spec.group] = coordinator_of(
-                self, spec.group, home, self.randomness.stream(f"log/{spec.group}"), self._member_id
+                self,
+                spec.group,
+                home,
+                self.coordinators[partition],
+                self.randomness.stream(f"log/{spec.group}"),
+                self._member_id,
             )
         return consumer
 
@@ -226,10 +238,9 @@ class World:
             self.start(name)
 
     def _place(self, group: str) -> int:
-        """The broker that leads the group's partition of __consumer_offsets."""
+        """The group's partition of __consumer_offsets."""
         count = self.scenario.cluster.config.offsets_topic_num_partitions
-        ids = self.brokers.ids
-        return ids[abs(string_hash(group)) % count % len(ids)]
+        return abs(string_hash(group)) % count
 
     # -------------------------------------------------------------------------------------- playing
 
@@ -248,7 +259,7 @@ class World:
                 for at_us in steps_ahead(topic.rate, 0):
                     self.engine.at(at_us, SCRIPT, self._rate_changes, topic.name)
         horizon = self.scenario.horizon_us
-        self.engine.run(horizon)
+        self.engine.run_to(horizon)
         for consumer in self.consumers.values():
             if (
                 self.is_wire
@@ -348,6 +359,9 @@ class World:
 
     def receive(self, call: Call) -> None:
         """FindCoordinator: any broker knows."""
+        self.brokers.of(self.bootstrap).put(self._find_coordinator, call)
+
+    def _find_coordinator(self, call: Call) -> None:
         broker = self.coordinator_of(call.request.group_id)
         if not self.brokers.is_up(self.brokers.bootstrap):
             call.response = DISCONNECTED
@@ -562,6 +576,7 @@ class World:
                     consumer.feed.cycle.forget()
                 consumer.settle_accounts()
                 consumer.break_cycle()
+                consumer.feed.flow_changed()
 
     def exited(self, consumer: Process) -> None:
         """A process is gone. An application that crashes takes the consumers with it that share

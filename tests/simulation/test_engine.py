@@ -18,7 +18,7 @@ def test_a_run_that_does_not_get_past_an_instant_is_ended_and_told_instead_of_go
 
     engine.at(7, SCRIPT, again)
     with pytest.raises(BugError, match="time is still at 7 µs"):
-        engine.run(1_000, most_at_once=100)
+        engine.run_to(1_000, most_at_once=100)
 
 
 def test_many_events_in_little_time_are_no_such_run() -> None:
@@ -26,5 +26,5 @@ def test_many_events_in_little_time_are_no_such_run() -> None:
     seen: list[int] = []
     for at_us in range(500):
         engine.at(at_us, SCRIPT, seen.append, at_us)
-    engine.run(1_000, most_at_once=100)
+    engine.run_to(1_000, most_at_once=100)
     assert seen == list(range(500)) and engine.now == 1_000

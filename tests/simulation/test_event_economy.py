@@ -30,7 +30,7 @@ def story(strategy: str, handler: Handler) -> Scenario:
 def events_of(scenario: Scenario) -> int:
     world = World(scenario, 1, is_dense=False, is_wire=False, drive=None)
     world.play()
-    return next(world.engine.env._eid)  # how many entries the queue ever had
+    return world.engine.entries  # how many entries the queue ever had
 
 
 @pytest.mark.parametrize("strategy", ["range", "cooperative-sticky"])

@@ -83,7 +83,7 @@ def event_rate(quick: bool) -> Figure:
         nonlocal events, processes
         world = World(busy, 1, is_dense=False, is_wire=True, drive=None)
         trace = world.play()
-        events = len(trace.events) + next(world.engine.env._eid) - len(world.engine.env._queue)
+        events = len(trace.events) + world.engine.entries
         processes = len(world.consumers)
 
     took = timed(model, 2 if quick else 4)

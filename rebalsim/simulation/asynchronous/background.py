@@ -17,7 +17,7 @@ from rebalsim.simulation.asynchronous.beats import Beats
 from rebalsim.simulation.asynchronous.events import Assigned, Done, PollEvent, Removed
 from rebalsim.simulation.asynchronous.reconciliation import Reconciliation
 from rebalsim.simulation.discovery import ask_for_coordinator
-from rebalsim.simulation.engine import BEAT, NEVER, Alarm
+from rebalsim.simulation.engine import BEAT, NEVER, Bell, Steps
 
 if TYPE_CHECKING:
     from rebalsim.simulation.asynchronous.consumer import AsyncConsumer
@@ -39,12 +39,13 @@ class Background:
         "_again",
         "_asks_at_us",
         "_attempts",
+        "_has_turned",
         "_is_turning",
         "_prefetches",
         "_queue",
         "_seekers",
-        "alarm",
         "beats",
+        "bell",
         "consumer",
         "engine",
         "is_closing",
@@ -58,8 +59,8 @@ class Background:
     def __init__(self, consumer: AsyncConsumer) -> None:
         self.consumer = consumer
         self.engine = consumer.engine
-        self.timers = Polled(self.engine.env._now)
-        self.alarm = Alarm(self.engine, consumer.rank + BEAT, self.turn)
+        self.timers = Polled(self.engine.now)
+        self.bell = Bell(self.engine, consumer.rank + BEAT, self.turn)
         self.late_us = 0  # metadata and commits are looked at by the same clock as everything else
         self.is_enabled = True
         self.is_closing = (
@@ -72,7 +73,7 @@ class Background:
         self._seekers: list[PollEvent] = []  # whose positions are known: they want records
         self._prefetches = False
         self._is_turning = False
-        self._again = False
+        self._again = self._has_turned = False
         self._asks_at_us = NEVER  # when it may ask for the coordinator (again)
         self._attempts = 0
 
@@ -80,22 +81,18 @@ class Background:
 
     def begin(self) -> None:
         """From now on it looks for its coordinator."""
-        self._asks_at_us = self.engine.env._now
+        self._asks_at_us = self.engine.now
         self.turn()
 
     def stop(self) -> None:
         """The process is gone."""
         self.is_enabled = False
-        self.alarm.off()
-
-    def look(self) -> None:
-        """Thawed: whatever came meanwhile."""
-        self.turn()
+        self.bell.off()
 
     def plan(self) -> None:
         """When there is something to do unasked."""
         if not self.is_enabled or self.consumer.is_resting:
-            self.alarm.off()
+            self.bell.off()
             return
         at = min(self.beats.next_us(), self.beats.expires_us(), self.consumer.commits.next_us())
         if self._queue and type(self._queue[0]) is Done:
@@ -107,9 +104,9 @@ class Background:
         ):
             at = min(at, self._asks_at_us)
         if at == NEVER:
-            self.alarm.off()
+            self.bell.off()
         else:
-            self.alarm.set(max(at, self.engine.env._now))
+            self.bell.set(max(at, self.engine.now))
 
     def longest_wait_us(self, now: int) -> int:
         """For how long the application may wait before it should look again (maximumTimeToWait)."""
@@ -128,7 +125,7 @@ class Background:
         """One that the thread comes to when the application has gone on to wait, or to its next
         event; it takes its time then.
         """
-        event.acts_us = self.engine.env._now + acts_after_us
+        event.acts_us = self.engine.now + acts_after_us
         self._queue.append(event)
 
     def flush(self) -> None:
@@ -163,38 +160,54 @@ class Background:
 
     # --------------------------------------------------------------------------------------- a turn
 
-    def turn(self) -> None:
-        """All that can be done now."""
+    def heartbeat_thread(self) -> Steps:
+        """ConsumerNetworkThread.run: asleep until there is something to do, or until somebody
+        wakes it.
+        """
         consumer = self.consumer
-        if consumer.is_frozen or not self.is_enabled:
-            return
+        while True:
+            yield self.bell
+            if consumer.is_frozen or not self.is_enabled:
+                continue
+            self._is_turning = self._again = True
+            while self._again or consumer.inbox:
+                self._again = False
+                consumer.read()
+                self._take_events()
+                self._find_coordinator()
+                consumer.commits.send_waiting()
+                self.beats.poll()
+                self.reconciliation.maybe_begin(can_commit=False)
+                self._fetch()
+            self._is_turning = False
+            if self.is_enabled:
+                self.plan()
+                self._has_turned = True
+
+    def turn(self) -> None:
+        """There is something for the thread: it does all that can be done now, and the
+        application notices what it can notice.
+        """
         if self._is_turning:
             self._again = True
             return
-        self._is_turning = True
-        while True:
-            self._again = False
-            consumer.read()
-            while self._queue:
-                event = self._queue[0]
-                if type(event) is Done and event.acts_us > self.engine.env._now:
+        self.bell.give()
+        if self._has_turned:
+            self._has_turned = False
+            self.consumer.heed()
+
+    def _take_events(self) -> None:
+        """What the application asked for, as far as its time has come."""
+        while self._queue:
+            event = self._queue[0]
+            if type(event) is Done:
+                if event.acts_us > self.engine.now:
                     break
                 self._queue.pop(0)
-                if type(event) is Done:
-                    event.then(event.error)
-                else:
-                    self._polled(event)  # type: ignore[arg-type]
-            self._find_coordinator()
-            consumer.commits.send_waiting()
-            self.beats.poll()
-            self.reconciliation.maybe_begin(can_commit=False)
-            self._fetch()
-            if not self._again and not consumer.inbox:
-                break
-        self._is_turning = False
-        if self.is_enabled:
-            self.plan()
-            consumer.heed()
+                event.then(event.error)
+            else:
+                self._queue.pop(0)
+                self._polled(event)  # type: ignore[arg-type]
 
     def _fetch(self) -> None:
         if not self._prefetches and not self._seekers:
@@ -220,7 +233,7 @@ class Background:
         if (
             consumer.coordinator is not None
             or consumer.is_looking_up
-            or self.engine.env._now < self._asks_at_us
+            or self.engine.now < self._asks_at_us
             or self.is_closing
         ):
             return
@@ -238,11 +251,11 @@ class Background:
             return
         config = consumer.config
         jitter = 0.8 + 0.4 * consumer.stream("backoff").unit()
-        self._asks_at_us = self.engine.env._now + backoff_us(
+        self._asks_at_us = self.engine.now + backoff_us(
             self._attempts, config.retry_backoff_us, config.retry_backoff_max_us, jitter
         )
         self._attempts += 1
 
     def lost_coordinator(self) -> None:
         """It is asked for at once."""
-        self._asks_at_us = self.engine.env._now
+        self._asks_at_us = self.engine.now

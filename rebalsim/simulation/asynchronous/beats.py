@@ -107,7 +107,7 @@ class Beats:
     def poll(self) -> None:
         """Send a beat, if one is due."""
         consumer, member = self.consumer, self.consumer.member
-        now = self.engine.env._now
+        now = self.engine.now
         if consumer.coordinator is None or not member.beats:
             if member.state is ClientState.LEAVING:  # it cannot be told
                 consumer.step_to(lambda: member.become(ClientState.UNSUBSCRIBED))
@@ -197,7 +197,7 @@ class Beats:
             return
         self.flying = None
         consumer, member = self.consumer, self.consumer.member
-        now = self.engine.env._now
+        now = self.engine.now
         error: Error = response.error
         if error is not Error.NONE:
             self._failed(error, now)

@@ -24,9 +24,9 @@ def close(consumer: AsyncConsumer, option: str) -> Generator[Any, Any, None]:
     (shouldSendLeaveHeartbeatNow) is overruled by shouldHeartbeatNow, at least up to Kafka 4.3.1.
     """
     engine, member, background = consumer.engine, consumer.member, consumer.heartbeat
-    until = engine.env._now + min(CLOSE_TIMEOUT_US, consumer.config.request_timeout_us)
+    until = engine.now + min(CLOSE_TIMEOUT_US, consumer.config.request_timeout_us)
     consumer.is_closing = True
-    consumer.tell(CloseBegan(engine.env._now, consumer.name))
+    consumer.tell(CloseBegan(engine.now, consumer.name))
     if consumer.feed.cycle is not None:
         consumer.commits.make_up()
         consumer.feed.unsettle()
@@ -43,17 +43,17 @@ def close(consumer: AsyncConsumer, option: str) -> Generator[Any, Any, None]:
         consumer.feed.assign(())
     if member.is_in_group:
         if consumer.coordinator is not None:
-            consumer.tell(LeaveSent(engine.env._now, consumer.name, CLOSED))
+            consumer.tell(LeaveSent(engine.now, consumer.name, CLOSED))
         consumer.step_to(
             lambda: member.leave(False, option == "leave"), ClientState.PREPARE_LEAVING
         )
         background.turn()
         while (
             background.beats.flying is not None
-            and engine.env._now < until
+            and engine.now < until
             and consumer.coordinator is not None
         ):
             yield from consumer.wait_for_background(until)
     background.stop()
     yield from end_fetch_sessions(consumer, readers, until)
-    consumer.tell(CloseEnded(engine.env._now, consumer.name))
+    consumer.tell(CloseEnded(engine.now, consumer.name))

@@ -101,12 +101,12 @@ class AsyncCommits(Commits):
             waiting, self._waiting = self._waiting, []
             for wanted in waiting:
                 self.consumer.tell(
-                    CommitRefused(self.engine.env._now, self.consumer.name, "CommitFailed")
+                    CommitRefused(self.engine.now, self.consumer.name, "CommitFailed")
                 )
                 wanted.then("failed")
         if not self._waiting or self.consumer.coordinator is None:
             return
-        now = self.engine.env._now
+        now = self.engine.now
         waiting, self._waiting = self._waiting, []
         for wanted in waiting:
             if wanted.not_before_us > now:
@@ -126,7 +126,7 @@ class AsyncCommits(Commits):
             call.told = consumer.world.next_told()
             consumer.tell(
                 RequestSent(
-                    self.engine.env._now,
+                    self.engine.now,
                     consumer.name,
                     "OffsetCommit",
                     call.told,
@@ -143,7 +143,7 @@ class AsyncCommits(Commits):
 
     def maybe_auto(self) -> None:
         """The periodic commit, when due: asynchronous, of all positions."""
-        now = self.engine.env._now
+        now = self.engine.now
         if now < self.due_us or self.under_way:
             return
         self.due_us = now + self.interval_us
@@ -157,7 +157,7 @@ class AsyncCommits(Commits):
     def _auto_made(self, how: str) -> None:
         self.under_way -= 1
         if how == "late":
-            self.due_us = self.engine.env._now + self.consumer.config.retry_backoff_us
+            self.due_us = self.engine.now + self.consumer.config.retry_backoff_us
         self._mind_next()
 
     def _mind_next(self) -> None:
@@ -172,7 +172,7 @@ class AsyncCommits(Commits):
             and not consumer.is_resting
             and not self.under_way
         ):
-            now = self.engine.env._now
+            now = self.engine.now
             consumer.alarm.set(
                 min(
                     consumer.alarm.at_us,
@@ -184,13 +184,13 @@ class AsyncCommits(Commits):
         """The answer to a periodic one that was sent in quiet times."""
         self.under_way -= 1
         if response.error in _LATER:
-            self.due_us = self.engine.env._now + self.consumer.config.retry_backoff_us
+            self.due_us = self.engine.now + self.consumer.config.retry_backoff_us
         self._mind_next()
 
     def restart_timer(self) -> None:
         """A reconciliation is over: the next periodic commit is an interval away."""
         if self.is_auto:
-            self.due_us = self.engine.env._now + self.interval_us
+            self.due_us = self.engine.now + self.interval_us
 
     def before_rebalance(
         self, until_us: int, partitions: tuple[Partition, ...], then: Callable[[], None]
@@ -202,7 +202,7 @@ class AsyncCommits(Commits):
             then()
             return
         wanted = Wanted(self.consumer.feed.consumed, until_us, lambda how: then(), partitions)
-        wanted.not_before_us = self.engine.env._now + self.consumer.world.machine.async_act_us
+        wanted.not_before_us = self.engine.now + self.consumer.world.machine.async_act_us
         self._waiting.append(wanted)
 
     def send_async(self, offsets: dict[Any, int]) -> None:
@@ -223,7 +223,7 @@ class AsyncCommits(Commits):
             wanted.then("ok")
             return
         consumer = self.consumer
-        now = self.engine.env._now
+        now = self.engine.now
         if error in _LOSE:
             consumer.lose_coordinator(f"error response {error.name}")
         is_stale = (
@@ -262,7 +262,7 @@ class AsyncCommits(Commits):
         self._waiting.append(Wanted(lambda: offsets, until_us, box.append))
         self._background.turn()
         while not box:
-            if self.engine.env._now >= until_us:
+            if self.engine.now >= until_us:
                 return "late"
             yield from consumer.wait_for_background(until_us)
         return box[0]

@@ -102,7 +102,7 @@ class AsyncConsumer(Consumer):
         member = self.member
         before = member.state
         change()
-        now = self.engine.env._now
+        now = self.engine.now
         states = [before, *([by_way_of] if by_way_of is not None else []), member.state]
         for one, other in pairwise(states):
             self.tell(
@@ -132,7 +132,7 @@ class AsyncConsumer(Consumer):
         it: its second beat acknowledges.
         """
         acks_us, self._acks_us = self._acks_us, 0
-        now = self.engine.env._now
+        now = self.engine.now
         if not acks_us:
             return
         cost = self.spec.listener.assigned
@@ -167,7 +167,7 @@ class AsyncConsumer(Consumer):
             or self.stream("wakes").unit() >= self.world.machine.wakes_again
         ):
             return
-        self.wakes_us = max(self.engine.env._now, sent_us + (sent_us - began))
+        self.wakes_us = max(self.engine.now, sent_us + (sent_us - began))
 
     def subscribe(self, topics: tuple[str, ...], pattern: str | None) -> None:
         self.has_new_topics = self.is_alive
@@ -193,7 +193,7 @@ class AsyncConsumer(Consumer):
 
     def find_coordinator(self, broker: int) -> None:
         self.take_coordinator(broker)
-        self.tell(CoordinatorFound(self.engine.env._now, self.name, broker))
+        self.tell(CoordinatorFound(self.engine.now, self.name, broker))
 
     def lose_coordinator(self, why: str) -> None:
         super().lose_coordinator(why)
@@ -209,9 +209,7 @@ class AsyncConsumer(Consumer):
         """Whether its poll timer cannot have run out: it polls all the time, and is not only
         just thawed in the middle of its passes.
         """
-        return self.feed.cycle is not None or (
-            self.is_idling and self.thawed_us != self.engine.env._now
-        )
+        return self.feed.cycle is not None or (self.is_idling and self.thawed_us != self.engine.now)
 
     def looks_too_early(self, event: PollEvent | None = None) -> bool:
         """The race between a wake-up and the mark that the event is complete."""
@@ -233,7 +231,7 @@ class AsyncConsumer(Consumer):
     # ------------------------------------------------------------------------------------- starting
 
     def _start_up(self, joins_us: int | None) -> Steps:
-        now = self.engine.env._now
+        now = self.engine.now
         driven, self.driven = self.driven, None
         if driven is not None:
             self._acks_us, self._arrives_us = driven.acks_us, driven.arrives_us
@@ -245,10 +243,8 @@ class AsyncConsumer(Consumer):
             bootstrap = self.link(self.world.bootstrap)
             opening = 0 if bootstrap.is_open else 4 * bootstrap.latency_us(now)
             bootstrap.is_open = bootstrap.is_open or self._knows_leader()
-            self.engine.at(
-                self.engine.env._now + opening, SCRIPT, self._begin_background, self.life
-            )
-        self.tell(PollingBegan(self.engine.env._now, self.name, self.life))
+            self.engine.at(self.engine.now + opening, SCRIPT, self._begin_background, self.life)
+        self.tell(PollingBegan(self.engine.now, self.name, self.life))
         self.metadata.watch(self.topics)
 
     def _begin_background(self, life: int) -> None:
@@ -277,7 +273,7 @@ class AsyncConsumer(Consumer):
 
     def send_so_that_it_arrives(self, call: Call, at_us: int) -> None:
         """A join of which a recording tells when the coordinator took it in."""
-        now = self.engine.env._now
+        now = self.engine.now
         call.sent_us, call.expires_us, call.link = (
             now,
             now + self.config.request_timeout_us,
@@ -294,7 +290,7 @@ class AsyncConsumer(Consumer):
     def poll(self) -> Generator[Any, Any, int]:
         """KafkaConsumer.poll(): how many records it returns."""
         engine = self.engine
-        self.deadline_us = engine.env._now + self.spec.handler.poll_timeout_us
+        self.deadline_us = engine.now + self.spec.handler.poll_timeout_us
         is_first = True
         while True:
             if self.is_called_away():
@@ -305,7 +301,7 @@ class AsyncConsumer(Consumer):
             if not records:
                 if not self.woken and not self.heartbeat.told and self._settles():
                     yield from self._keep_up()
-                    if self.busy_until_us > engine.env._now:
+                    if self.busy_until_us > engine.now:
                         yield from self.sleep(self.busy_until_us)
                         return 0
                     if self.is_called_away():
@@ -315,12 +311,12 @@ class AsyncConsumer(Consumer):
             if records:
                 self.heartbeat.prefetch()
                 return int(records)
-            if engine.env._now >= self.deadline_us:
+            if engine.now >= self.deadline_us:
                 return 0
 
     def _look(self, is_first: bool) -> Steps:
         """checkInflightPoll: one event at a time, and the callbacks that wait."""
-        now = self.engine.env._now
+        now = self.engine.now
         event = self.event
         if is_first and event is not None:
             event.hidden = 0
@@ -357,7 +353,7 @@ class AsyncConsumer(Consumer):
                 raise
             if (
                 is_new
-                and self.engine.env._now == now
+                and self.engine.now == now
                 and self.stream("looks").unit() < self.world.machine.looks_too_early_called
             ):  # … if it had any time
                 event.hidden = 1 + int(self.looks_too_early())
@@ -369,7 +365,7 @@ class AsyncConsumer(Consumer):
                 event.hidden -= 1
             else:
                 self.event = None
-        elif not is_new and self.engine.env._now >= event.deadline_us:
+        elif not is_new and self.engine.now >= event.deadline_us:
             self.event = None
 
     def _run_callbacks(self, told: list[Removed | Assigned]) -> Steps:
@@ -409,7 +405,7 @@ class AsyncConsumer(Consumer):
         return (
             self.member.state is ClientState.STABLE
             and self.member.is_reconciled
-            and not self.looks_not_before_us > self.engine.env._now
+            and not self.looks_not_before_us > self.engine.now
             and bool(self.feed.settle())
         )
 
@@ -420,11 +416,11 @@ class AsyncConsumer(Consumer):
         thread allows.
         """
         engine, feed = self.engine, self.feed
-        now = engine.env._now
+        now = engine.now
         if self.woken:  # the next pass comes before the thread has come to what was put aside
             self.is_polling = True
             self.alarm.set(now + self.world.machine.async_turn_us)
-            while engine.env._now < now + self.world.machine.async_turn_us or self.is_frozen:
+            while engine.now < now + self.world.machine.async_turn_us or self.is_frozen:
                 yield self.nudge
             self.is_polling = self.woken = False
             return
@@ -454,7 +450,7 @@ class AsyncConsumer(Consumer):
             if self._is_turning:  # deaf for that long, as after any event that was handed over
                 self.is_polling = True
                 self.alarm.set(until)
-                while engine.env._now < until or self.is_frozen:
+                while engine.now < until or self.is_frozen:
                     yield self.nudge
                 self.is_polling = self.woken = False
                 return
@@ -463,13 +459,13 @@ class AsyncConsumer(Consumer):
         while not (self.woken or self.stop_option or self.hang_us) or self.is_frozen:
             yield self.nudge
             due = self.alarm_due_us(until)
-            if not self.is_frozen and (engine.env._now >= due or is_spinning):
+            if not self.is_frozen and (engine.now >= due or is_spinning):
                 break
             if self.alarm.at_us > due:  # a thaw put it off
                 self.alarm.set(due)
         self.is_polling = False
         self.woken = False
-        if self.looks_not_before_us and engine.env._now >= self.looks_not_before_us:
+        if self.looks_not_before_us and engine.now >= self.looks_not_before_us:
             self.looks_not_before_us = 0
             self.event = None
             self._anchor_poll()
@@ -492,7 +488,7 @@ class AsyncConsumer(Consumer):
         """
         timeout = self.spec.handler.poll_timeout_us
         backoff = self.config.retry_backoff_us
-        now = self.engine.env._now
+        now = self.engine.now
         waits = round((now - (self.deadline_us - timeout)) / backoff)
         entered = now - waits * backoff
         if waits * backoff >= timeout:
@@ -535,7 +531,7 @@ class AsyncConsumer(Consumer):
 
     def _pass_idly(self) -> None:
         """The passes up to now that nobody watched."""
-        now = self.engine.env._now
+        now = self.engine.now
         while self._next_pass_us < now:
             self._next_pass_us = self._idle_pass(self._next_pass_us)
 
@@ -547,7 +543,7 @@ class AsyncConsumer(Consumer):
 
     def thaw(self) -> None:
         if self.is_alive and self.is_frozen and self.is_idling:
-            self._next_pass_us = max(self._next_pass_us, self.engine.env._now)
+            self._next_pass_us = max(self._next_pass_us, self.engine.now)
         super().thaw()
 
     def end(self, how: str, error: str = "") -> None:
@@ -596,15 +592,15 @@ class AsyncConsumer(Consumer):
             if not self.is_resting:
                 until = min(until, self.commits.periodic_us())
                 if self.world.is_dense:
-                    until = min(until, cycle.batch_after(engine.env._now))
+                    until = min(until, cycle.batch_after(engine.now))
             self.is_polling = True
-            self.alarm.set(max(until, engine.env._now))
+            self.alarm.set(max(until, engine.now))
             yield self.nudge
             self.is_polling = False
             if self.is_frozen or feed.cycle is not cycle:
                 continue
             feed.tell_first()
-            if not self.is_resting and engine.env._now >= self.commits.periodic_us():
+            if not self.is_resting and engine.now >= self.commits.periodic_us():
                 self.commits.maybe_auto()
                 self.heartbeat.turn()
         if feed.cycle is not None:
@@ -614,7 +610,7 @@ class AsyncConsumer(Consumer):
     def _maybe_rest(self) -> None:
         if self.world.sleeps and not self.is_resting and rest.can_rest(self):
             self.is_resting = True
-            self.heartbeat.alarm.off()
+            self.heartbeat.bell.off()
 
     def rouse(self) -> None:
         """News may come: beats and commits are real from now on."""
@@ -623,7 +619,7 @@ class AsyncConsumer(Consumer):
         rest.make_up(self)
         self.heartbeat.plan()
         if self.commits.is_auto and self.feed.cycle is not None:
-            self.alarm.set(min(self.alarm.at_us, max(self.commits.due_us, self.engine.env._now)))
+            self.alarm.set(min(self.alarm.at_us, max(self.commits.due_us, self.engine.now)))
 
     # ------------------------------------------------------------------------------ the two threads
 
@@ -670,7 +666,7 @@ class AsyncConsumer(Consumer):
         self.busy_until_us = until_us
         self.alarm.set(until_us)
         engine = self.engine
-        while engine.env._now < until_us or self.is_frozen:
+        while engine.now < until_us or self.is_frozen:
             yield self.nudge
 
     def _stick(self, us: int, why: str) -> Steps:
@@ -681,7 +677,7 @@ class AsyncConsumer(Consumer):
     def looked_up(self, lookup: Lookup) -> None:
         """A partition leader answers, after it has looked."""
         self.engine.at(
-            self.engine.env._now + self.world.machine.async_lookup_us,
+            self.engine.now + self.world.machine.async_lookup_us,
             self.rank + ANSWERED,
             super().looked_up,
             lookup,
@@ -694,7 +690,7 @@ class AsyncConsumer(Consumer):
     def _wake(self) -> None:
         """Business for the application itself: it looks up when its batch is done."""
         cycle = self.feed.cycle
-        now = self.engine.env._now
+        now = self.engine.now
         if cycle is not None and cycle.free_at(now) > now:
             self.break_cycle()
         self.nudge.give()

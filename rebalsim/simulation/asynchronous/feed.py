@@ -126,16 +126,13 @@ class AsyncFeed(Feed):
                 sent += 1
         return sent
 
-    def _fly(
-        self, broker: int, got: list[tuple[Any, int, int]], leaves_us: int, at_us: int
-    ) -> None:
-        """As every consumer's; what lies ready takes its time to be read and sent."""
-        machine = self.consumer.world.machine
+    def _longer_us(self, fetch: Fetch) -> int:
+        """What lies ready takes its time to be read and sent, a partition's first all the more."""
+        got: list[tuple[Any, int, int]] = fetch.got
         if not all(share.has_landed for share, _, _ in got):
-            at_us += machine.async_first_fetch_us
-        elif any(share.flow.when(first) < leaves_us for share, first, _ in got):
-            at_us += self.ready_us
-        super()._fly(broker, got, leaves_us, at_us)
+            return self.consumer.world.machine.async_first_fetch_us
+        is_ready = any(share.flow.when(first) < fetch.leaves_us for share, first, _ in got)
+        return self.ready_us if is_ready else 0
 
     def landed(self, fetch: Fetch) -> None:
         """A Fetch came back. Whatever it brought is buffered, and the application woken."""

@@ -36,7 +36,7 @@ class Reconciliation:
         application may be handing its records over.
         """
         consumer, member = self.consumer, self.consumer.member
-        if not member.must_reconcile or self.engine.env._now < consumer.looks_not_before_us:
+        if not member.must_reconcile or self.engine.now < consumer.looks_not_before_us:
             return
         target = member.target
         if member.current.number >= 0 and frozenset(target.partitions) == frozenset(
@@ -55,7 +55,7 @@ class Reconciliation:
             return
         member.begin_reconciliation()
         consumer.feed.mark_revoking(revoked)
-        until = self.engine.env._now + consumer.config.max_poll_interval_us
+        until = self.engine.now + consumer.config.max_poll_interval_us
         consumer.commits.before_rebalance(
             until, revoked, lambda: self._revoke(target, revoked, added)
         )

@@ -45,7 +45,7 @@ def can_rest(consumer: AsyncConsumer) -> bool:
         and not consumer.has_new_topics
         and host.group.members[member.member_id].epoch == member.epoch
         and not member.sends_all
-        and beats.next_us() >= consumer.engine.env._now
+        and beats.next_us() >= consumer.engine.now
         and is_heard_in_time(consumer, beats.next_us())
     )
 
@@ -55,7 +55,7 @@ def make_up(consumer: AsyncConsumer) -> None:
     that is under way is sent on.
     """
     engine = consumer.engine
-    now = engine.env._now
+    now = engine.now
     link, host, member, beats = (
         consumer.coordinator_link,
         consumer.host,

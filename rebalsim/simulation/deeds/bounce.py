@@ -33,9 +33,9 @@ def bounce(world: World, name: str, deed: RollingBounce) -> Carried:
         ).run()
         return
     left = list(pods)
-    env = world.engine.env
+    engine = world.engine
     workers = [
-        env.process(_restart_each(world, name, deed, left))
+        engine.begin(bounce_in_place(world, name, deed, left))
         for _ in range(min(deed.max_unavailable, len(left)))
     ]
     yield from workers
@@ -56,7 +56,7 @@ def _pods(world: World, names: tuple[str, ...]) -> list[list[str]]:
 # ----------------------------------------------------------------------------------------- in place
 
 
-def _restart_each(world: World, name: str, deed: RollingBounce, left: list[list[str]]) -> Carried:
+def bounce_in_place(world: World, name: str, deed: RollingBounce, left: list[list[str]]) -> Carried:
     """One after another, for as long as there are any; several of these run side by side."""
     while left:
         pod = left.pop(0)
@@ -107,21 +107,22 @@ class _Replacement:
         self.changed: Any = None
 
     def run(self) -> Carried:
-        env = self.world.engine.env
+        engine = self.world.engine
         while self.ready < self.wanted or self.old:
-            self.changed = env.event()
+            self.changed = engine.event()
             while self.new and len(self.old) + self.started < self.wanted + self.deed.surge:
                 self.started += 1
-                env.process(self._start(self.new.pop(0)))
+                engine.begin(self.bounce_by_replacement(self.new.pop(0)))
             while self.old and len(self.old) + self.ready > self.wanted - self.deed.max_unavailable:
                 self._stop(self.old.pop(0))
                 if self.new and len(self.old) + self.started < self.wanted + self.deed.surge:
                     self.started += 1
-                    env.process(self._start(self.new.pop(0)))
+                    engine.begin(self.bounce_by_replacement(self.new.pop(0)))
             if self.ready < self.wanted or self.old:
                 yield self.changed
 
-    def _start(self, pod: list[Any]) -> Carried:
+    def bounce_by_replacement(self, pod: list[Any]) -> Carried:
+        """A new pod comes, and is ready in the end."""
         world = self.world
         yield from _away(world, self.name, self.deed)
         names = [spec.name for spec in pod]

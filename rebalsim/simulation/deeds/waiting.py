@@ -16,14 +16,14 @@ Carried = Generator[Any, Any, None]
 
 def wait_until(world: World, at_us: int) -> Carried:
     """Sleep; not at all if it is that late already."""
-    env = world.engine.env
-    if at_us > env._now:
-        yield env.timeout(at_us - env._now)
+    engine = world.engine
+    if at_us > engine.now:
+        yield engine.timeout(at_us - engine.now)
 
 
 def wait_noticed(world: World, consumer: Consumer) -> Carried:
     """Until the consumer exits or is assigned, whichever comes first."""
-    event = world.engine.env.event()
+    event = world.engine.event()
     world.script.watch(consumer.name, event.succeed)
     yield event
 

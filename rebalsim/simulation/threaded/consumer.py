@@ -31,7 +31,7 @@ class ThreadedConsumer(Consumer):
         self.left_us = (
             -1
         )  # when it left poll() with the batch at hand, where steady times ended within one
-        self.began_us = self.engine.env._now
+        self.began_us = self.engine.now
         self.heartbeat = OwnTimers(self)
         self.feed = OwnFeed(self)
         self.positions = OwnPositions(self)
@@ -39,7 +39,7 @@ class ThreadedConsumer(Consumer):
 
     def _start_up(self, joins_us: int | None) -> Generator[Any, Any, None]:
         yield from super()._start_up(joins_us)
-        self.began_us = self.heartbeat.timers.polled_us = self.engine.env._now
+        self.began_us = self.heartbeat.timers.polled_us = self.engine.now
         self.membership.serve()
 
     # ---------------------------------------------------------- the network, read by the own thread
@@ -95,16 +95,14 @@ class ThreadedConsumer(Consumer):
             self._leave_poll()
         if self.is_in_poll:
             self.is_in_poll = False
-            self.heartbeat.timers.polled_us = (
-                self.left_us if self.left_us >= 0 else self.engine.env._now
-            )
+            self.heartbeat.timers.polled_us = self.left_us if self.left_us >= 0 else self.engine.now
         self.is_polling = self.is_idle = False
         self.busy_until_us = until_us
         self.alarm.set(until_us)
         if not self.is_closing:
             self.membership.plan()
         engine = self.engine
-        while engine.env._now < until_us or self.is_frozen:
+        while engine.now < until_us or self.is_frozen:
             yield self.nudge
 
     def wait(self, until_us: int) -> Generator[Any, Any, None]:
@@ -117,8 +115,8 @@ class ThreadedConsumer(Consumer):
     def break_cycle(self) -> None:
         cycle = self.feed.cycle
         if cycle is not None:
-            began, ended = cycle.batch_before(self.engine.env._now)
-            self.left_us = began if ended > self.engine.env._now else -1
+            began, ended = cycle.batch_before(self.engine.now)
+            self.left_us = began if ended > self.engine.now else -1
         super().break_cycle()
 
     def pause(self) -> None:

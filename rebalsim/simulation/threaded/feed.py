@@ -20,6 +20,7 @@ class OwnFeed(Feed):
             return
         for fetch in self.flying.values():
             fetch.got.clear()
+            fetch.is_void = True
         for share in self.shares.values():
             if share.state == FETCHING:
                 share.fetched = share.offset

@@ -16,7 +16,7 @@ from rebalsim.protocol.classic_member import NO_GENERATION, After, MemberState, 
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.member_timers import backoff_us
 from rebalsim.protocol.messages import HeartbeatRequest
-from rebalsim.simulation.engine import BEAT, NEVER, Nudge
+from rebalsim.simulation.engine import BEAT, NEVER, Signal
 from rebalsim.simulation.listener import ListenerFailed, call_listener
 from rebalsim.simulation.membership import Membership
 from rebalsim.simulation.network import Call
@@ -85,7 +85,7 @@ class MainThread(Membership):
         consumer, member = self.consumer, self.member
         if not consumer.is_alive or consumer.is_frozen or consumer.is_closing or self.error:
             return
-        now = self.engine.env._now
+        now = self.engine.now
         if (
             now < consumer.blocked_until_us
         ):  # it computes an assignment, and does nothing else meanwhile
@@ -120,7 +120,7 @@ class MainThread(Membership):
         timers, member = beats.timers, self.member
         if not consumer.is_alive or consumer.is_closing or self.error:
             return
-        now = self.engine.env._now
+        now = self.engine.now
         at = NEVER
         if member.state is MemberState.STABLE and not self.is_pending:
             at = beats.session_ends_us()
@@ -143,9 +143,9 @@ class MainThread(Membership):
         if consumer.blocked_until_us > now:
             at = consumer.blocked_until_us
         if at < NEVER:
-            beats.alarm.set(max(at, now))
+            beats.bell.set(max(at, now))
         else:
-            beats.alarm.off()
+            beats.bell.off()
 
     def _checked_at(self, at_us: int) -> int:
         """The first look at the poll timer at or after this instant: the looks count from the
@@ -159,7 +159,7 @@ class MainThread(Membership):
         """The application is anywhere but in poll(), or sits in it with a callback that it has
         not come to.
         """
-        return not self.consumer.is_polling or self.consumer.busy_until_us > self.engine.env._now
+        return not self.consumer.is_polling or self.consumer.busy_until_us > self.engine.now
 
     # ------------------------------------------------------------------------------ the coordinator
 
@@ -305,7 +305,7 @@ class MainThread(Membership):
     def _beaten(self, call: Call, response: Any) -> None:
         """The answer to a heartbeat."""
         consumer, member = self.consumer, self.member
-        now = self.engine.env._now
+        now = self.engine.now
         timers, error = consumer.heartbeat.timers, response.error
         if error is Error.NONE:
             timers.answered(now)
@@ -374,13 +374,13 @@ class MainThread(Membership):
         if not self._awaits_poll():
             if not self.is_calling:
                 self.is_calling = True
-                self.engine.env.process(self._call_back(consumer.life))
+                self.engine.begin(self.callbacks_thread(consumer.life))
             return
         if consumer.spec.habits.pauses_meanwhile:
             consumer.pause()
         consumer.rouse_application()
 
-    def _call_back(self, life: int) -> Generator[Any, Any, None]:
+    def callbacks_thread(self, life: int) -> Generator[Any, Any, None]:
         """The callbacks, one after another, in a thread of the client's: while one takes its
         time, the application goes on.
         """
@@ -406,7 +406,7 @@ class MainThread(Membership):
         self.serve()
 
     def _sleep(self, until_us: int) -> Generator[Any, Any, None]:
-        nudge = Nudge(self.engine.env)
+        nudge = Signal(self.engine)
         self.engine.at(until_us, self.consumer.rank + BEAT, lambda _: nudge.give())
         yield nudge
 
@@ -417,7 +417,7 @@ class MainThread(Membership):
     def poll(self) -> Generator[Any, Any, bool]:
         """What poll() does for the group: the callbacks that wait for it."""
         consumer = self.consumer
-        now = self.engine.env._now
+        now = self.engine.now
         if consumer.feed.cycle is None:
             consumer.heartbeat.timers.polled_us = now
         if self.error:
@@ -434,7 +434,7 @@ class MainThread(Membership):
             if self.errands and self.errands[0] is errand:
                 self.errands.pop(0)
                 self._done(errand)
-            consumer.heartbeat.timers.polled_us = self.engine.env._now
+            consumer.heartbeat.timers.polled_us = self.engine.now
             is_back = consumer.is_in_poll = True
         if is_back:
             self.serve()
@@ -494,7 +494,7 @@ class MainThread(Membership):
         else:
             super().commit_disowned(error)
             self._lose(error.name)
-        self.consumer.heartbeat.alarm.set(self.engine.env._now)  # its next turn
+        self.consumer.heartbeat.bell.set(self.engine.now)  # its next turn
 
     def commit_fenced(self, error: Error) -> None:
         """Another has taken this one's place: fatal."""

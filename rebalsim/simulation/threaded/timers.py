@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.member_timers import MemberTimers
-from rebalsim.simulation.engine import BEAT, NEVER, Alarm
+from rebalsim.simulation.engine import BEAT, NEVER, Bell, Steps
 
 if TYPE_CHECKING:
     from rebalsim.simulation.threaded.consumer import ThreadedConsumer
@@ -19,7 +19,7 @@ class OwnTimers:
     them.
     """
 
-    __slots__ = ("alarm", "consumer", "failure", "is_enabled", "late_us", "timers", "tried_us")
+    __slots__ = ("bell", "consumer", "failure", "is_enabled", "late_us", "timers", "tried_us")
 
     def __init__(self, consumer: ThreadedConsumer) -> None:
         self.consumer = consumer
@@ -30,7 +30,7 @@ class OwnTimers:
             config.max_poll_interval_us,
             config.retry_backoff_us,
         )
-        self.alarm = Alarm(consumer.engine, consumer.rank + BEAT, self._rung)
+        self.bell = Bell(consumer.engine, consumer.rank + BEAT)
         self.late_us = 0
         self.tried_us = (
             0  # the first beat that nobody has answered yet, if it is younger than the last answer
@@ -38,14 +38,17 @@ class OwnTimers:
         self.is_enabled = False  # there is no heartbeat thread to be planned or to rest
         self.failure: Error | None = None
 
-    def _rung(self) -> None:
-        self.consumer.membership.serve()
+    def heartbeat_thread(self) -> Steps:
+        """The client's own thread: woken by its timers, it does whatever is due."""
+        while True:
+            yield self.bell
+            self.consumer.membership.serve()
 
     def enable(self) -> None:
         """A JoinGroup succeeded. The poll timer is the application's alone."""
         polled_us = self.timers.polled_us
         self.late_us = self.consumer.stream("beats").draw(self.consumer.world.machine.beat_late)
-        self.timers.enable(self.consumer.engine.env._now)
+        self.timers.enable(self.consumer.engine.now)
         self.timers.polled_us = polled_us
 
     def coordinator_found(self, now_us: int) -> None:
@@ -75,11 +78,7 @@ class OwnTimers:
         )  # else the next beat is yet to be tried
 
     def stop(self) -> None:
-        self.alarm.off()
-
-    def look(self) -> None:
-        """After a freeze: everything that came due."""
-        self.consumer.membership.serve()
+        self.bell.off()
 
     def plan(self) -> None:
         self.consumer.membership.plan()
