@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 AFTER_START = Selection(after_start=True)
 
+NEARLY = 0.02  # values over seeds closer than this share are told as nearly the same
+
 
 class OverSeeds:
     """The headline metrics of one variant's runs. Runs are handed in one by one, so that none

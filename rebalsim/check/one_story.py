@@ -322,8 +322,8 @@ def spread_said(asked: Budget | Expectation, found: list[Measured]) -> str:
     """What so many seeds come to, and how many of them break it; whatever is the same in all of
     them is rule and not chance.
     """
+    from rebalsim.analysis.over_seeds import NEARLY
     from rebalsim.domain.metrics import percentile
-    from rebalsim.one_run import NEARLY
     from rebalsim.reports.verdict_told import say_amount
 
     seeds = len(found)

@@ -95,7 +95,8 @@ def _chance(
     """What the chain's one run is a sample of, where it is a sample."""
     from rebalsim.cli.options import load_story
     from rebalsim.cli.sources import SCENARIO, kind_of
-    from rebalsim.one_run import is_sampled, said_of_chance, spread
+    from rebalsim.one_run import is_sampled, spread
+    from rebalsim.reports.chance_told import said_of_chance
     from rebalsim.reports.figures import say
 
     if kind_of(file) != SCENARIO or file == "-":

@@ -323,7 +323,7 @@ def _each_action(phases: dict[str, Phase], road: Road, metric: str, title: str) 
 
 
 def _surprises(phases: dict[str, Phase], road: Road) -> list[str]:
-    from rebalsim.one_run import said_of_chance
+    from rebalsim.reports.chance_told import said_of_chance
 
     told = [*phases["after"].surprises, said_of_chance(phases["after"].over, road.after)]
     lines = ["", "What surprises people, as it happened here (after)"]

@@ -170,14 +170,8 @@ def sampled(
     a matter of chance would be unlike it.
     """
     from rebalsim.analysis.surprises import surprises
-    from rebalsim.one_run import (
-        SPREAD_SEEDS,
-        is_sampled,
-        said_of_chance,
-        said_of_phase,
-        said_of_start,
-        spread,
-    )
+    from rebalsim.one_run import SPREAD_SEEDS, is_sampled, spread
+    from rebalsim.reports.chance_told import said_of_chance, said_of_phase, said_of_start
 
     notes = [*surprises(trace), said_of_phase(scenario, trace.header.seed or 0)]
     if over is None and (

@@ -135,6 +135,17 @@ def everybody_in(story: Scenario) -> Iterator[Consumer]:
     yield from _within(story.script, Consumer)
 
 
+def is_sampled(scenario: Scenario) -> bool:
+    """Is one run of it a sample rather than the answer? Under the consumer protocol member ids,
+    which clients draw, and races of 100 ms decide.
+
+    So is a story that only comes to it: whoever is deployed on the way counts. (Where between
+    two heartbeats the script strikes is a chance under the classic protocol too, but one that
+    the written times decide as well as any.)
+    """
+    return any(spec.config.group_protocol == "consumer" for spec in everybody_in(scenario))
+
+
 def has_draws(story: Scenario) -> bool:
     """Does anything in it happen at random, besides what Kafka itself draws?"""
     return (

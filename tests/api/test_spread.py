@@ -14,6 +14,7 @@ from rebalsim.domain.budget import Budget
 from rebalsim.domain.errors import InputError
 from rebalsim.domain.metrics import Selection
 from rebalsim.domain.scenario import Scenario
+from rebalsim.reports import chance_told
 from rebalsim.scenario.load import load_scenario
 
 
@@ -47,7 +48,7 @@ def test_the_spread_is_that_of_single_runs() -> None:
 
 def test_what_differs_between_seeds_is_called_chance_and_the_rest_rule() -> None:
     over = one_run.spread(variant("consumer"), 6)
-    told = one_run.said_of_chance(
+    told = chance_told.said_of_chance(
         over, variant("consumer"), ("partition_seconds", "moved_partitions")
     )
     values = over.known("partition_seconds")
@@ -103,6 +104,6 @@ def test_pauses_of_the_start_can_be_left_out_and_are_told_where_they_are_the_lon
     assert settled == max(p.length_us for p in analysis.pauses if p.started_us > 60_000_000) < whole
     over = one_run.spread(scenario, 6)
     assert over.settled[2] == settled
-    assert "Once the group has settled, the longest is " in one_run.said_of_start(over)
-    assert "longest pause after the start" in one_run.said_of_chance(over, scenario)
-    assert one_run.said_of_start(one_run.spread(variant("cooperative"), 2)) == ""
+    assert "Once the group has settled, the longest is " in chance_told.said_of_start(over)
+    assert "longest pause after the start" in chance_told.said_of_chance(over, scenario)
+    assert chance_told.said_of_start(one_run.spread(variant("cooperative"), 2)) == ""

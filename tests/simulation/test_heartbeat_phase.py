@@ -11,7 +11,8 @@ from rebalsim.analysis.judge_selection import selection_of
 from rebalsim.domain.instants import MS, SECOND
 from rebalsim.domain.phase import longest_heartbeat, shift_of
 from rebalsim.domain.scenario import Scenario
-from rebalsim.one_run import is_sampled, run_once, said_of_chance, said_of_phase, spread
+from rebalsim.one_run import is_sampled, run_once, spread
+from rebalsim.reports.chance_told import said_of_chance, said_of_phase
 from rebalsim.scenario.load import load_scenario, story_of
 from rebalsim.scenario.show import show_lines
 from rebalsim.simulation.world import play

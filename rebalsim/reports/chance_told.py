@@ -1,0 +1,119 @@
+"""What chance decides of a story, over seeds, as sentences."""
+
+from __future__ import annotations
+
+from rebalsim.analysis.over_seeds import NEARLY, OverSeeds
+from rebalsim.domain.instants import say_duration
+from rebalsim.domain.metrics import percentile
+from rebalsim.domain.phase import shift_of
+from rebalsim.domain.scenario import Scenario, has_draws, is_sampled
+from rebalsim.reports.names import listed
+
+HEADLINES_OF_CHANCE = ("longest_pause", "partition_seconds", "partitions_touched", "rebalances")
+
+
+def said_of_chance(
+    over: OverSeeds, scenario: Scenario, metrics: tuple[str, ...] = HEADLINES_OF_CHANCE
+) -> str:
+    """Which of these metrics of the scenario chance decides, and what that chance is, as a
+    sentence.
+    """
+    known = {metric: over.known(metric) for metric in metrics}
+    names = {
+        metric: metric.replace("partition_seconds", "partition-seconds").replace("_", " ")
+        for metric in metrics
+    }
+    if "longest_pause" in known and _is_of_start(over):
+        known["longest_pause"], names["longest_pause"] = (
+            sorted(over.settled),
+            "longest pause after the start",
+        )
+    same = [
+        names[m]
+        for m, values in known.items()
+        if values and values[-1] - values[0] <= NEARLY * values[-1]
+    ]
+    varied = [
+        names[m]
+        for m, values in known.items()
+        if values and values[-1] - values[0] > NEARLY * values[-1]
+    ]
+    nearly = (
+        ""
+        if all(values[0] == values[-1] for m, values in known.items() if names[m] in same)
+        else "nearly "
+    )
+    parts = (
+        [
+            f"{listed(varied, len(varied))} {'differs' if _is_one(varied) else 'differ'} by chance "
+            f"({chances_in(scenario)})"
+        ]
+        if varied
+        else []
+    )
+    parts += (
+        [
+            f"{listed(same, len(same))} {'is' if _is_one(same) else 'are'} {nearly}the same under every seed"
+        ]
+        if same
+        else []
+    )
+    return f"Over {len(over.seeds)} seeds {'; '.join(parts)}." if parts else ""
+
+
+def chances_in(scenario: Scenario) -> str:
+    """What differs from seed to seed."""
+    found = [
+        "member ids",
+        *(["races of 100 ms"] if is_sampled(scenario) else []),
+        *(["what the story draws"] if has_draws(scenario) else []),
+    ]
+    if scenario.shift_within_us:
+        found.append(
+            "where between two heartbeats the script strikes: up to "
+            f"{say_duration(scenario.shift_within_us)} later than written"
+        )
+    return ", ".join(found)
+
+
+def said_of_start(over: OverSeeds) -> str:
+    """That the longest pause is of the group's start, where it is, and what the longest is from
+    then on; else empty.
+    """
+    if not _is_of_start(over):
+        return ""
+    settled = sorted(over.settled)
+    told = [
+        say_duration(round(value)) if value else "0 s"
+        for value in (percentile(settled, 50) or 0, percentile(settled, 95) or 0, settled[-1])
+    ]
+    spread = f" (p95 {told[1]}, max {told[2]})" if len(set(told)) > 1 else ""
+    return (
+        "The longest pause is that of the group's start, while members hand on to each other "
+        "what the first of them was given. Under the classic "
+        "protocol they would wait for each other before anybody has anything, which is time to "
+        "begin and no pause. Once the group has settled, the "
+        f"longest is {told[0]}{spread}."
+    )
+
+
+def _is_of_start(over: OverSeeds) -> bool:
+    """In the middle of the seeds, is the longest pause one from before the group had settled?"""
+    return (percentile(sorted(over.settled), 50) or 0) < (over.at("longest_pause", 50) or 0) * (
+        1 - NEARLY
+    )
+
+
+def said_of_phase(scenario: Scenario, seed: int) -> str:
+    """How much later than written this seed plays the script; empty if it plays it as written."""
+    shift_us = shift_of(seed, scenario.shift_within_us)
+    if not shift_us:
+        return ""
+    return (
+        f"Seed {seed} plays the script {say_duration(shift_us)} later than written, so that it "
+        "strikes elsewhere between two heartbeats than other seeds do."
+    )
+
+
+def _is_one(names: list[str]) -> bool:
+    return len(names) == 1 and names[0].startswith("longest pause")
