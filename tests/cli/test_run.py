@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rebalsim import one_run
-from rebalsim.analysis import analysis
+from rebalsim.analysis import findings
 from rebalsim.analysis.values import Violation
 from rebalsim.cli import exits
 from rebalsim.cli import run as run_command
@@ -77,7 +77,7 @@ def test_a_broken_invariant_is_a_bug_and_names_its_seed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(
-        analysis,
+        findings,
         "find_violations",
         lambda *_: [Violation("two-owners", 5_000_000, "orders-0 is held by c0 and c1", ())],
     )
