@@ -35,7 +35,23 @@ def run_once(scenario: Scenario, seed: int | None = None, *, wire: bool = False)
     from rebalsim.analysis import analyse  # here, so that playing alone does not load it
 
     trace = on_the_wire(scenario, seed) if wire else play(scenario, seed=seed)
-    return Run(trace, analyse(trace))
+    analysis = analyse(trace)
+    analysis.expected = subscribed_in(scenario)
+    return Run(trace, analysis)
+
+
+def subscribed_in(scenario: Scenario) -> dict[str, tuple[str, ...]]:
+    """Group → the topics that its members of the start subscribe to: what must find an owner
+    before any figure means anything.
+    """
+    names = [t.name for t in scenario.topics]
+    found: dict[str, tuple[str, ...]] = {}
+    for group in scenario.groups:
+        kinds = {(c.topics, c.pattern): c for c in group.consumers if c.starts_at is not None}
+        found[group.name] = tuple(
+            [name for name in names if any(c.subscribes_to(name) for c in kinds.values())]
+        )
+    return found
 
 
 def on_the_wire(scenario: Scenario, seed: int | None = None) -> Trace:

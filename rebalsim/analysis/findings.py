@@ -63,6 +63,9 @@ class Findings:
         self._emptied: dict[
             str, list[Rebalance]
         ] = {}  # by group: rounds that ended with nobody left, which `rounds_by_group` leaves out
+        # group → topics that its members subscribe to, where whoever played the trace says so: a
+        # group that never came into being leaves no other mark
+        self.expected: dict[str, tuple[str, ...]] = {}
         self.measured: dict[str, Value] = {}  # what measure() has found over everything …
         self.workings: dict[Any, Any] = {}  # … and what it needed, or found over selections
 

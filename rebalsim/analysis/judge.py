@@ -9,19 +9,24 @@ percentile says; the run at that rank decides, so what is shown is always a real
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rebalsim.analysis.judge_facts import holds
 from rebalsim.analysis.judge_selection import open_ends, selection_of, why_not_judged
 from rebalsim.analysis.measure import measure
+from rebalsim.analysis.openness import under_way, why_open
+from rebalsim.analysis.unowned import find_unowned
 from rebalsim.domain.budget import Budget, Expectation
-from rebalsim.domain.metrics import METRICS, percentile
-from rebalsim.domain.verdict import GRAVITY, Measured, RunVerdict, Verdict
+from rebalsim.domain.metrics import EVERYTHING, METRICS, percentile
+from rebalsim.domain.verdict import GRAVITY, Measured, Outcome, RunVerdict, Verdict
 
 if TYPE_CHECKING:
     from rebalsim.analysis.analysis import Analysis
 
 BASELINE = "baseline"
+_DECIDED = ("fenced", "removed")  # once it happened, it has
+_NEVER = ("no-rebalance", "not-fenced", "not-removed")
 _OF_HANDOVERS = ("duplicates", "duplicates_per_rebalance", "skipped")
 
 
@@ -31,13 +36,19 @@ def measure_budget(analysis: Analysis, budget: Budget) -> Measured:
     if problem:
         return Measured(None, problem=problem)
     selection = selection_of(analysis, budget)
+    unowned = find_unowned(analysis, budget.metric, selection)
+    if unowned is not None:
+        may_come = (unowned.said,) if unowned.may_come else ()
+        return Measured(None, pending=may_come, unowned=unowned.said)
     value = measure(analysis, budget.metric, selection)
     if value is None and budget.metric in _OF_HANDOVERS and analysis.header.source == "simulated":
         value = 0  # the simulation tells every position: nobody took over from anybody
     if value is None:
         return Measured(None, problem=_unknown(analysis, budget))
     pauses, is_unsettled = open_ends(analysis, budget.metric, selection)
-    return Measured(float(value), pauses, is_unsettled)
+    room = None if budget.relative_to else value - budget.limit
+    pending = why_open(analysis, budget.metric, budget.op, selection, room)
+    return Measured(float(value), pauses, is_unsettled, pending=pending)
 
 
 def _unknown(analysis: Analysis, budget: Budget) -> str:
@@ -66,6 +77,9 @@ def judge_run(budget: Budget, measured: Measured, reference: float | None = None
     variant's value with this seed, or the baseline's.
     """
     limit = budget.limit
+    if measured.unowned:
+        outcome: Outcome = "inconclusive" if measured.pending else "fail"
+        return RunVerdict(outcome, None, None if budget.relative_to else limit, measured=measured)
     if budget.relative_to:
         if reference is None or measured.value is None:
             return RunVerdict("inconclusive", measured.value, None, measured=measured)
@@ -83,7 +97,7 @@ def judge_run(budget: Budget, measured: Measured, reference: float | None = None
         else abs(value - limit)
     )
     is_kept = excess < 0 if budget.op in ("<", ">") else excess <= 0
-    could_break = budget.op in ("<=", "<", "==") and measured.can_grow
+    could_break = bool(measured.pending)
     return RunVerdict(
         "fail" if not is_kept else "inconclusive" if could_break else "pass",
         value,
@@ -94,25 +108,31 @@ def judge_run(budget: Budget, measured: Measured, reference: float | None = None
 
 
 def judge_fact(measured: Measured) -> RunVerdict:
-    """A fact holds or it does not."""
+    """A fact holds or it does not; one that goes on to the end may yet cease to hold."""
     if measured.value is None:
         return RunVerdict("inconclusive", None, None, measured=measured)
-    return RunVerdict(
-        "pass" if measured.value else "fail", measured.value, None, 1 - measured.value, measured
-    )
+    outcome: Outcome = "inconclusive" if measured.pending else "pass" if measured.value else "fail"
+    return RunVerdict(outcome, measured.value, None, 1 - measured.value, measured)
 
 
 def measure_fact(analysis: Analysis, fact: Expectation) -> Measured:
     """Whether the fact holds in this run, and what was the case instead."""
-    return holds(analysis, fact)
+    measured = holds(analysis, fact)
+    if not measured.value or fact.until_us is not None or fact.fact in _DECIDED:
+        return measured
+    if fact.fact in _NEVER:
+        unowned = find_unowned(analysis, "rebalances", EVERYTHING)
+        if unowned is not None:
+            may_come = (unowned.said,) if unowned.may_come else ()
+            said = "nothing could happen"
+            return replace(measured, value=0.0, said=said, pending=may_come, unowned=unowned.said)
+    return replace(measured, pending=under_way(analysis))
 
 
 def over_seeds(verdicts: Sequence[tuple[int, RunVerdict]], percent: float | None = None) -> Verdict:
     """Several seeds' verdicts as one: all of them must hold, or `percent` % by nearest rank. The
     first of equals decides.
     """
-    from dataclasses import replace
-
     seeded = [replace(v, seed=seed) for seed, v in verdicts]
     problem = next((v.measured.problem for v in seeded if v.measured.problem), "")
     ordered = sorted(

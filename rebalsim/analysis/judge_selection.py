@@ -127,12 +127,12 @@ def why_not_judged(a: Analysis, budget: Budget) -> str:
 
 
 def _topics(a: Analysis, budget: Budget) -> str:
-    held = dict.fromkeys(p.topic for _, p in a.partitions)
+    known = dict.fromkeys((*a.header.topics, *(p.topic for _, p in a.partitions)))
     for topic in budget.topics:
-        if topic not in held:
+        if topic not in known:
             return (
-                f"Nobody is ever assigned a partition of {topic}, so a budget on it would never "
-                f"fail — there is {_and(tuple(held)) or 'none at all'}"
+                f"There is no topic {topic}, so a budget on it would never fail — there is "
+                f"{_and(tuple(known)) or 'none at all'}"
             )
     return ""
 

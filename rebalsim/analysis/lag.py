@@ -177,16 +177,27 @@ class LagBook:
         """From a pause's end until lag was back at what it was before (or below a second's
         arrivals); so far, if it was not by the horizon.
         """
-        corners = self.corners.get((pause.group, pause.partition))
-        if not corners or pause.is_open:
+        if pause.is_open or not self.corners.get((pause.group, pause.partition)):
             return None
+        caught = self._caught_up_after(pause)
+        return (caught if caught >= 0 else self.horizon_us) - pause.ended_us
+
+    def is_behind(self, pause: Pause) -> bool:
+        """Whether lag had not come back by the horizon to what it was before the pause."""
+        return bool(
+            not pause.is_open
+            and self.corners.get((pause.group, pause.partition))
+            and self._caught_up_after(pause) < 0
+        )
+
+    def _caught_up_after(self, pause: Pause) -> int:
+        corners = self.corners[pause.group, pause.partition]
         arrivals = self.arrivals_of(pause.partition)
         second = arrivals.rate(pause.ended_us) * 1e6 if arrivals is not None else 0.0
         before = _value(corners, pause.started_us) or 0.0
-        caught = self.caught_up(
+        return self.caught_up(
             pause.group, pause.partition, pause.ended_us, max(before, second, 1.0)
         )
-        return (caught if caught >= 0 else self.horizon_us) - pause.ended_us
 
     def curves(self) -> list[LagCurve]:
         """Every partition's curve, by group and partition."""

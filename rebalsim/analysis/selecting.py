@@ -97,16 +97,20 @@ def selected_disturbances(a: Findings, s: Selection) -> list[Disturbance]:
     return found
 
 
-def _disturbances(a: Findings, s: Selection) -> list[Disturbance]:
+def counted_places(a: Findings) -> list[int]:
+    """Places of the disturbances of running groups: all but each group's first settling."""
     disturbances = a.disturbances  # they mark the rounds of a first settling
     forming = {
         r.disturbance for rounds in a.rounds_by_group.values() for r in rounds if r.is_formation
     }
+    return [place for place in range(len(disturbances)) if place not in forming]
+
+
+def _disturbances(a: Findings, s: Selection) -> list[Disturbance]:
     return [
         d
-        for place, d in enumerate(disturbances)
-        if place not in forming
-        and (not s.group or d.group == s.group)
+        for d in (a.disturbances[place] for place in counted_places(a))
+        if (not s.group or d.group == s.group)
         and (not s.action or d.action == s.action)
         and (s.from_us is None or d.ended_us > s.from_us)
         and (s.until_us is None or d.started_us < s.until_us)

@@ -237,10 +237,12 @@ class StoryJudge:
         return tuple(found for found in self._all if isinstance(found, Checked))
 
     def _told(self, q: Question, verdict: Verdict) -> Checked:
-        from rebalsim.reports.verdict_told import say_amount
+        from rebalsim.reports.verdict_told import say_amount, say_openness
 
         run = verdict.deciding
         m = run.measured
+        is_uncertain = run.outcome == "inconclusive" or m.unowned
+        said = [m.because, say_openness(m) if is_uncertain else ""]
         made = Checked(
             q.name,
             q.variant,
@@ -249,7 +251,7 @@ class StoryJudge:
             self.story.file,
             q.asked.line,
             q.asked.column,
-            because=m.because,
+            because=" ".join(part for part in said if part),
             hint=m.hint,
             open_pauses=m.open_pauses,
             is_unsettled=m.is_unsettled,

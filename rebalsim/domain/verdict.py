@@ -24,11 +24,9 @@ class Measured:
     said: str = ""  # of a fact: what was the case instead
     because: str = ""  # the pause that spent it, as a sentence
     hint: str = ""  # what would have helped
-
-    @property
-    def can_grow(self) -> bool:
-        """Whether a longer observation could still make it worse."""
-        return self.open_pauses > 0 or self.is_unsettled
+    pending: tuple[str, ...] = ()  # what a longer observation could still change it by
+    # why nothing was measured (nobody ever owned what the budget speaks of): never kept
+    unowned: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +47,7 @@ class RunVerdict:
         """The share of the limit that was left; negative: how far it was exceeded. None where
         there is no limit to share.
         """
-        return -self.excess / abs(self.limit) if self.limit else None
+        return -self.excess / abs(self.limit) if self.limit and self.observed is not None else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,14 +124,6 @@ def _reason(page: _Page, c: Checked, said: dict[str, Checked]) -> None:
             6,
         )
         c = c if first is c else replace(c, hint="")
-    if c.outcome == "inconclusive":
-        still = [f"{plural(c.open_pauses, 'pause')} had not ended"] if c.open_pauses else []
-        still += ["the group had not settled"] if c.is_unsettled else []
-        page.wrapped(
-            f"Undecided: {' and '.join(still) or 'something was still open'} when the "
-            "observation did; a longer horizon decides.",
-            6,
-        )
     if c.hint:
         page.wrapped(f"→ {c.hint}", 6, "dim")
     if runs := say_runs(c):

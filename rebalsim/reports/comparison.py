@@ -75,7 +75,7 @@ def _is_unfinished(name: str, v: VariantReport) -> bool:
     return (
         is_behind(v)
         if not value
-        else any(p.ended_us + value == v.analysis.horizon_us for p in v.analysis.pauses)
+        else any(v.analysis.lag_book.is_behind(p) for p in v.analysis.pauses)
     )
 
 

@@ -128,8 +128,7 @@ def _analysis(v: Doc, document: Doc) -> Analysis:
         "lanes": find_lanes(holdings, pauses, header.topics, analysis.horizon_us),
         "group_states": states,
         "state_shares": v["state_shares"],
-        "rebalances": [_rebalance(r) for r in v["rebalances"]],
-        "disturbances": [_disturbance(d) for d in v["disturbances"]],
+        **_disturbed(v),
         "members": members,
         "client_metrics": {
             c: {n: m["value"] for n, m in found.items()} for c, found in v["client_metrics"].items()
@@ -145,6 +144,23 @@ def _analysis(v: Doc, document: Doc) -> Analysis:
     analysis.__dict__.update(parts)  # as if they had been asked for already
     analysis.measured.update((metric, v["metrics"][metric]["value"]) for metric in METRICS)
     return analysis
+
+
+def _disturbed(v: Doc) -> dict[str, Any]:
+    """Rounds and disturbances; a group's first settling, which the document tells apart, comes
+    after the others, so that their places stay.
+    """
+    counted, first = v["disturbances"], v["first_settlings"]
+    rebalances = [_rebalance(r) for r in v["rebalances"]]
+    by_group: dict[str, list[Rebalance]] = {}
+    for r in rebalances:
+        by_group.setdefault(r.group, []).append(r)
+        if r.is_formation:
+            r.disturbance = next(
+                (len(counted) + n for n, d in enumerate(first) if d["group"] == r.group), -1
+            )
+    disturbances = [_disturbance(d) for d in (*counted, *first)]
+    return {"rebalances": rebalances, "disturbances": disturbances, "rounds_by_group": by_group}
 
 
 def _or(value: int | None) -> int:

@@ -29,9 +29,9 @@ def render_recommendation(
     if now is not None:
         yield f"As it is ({now.variant}): {_worst(answer, now)}"
         yield from (
-            f"  ✗ {b.budget}: {say_metric(b.metric, b.observed)}"
+            f"  {_SIGNS[b.verdict]} {b.budget}: {say_metric(b.metric, b.observed)}"
             for b in broken
-            if b.verdict == "fail"
+            if b.verdict in _SIGNS
         )
     if not found:
         yield "Nothing among the usual values meets all budgets."
@@ -65,6 +65,9 @@ def render_recommendation(
     yield ""
     yield "What it costs elsewhere"
     yield from (f"  {line}" for line in _trades(best.turns, scenario, expelled))
+
+
+_SIGNS = {"fail": "✗", "inconclusive": "?"}
 
 
 def _turns(choice: Any) -> Iterator[str]:

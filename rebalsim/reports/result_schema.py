@@ -197,6 +197,7 @@ VARIANT = _object(
     partitions=_list(_ref("partition")),
     rebalances=_list(_ref("rebalance")),
     disturbances=_list(_ref("disturbance")),
+    first_settlings=_list(_ref("disturbance")),
     group_states=_list(
         _object(
             "A group's state.",

@@ -133,6 +133,8 @@ def _next_cheaper(answer: Answer, say: object) -> None:
     )
     say(f"  {say_settings(point)}")
     for budget in answer.next_cheaper_budgets:
+        if budget.verdict == "inconclusive":
+            say(Text(f"  ? {budget.budget}: undecided at the horizon", style="yellow"))
         if budget.verdict != "fail":
             continue
         over = ""

@@ -10,6 +10,7 @@ import json
 from typing import Any
 
 from rebalsim.analysis import Analysis
+from rebalsim.analysis.selecting import counted_places
 from rebalsim.analysis.values import (
     Alarm,
     Answer,
@@ -159,6 +160,7 @@ def _known(us: int) -> int | None:
 
 def _variant(v: VariantReport) -> Json:
     a = v.analysis
+    told = _numbered(v)
     return {
         "name": v.name,
         "heading": v.heading,
@@ -173,10 +175,13 @@ def _variant(v: VariantReport) -> Json:
             for name, m in METRICS.items()
         },
         "spread": {name: _spread(v.spread[name]) for name in METRICS if name in v.spread},
-        "pauses": [_pause(p) for p in a.pauses],
+        "pauses": [_pause(p, told) for p in a.pauses],
         "partitions": [_lane(lane) for lane in a.lanes],
-        "rebalances": [_rebalance(r) for r in a.rebalances],
-        "disturbances": [_disturbance(d) for d in a.disturbances],
+        "rebalances": [_rebalance(r, told) for r in a.rebalances],
+        "disturbances": [_disturbance(a.disturbances[place]) for place in told],
+        "first_settlings": [
+            _disturbance(d) for place, d in enumerate(a.disturbances) if place not in told
+        ],
         "group_states": [_state(s) for spans in a.group_states.values() for s in spans],
         "state_shares": {group: dict(shares) for group, shares in a.state_shares.items()},
         "members": [_member(m) for m in a.members],
@@ -185,13 +190,21 @@ def _variant(v: VariantReport) -> Json:
             for consumer, found in a.client_metrics.items()
         },
         "lag": [_lag(curve) for curve in a.lag],
-        "redeliveries": [_redelivery(r) for r in a.redeliveries],
+        "redeliveries": [_redelivery(r, told) for r in a.redeliveries],
         "answers": [_answer(x) for x in a.answers],
         "marks": [_mark(m) for m in a.marks],
         "alarms": [_alarm(x, a) for x in a.alarms],
         "violations": [_violation(x) for x in a.violations],
         "notes": list(v.notes),
     }
+
+
+Numbered = dict[int, int]  # the analysis' number of a disturbance → its place in the document
+
+
+def _numbered(v: VariantReport) -> Numbered:
+    """The disturbances that the metric counts; a group's first settling is none of them."""
+    return {place: number for number, place in enumerate(counted_places(v.analysis))}
 
 
 def _client(name: str, value: float | None) -> Json:
@@ -210,7 +223,7 @@ def _spread(s: Spread) -> Json:
     }
 
 
-def _pause(p: Pause) -> Json:
+def _pause(p: Pause, told: Numbered) -> Json:
     return {
         "partition": str(p.partition),
         "group": p.group,
@@ -226,7 +239,7 @@ def _pause(p: Pause) -> Json:
             "kind": p.cause.kind,
             "consumer": p.cause.consumer,
             "action": p.cause.action,
-            "disturbance": _known(p.cause.disturbance),
+            "disturbance": told.get(p.cause.disturbance),
             "evidence": list(p.cause.evidence),
         },
         "phases": [_phase(phase) for phase in p.phases],
@@ -270,7 +283,7 @@ def _lane(lane: Lane) -> Json:
     }
 
 
-def _rebalance(r: Rebalance) -> Json:
+def _rebalance(r: Rebalance, told: Numbered) -> Json:
     return {
         "group": r.group,
         "generation": _known(r.generation),
@@ -293,7 +306,7 @@ def _rebalance(r: Rebalance) -> Json:
         "is_cooperative": r.is_cooperative,
         "is_formation": r.is_formation,
         "latency_us": dict(sorted(r.latency_us.items())),
-        "disturbance": _known(r.disturbance),
+        "disturbance": told.get(r.disturbance),
         "evidence": list(r.evidence),
     }
 
@@ -360,7 +373,7 @@ def _lag(curve: LagCurve) -> Json:
     }
 
 
-def _redelivery(r: Redelivery) -> Json:
+def _redelivery(r: Redelivery, told: Numbered) -> Json:
     return {
         "partition": str(r.partition),
         "group": r.group,
@@ -369,7 +382,7 @@ def _redelivery(r: Redelivery) -> Json:
         "records": r.records,
         "is_skip": r.is_skip,
         "how": r.how,
-        "disturbance": _known(r.disturbance),
+        "disturbance": told.get(r.disturbance),
         "event": _known(r.event),
     }
 

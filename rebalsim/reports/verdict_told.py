@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from rebalsim.domain.instants import SECOND
 from rebalsim.domain.metrics import METRICS
+from rebalsim.domain.verdict import Measured
 from rebalsim.reports import figures
 from rebalsim.reports.check_report import Checked
 
@@ -51,6 +52,24 @@ def say_runs(checked: Checked) -> str:
     )
 
 
+_CLAUSES = 3
+
+
+def say_openness(measured: Measured) -> str:
+    """Why nothing was measured, or what was still under way when the observation ended: what
+    stands beside every verdict that is not certain.
+    """
+    if measured.unowned:
+        later = " A longer horizon decides." if measured.pending else ""
+        return f"Nothing was measured: {measured.unowned}.{later}"
+    if not measured.pending:
+        return ""
+    clauses = list(measured.pending[:_CLAUSES])
+    if more := len(measured.pending) - _CLAUSES:
+        clauses += [f"{more} more of the kind"] if more > 0 else []
+    return f"Undecided: when the observation ended, {'; '.join(clauses)}. A longer horizon decides."
+
+
 def tell_failure(checked: Checked) -> str:
     """Everything there is to say of a budget that is not kept, over several lines."""
     state = (
@@ -67,11 +86,6 @@ def tell_failure(checked: Checked) -> str:
             f", {left}" if left and checked.outcome == "fail" else ""
         )
     lines = [head, "" if checked.metric else checked.said, checked.because]
-    if checked.outcome == "inconclusive":
-        lines.append(
-            "Something was still open when the observation ended, and could still break it: a "
-            "longer horizon decides."
-        )
     lines += [
         f"→ {checked.hint}" if checked.hint else "",
         say_runs(checked),

@@ -341,6 +341,7 @@ class World:
                 "" if is_auto else spec.handler.commit.replace("auto", "none"),
                 tuple([topic for topic in unborn if spec.subscribes_to(topic)]) if unborn else (),
                 tuple(self.former.get(name, ())),
+                config.max_poll_records,
             )
         return header
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from rebalsim import __version__
 from rebalsim.domain.answer import Answer, AxisSaid, Bar, BudgetSaid, PointSaid, ValueSaid
-from rebalsim.domain.metrics import METRICS
+from rebalsim.domain.metrics import METRICS, rank_in_sql
 from rebalsim.domain.sweep import Plan
 from rebalsim.scenario.grid import digits_of
 from rebalsim.spark.points import Points
@@ -282,10 +282,7 @@ class Asker:
         name = quoted(main_metric(self.plan).name)
         numbers = ", ".join(str(n) for n in sorted(dict.fromkeys(n for n, _ in wanted)))
         self.tables.runs().createOrReplaceTempView("rebalsim_runs")
-        parts = ", ".join(
-            f"element_at(v, CAST(greatest(1, ceil({p} / 100 * size(v))) AS INT)) AS p{p}"
-            for p in STEPS
-        )
+        parts = ", ".join(f"element_at(v, {rank_in_sql(str(p), 'size(v)')}) AS p{p}" for p in STEPS)
         rows = self.spark.sql(f"""SELECT point, variant, {parts} FROM (
             SELECT point, variant, sort_array(collect_list({name})) AS v FROM rebalsim_runs WHERE point IN ({numbers}) GROUP BY point, variant
         ) WHERE size(v) > 0 ORDER BY point, variant""").collect()

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from rebalsim.domain.budget import Budget
-from rebalsim.domain.metrics import HEADLINES, METRICS
+from rebalsim.domain.metrics import HEADLINES, METRICS, rank_in_sql
 from rebalsim.domain.sweep import Objective, Plan
 from rebalsim.spark.schemas import runs_ddl
 from rebalsim.spark.store import Store
@@ -111,7 +111,7 @@ class Tables:
                            b.observed AS observed, b.limit AS allowed, b.verdict AS verdict))) AS ordered
                 FROM each GROUP BY {key}, b.budget
             ), ranked AS (
-                SELECT *, {percent} AS percentile, element_at(ordered, CAST(greatest(1, ceil({percent} / 100 * seeds)) AS INT)) AS decides,
+                SELECT *, {percent} AS percentile, element_at(ordered, {rank_in_sql(percent, "seeds")}) AS decides,
                        element_at(ordered, -1) AS worst FROM gathered
             )
             SELECT {key}, budget, level, percentile, seeds, pass_share, decides.observed AS observed, decides.allowed AS limit, decides.verdict AS verdict,
@@ -165,10 +165,8 @@ class Tables:
             name = quoted(objective.name)
             if objective.percentile is None:
                 return f"CAST(max({name}) AS DOUBLE)"
-            return (
-                f"CAST(percentile_disc({objective.percentile / 100}) WITHIN GROUP (ORDER BY "
-                f"{name}) AS DOUBLE)"
-            )
+            rank = rank_in_sql(str(objective.percentile), f"count({name})")
+            return f"CAST(try_element_at(sort_array(collect_list({name})), {rank}) AS DOUBLE)"
         return f"CAST(max({quoted(objective.name)}) AS DOUBLE)"
 
     def _with_front(self, frame: Any) -> Any:

@@ -66,6 +66,7 @@ class ConsumerFacts:
         str, ...
     ] = ()  # topics it subscribes to, by name or pattern, that are not there all the time
     former: tuple[FormerFacts, ...] = ()  # what it ran with before, ascending
+    max_poll_records: int = -1
 
     def at(self, at_us: int) -> ConsumerFacts:
         """As it was at that instant."""

@@ -72,8 +72,8 @@ def test_what_is_still_open_at_the_end_ends_with_3_and_says_so(repository: Repos
     told = " ".join(repository.out.split())
     assert (
         "? longest_pause <= 20s" in told
-        and "Undecided: 2 pauses had not ended when the observation did; a longer horizon decides."
-        in told
+        and "Undecided: when the observation ended, 2 pauses had not ended" in told
+        and "A longer horizon decides." in told
     )
 
 

@@ -1,0 +1,160 @@
+"""Whether a longer horizon could still change what a budget's metric came to, and why.
+
+Metrics move in three ways. Some only grow, by what happens (a longest pause, a count). Some fall,
+too, when more happens (percentiles, means). Some move by the mere passing of time (a rate per
+hour falls, the time that processes existed grows). Hence the table below; what was under way is
+`pending`'s to say. A window that ends before the horizon closes everything but what lasts beyond it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rebalsim.analysis.findings import Findings
+from rebalsim.analysis.pending import pending_of, rising, usual, waiting
+from rebalsim.analysis.selecting import selected_disturbances, selected_keys, selected_pauses
+from rebalsim.domain.ids import Partition
+from rebalsim.domain.metrics import EVERYTHING, PHASES, Selection
+
+AT_MOST, AT_LEAST = ("<=", "<"), (">=", ">")
+
+# Once so much, always so much: what is at least that stays so.
+_ONLY_GROWS = {
+    "longest_pause",
+    "partition_seconds",
+    "partitions_touched",
+    "pauses",
+    "rebalances",
+    "disturbances",
+    "generations",
+    "settle_time",
+    "members_removed",
+    "poll_expirations",
+    "fenced_members",
+    "member_seconds",
+    "duplicates",
+    "skipped",
+    "record_age_max",
+    "rebalance_latency_max",
+    "rebalance_latency_total",
+    "rebalance_total",
+    "failed_rebalance_total",
+    "join_time_max",
+    "join_total",
+    "sync_time_max",
+    "sync_total",
+    "partition_revoked_latency_max",
+    "partition_assigned_latency_max",
+    "partition_lost_latency_max",
+}
+# What time alone moves, in a group in which nothing happens.
+_GROWS_WITH_TIME = ("member_seconds", "last_rebalance_seconds_ago", "poll_idle_ratio_avg")
+_FALLS_WITH_TIME = (
+    "rebalances_per_hour",
+    "rebalancing_share",
+    "rebalance_rate_per_hour",
+    "failed_rebalance_rate_per_hour",
+    "record_age_p99",
+    "poll_idle_ratio_avg",
+)
+_COUNTED = ("partition_seconds", "partitions_touched", "pauses")
+_OF_LAG = ("lag_peak", "lag_peak_partition", "lag_at_end", "records_lag_max")
+_OF_AGES = ("record_age_p99", "record_age_max")
+# What lasts beyond a window that it overlaps: those grow after it, too.
+_LASTS = (
+    "longest_pause",
+    "p50_pause",
+    "p95_pause",
+    "p99_pause",
+    "p50_partition_pause",
+    "p95_partition_pause",
+    "p99_partition_pause",
+    *(f"pause_{p.replace('-', '_')}" for p in PHASES),
+)
+_LAG_SAID = "lag had not come down"
+_TIME_SAID = "it moves as long as time goes on (say until: to end it)"
+
+
+def why_open(
+    a: Findings, metric: str, op: str, s: Selection, room: float | None = None
+) -> tuple[str, ...]:
+    """What could still turn `metric op limit` from kept to broken, as clauses; empty: nothing.
+    `room` is how far the value is from the limit, where that is known beforehand.
+    """
+    if op in AT_LEAST and metric in _ONLY_GROWS:
+        # which of the open ones were pauses at all is known when they have ended
+        return tuple(_pauses(a, s)) if metric in _COUNTED else ()
+    if s.until_us is not None and s.until_us <= a.horizon_us:
+        return tuple(_beyond_window(a, metric, s))
+    found = [*_pauses(a, s), *_whats_under_way(a, s), *_of_records(a, metric, s)]
+    if (op not in AT_LEAST and metric in _GROWS_WITH_TIME) or (
+        op not in AT_MOST and metric in _FALLS_WITH_TIME
+    ):
+        found.append(_TIME_SAID)
+    if metric == "lag_at_end" and not found and _is_within_sway(a, s, room):
+        found.append("lag sways by as much as is left, from one batch to the next")
+    return tuple(dict.fromkeys(found))
+
+
+def _is_within_sway(a: Findings, s: Selection, room: float | None) -> bool:
+    """Lag is that of an instant: up to a second's arrivals are on their way at any time."""
+    return room is None or abs(room) <= sum(usual(a, key) for key in selected_keys(a, s))
+
+
+def under_way(a: Findings, s: Selection = EVERYTHING) -> tuple[str, ...]:
+    """What was under way at the end, whatever is asked: pauses, and what sets more of them off."""
+    return tuple(dict.fromkeys([*_pauses(a, s), *_whats_under_way(a, s, with_again=False)]))
+
+
+def _beyond_window(a: Findings, metric: str, s: Selection) -> list[str]:
+    if metric == "settle_time":
+        open_ = any(d.is_open for d in selected_disturbances(a, s))
+        return ["the group had not settled"] if open_ else []
+    if metric == "time_to_catch_up":
+        return [*_pauses(a, s), *_of_records(a, metric, s)]
+    return _pauses(a, s) if metric in _LASTS else []
+
+
+def _pauses(a: Findings, s: Selection) -> list[str]:
+    count = sum(1 for p in selected_pauses(a, s) if p.is_open)
+    return [f"{count} pause{'s' * (count > 1)} had not ended"] if count else []
+
+
+def _whats_under_way(a: Findings, s: Selection, with_again: bool = True) -> list[str]:
+    groups = groups_of(a, s)
+    return [
+        p.said
+        for p in pending_of(a)
+        if (not p.group or p.group in groups)
+        and (not s.action or not p.action or p.action == s.action)
+        and (with_again or not p.is_again)
+    ]
+
+
+def groups_of(a: Findings, s: Selection) -> Sequence[str]:
+    """The groups that a selection is about."""
+    if s.members:
+        return [a.index.group_of.get(m, "") for m in s.members]
+    if s.group:
+        return [s.group]
+    return [g for g, _ in selected_keys(a, s)] if s.topics else a.groups
+
+
+def _lag_moves(a: Findings, metric: str, keys: list[tuple[str, Partition]]) -> bool:
+    if metric == "lag_at_end":
+        return bool(waiting(a, keys))
+    if metric == "lag_peak":
+        return rising(a, keys)
+    return any(rising(a, [key]) for key in waiting(a, keys))
+
+
+def _of_records(a: Findings, metric: str, s: Selection) -> list[str]:
+    if metric in _OF_LAG:
+        return [_LAG_SAID] if _lag_moves(a, metric, selected_keys(a, s)) else []
+    if metric in _OF_AGES:
+        late = waiting(a, selected_keys(a, s))
+        return ["old records still waited"] if late else []
+    if metric == "time_to_catch_up":
+        behind = any(a.lag_book.is_behind(p) for p in selected_pauses(a, s))
+        return ["lag had not caught up"] if behind else []
+    return []

@@ -1,0 +1,251 @@
+"""What was still under way when observation ended, and could therefore still change a verdict.
+
+A verdict that a longer horizon overturns was none. So a budget is kept only where nothing of this
+is left: a group that forms or is disturbed, a member that starts, closes, has not joined or has
+died unnoticed, a blow whose consequences cannot all have come yet, disturbances that come back by
+themselves, lag that grows. Everything here is read off the trace, for the stretch up to the
+horizon alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rebalsim.analysis.findings import Findings
+from rebalsim.analysis.index import NOTHING
+from rebalsim.analysis.values import Disturbance, MemberLife
+from rebalsim.domain.ids import Partition
+from rebalsim.domain.instants import MINUTE, SECOND, say_duration
+from rebalsim.trace import events as ev
+
+USUAL_SESSION_US = 45 * SECOND  # Kafka's default, where a trace does not tell
+LINE_US = 32 * SECOND  # a healed line is noticed when TCP or a request's time-out next tries
+REFRESH_US = 5 * MINUTE  # metadata.max.age.ms: a topic that came or went is seen by then
+SOON_US = 5 * SECOND  # a heartbeat or poll that takes notice of what was just done
+_GONE = ("away", "frozen", "cut-off")
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """One thing that was under way, as a clause; `group` empty: it concerns all of them.
+    `action` is the script's action that it follows from, where that is known.
+    """
+
+    said: str
+    group: str = ""
+    action: str = ""
+    is_again: bool = False  # what was there before comes back: more of it, and nothing new
+
+
+def pending_of(a: Findings) -> list[Pending]:
+    """All of it, worked out once per analysis."""
+    found: list[Pending] | None = a.workings.get("pending")
+    if found is None:
+        found = a.workings["pending"] = [
+            *_disturbed(a),
+            *(p for m in a.members for p in _of_member(a, m)),
+            *_blows(a),
+            *_coming_back(a),
+            *_overrunning(a),
+        ]
+    return found
+
+
+def _disturbed(a: Findings) -> Iterator[Pending]:
+    for d in a.disturbances:
+        if d.is_open:
+            yield Pending(f"{d.group} had not settled", d.group, d.action)
+    for group, spans in a.group_states.items():
+        if spans and spans[-1].state not in ("Stable", "Empty", "Dead"):
+            yield Pending(f"{group} was not stable", group)
+
+
+# ------------------------------------------------------------------------------------------ members
+
+
+def _of_member(a: Findings, m: MemberLife) -> Iterator[Pending]:
+    """Its process and the coordinator's record of it must agree. Only the simulation tells both."""
+    if a.header.source != "simulated" or not m.spans:
+        return
+    doing, is_member = m.spans[-1].what, _is_member(a, m)
+    if doing in ("starting", "closing", "in-callback", "stuck"):
+        word = {"in-callback": "in a callback", "stuck": "busy with one batch"}.get(doing, doing)
+        yield Pending(f"{m.consumer} was still {word}", m.group)
+    elif doing in _GONE and is_member:
+        word = {"away": "gone", "cut-off": "cut off"}.get(doing, doing)
+        yield Pending(f"{m.consumer} was {word} and still a member, its session running", m.group)
+    elif doing == "polling" and not is_member:
+        yield Pending(f"{m.consumer} had not joined", m.group)
+    elif _is_cut(a, m):
+        yield Pending(f"{m.consumer} was cut off and still a member", m.group)
+    elif doing == "polling" and (told := _is_told(a, m)):
+        yield Pending(told, m.group)
+
+
+def _is_cut(a: Findings, m: MemberLife) -> bool:
+    """Whether a line of its was down at the end, if only that to one broker."""
+    return a.index.last_of(m.consumer, a.horizon_us, ev.LinkCut) > a.index.last_of(
+        m.consumer, a.horizon_us, ev.LinkHealed
+    )
+
+
+def _is_member(a: Findings, m: MemberLife) -> bool:
+    """Whether the coordinator had it in the group at the end."""
+    return m.consumer in _members_at_end(a).get(m.group, {})
+
+
+def _members_at_end(a: Findings) -> dict[str, dict[str, str]]:
+    """Group → consumer → the member id that the coordinator knows it by."""
+    known: dict[str, dict[str, str]] | None = a.workings.get("members at the end")
+    if known is None:
+        known = a.workings["members at the end"] = {}
+        for group, numbers in a.index.by_group.items():
+            there = known.setdefault(group, {})
+            for n in numbers:
+                e = a.index.events[n]
+                if type(e) is ev.MemberAdded:
+                    there[e.consumer] = e.member_id
+                elif type(e) is ev.MemberRemoved and there.get(e.consumer) == e.member_id:
+                    del there[e.consumer]
+    return known
+
+
+def _is_told(a: Findings, m: MemberLife) -> str:
+    """A member that has been told to join again, or waits for an answer, is not at rest."""
+    numbers = a.index.by_consumer.get(m.consumer, NOTHING)
+    for place in range(len(numbers) - 1, -1, -1):
+        e = a.index.events[numbers[place]]
+        kind = type(e)
+        if kind is ev.MemberStateChanged and e.side == "client":
+            return "" if e.after == "STABLE" else f"{m.consumer} was {e.after.lower()}"
+        if kind in (ev.RejoinRequested, ev.RebalanceNoticed, ev.GenerationJoined):
+            return f"{m.consumer} was on its way into a rebalance"
+        if kind in (ev.CoordinatorLost, ev.MemberReset, ev.Fenced, ev.PollExpired):
+            return f"{m.consumer} was without its group"
+        if kind is ev.RequestSent and e.api in ("JoinGroup", "SyncGroup"):
+            return f"{m.consumer} waited for its {e.api}"
+        if kind is ev.StopAsked:
+            return f"{m.consumer} had been asked to stop"
+        if kind is ev.AssignmentReceived:
+            return f"{m.consumer} had an assignment before it"
+        if kind is ev.CallbackEnded:
+            return "" if e.callback == "assigned" else f"{m.consumer} had given up partitions"
+        if kind is ev.ConsumerStarted:
+            return ""
+    return ""
+
+
+# -------------------------------------------------------------------------------------------- blows
+
+
+def _blows(a: Findings) -> Iterator[Pending]:
+    """What the script or a fault did so late that not all of its consequences can have come."""
+    if a.header.source != "simulated":
+        return
+    settled = {d.action: d.ended_us for d in a.disturbances if d.action and not d.is_open}
+    session_us = max((f.session_timeout_us for f in a.header.consumers.values()), default=0)
+    session_us = session_us if session_us > 0 else USUAL_SESSION_US
+    down: set[int] = set()
+    for n in a.index.world:
+        e = a.index.events[n]
+        reach, action, said = SOON_US, "", "something had just changed"
+        if type(e) is ev.ScriptActed:
+            action, said = e.action, f"{e.text or e.action} had just begun"
+        elif type(e) is ev.BrokerChanged:
+            (down.discard if e.is_up else down.add)(e.broker)
+            reach, said = LINE_US + session_us, f"broker {e.broker} had just changed"
+        elif type(e) is ev.TopicChanged:
+            reach, said = REFRESH_US, f"not everybody can have seen what became of {e.topic}"
+        if a.horizon_us - e.at_us < reach and settled.get(action, -1) < e.at_us:
+            yield Pending(said, action=action)
+        if type(e) is ev.ScriptActed and e.kind == "Poison" and waiting(a, a.partitions):
+            yield Pending("a poisoned record may still wait in the backlog", action=e.action)
+    if down:
+        yield Pending(f"{'brokers were' if len(down) > 1 else 'a broker was'} down")
+    for name, numbers in a.index.by_consumer.items():
+        for place in range(len(numbers) - 1, -1, -1):
+            e = a.index.events[numbers[place]]
+            if a.horizon_us - e.at_us >= LINE_US + session_us:
+                break
+            if type(e) in (ev.LinkHealed, ev.ConsumerThawed):
+                yield Pending(f"{name} had just come back", a.index.group_of.get(name, ""))
+                break
+
+
+# ------------------------------------------------------------------------------------ coming again
+
+
+def _coming_back(a: Findings) -> Iterator[Pending]:
+    """Disturbances that nobody's action set off, again and again: the next one is due."""
+    last: dict[tuple[str, str, str], Disturbance] = {}
+    gaps: dict[tuple[str, str, str], int] = {}
+    for d in a.disturbances:
+        if d.action or not d.consumer:
+            continue
+        key = (d.group, d.trigger, d.consumer)
+        if key in last:
+            gaps[key] = max(gaps.get(key, 0), d.started_us - last[key].started_us)
+        last[key] = d
+    for key, gap in gaps.items():
+        if a.horizon_us - last[key].started_us < 3 * gap:
+            yield Pending(
+                f"{key[2]} had disturbed {key[0]} again and again, up to {say_duration(gap)} apart",
+                key[0],
+                is_again=True,
+            )
+
+
+def _overrunning(a: Findings) -> Iterator[Pending]:
+    """Members with so much before them that one batch of it takes longer than the group waits."""
+    late: dict[str, float] = {}
+    for key in waiting(a, [k for k in a.partitions if a.holdings.get(k)]):
+        last = a.holdings[key][-1]
+        if last.ended_us >= a.horizon_us:
+            late[last.consumer] = late.get(last.consumer, 0.0) + _lag_at(a, key, a.horizon_us)
+    for name, records in late.items():
+        facts = a.header.consumers.get(name)
+        if facts is None or facts.per_record_us <= 0 or facts.max_poll_interval_us <= 0:
+            continue
+        # what waits now, or a whole batch where a rising lag will fill one
+        batch = facts.max_poll_records if facts.max_poll_records > 0 else records
+        if batch * facts.per_record_us >= facts.max_poll_interval_us:
+            yield Pending(
+                f"{name} had work before it that may outlast its max.poll.interval.ms",
+                a.index.group_of.get(name, ""),
+                is_again=a.index.last_of(name, a.horizon_us, ev.PollExpired) >= 0,
+            )
+
+
+# --------------------------------------------------------------------------------------------- lag
+
+BACK_US = (SECOND, 10 * SECOND, MINUTE)  # lag that is higher than it was so long ago rises
+NEAR = 0.5
+Keys = Sequence[tuple[str, Partition]]
+
+
+def waiting(a: Findings, keys: Keys) -> list[tuple[str, Partition]]:
+    """Partitions with more unhandled records at the end than a second brings."""
+    return [key for key in keys if _lag_at(a, key, a.horizon_us) > usual(a, key)]
+
+
+def rising(a: Findings, keys: Keys) -> bool:
+    """Whether what waits was more at the end than shortly before, or is near its highest still."""
+    late = waiting(a, keys)
+    if not late:
+        return False
+    now = sum(_lag_at(a, key, a.horizon_us) for key in late)
+    if now >= NEAR * max((lag for _, lag in a.lag_book.total(keys)), default=0.0):
+        return True
+    before = [a.horizon_us - back for back in BACK_US if back < a.horizon_us]
+    return not before or any(now > sum(_lag_at(a, key, at) for key in late) for at in before)
+
+
+def _lag_at(a: Findings, key: tuple[str, Partition], at_us: int) -> float:
+    return a.lag_book.at(*key, at_us) or 0.0
+
+
+def usual(a: Findings, key: tuple[str, Partition]) -> float:
+    """A second's arrivals: what is on its way at any time."""
+    arrivals = a.lag_book.arrivals_of(key[1])
+    return max(arrivals.rate(a.horizon_us) * 1e6 if arrivals is not None else 0.0, 1.0)
