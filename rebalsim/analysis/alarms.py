@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
+from rebalsim.analysis.grace_kills import find_grace_kills
 from rebalsim.analysis.index import NOTHING, Index
 from rebalsim.analysis.kinds import GroupTold
 from rebalsim.analysis.ownership import LATE_CLIENT, Holdings
@@ -30,8 +31,8 @@ def find_alarms(
     disturbances: Sequence[Disturbance],
     holdings: Holdings,
 ) -> list[Alarm]:
-    """Groups first, then the dead, then partitions without a leader and those that two had, each
-    by time.
+    """Groups first, then the dead, those whose grace was too short, partitions without a leader
+    and those that two had, each by time.
     """
     groups = [
         alarm
@@ -47,6 +48,7 @@ def find_alarms(
         sorted(groups, key=lambda a: (a.at_us, a.group))
         + sorted(dead, key=lambda a: (a.at_us, a.consumers))
         + [
+            *find_grace_kills(index),
             *_leaderless(index),
             *(
                 alarm

@@ -419,7 +419,8 @@ class Alarm:
     never-stable (the group, from its beginning to the horizon) | not-stable (the group, since a
     disturbance that was open at the horizon) | unowned (the group is stable, and nobody has
     `partitions`) | leaderless (nobody could read `partitions`) | held-twice (`consumers` went on
-    with them when `others` had been given them).
+    with them when `others` had been given them) | killed-in-grace (it had not exited by then; `why`:
+    stuck, frozen, closing, or empty).
     """
 
     kind: str
@@ -439,7 +440,7 @@ class Alarm:
     figures: dict[
         str, int
         # sync-timed-out: waited_us, computed_us; leaderless: broker, the one that went down;
-        # held-twice: longest_us
+        # held-twice: longest_us; killed-in-grace: grace_us, since_us (it was kept)
     ]
     evidence: tuple[int, ...]
     partitions: tuple[Partition, ...] = ()

@@ -26,6 +26,7 @@ from rebalsim.lint.rules import (
     grace_under_stop,
     group_over_max_size,
     handler_slower_than_arrival,
+    hang_outlasts_grace,
     heavy_batch,
     horizon_cuts_detection,
     hot_partition,
@@ -115,6 +116,7 @@ CATALOGUE: dict[str, tuple[Checked, ...]] = {
         Checked(bounce_outpaces_start.RULE, bounce_outpaces_start.find),
         Checked(staggered_joins.RULE, staggered_joins.find),
         Checked(grace_under_stop.RULE, grace_under_stop.find),
+        Checked(hang_outlasts_grace.RULE, hang_outlasts_grace.find),
     ),
     "Faults": (
         Checked(freeze_outlasts_session.RULE, freeze_outlasts_session.find),

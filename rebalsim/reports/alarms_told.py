@@ -44,7 +44,7 @@ _MEANS = {
 }
 
 
-_NO_GROUPS = ("died", "leaderless", "held-twice")
+_NO_GROUPS = ("died", "killed-in-grace", "leaderless", "held-twice")
 
 
 def tell_alarms(a: Analysis) -> list[AlarmTold]:
@@ -66,6 +66,7 @@ def tell_alarms(a: Analysis) -> list[AlarmTold]:
     return [
         *groups,
         *(AlarmTold(text) for text in _dead(a.alarms)),
+        *(AlarmTold(text, False) for text in _graces(a.alarms)),
         *leaderless,
         *([AlarmTold(skips)] if skips else []),
     ]
@@ -99,6 +100,8 @@ def tell_alarm(alarm: Alarm, a: Analysis) -> str:
         return _twice(alarm)
     if alarm.kind == "leaderless":
         return _leaderless(alarm)
+    if alarm.kind == "killed-in-grace":
+        return _grace(alarm)
     return _death(alarm) if alarm.kind == "died" else _of_group(alarm, a, len(a.groups) > 1)
 
 
@@ -154,6 +157,46 @@ def _deaths(alarms: list[Alarm]) -> str:
         return f"{who} were killed {when}{back}."
     times = ", some of them more than once" if alarms[0].times > 1 else ""
     return f"{who} died {when}{times} of {safe(alarms[0].why)}{_meaning(alarms[0])}{back}."
+
+
+def _graces(alarms: Iterable[Alarm]) -> list[str]:
+    alike: dict[str, list[Alarm]] = {}
+    for alarm in alarms:
+        if alarm.kind == "killed-in-grace":
+            alike.setdefault(alarm.why, []).append(alarm)
+    return [
+        text
+        for each in alike.values()
+        for text in (map(_grace, each) if len(each) <= FOLDED else [_folded_graces(each)])
+    ]
+
+
+def _grace(alarm: Alarm) -> str:
+    """What ended the process, and what had kept it from ending by itself."""
+    who, since = safe(alarm.consumers[0]), say_instant(alarm.figures.get("since_us", 0))
+    kept = {
+        "stuck": f"its handler, stuck since {since}, kept it from closing, and ended with it",
+        "frozen": f"it was frozen since {since}",
+        "closing": f"its close(), begun at {since}, had not returned",
+    }.get(alarm.why, "it had not come to close() yet")
+    return (
+        f"{who} was killed at {say_instant(alarm.at_us)}, when its grace of "
+        f"{say_duration(alarm.figures['grace_us'])} was over: {kept}."
+    )
+
+
+def _folded_graces(alarms: list[Alarm]) -> str:
+    who = listed(list(dict.fromkeys(safe(alarm.consumers[0]) for alarm in alarms)))
+    first, last = say_instant(alarms[0].at_us), say_instant(alarms[-1].at_us)
+    kept = {
+        "stuck": "stuck handlers kept them from closing",
+        "frozen": "they were frozen",
+        "closing": "close() had not returned",
+    }.get(alarms[0].why, "they had not come to close() yet")
+    return (
+        f"{who} were killed from {first} to {last}, {plural(len(alarms), 'time')} in all, when "
+        f"their grace was over: {kept}."
+    )
 
 
 def _meaning(alarm: Alarm) -> str:

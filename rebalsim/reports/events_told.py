@@ -208,8 +208,12 @@ _TELLERS: dict[type, Callable[[Any], str]] = {
     ev.StopAsked: lambda e: "asked to stop",
     ev.CloseBegan: lambda e: "close() begins",
     ev.CloseEnded: lambda e: "close() returns",
-    ev.ConsumerExited: lambda e: {"closed": "process ended", "killed": "process was killed"}.get(
-        e.how, f"process died of {e.error or 'an error'}"
+    ev.ConsumerExited: lambda e: (
+        "process was killed: its grace was over"
+        if e.why == "grace"
+        else {"closed": "process ended", "killed": "process was killed"}.get(
+            e.how, f"process died of {e.error or 'an error'}"
+        )
     ),
     ev.ConsumerFroze: lambda e: "process froze",
     ev.ConsumerThawed: lambda e: "process goes on",

@@ -264,7 +264,7 @@ VARIANT = _object(
         _object(
             "What figures hide: who died (of an error, or killed and not back), a group that was "
             "not stable in the end, partitions that a stable one has "
-            "given to nobody, and such as had no leader.",
+            "given to nobody, such as had no leader, and who was killed when its grace was over.",
             kind={
                 "enum": [
                     "died",
@@ -273,6 +273,7 @@ VARIANT = _object(
                     "unowned",
                     "leaderless",
                     "held-twice",
+                    "killed-in-grace",
                 ]
             },
             group=TEXT,

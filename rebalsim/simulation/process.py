@@ -201,7 +201,7 @@ class Process(Sleeper):
         """The topics look different now."""
         raise NotImplementedError
 
-    def end(self, how: str, error: str = "") -> None:
+    def end(self, how: str, error: str = "", why: str = "") -> None:
         """The process is gone."""
         if self.feed.cycle is not None:
             self.feed.unsettle()  # where it had got to stays as it is
@@ -215,17 +215,19 @@ class Process(Sleeper):
         self.alarm.off()
         self.calls.clear()
         self.inbox.clear()
-        self.tell(ConsumerExited(self.engine.now, self.name, self.life, how, error))
+        self.tell(ConsumerExited(self.engine.now, self.name, self.life, how, error, why))
         self.world.exited(self)
 
-    def kill(self) -> None:
-        """SIGKILL: nothing more is sent; what is under way arrives."""
+    def kill(self, why: str = "") -> None:
+        """SIGKILL: nothing more is sent; what is under way arrives. `why`: grace, where it should
+        have exited by itself.
+        """
         if not self.is_alive:
             return
         self.settle_accounts()
         if self.feed.cycle is not None:
             self.feed.unsettle()
-        self.end("killed")
+        self.end("killed", why=why)
 
     def freeze(self) -> None:
         if not self.is_alive or self.is_frozen:
@@ -313,7 +315,7 @@ class Process(Sleeper):
 
     def _grace_ends(self, life: int) -> None:
         if self.is_alive and self.life == life:
-            self.kill()
+            self.kill("grace")
 
     def change_pace(self, slowness: float) -> None:
         """Batches take so many times as long from now on."""

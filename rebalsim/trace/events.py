@@ -107,7 +107,7 @@ class CloseEnded:
 @dataclass(slots=True)
 class ConsumerExited:
     """The process is gone. `how`: closed | killed | fatal; `error` is the exception's name when
-    fatal.
+    fatal, `why` says grace where it was killed for not having exited in time.
     """
 
     at_us: int
@@ -115,6 +115,7 @@ class ConsumerExited:
     life: int
     how: str
     error: str = ""
+    why: str = ""
 
 
 @dataclass(slots=True)

@@ -671,6 +671,38 @@ CASES = [
         world(*members(3, life=Life(stop=every(20)), listener=Listener(revoked=Cost(every(15))))),
         ("35.0 s",),
     ),
+    # hang-outlasts-grace
+    Case(
+        "hang-outlasts-grace",
+        world(
+            *members(3),
+            script=(
+                Action(Hang(("c1",), every(360)), at_us=s(60), line=30),
+                Action(RollingBounce(("c0", "c1"), down=every(10)), at_us=s(80), line=31),
+            ),
+        ),
+        ("c1 is stuck until 7 m", "asked to stop at 1 m 30 s", "killed at 2 m", "330s"),
+    ),
+    Case(
+        "hang-outlasts-grace",
+        world(
+            *members(3),
+            script=(
+                Action(Hang(("c1",), every(40)), at_us=s(60), line=30),
+                Action(Leave(("c1",)), at_us=s(80), line=31),
+            ),
+        ),
+    ),
+    Case(
+        "hang-outlasts-grace",
+        world(
+            *members(3),
+            script=(
+                Action(Leave(("c1",)), at_us=s(50), line=30),
+                Action(Hang(("c0", "c1"), every(360)), at_us=s(60), line=31),
+            ),
+        ),
+    ),
     # freeze-outlasts-session
     Case(
         "freeze-outlasts-session",

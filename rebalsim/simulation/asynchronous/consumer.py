@@ -546,11 +546,11 @@ class AsyncConsumer(Consumer):
             self._next_pass_us = max(self._next_pass_us, self.engine.now)
         super().thaw()
 
-    def end(self, how: str, error: str = "") -> None:
+    def end(self, how: str, error: str = "", why: str = "") -> None:
         """The passes that it made draw from its chances, and another life follows."""
         if self.is_idling and not self.is_frozen:
             self._pass_idly()
-        super().end(how, error)
+        super().end(how, error, why)
 
     def _idle_pass(self, at: int) -> int:
         """What the pass at this instant did; when the next one is. One that hands over an event
