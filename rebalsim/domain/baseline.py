@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from typing import Literal
 
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.client import ClientConfig
+from rebalsim.domain.habits import JAVA
 from rebalsim.domain.instants import say_duration
 from rebalsim.domain.metrics import METRICS
 from rebalsim.domain.scenario import Scenario
@@ -26,8 +27,10 @@ class VariantBaseline:
 
     seed: int
     runs: int
-    story: str  # digest of what happens to the group: topics, members, script, handlers
-    config: str  # digest of Kafka's settings, clients' and brokers'
+    # digest of what happens to the group (topics, members, script, handlers), and one of Kafka's
+    # settings, clients' and brokers'; empty: not known, as the file is of an older form
+    story: str
+    config: str
     metrics: Mapping[str, float] = field(default_factory=dict)
     phases: Mapping[str, float] = field(default_factory=dict)  # partition-time by phase
 
@@ -87,10 +90,13 @@ def metric_of(key: str) -> str:
 
 def digests_of(scenario: Scenario) -> tuple[str, str]:
     """A digest of the story without Kafka's settings, and one of these. Budgets, titles and
-    places in the file are in neither.
+    places in the file are in neither, nor what a version or a client does otherwise: its name is.
     """
     groups = tuple(
-        replace(g, consumers=tuple(replace(c, config=ClientConfig()) for c in g.consumers))
+        replace(
+            g,
+            consumers=tuple(replace(c, config=ClientConfig(), habits=JAVA) for c in g.consumers),
+        )
         for g in scenario.groups
     )
     bare = replace(
@@ -103,6 +109,7 @@ def digests_of(scenario: Scenario) -> tuple[str, str]:
         expectations=(),
         digest="",
         file="",
+        code_from="",
         notes=(),
         seed=0,
         runs=1,
@@ -119,7 +126,24 @@ def digests_of(scenario: Scenario) -> tuple[str, str]:
 
 
 def _digest(value: object) -> str:
-    return hashlib.sha256(repr(value).encode()).hexdigest()[:16]
+    return hashlib.sha256(_said(value).encode()).hexdigest()[:16]
+
+
+def _said(value: object) -> str:
+    """A value as text in which nothing stands that is as it is by default: a setting that a later
+    rebalsim knows besides changes no digest of a story that does not use it.
+    """
+    if isinstance(value, tuple | list):
+        return f"[{','.join(map(_said, value))}]"
+    if not is_dataclass(value):
+        return repr(value)
+    parts = [
+        f"{f.name}={_said(v)}"
+        for f in fields(value)
+        for v in [getattr(value, f.name)]
+        if f.default is MISSING or v != f.default
+    ]
+    return f"{type(value).__name__}({','.join(parts)})"
 
 
 def compare(before: Baseline, after: Baseline) -> tuple[Change, ...]:
@@ -196,9 +220,11 @@ def what_changed(before: Baseline, after: Baseline, file: str, variant: str) -> 
         if before.rebalsim != after.rebalsim
         else []
     )
-    if old.story != new.story:
+    if not old.story:
+        said.append("rebalsim or the story changed: the baseline's form is older and tells neither")
+    elif old.story != new.story:
         said.append("the story changed (topics, members, handlers or script)")
-    if old.config != new.config:
+    if old.config and old.config != new.config:
         said.append("its Kafka settings changed")
     if (old.seed, old.runs) != (new.seed, new.runs):
         said.append(f"other seeds ({_seeds(old)} → {_seeds(new)})")

@@ -9,12 +9,14 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from rebalsim import __version__
 from rebalsim.domain.baseline import Baseline, VariantBaseline, metric_of
 from rebalsim.domain.errors import InputError
 from rebalsim.domain.instants import SECOND
 from rebalsim.domain.metrics import METRICS, PHASES
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+OLDER = (1,)  # its digests were of another making, and say nothing any more
 _SECONDS = re.compile(r"(-?\d+(?:\.\d{1,6})?) s")
 _AGAIN = "`rebalsim check --save-baseline FILE` writes it anew"
 
@@ -68,14 +70,18 @@ def parse(text: str, file: str) -> Baseline:
         ) from None
     if not isinstance(document, dict) or "baseline" not in document:
         raise InputError(f"{file}:1: is JSON, but no baseline of rebalsim — {_AGAIN}")
-    if document["baseline"] != SCHEMA_VERSION:
+    form = document["baseline"]
+    if form != SCHEMA_VERSION and form not in OLDER:
         raise InputError(
-            f"{file}:1: is a baseline of another kind (version {str(document['baseline'])[:20]}; "
-            f"this rebalsim reads {SCHEMA_VERSION}) — {_AGAIN}"
+            f"{file}:1: was written by rebalsim {str(document.get('rebalsim', '?'))[:20]} as a "
+            f"baseline of another kind (version {str(form)[:20]}; this rebalsim, {__version__}, "
+            f"reads {SCHEMA_VERSION}) — {_AGAIN}"
         )
     try:
         stories = {
-            str(name): {str(v): _variant(one) for v, one in _mapping(variants).items()}
+            str(name): {
+                str(v): _variant(one, form in OLDER) for v, one in _mapping(variants).items()
+            }
             for name, variants in _mapping(document["stories"]).items()
         }
         return Baseline(str(document["rebalsim"]), stories)
@@ -92,13 +98,12 @@ def _mapping(value: Any) -> Mapping[str, Any]:
     return value
 
 
-def _variant(value: Any) -> VariantBaseline:
+def _variant(value: Any, is_older: bool) -> VariantBaseline:
     one = _mapping(value)
     metrics = {str(key): _read(v) for key, v in _mapping(one["metrics"]).items()}
     phases = {str(key): _read(v) for key, v in _mapping(one["partition_seconds_by_phase"]).items()}
-    return VariantBaseline(
-        int(one["seed"]), int(one["runs"]), str(one["story"]), str(one["settings"]), metrics, phases
-    )
+    story, settings = ("", "") if is_older else (str(one["story"]), str(one["settings"]))
+    return VariantBaseline(int(one["seed"]), int(one["runs"]), story, settings, metrics, phases)
 
 
 def _read(value: Any) -> float:

@@ -13,15 +13,16 @@ from rebalsim.domain.errors import InputError
 from rebalsim.domain.sweep import Base, Plan
 from rebalsim.scenario.grid import Order
 from rebalsim.scenario.plan import parse_plan
-from rebalsim.spark.schemas import reserved_names
+from rebalsim.spark.schemas import reserved_names, run_columns
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2  # 1 did not say which columns its runs have
 
 
 def bundle_of(plan: Plan) -> dict[str, Any]:
     return {
         "schema_version": SCHEMA_VERSION,
         "rebalsim": __version__,
+        "columns": [column.name for column in run_columns(plan)],
         "file": plan.file,
         "plan": plan.text,
         "scenarios": [
@@ -35,10 +36,10 @@ def plan_of(bundle: dict[str, Any], code_from: str = "") -> Plan:
     """The plan of a bundle; the same one, whatever has become of the files since. `code_from`: the
     folder of own assignors, which no bundle says by itself: it may be a stranger's.
     """
-    if bundle.get("schema_version") != SCHEMA_VERSION:
+    if bundle.get("schema_version") not in (1, SCHEMA_VERSION):
         raise InputError(
             f"This sweep was written by rebalsim {bundle.get('rebalsim', '?')} in another format "
-            "— read it with that version."
+            f"than this one, {__version__}, reads — read it with that version."
         )
     bases = {
         b["written"] or b["name"]: Base(b["name"], b["file"], b["text"], b["written"])
@@ -46,6 +47,19 @@ def plan_of(bundle: dict[str, Any], code_from: str = "") -> Plan:
     }
     plan = parse_plan(bundle["plan"], bundle["file"], lambda name: bases[name], reserved_names())
     return replace(plan, code_from=code_from)
+
+
+def refuse_to_go_on(bundle: dict[str, Any], plan: Plan, out: str) -> None:
+    """InputError where another rebalsim began this sweep: its rows would not be those of this one."""
+    now = bundle_of(plan)
+    if all(bundle.get(key) == now[key] for key in ("schema_version", "rebalsim", "columns")):
+        return
+    began = bundle.get("rebalsim", "?")
+    which = f"rebalsim {began}" if began != __version__ else f"an older state of rebalsim {began}"
+    raise InputError(
+        f"The sweep in {out} was begun by {which}, and this one, {__version__}, plays and keeps "
+        "other rows — continue it with that one, or begin anew with --overwrite."
+    )
 
 
 def order_as_json(order: Order) -> dict[str, Any]:

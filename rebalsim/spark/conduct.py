@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from rebalsim.domain.answer import Answer
 from rebalsim.domain.errors import InputError
 from rebalsim.domain.sweep import Plan
-from rebalsim.spark.bundle import bundle_of, order_from_json, plan_of
+from rebalsim.spark.bundle import bundle_of, order_from_json, plan_of, refuse_to_go_on
 from rebalsim.spark.plans import story_of_base
 from rebalsim.spark.player import player_for
 from rebalsim.spark.probe import probe
@@ -97,6 +97,7 @@ def _resumed(plan: Plan, store: Store, with_pauses: bool) -> Job:
             f"The plan or its scenario has changed since the sweep in {store.out} began — put it "
             "back, or begin anew with --overwrite."
         )
+    refuse_to_go_on(document, begun, store.out)
     if with_pauses and not document["pauses"]:
         raise InputError(
             f"The sweep in {store.out} was begun without --pauses — continue it without, or "

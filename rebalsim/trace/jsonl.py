@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from rebalsim import __version__
 from rebalsim.domain.errors import InputError
 from rebalsim.trace.codec import EVENTS, HEADER, Unfit, encode_event
 from rebalsim.trace.events import TraceEvent
@@ -88,20 +89,46 @@ def parse_trace(lines: Iterable[str], name: str) -> Trace:
     schema = header.get("schema") if type(header) is dict else None
     if schema != SCHEMA_VERSION:
         raise InputError(
-            f"{name}:1: is a trace of schema {schema!r}; this rebalsim reads schema "
-            f"{SCHEMA_VERSION} — write it anew with this version"
+            f"{name}:1: is a trace of schema {schema!r}{_by(header)}; this rebalsim "
+            f"({__version__}) reads schema {SCHEMA_VERSION} — write it anew with this version"
         )
     try:
         events: list[TraceEvent] = []
         trace = Trace(HEADER.decode(header), events)
     except Unfit as e:
-        raise InputError(f"{name}:1: {e}") from None
+        raise InputError(f"{name}:1: {e}{_of_another(header)}") from None
+    _read_events(numbered, name, events, _of_another(header))
+    if len(events) != document["events"]:
+        raise InputError(
+            f"{name}: was cut: its header promises {document['events']:,} events, "
+            f"{len(events):,} are there"
+        )
+    return trace
+
+
+def _by(header: Any) -> str:
+    """Who wrote it, if it says so."""
+    who = header.get("rebalsim") if type(header) is dict else None
+    return f", written by rebalsim {who[:20]}" if type(who) is str and who else ""
+
+
+def _of_another(header: Any) -> str:
+    """That another version wrote it, which is then the reason for whatever does not fit."""
+    by = _by(header)
+    if not by or by.endswith(f" {__version__}"):
+        return ""
+    return f"{by} and read by {__version__} — write it anew with this version"
+
+
+def _read_events(
+    numbered: Iterator[tuple[int, str]], name: str, events: list[TraceEvent], another: str
+) -> None:
     at = 0
     for line_number, line in numbered:
         where = f"{name}:{line_number}"
         if not line.strip():
             raise InputError(f"{where}: is empty — an event a line, without gaps")
-        event = _event(line, where, len(events))
+        event = _event(line, where, len(events), another)
         if event.at_us < at:
             raise InputError(
                 f"{where}: at_us {event.at_us} is before the event above ({at}) — a trace runs "
@@ -109,12 +136,6 @@ def parse_trace(lines: Iterable[str], name: str) -> Trace:
             )
         at = event.at_us
         events.append(event)
-    if len(events) != document["events"]:
-        raise InputError(
-            f"{name}: was cut: its header promises {document['events']:,} events, "
-            f"{len(events):,} are there"
-        )
-    return trace
 
 
 def _object(line: str, where: str, what: str) -> dict[str, Any]:
@@ -128,7 +149,7 @@ def _object(line: str, where: str, what: str) -> dict[str, Any]:
     return document
 
 
-def _event(line: str, where: str, number: int) -> Any:
+def _event(line: str, where: str, number: int, another: str) -> Any:
     document = _object(line, where, "an event")
     told, kind = document.pop("n", None), document.pop("event", None)
     if told != number or type(told) is not int:
@@ -139,12 +160,12 @@ def _event(line: str, where: str, number: int) -> Any:
     shape = EVENTS.get(kind) if type(kind) is str else None
     if shape is None:
         raise InputError(
-            f"{where}: tells of a {kind!r}, which is no event that this rebalsim knows"
+            f"{where}: tells of a {kind!r}, which is no event that this rebalsim knows{another}"
         )
     try:
         event = shape.decode(document)
     except Unfit as e:
-        raise InputError(f"{where}: {e}") from None
+        raise InputError(f"{where}: {e}{another}") from None
     if event.at_us < 0:
         raise InputError(f"{where}: at_us {event.at_us} is before the start")
     return event

@@ -167,14 +167,14 @@ def test_budgets_relative_to_a_baseline(repository: Repository) -> None:
         ("{}", "is JSON, but no baseline of rebalsim"),
         ("[1]", "no baseline"),
         (
-            '{"baseline": 2, "rebalsim": "9", "stories": {}}',
-            "is a baseline of another kind (version 2; this rebalsim reads 1)",
+            '{"baseline": 3, "rebalsim": "9", "stories": {}}',
+            "was written by rebalsim 9 as a baseline of another kind (version 3; this rebalsim",
         ),
-        ('{"baseline": 1, "rebalsim": "9"}', "is damaged (lacks 'stories')"),
-        ('{"baseline": 1, "rebalsim": "9", "stories": {"a": {"b": 3}}}', "is damaged"),
+        ('{"baseline": 2, "rebalsim": "9"}', "is damaged (lacks 'stories')"),
+        ('{"baseline": 2, "rebalsim": "9", "stories": {"a": {"b": 3}}}', "is damaged"),
         ("CUT", "is cut off"),
         (
-            '{"baseline": 1, "rebalsim": "9", "stories": {"a": {"b": {"seed": 1, "runs": 1, '
+            '{"baseline": 2, "rebalsim": "9", "stories": {"a": {"b": {"seed": 1, "runs": 1, '
             '"story": "", "settings": "", "metrics": '
             '{"rebalances": "many"}, "partition_seconds_by_phase": {}}}}}',
             "'many' is no figure",

@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 
 from rebalsim.domain.errors import InputError, ProblemsError
-from rebalsim.spark.bundle import bundle_of, dumps, order_as_json, order_from_json, plan_of
+from rebalsim.spark.bundle import (
+    bundle_of,
+    dumps,
+    order_as_json,
+    order_from_json,
+    plan_of,
+    refuse_to_go_on,
+)
 from rebalsim.spark.plans import load_plan, stock_plans
 from rebalsim.spark.player import player_for
 from rebalsim.spark.probe import _factors
@@ -79,7 +86,23 @@ def test_two_scenarios_of_one_name_are_refused(tmp_path: Path) -> None:
 
 def test_another_format_is_refused() -> None:
     with pytest.raises(InputError, match=r"written by rebalsim 9\.9"):
-        plan_of({"schema_version": 2, "rebalsim": "9.9"})
+        plan_of({"schema_version": 3, "rebalsim": "9.9"})
+
+
+def test_a_sweep_of_the_older_form_can_be_read_and_not_gone_on_with() -> None:
+    plan = load_plan("heartbeat-handover")
+    began = bundle_of(plan)
+    refuse_to_go_on(began, plan, "out")
+    older = {**began, "schema_version": 1}
+    del older["columns"]
+    assert plan_of(older).points == plan.points
+    for other, who in (
+        (older, f"an older state of rebalsim {began['rebalsim']}"),
+        ({**began, "columns": began["columns"][:-1]}, "an older state"),
+        ({**began, "rebalsim": "0.0.9"}, r"begun by rebalsim 0\.0\.9"),
+    ):
+        with pytest.raises(InputError, match=f"{who}.*--overwrite"):
+            refuse_to_go_on(other, plan, "out")
 
 
 def test_orders_travel() -> None:

@@ -137,7 +137,7 @@ def swap(place: int, old: str, new: str) -> object:
         ),
         (
             swap(0, '"schema":1', '"schema":2'),
-            "is a trace of schema 2; this rebalsim reads schema 1",
+            "is a trace of schema 2; this rebalsim (0.1.0) reads schema 1",
         ),
         (swap(0, '{"trace"', '{"track"'), "is not a trace's header"),
         (
