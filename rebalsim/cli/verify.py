@@ -20,6 +20,7 @@ JUDGES = {
     "classic": "rebalsim.verify.classic_conversations",
     "consumer": "rebalsim.verify.consumer_conversations",
     "trace": "rebalsim.verify.traces",
+    "streams-conversations": "rebalsim.verify.streams_conversations",
     "connect-assignors": "rebalsim.verify.connect_assignors",
 }
 

@@ -16,6 +16,7 @@ Kind = Literal[
     "trace",
     "connect-assignors",
     "streams-assignors",
+    "streams-conversations",
 ]
 CONNECT_ASSIGNORS = ("incremental", "eager")
 
@@ -43,6 +44,8 @@ def recognise(path: Path) -> Kind:
     if "events" in document and "conf" in document:
         return "trace"
     if "config" in document and "steps" in document:
+        if "subtopologies" in document:
+            return "streams-conversations"
         return "consumer" if "topics" in document else "classic"
     return _unknown(path)
 

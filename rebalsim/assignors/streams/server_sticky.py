@@ -5,29 +5,13 @@ their share, and the rest goes to the least loaded process. Lags, racks and tags
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
-from rebalsim.assignors.streams.tasks import TaskId
 from rebalsim.domain.java_hash import JavaHashMap, capacity_for
 from rebalsim.domain.java_heap import JavaPriorityQueue
+from rebalsim.domain.streams_target import MemberTasks, StreamsMember
+from rebalsim.domain.task_ids import TaskId
 
-
-@dataclass(frozen=True, slots=True)
-class StreamsMember:
-    """One member with its target so far, in the order in which it enters the assignor's table."""
-
-    member_id: str
-    process: str
-    active: tuple[TaskId, ...] = ()
-    standby: tuple[TaskId, ...] = ()
-
-
-@dataclass(slots=True)
-class MemberTasks:
-    """A member's new target."""
-
-    active: set[TaskId] = field(default_factory=set)
-    standby: set[TaskId] = field(default_factory=set)
+__all__ = ["MemberTasks", "StreamsMember", "assign"]
 
 
 def assign(

@@ -7,38 +7,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
 
-from rebalsim.domain.errors import InputError
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.java_hash import hash_ordered, signed
+from rebalsim.domain.task_ids import TaskId, task_hash, task_named
+
+__all__ = [
+    "LATEST_OFFSET",
+    "UNKNOWN_OFFSET",
+    "Subtopology",
+    "TaskId",
+    "Topology",
+    "process_hash",
+    "process_order",
+    "task_hash",
+    "task_named",
+    "tasks_of",
+    "topology_of",
+]
 
 LATEST_OFFSET = -2  # reported for a task that is active and running
 UNKNOWN_OFFSET = -3  # reported, or computed, where nobody knows
-
-
-class TaskId(NamedTuple):
-    """A sub-topology and a partition of its sources; sorts as Kafka's does."""
-
-    subtopology: int
-    number: int
-
-    def __str__(self) -> str:
-        return f"{self.subtopology}_{self.number}"
-
-
-@lru_cache(maxsize=1 << 16)
-def task_named(text: str) -> TaskId:
-    """`0_3` as a task."""
-    subtopology, _, number = text.partition("_")
-    if not (subtopology.isdecimal() and number.isdecimal()):
-        raise InputError(f"'{text}' is no task — write sub-topology and partition, as in 0_3")
-    return TaskId(int(subtopology), int(number))
-
-
-def task_hash(task: TaskId) -> int:
-    """`TaskId.hashCode`."""
-    return signed(29791 + 961 * task.subtopology + 31 * task.number)
 
 
 @lru_cache(maxsize=1 << 14)
