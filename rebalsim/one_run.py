@@ -4,6 +4,7 @@ this first.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -68,9 +69,13 @@ def spread_seeds(scenario: Scenario) -> int:
     )
 
 
-def spread(scenario: Scenario, seeds: int | None = None) -> OverSeeds:
+def spread(
+    scenario: Scenario,
+    seeds: int | None = None,
+    each: Callable[[int, Any], None] = lambda seed, analysis: None,
+) -> OverSeeds:
     """The metrics of so many runs, from the scenario's own seed on. What is the same in all of
-    them is rule, the rest is chance.
+    them is rule, the rest is chance. `each` is shown every seed's analysis.
     """
     from rebalsim.analysis.over_seeds import OverSeeds
 
@@ -78,7 +83,9 @@ def spread(scenario: Scenario, seeds: int | None = None) -> OverSeeds:
         seeds = spread_seeds(scenario)
     over = OverSeeds()
     for seed in range(scenario.seed, scenario.seed + seeds):
-        over.add(seed, run_once(scenario, seed).analysis)
+        analysis = run_once(scenario, seed).analysis
+        over.add(seed, analysis)
+        each(seed, analysis)
     return over
 
 

@@ -123,6 +123,9 @@ class BudgetTest(pytest.Item):
         self.user_properties += [("observed", found.said), ("seed", str(found.seed))]
         if found.outcome == "pass":
             return
+        from rebalsim.check.advised import advised_one
+
+        found = advised_one(self.parent.judge, self.question, found)
         if found.level == "warn":
             warnings.warn(BudgetWarning(tell_failure(found)), stacklevel=1)
             return

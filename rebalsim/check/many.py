@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
 from rebalsim.analysis.judge import judge_run, over_seeds
+from rebalsim.check.advised import advised
 from rebalsim.check.one_story import Question, StoryJudge, questions_of
 from rebalsim.check.tasks import Played, Tally, Task, cores, play_all
 from rebalsim.domain.baseline import Baseline, VariantBaseline, key_of
@@ -34,6 +35,7 @@ class Wanted:
     requires_budgets: bool = False
     baseline: Baseline | None = None
     with_metrics: bool = False  # measure the headlines of every variant, for baselines and what-ifs
+    advise: int | None = None  # events to try remedies with; None: the usual number, 0: none
     is_saving: bool = False  # budgets relative to a baseline that is not there yet are left out
 
 
@@ -245,7 +247,8 @@ def _conclude(case: _Case, wanted: Wanted, seconds: float) -> StoryChecked:
     if case.judge is None or case.bug or case.problems:
         return made
     try:
-        return replace(made, checked=case.judge.checked(), problems=case.judge.problems())
+        checked = advised(case.judge, wanted.advise)
+        return replace(made, checked=checked, problems=case.judge.problems())
     except InputError:
         raise
     except Exception as e:  # only a bug of ours: one story's must not hide the others' verdicts

@@ -236,6 +236,27 @@ class StoryJudge:
         """
         return tuple(found for found in self._all if isinstance(found, Checked))
 
+    def told(self) -> list[tuple[Question, Checked]]:
+        """Every question that makes sense, with its verdict."""
+        return [
+            (question, told)
+            for question, told in zip(self.questions, self._all)
+            if isinstance(told, Checked)
+        ]
+
+    def is_advisable(self, question: Question, checked: Checked) -> bool:
+        """Whether it is broken, and something could be tried against it."""
+        asked = question.asked
+        return checked.outcome == "fail" and isinstance(asked, Budget) and not asked.relative_to
+
+    def broken(self) -> dict[str, list[Budget]]:
+        """Variant → its budgets that are broken."""
+        found: dict[str, list[Budget]] = {}
+        for question, checked in self.told():
+            if self.is_advisable(question, checked) and isinstance(question.asked, Budget):
+                found.setdefault(question.variant, []).append(question.asked)
+        return found
+
     def _told(self, q: Question, verdict: Verdict) -> Checked:
         from rebalsim.reports.verdict_told import say_amount, say_openness
 
@@ -364,5 +385,4 @@ def explained(analysis: Analysis, asked: Budget | Expectation, measured: Measure
         return measured
     from rebalsim.reports.evidence_told import tell_evidence
 
-    because, hint = tell_evidence(analysis, asked)
-    return replace(measured, because=because, hint=hint)
+    return replace(measured, because=tell_evidence(analysis, asked))

@@ -17,7 +17,13 @@ import click
 
 from rebalsim import __version__
 from rebalsim.cli import check_forms, exits
-from rebalsim.cli.options import ScenarioPath, allow_code_option, seed_option, set_option
+from rebalsim.cli.options import (
+    ScenarioPath,
+    advise_option,
+    allow_code_option,
+    seed_option,
+    set_option,
+)
 from rebalsim.domain.errors import InputError
 
 if TYPE_CHECKING:
@@ -109,6 +115,7 @@ class Percent(click.ParamType):  # type: ignore[type-arg, unused-ignore]
     metavar="N",
     help="So many processes.  [default: one for each core]",
 )
+@advise_option
 @check_forms.form_options
 @allow_code_option
 def command(
@@ -125,6 +132,7 @@ def command(
     saved_file: str | None,
     update: bool,
     jobs: int | None,
+    advise: int | None,
     allow_code: bool,
     **options: Any,
 ) -> int:
@@ -174,6 +182,7 @@ def command(
             require_budgets,
             baseline,
             with_metrics=bool(baseline or saved_file or what_if),
+            advise=advise,
             is_saving=saved_file is not None,
         ),
         overrides,

@@ -150,6 +150,42 @@ def wire_option(function: F) -> F:
     )(function)
 
 
+def advise_option(function: F) -> F:
+    """--advise EVENTS|off: parameter `advise`, the number of events that may be played to try
+    remedies, 0 for off.
+    """
+    return click.option(
+        "--advise",
+        type=EventBudget(),
+        default=None,
+        metavar="EVENTS|off",
+        help="How many events may be played to try what could help; nothing is advised that was "
+        "not tried.  [default: 200,000]",
+    )(function)
+
+
+class EventBudget(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+    """A number of events, or off."""
+
+    name = "events"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | None:
+        if value is None or isinstance(value, int):
+            return value
+        text = str(value).replace(",", "").replace("_", "").strip().lower()
+        if text in ("off", "no", "none"):
+            return 0
+        if not text.isdecimal() or len(text) > 12:
+            self.fail(
+                f"'{value}' is no number of events — write one such as 1,000,000, or off",
+                param,
+                ctx,
+            )
+        return int(text)
+
+
 def allow_code_option(function: F) -> F:
     """--allow-code: parameter `allow_code`."""
     return click.option(

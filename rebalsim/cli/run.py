@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rebalsim.cli.advising import advisor_for, with_remedies
 from rebalsim.cli.judging import conclude, judge_for
 from rebalsim.cli.options import (
+    advise_option,
     allow_code_option,
     load_story,
     scenario_argument,
@@ -33,6 +35,7 @@ FIRST_SIGN_S = 10.0  # on no terminal
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rebalsim.advice.advise import Advisor
     from rebalsim.analysis.over_seeds import OverSeeds
     from rebalsim.check.one_story import StoryJudge
     from rebalsim.one_run import Run
@@ -62,6 +65,7 @@ if TYPE_CHECKING:
     help="Hold every run against what must be true in any (exit 70 if it is not).",
 )
 @wire_option
+@advise_option
 @form_options
 @view_options
 @allow_code_option
@@ -73,6 +77,7 @@ def command(
     runs: int | None,
     check_invariants: bool,
     wire: bool,
+    advise: int | None,
     allow_code: bool,
     **options: Any,
 ) -> int:
@@ -91,6 +96,7 @@ def command(
         raise click.UsageError("--wire is for the text, or for --trace FILE — name a file.")
     variants = [variant] if variant is not None else list(story.variants)
     player.variants = variants
+    player.advisor = advisor_for(story, advise)
     player.judge = judge_for(story, variants, player.runs, player.command)
     try:
         with progress(player.runs * len(variants)) as step:
@@ -100,6 +106,7 @@ def command(
             click.echo(line, err=True)
         raise
     budgets, code = conclude(player.judge)
+    played = with_remedies(played, player.advisor, player.judge)
     emit(replace(report_on(player, played), budgets=budgets), options, view)
     if wire and trace_file is None:
         tell_wire(player, view)
@@ -156,6 +163,7 @@ class Player:
         self.checks = checks
         self.trace_file = trace_file
         self.judge: StoryJudge | None = None
+        self.advisor: Advisor | None = None
         self.variants: Sequence[str] = story.variants  # those that are played
         # variant → its first run with every request and answer, where that is asked for
         self.on_wire: dict[str, Trace] | None = None
@@ -205,6 +213,7 @@ class Player:
             if self.judge is not None:
                 self.judge.add(variant, seed, run.analysis)
             trace = self._told(run, variant, seed)
+            self._advised(variant, seed, run.analysis)
             if self.trace_file:
                 from rebalsim.trace.jsonl import write_trace
 
@@ -222,6 +231,7 @@ class Player:
             kept.trace,
             over if self.runs > 1 else None,
             map(self.story.scenario, self.variants),
+            lambda seed, analysis: self._advised(variant, seed, analysis),
         )
         notes = [*scenario.notes, *told]
         if self.runs > 1:
@@ -250,6 +260,10 @@ class Player:
         trace.header.command = run.trace.header.command
         self.on_wire.setdefault(variant, trace)
         return trace
+
+    def _advised(self, variant: str, seed: int, analysis: Any) -> None:
+        if self.advisor is not None:
+            self.advisor.saw(variant, seed, analysis)
 
     def _check(self, run: Run, variant: str, seed: int) -> None:
         broken = run.analysis.violations

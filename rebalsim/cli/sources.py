@@ -7,7 +7,7 @@ things.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ from rebalsim.reports.report import Report, Spread, VariantReport
 from rebalsim.trace.trace import Trace
 
 if TYPE_CHECKING:
+    from rebalsim.analysis.analysis import Analysis
     from rebalsim.analysis.over_seeds import OverSeeds
     from rebalsim.domain.scenario import Scenario
 
@@ -161,13 +162,17 @@ def _played(
 
 
 def sampled(
-    scenario: Scenario, trace: Trace, over: OverSeeds | None = None, beside: Iterable[Scenario] = ()
+    scenario: Scenario,
+    trace: Trace,
+    over: OverSeeds | None = None,
+    beside: Iterable[Scenario] = (),
+    each: Callable[[int, Analysis], None] = lambda seed, analysis: None,
 ) -> tuple[dict[str, Spread], tuple[str, ...]]:
     """Beside one run: the spread over seeds (`over`, else of more seeds where one run is a sample),
     and what surprises in it or is chance, in sentences.
 
     `beside`: what it is held against. Next to a sample's spread, one run of a script whose phase is
-    a matter of chance would be unlike it.
+    a matter of chance would be unlike it. `each` is shown every run that is played for it.
     """
     from rebalsim.analysis.surprises import surprises
     from rebalsim.one_run import SPREAD_SEEDS, is_sampled, spread
@@ -177,7 +182,7 @@ def sampled(
     if over is None and (
         is_sampled(scenario) or (scenario.shift_within_us and any(map(is_sampled, beside)))
     ):
-        over = spread(scenario)
+        over = spread(scenario, each=each)
         if len(over.seeds) < SPREAD_SEEDS:
             notes.append(
                 f"Of a story with so many members {len(over.seeds)} seeds are played and not "

@@ -19,7 +19,7 @@ from rebalsim.reports.view import View
 
 
 def render(analysis: Analysis, pause: Pause, view: View) -> str:
-    """The sentence, the chain of evidence through the phases, and what would have helped."""
+    """The sentence, the chain of evidence through the phases, and what it hangs on."""
     lines = _wrap(tell(Together((pause,))), view, 0)
     lines.append("")
     proof = [
@@ -41,7 +41,7 @@ def render(analysis: Analysis, pause: Pause, view: View) -> str:
         lines += _wrap("It had not ended when the observation did.", view, 11)
     hint = hint_on(pause, analysis)
     if hint:
-        lines += ["", *_wrap(f"What would have helped: {hint}", view, 0)]
+        lines += ["", *_wrap(f"What it hangs on: {hint}", view, 0)]
     more = (
         "#N is an event's number (`rebalsim trace FILE --event-number N`); `rebalsim explain "
         f"{longest_kind(pause)}` says more of the longest phase."

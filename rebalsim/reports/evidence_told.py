@@ -1,5 +1,5 @@
-"""What spent a budget, in words: the rounds that were set off and why, the pause with its
-phases, and what would have helped.
+"""What spent a budget, in words: of what its metric counts, the rounds that were set off and why,
+the pause with its phases, or the records that were handled twice.
 """
 
 from __future__ import annotations
@@ -8,14 +8,14 @@ from rebalsim.analysis.analysis import Analysis
 from rebalsim.analysis.judge_evidence import disturbances_behind, pauses_behind, still_at_the_peak
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.instants import say_duration
-from rebalsim.reports.hints import hint_on
+from rebalsim.domain.metrics import METRICS
 from rebalsim.reports.names import listed, plural, safe
 from rebalsim.reports.ruler import say_instant
 from rebalsim.reports.sentences import tell, tell_trigger, together
 
 
-def tell_evidence(analysis: Analysis, budget: Budget) -> tuple[str, str]:
-    """Why the budget's metric came to what it did in this run, and what would have helped."""
+def tell_evidence(analysis: Analysis, budget: Budget) -> str:
+    """Why the budget's metric came to what it did in this run."""
     disturbed = disturbances_behind(analysis, budget)
     said: list[str] = []
     if disturbed and budget.metric in ("settle_time", "unsettled", "longest_rebalance"):
@@ -55,12 +55,51 @@ def tell_evidence(analysis: Analysis, budget: Budget) -> tuple[str, str]:
             f"At the peak, at {say_instant(peak)}, {len(still)} partitions stood still at once, "
             f"of {safe(owners)}."
         )
-    groups = together(still or pauses_behind(analysis, budget))
-    if not groups:
-        return " ".join(said), ""
-    return " ".join([*said, tell(groups[0])]), _on_list(analysis, budget) or hint_on(
-        groups[0].first, analysis
+    said += _twice(analysis, budget)
+    if still or METRICS[budget.metric].population in _OF_PAUSES or not said:
+        groups = together(still or pauses_behind(analysis, budget))
+        said += [tell(groups[0])] if groups and _is_of_pauses(budget) else []
+    said += filter(None, [_on_list(analysis, budget)])
+    return " ".join(said)
+
+
+_OF_PAUSES = ("pauses", "partitions")
+
+
+def _is_of_pauses(budget: Budget) -> bool:
+    """Whether a pause is what spends it: records that are handled twice come from no pause."""
+    return budget.metric not in _OF_RECORDS
+
+
+_OF_RECORDS = {"duplicates": "handled twice", "duplicates_per_rebalance": "handled twice"}
+_OF_RECORDS["skipped"] = "skipped"
+
+
+def _twice(analysis: Analysis, budget: Budget) -> list[str]:
+    """Which records were handled twice, or skipped, and when."""
+    if budget.metric not in _OF_RECORDS:
+        return []
+    found = sorted(
+        (r for r in analysis.redeliveries if r.is_skip == (budget.metric == "skipped")),
+        key=lambda r: (-r.records, r.at_us),
     )
+    if not found:
+        return []
+    r = found[0]
+    rest = f", and {plural(len(found) - 1, 'time')} more" if len(found) > 1 else ""
+    how = (
+        "while its last owner went on beside it"
+        if r.how == "beside"
+        else f"when {safe(r.consumer)} began at what had been committed"
+        if r.how == "committed"
+        else f"when {safe(r.consumer)} began at the {safe(r.how)} record"
+        if r.how in ("earliest", "latest")
+        else f"when {safe(r.consumer)} took over"
+    )
+    return [
+        f"{plural(r.records, 'record')} of {safe(str(r.partition))} {'was' if r.records == 1 else 'were'} "
+        f"{_OF_RECORDS[budget.metric]} at {say_instant(r.at_us)}, {how}{rest}."
+    ]
 
 
 _OF_ALL = (
@@ -84,5 +123,5 @@ def _on_list(analysis: Analysis, budget: Budget) -> str:
     return (
         f"{plural(len(found.consumers), 'member')} offer cooperative-sticky, but another "
         "assignor of the list was chosen, so each gives up all that it "
-        "has in every rebalance: name cooperative-sticky alone."
+        "has in every rebalance."
     )

@@ -1,5 +1,7 @@
-"""What would have helped: one sentence on a pause, from its longest phase and the settings in
-force.
+"""What a pause hangs on: one sentence, from its longest phase and the settings in force.
+
+Facts only. What to do about it is advice, and nothing is advised that was not played: that is the
+room `advice`.
 """
 
 from __future__ import annotations
@@ -25,9 +27,7 @@ LONG_ASSIGNMENT_US = 500_000  # a shorter one is made of messages, which no assi
 
 
 def hint_on(pause: Pause, analysis: Analysis) -> str:
-    """Which setting the longest phase hangs on, and its value here; empty where there is nothing
-    to turn.
-    """
+    """Which setting the longest phase hangs on, and its value here; empty where none does."""
     phase, header = max(pause.phases, key=lambda p: p.length_us), analysis.header
     whose = (
         header.consumers.get(phase.facts.consumer)
@@ -102,8 +102,8 @@ def hint_on(pause: Pause, analysis: Analysis) -> str:
     if phase.kind is PhaseKind.STUCK and phase.facts.doing == "in-callback":
         limit = _value(facts, "max_poll_interval_us")
         return (
-            f"A quicker rebalance listener, or a longer max.poll.interval.ms{limit}, would have "
-            "kept it in the group: callbacks run within poll()."
+            f"Callbacks run within poll(): one that takes longer than max.poll.interval.ms{limit} "
+            "costs the membership."
         )
     if phase.kind is PhaseKind.STUCK and phase.facts.doing == "committing":
         return (
@@ -173,8 +173,8 @@ def _stopped(facts: ConsumerFacts, is_back: bool) -> str:
     said = "A static member does not leave when it stops"
     if is_back:
         return (
-            f"{said}: a {limit} longer than its restart and a heartbeat interval would have kept "
-            "its partitions where they are."
+            f"{said}: unless another round begins meanwhile, the group waits for it as long as "
+            f"{limit}."
         )
     return (
         f"{said}, and if it never comes back, its partitions wait for {limit}. An instance id "
@@ -185,16 +185,16 @@ def _stopped(facts: ConsumerFacts, is_back: bool) -> str:
 
 def _outlasted(facts: ConsumerFacts | None) -> str:
     return (
-        "Shorter batches (max.poll.records) or a longer "
-        f"max.poll.interval.ms{_value(facts, 'max_poll_interval_us')} would have kept it in the "
-        "group."
+        "A member leaves when its polls are further apart than "
+        f"max.poll.interval.ms{_value(facts, 'max_poll_interval_us')}; max.poll.records is how "
+        "much it handles between two."
     )
 
 
 def _heartbeat(facts: ConsumerFacts | None) -> str:
     return (
         f"heartbeat.interval.ms{_value(facts, 'heartbeat_interval_us')} is how long members may "
-        "take to hear of a rebalance; a shorter one costs little."
+        "take to hear of a rebalance."
     )
 
 
@@ -281,7 +281,7 @@ def _waited_for(doing: str, facts: ConsumerFacts | None) -> str:
 
 
 _OTHERS = {
-    PhaseKind.AWAY: "A quicker start, or fewer restarts at once, shortens it.",
+    PhaseKind.AWAY: "How soon a process is back is for its start to decide: no timeout does.",
     PhaseKind.REVOKE: "A quicker commit and onPartitionsRevoked shorten it.",
     PhaseKind.RELEASE: "Shorter batches let the owner confirm sooner; its heartbeat interval is the "
     "brokers' "

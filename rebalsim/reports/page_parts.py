@@ -21,12 +21,13 @@ from rebalsim.reports.comparison import (
     tell_trade,
 )
 from rebalsim.reports.difference import Difference, difference
-from rebalsim.reports.hints import hint_on
 from rebalsim.reports.names import listed, natural, plural, safe
 from rebalsim.reports.questions import tell_answer
+from rebalsim.reports.remedies_told import arrows
 from rebalsim.reports.report import Report, VariantReport, notes_of
 from rebalsim.reports.ruler import say_instant
 from rebalsim.reports.sentences import (
+    Together,
     recurring,
     tell_none,
     tell_recurring,
@@ -212,31 +213,31 @@ def _from_to(before_us: int, after_us: int) -> list[str]:
 
 def longest(report: Report) -> str:
     """What stood still longest, in sentences; the same sentence of two variants once."""
-    found: dict[str, tuple[int, str, list[str]]] = {}
+    found: dict[str, list[tuple[Together, VariantReport]]] = {}
     total = 0
     for v in report.variants:
         groups = recurring(together(v.analysis.pauses))
         total += len(groups)
         for group, others in worth_telling(groups, MOST_SENTENCES):
-            hint = hint_on(group.first, v.analysis)
-            found.setdefault(tell_recurring(group, others), (group.length_us, hint, []))[2].append(
-                safe(v.name)
-            )
+            found.setdefault(tell_recurring(group, others), []).append((group, v))
     if not found:
         return f"<p>{tell_none(v.analysis for v in report.variants)}</p>"
-    items, hinted = [], dict[str, None]()
-    for said, (_, hint, names) in sorted(found.items(), key=lambda item: -item[1][0])[
+    items = []
+    for said, whom in sorted(found.items(), key=lambda item: -item[1][0][0].length_us)[
         : MOST_SENTENCES * 2
     ]:
+        names = [safe(v.name) for _, v in whom]
         whose = (
             f"<strong>{text(' and '.join(names))}{' alike' if len(names) > 1 else ''}:</strong> "
             if len(report.variants) > 1
             else ""
         )
-        tip = f'<span class="hint">→ {text(hint)}</span>' if hint and hint not in hinted else ""
-        hinted[hint] = None
-        items.append(f"<li>{whose}{text(said)}{tip}</li>")
-    told = sum(len(names) for _, _, names in found.values())
+        tips = "".join(
+            f'<span class="remedy">→ {text(arrow)}</span>'
+            for arrow in arrows([(group.first, v) for group, v in whom])
+        )
+        items.append(f"<li>{whose}{text(said)}{tips}</li>")
+    told = sum(len(whom) for whom in found.values())
     rest = (
         f'<p class="dim">and {plural(total - told, "shorter one", "other, shorter ones")}, in '
         "the timelines above.</p>"

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from rebalsim.analysis import Analysis
+from rebalsim.domain.remedy import Remedy
 
 Outcome = Literal["pass", "fail", "inconclusive"]
 
@@ -54,6 +55,7 @@ class VariantReport:
         default_factory=dict
     )  # metric → over seeds; empty: one run only
     notes: tuple[str, ...] = ()  # what the variant changed or dropped, in sentences
+    remedies: tuple[Remedy, ...] = ()  # what was tried and helps, the best of each pause first
 
     @property
     def title(self) -> str:

@@ -237,6 +237,25 @@ VARIANT = _object(
             event=MAYBE_INT,
         )
     ),
+    remedies=_list(
+        {
+            "type": "object",
+            "description": "A change that was played before it is told: the same story and seeds "
+            "with it alone. Figures are those in the middle of the seeds, in the metrics' base "
+            "units, as `run --variant VARIANT --set … --runs SEEDS` gives them.",
+            "properties": {
+                "variant": TEXT,
+                "patch": _map(TEXT),
+                "script": TEXT,
+                "before": _map(NUMBER),
+                "after": _map(NUMBER),
+                "seeds": COUNT,
+                "price": TEXT,
+            },
+            "required": ["variant", "patch", "before", "after", "seeds"],
+            "additionalProperties": False,
+        }
+    ),
     answers=_list(
         _object(
             "One of the four questions.",

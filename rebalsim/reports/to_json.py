@@ -27,9 +27,11 @@ from rebalsim.analysis.values import (
     Violation,
 )
 from rebalsim.domain.metrics import METRICS, Metric
+from rebalsim.domain.remedy import Remedy
 from rebalsim.reports.alarms_told import tell_alarm
 from rebalsim.reports.comparison import Line, lines_of, tell_trade
 from rebalsim.reports.difference import PhaseChange, difference
+from rebalsim.reports.remedies_told import figures_of, tell_price
 from rebalsim.reports.report import BudgetResult, Report, Spread, VariantReport
 
 SCHEMA_VERSION = 1
@@ -195,6 +197,7 @@ def _variant(v: VariantReport) -> Json:
         "marks": [_mark(m) for m in a.marks],
         "alarms": [_alarm(x, a) for x in a.alarms],
         "violations": [_violation(x) for x in a.violations],
+        "remedies": [_remedy(r) for r in v.remedies],
         "notes": list(v.notes),
     }
 
@@ -205,6 +208,22 @@ Numbered = dict[int, int]  # the analysis' number of a disturbance → its place
 def _numbered(v: VariantReport) -> Numbered:
     """The disturbances that the metric counts; a group's first settling is none of them."""
     return {place: number for number, place in enumerate(counted_places(v.analysis))}
+
+
+def _remedy(r: Remedy) -> Json:
+    """Figures are those of `run` with the patch and these seeds: the middle over so many seeds,
+    from the report's own one on.
+    """
+    found: Json = {"variant": r.variant, "patch": dict(r.patch.sets)}
+    if r.patch.script:
+        found["script"] = r.patch.script
+    found["before"] = {name: _number(value) for name, value in figures_of(r.before).items()}
+    found["after"] = {name: _number(value) for name, value in figures_of(r.after).items()}
+    found["seeds"] = len(r.seeds)
+    if r.price or r.breaks:
+        breaks = [f"breaks {text}" for text in r.breaks]
+        found["price"] = ", ".join(filter(None, [tell_price(r), *breaks]))
+    return found
 
 
 def _client(name: str, value: float | None) -> Json:

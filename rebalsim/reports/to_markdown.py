@@ -21,6 +21,7 @@ from rebalsim.reports.comparison import (
 from rebalsim.reports.difference import difference
 from rebalsim.reports.names import listed, safe
 from rebalsim.reports.questions import tell_answer
+from rebalsim.reports.remedies_told import arrows
 from rebalsim.reports.report import BudgetResult, Report, notes_of
 from rebalsim.reports.sentences import recurring, tell_none, tell_recurring, together, worth_telling
 from rebalsim.reports.to_terminal import picture_of
@@ -181,8 +182,7 @@ def _longest(report: Report, view: View) -> list[str]:
     for v in report.variants:
         whose = f"**{escape(v.name)}:** " if len(report.variants) > 1 else ""
         groups = recurring(together(p for p in v.analysis.pauses if view.shows_pause(p)))
-        found += [
-            f"- {whose}{escape(tell_recurring(group, others))}"
-            for group, others in worth_telling(groups, 3)
-        ]
+        for group, others in worth_telling(groups, 3):
+            found.append(f"- {whose}{escape(tell_recurring(group, others))}")
+            found += [f"  - → {escape(arrow)}" for arrow in arrows([(group.first, v)])]
     return [*found, ""] if found else [tell_none(v.analysis for v in report.variants), ""]

@@ -10,10 +10,10 @@ from rebalsim.domain.instants import say_duration
 from rebalsim.reports.alarms_told import alarms_of, uncapital
 from rebalsim.reports.comparison import LOSSES, lines_of, tell_seeds, tell_trade
 from rebalsim.reports.comparison import Line as Figures
-from rebalsim.reports.hints import hint_on
 from rebalsim.reports.ink import Line, table
 from rebalsim.reports.names import clip, listed, plural, safe
 from rebalsim.reports.questions import Answered, tell_answer
+from rebalsim.reports.remedies_told import arrows
 from rebalsim.reports.report import BudgetResult, Report, VariantReport, notes_of
 from rebalsim.reports.ruler import say_instant
 from rebalsim.reports.sentences import (
@@ -125,30 +125,28 @@ def _alarms(page: Page, report: Report) -> None:
 
 def _sentences(page: Page, report: Report) -> None:
     view = page.view
-    found: dict[str, tuple[Together, VariantReport, list[str]]] = {}
+    found: dict[str, list[tuple[Together, VariantReport]]] = {}
     total = 0
     for variant in report.variants:
         groups = recurring(together(p for p in variant.analysis.pauses if view.shows_pause(p)))
         total += len(groups)
         for group, others in worth_telling(groups, view.most_pauses):
             sentence = tell_recurring(group, others)
-            found.setdefault(sentence, (group, variant, []))[2].append(variant.name)
+            found.setdefault(sentence, []).append((group, variant))
     if not found:
         page.heading(tell_none(v.analysis for v in report.variants))
         return
     page.heading("What stood still longest")
-    hinted: dict[str, None] = {}
-    ordered = sorted(found.items(), key=lambda item: -item[1][0].length_us)[
+    ordered = sorted(found.items(), key=lambda item: -item[1][0][0].length_us)[
         : view.most_pauses * max(1, len(report.variants) - 1)
     ]
-    for sentence, (group, variant, names) in ordered:
+    for sentence, whom in ordered:
+        names = [variant.name for _, variant in whom]
         whose = "" if len(report.variants) == 1 else f"{_alike(names)}: "
         page.wrapped(whose + sentence, hanging=2)
-        hint = hint_on(group.first, variant.analysis)
-        if hint and hint not in hinted:
-            hinted[hint] = None
-            page.wrapped("→ " + hint, 4, "dim", 2)
-    told = sum(len(names) for _, (_, _, names) in ordered)
+        for arrow in arrows([(group.first, variant) for group, variant in whom]):
+            page.wrapped("→ " + arrow, 4, "", 2)
+    told = sum(len(whom) for _, whom in ordered)
     if total > told:
         page.line(f"  and {plural(total - told, 'shorter one', 'other, shorter ones')}.", "dim")
 

@@ -21,6 +21,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("protocol", "analysis"),
     ("simulation", "reports", "lint"),
     ("one_run",),
+    ("advice",),
     ("verify",),
     ("check",),
     ("api", "pytest_plugin"),
@@ -43,6 +44,7 @@ CORE = (
     "reports",
     "lint",
     "one_run",
+    "advice",
 )
 
 

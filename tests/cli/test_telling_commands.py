@@ -429,7 +429,7 @@ def test_explain_walks_the_chain(capsys: Said) -> None:
     ]
     assert order == sorted(order) and len(order) >= 4
     assert (
-        "What would have helped: Only the session's end tells of a dead member: "
+        "What it hangs on: Only the session's end tells of a dead member: "
         "session.timeout.ms (10.0 s here)" in " ".join(text.split())
     )
 

@@ -71,9 +71,7 @@ HARM = {
         "rebalances",
         (
             "2 rounds because pod-0 joined; 1 round because pod-0's session ran out",
-            "while pod-0 was away and nobody knew until its session ran out",
-            "a session.timeout.ms (30.0 s here) longer than its restart and a heartbeat interval "
-            "would have kept its partitions where they are",
+            "→ session.timeout.ms 30s → 45s: rebalances 3 → 0 (tried over 20 seeds)",
         ),
     ),
     "scale-out": (
@@ -82,7 +80,8 @@ HARM = {
         (
             "partitions_touched <= 3 12",
             "4 members offer cooperative-sticky, but another assignor of the list was chosen",
-            "name cooperative-sticky alone",
+            "→ partition.assignment.strategy [range, cooperative-sticky] → [cooperative-sticky]: "
+            "partitions touched 12 → 3",
         ),
     ),
     "deploy": (
@@ -93,7 +92,7 @@ HARM = {
             "12 partitions stood still at once, of pod-",
             "stood still for 35.0 s when pod-",
             "restarted under its static id (deploy)",
-            "fewer restarts at once",
+            "→ the deploy restarts one at a time (max_unavailable 3 → 1): lag at its peak",
         ),
     ),
 }

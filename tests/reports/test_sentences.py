@@ -276,7 +276,7 @@ def test_a_static_member_that_never_comes_back_is_told_otherwise_than_one_that_r
     )
     for words, told in (
         (gone, "if it never comes back"),
-        (f"{gone} c0(2@70", "longer than its restart"),
+        (f"{gone} c0(2@70", "unless another round begins meanwhile"),
     ):
         analysis = analyse(trace(words, statics=("c0",)))
         assert told in hint_on(analysis.pauses[0], analysis)
@@ -437,7 +437,7 @@ def paused(phase: Phase, after: str = "c0") -> Pause:
             "heartbeat.interval.ms (3.00 s here)",
         ),
         (PhaseKind.AWAY, Facts("c0", "in-callback", 0, AT), "A quicker rebalance listener"),
-        (PhaseKind.AWAY, Facts("c0", "away", 0, AT), "A quicker start"),
+        (PhaseKind.AWAY, Facts("c0", "away", 0, AT), "How soon a process is back"),
         (
             PhaseKind.PICKUP,
             Facts("c0", "unaware", 0, AT, "heartbeat.interval.ms"),

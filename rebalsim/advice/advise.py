@@ -1,0 +1,218 @@
+"""What commands call. An `Advisor` sees the runs that are played anyway, and then tries what is
+proposed within a number of events; `remedies_of` is all of that for whoever has a story alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from rebalsim.advice.case import Case
+from rebalsim.advice.judging import Outcome, is_less, outcome_of
+from rebalsim.advice.proposals import proposals
+from rebalsim.advice.trial import OutOfEvents, Played, Purse, changed
+from rebalsim.analysis.analysis import Analysis
+from rebalsim.domain.baseline import key_of
+from rebalsim.domain.budget import Budget
+from rebalsim.domain.metrics import METRICS
+from rebalsim.domain.remedy import Patch, Remedy, Symptom
+from rebalsim.one_run import run_once
+from rebalsim.reports.sentences import recurring, together, worth_telling
+from rebalsim.scenario.story import Story
+
+DEFAULT_EVENTS = 200_000  # a few tenths of a second for a small story, some seconds for a large one
+SEEDS = (20, 10, 5)  # as many as there are events for; tried on fewer, nothing is said
+MOST_CASES = 4  # pauses that something is done about, the longest first
+MOST_PER_CASE = 2
+WANTED = ("longest_pause", "partition_seconds")
+Asked = tuple[Case, Symptom, tuple[str, ...]]
+
+
+def remedies_of(
+    story: Story,
+    events: int = DEFAULT_EVENTS,
+    variants: Iterable[str] = (),
+    broken: Mapping[str, Sequence[Budget]] | None = None,
+) -> dict[str, tuple[Remedy, ...]]:
+    """Variant → what helps there, tried within so many events; empty where nothing does.
+    `broken`: budgets that shall be kept, by variant.
+    """
+    advisor = Advisor(story, events)
+    for variant in tuple(variants) or story.variants:
+        advisor.saw(variant, story.seed, run_once(story.scenario(variant), story.seed).analysis)
+    return advisor.remedies(broken, broken is not None)
+
+
+class Advisor:
+    """Gathers what is known of a story's variants, and tries what could help them."""
+
+    def __init__(self, story: Story, events: int = DEFAULT_EVENTS) -> None:
+        self.story = story
+        self.events = events
+        self._played: dict[str, Played] = {}
+        self._first: dict[str, Analysis] = {}
+
+    def saw(self, variant: str, seed: int, analysis: Analysis) -> None:
+        """A run that was played anyway, beginning with the story's own seed."""
+        if variant not in self._played:
+            budgets = tuple(
+                b
+                for b in self.story.budgets
+                if not b.relative_to and b.variant in ("", variant) and b.op in ("<=", "<", "==")
+            )
+            cases = _pauses(self.story, variant, analysis)
+            actions = tuple(dict.fromkeys(case.action for case, _, _ in cases if case.action))
+            self._played[variant] = Played(self.story, variant, budgets, actions)
+            self._first[variant] = analysis
+        if self.story.seed <= seed < self.story.seed + SEEDS[0]:
+            self._played[variant].keep(seed, analysis)
+
+    def remedies(
+        self, broken: Mapping[str, Sequence[Budget]] | None = None, is_of_budgets: bool = False
+    ) -> dict[str, tuple[Remedy, ...]]:
+        """Variant → remedies, each variant with its share of the events. `broken`: the budgets
+        that are, by variant; `is_of_budgets`: these are all that shall be helped.
+        """
+        found: dict[str, tuple[Remedy, ...]] = {}
+        left = self.events
+        for place, (variant, played) in enumerate(self._played.items()):
+            purse = Purse(left // (len(self._played) - place))
+            left -= purse.left
+            first, budgets = self._first[variant], (broken or {}).get(variant, ())
+            asked = [] if is_of_budgets else _pauses(self.story, variant, first)
+            asked += _of_budgets(played, first, budgets)
+            found[variant] = tuple(_tried(played, asked, purse))
+            left += max(0, purse.left)
+        return found
+
+
+def _pauses(story: Story, variant: str, analysis: Analysis) -> list[Asked]:
+    """The pauses that are told of."""
+    scenario = story.scenario(variant)
+    return [
+        (
+            Case(story, variant, scenario, analysis, group.first),
+            Symptom(group.first.group, str(group.first.partition), group.first.started_us),
+            WANTED,
+        )
+        for group, _ in worth_telling(recurring(together(analysis.pauses)), MOST_CASES)
+    ]
+
+
+def _of_budgets(played: Played, analysis: Analysis, broken: Sequence[Budget]) -> Iterator[Asked]:
+    """The metrics of broken budgets, with the pauses that they may be about."""
+    scenario = played.scenario
+    told = [case.pause for case, _, _ in _pauses(played.story, played.variant, analysis)]
+    for budget in broken:
+        key = key_of(budget)
+        for pause in told or [None]:
+            case = Case(played.story, played.variant, scenario, analysis, pause, budget.metric)
+            yield case, Symptom(metric=key), (key,)
+
+
+def _tried(played: Played, asked: Sequence[Asked], purse: Purse) -> Iterator[Remedy]:
+    """The remedies of one variant, until nothing is left to try them with."""
+    found: list[Remedy] = []
+    try:
+        played.play(played.story.seed, purse)
+        for one in asked:
+            metric = one[1].metric
+            if metric and any(_lowers(remedy, metric) for remedy in found):
+                continue
+            for remedy in _of_case(one, played, purse, found):
+                found.append(remedy)
+                yield remedy
+    except OutOfEvents:
+        return
+
+
+def _lowers(remedy: Remedy, metric: str) -> bool:
+    return is_less(metric, remedy.after, remedy.before)
+
+
+def _of_case(
+    asked: Asked, played: Played, purse: Purse, found: Sequence[Remedy]
+) -> Iterator[Remedy]:
+    _, symptom, wanted = asked
+    mine: list[Remedy] = []
+    for patch, other in _promising(asked, played, purse):
+        if len(mine) == MOST_PER_CASE:
+            break
+        others = mine if symptom.metric else (*found, *mine)
+        if any(_same_settings(patch, one) for one in others):
+            continue
+        try:
+            seeds = _seeds(played, other, purse)
+            for seed in seeds:
+                played.play(seed, purse)
+                other.play(seed, purse)
+        except OutOfEvents:
+            break
+        outcome = outcome_of(played, other, seeds, wanted, _action(asked))
+        if outcome is not None and not (mine and _is_lesser(outcome, mine[0])):
+            mine.append(_remedy(other.variant, patch, outcome, seeds, symptom))
+    yield from sorted(mine, key=lambda remedy: len(remedy.breaks))
+
+
+def _same_settings(patch: Patch, remedy: Remedy) -> bool:
+    """Whether it turns what another one turns, only less or further."""
+    return [turn.setting for turn in patch.turns] == [t.setting for t in remedy.patch.turns]
+
+
+def _is_lesser(outcome: Outcome, best: Remedy) -> bool:
+    """Whether a second remedy is not worth telling beside the best one: it costs something, and
+    brings less than half as much.
+    """
+    gain = best.gains[0]
+    if outcome.breaks or best.breaks:
+        return len(outcome.breaks) >= len(best.breaks)
+    return bool(outcome.price) and outcome.after.get(gain, 0.0) > 2 * best.after.get(gain, 0.0)
+
+
+def _action(asked: Asked) -> str:
+    """What of the script shall hurt less; a budget does not ask which of it does."""
+    case, symptom, _ = asked
+    is_of_pauses = METRICS[case.metric].population in ("pauses", "partitions")
+    return case.action if is_of_pauses or not symptom.metric else ""
+
+
+def _promising(asked: Asked, played: Played, purse: Purse) -> list[tuple[Patch, Played]]:
+    """The proposals that help with the story's own seed, the best first."""
+    case, _, wanted = asked
+    seed = played.story.seed
+    ranked = []
+    for patch in proposals(case):
+        other = changed(played, patch)
+        if other is None:
+            continue
+        other.play(seed, purse)
+        outcome = outcome_of(played, other, (seed,), wanted, _action(asked))
+        if outcome is not None:
+            ranked.append((outcome.rank, len(patch.turns), patch, other))
+    ranked.sort(key=lambda each: each[:2])
+    return [(patch, other) for _, _, patch, other in ranked]
+
+
+def _seeds(played: Played, other: Played, purse: Purse) -> tuple[int, ...]:
+    """Over which seeds it is tried: as many as can be paid."""
+    first = played.story.seed
+    for number in SEEDS:
+        seeds = tuple(range(first, first + number))
+        if sum(one.price_of(seeds) for one in (played, other)) <= purse.left:
+            return seeds
+    raise OutOfEvents
+
+
+def _remedy(
+    variant: str, patch: Patch, outcome: Outcome, seeds: tuple[int, ...], of: Symptom
+) -> Remedy:
+    return Remedy(
+        variant,
+        patch,
+        outcome.before,
+        outcome.after,
+        seeds,
+        outcome.gains,
+        outcome.price,
+        outcome.breaks,
+        of,
+    )

@@ -1,0 +1,31 @@
+"""Members hear of a rebalance at their next heartbeat: a shorter interval."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rebalsim.advice.case import Case
+from rebalsim.domain.instants import SECOND
+from rebalsim.domain.remedy import Patch
+from rebalsim.scenario.quantities import say_us
+
+SHORTER_US = (1 * SECOND, SECOND // 2)
+
+
+def propose(case: Case) -> Iterator[Patch | None]:
+    heard = any(
+        phase.kind.value in ("notice", "follow-up", "pickup", "release", "interval")
+        or phase.facts.doing == "unaware"
+        for phase in case.in_pause(
+            "notice", "follow-up", "pickup", "release", "interval", "barrier"
+        )
+    )
+    who = case.blamed
+    if not heard or who is None:
+        return
+    beat = who.config.heartbeat_interval_us
+    if who.config.group_protocol == "consumer":
+        beat = case.scenario.cluster.config.group_consumer_heartbeat_interval_us
+    for us in SHORTER_US:
+        if us < beat:
+            yield case.setting(who, "heartbeat.interval.ms", say_us(us))

@@ -1,0 +1,18 @@
+"""New partitions wait for a metadata refresh."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rebalsim.advice.case import Case
+from rebalsim.domain.remedy import Patch
+
+
+def propose(case: Case) -> Iterator[Patch | None]:
+    unseen = any(
+        phase.facts.timer == "metadata.max.age.ms" for phase in case.in_pause("detection", "notice")
+    )
+    who = next(iter(case.people.values()), None)
+    if unseen and who is not None and hasattr(who.config, "metadata_max_age_us"):
+        for value in ("1m", "10s"):
+            yield case.setting(who, "metadata.max.age.ms", value)

@@ -1,0 +1,63 @@
+"""A member is dead, frozen or cut off, and nobody knows before its session ends: a shorter session
+where it does not return, a longer one where it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from rebalsim.advice.case import Case, nice_above, restart_us
+from rebalsim.domain.instants import SECOND
+from rebalsim.domain.remedy import Patch
+from rebalsim.scenario.quantities import say_us
+
+SILENT = ("dead", "frozen", "cut-off", "away", "closing", "dead-leader", "dead-owner", "stuck")
+SHORT_US = (20 * SECOND, 10 * SECOND, 6 * SECOND)
+BEATS = 3
+
+
+def propose(case: Case) -> Iterator[Patch | None]:
+    who = case.blamed
+    if who is None:
+        return
+    session = session_us(case)
+    if any(
+        phase.facts.doing in SILENT and (phase.facts.timer != "" or phase.kind.value != "away")
+        for phase in case.in_pause("detection", "barrier", "assignment", "stuck")
+    ):
+        beats = BEATS * who.config.heartbeat_interval_us
+        away = restart_us(case)
+        lengths = [us for us in SHORT_US if us >= beats]
+        if who.config.group_instance_id is not None and away:
+            # no shorter than a restart takes, or every restart becomes a rebalance
+            lengths = [nice_above(away + 2 * who.config.heartbeat_interval_us), *lengths[-1:]]
+        for us in dict.fromkeys(lengths):
+            if us < session:
+                yield case.setting(who, "session.timeout.ms", say_us(us))
+    expired = any(d.trigger == "session-expired" for d in case.analysis.disturbances)
+    if expired and _longest_silence(case) > session:
+        longer = nice_above(_longest_silence(case) + 2 * who.config.heartbeat_interval_us)
+        yield case.setting(who, "session.timeout.ms", say_us(longer))
+
+
+def session_us(case: Case) -> int:
+    """The session in force for whom it is about."""
+    who = case.blamed
+    if who is None or who.config.group_protocol == "consumer":
+        return case.scenario.cluster.config.group_consumer_session_timeout_us
+    return who.config.session_timeout_us
+
+
+def _longest_silence(case: Case) -> int:
+    """The longest that anybody was silent and came back in his old place."""
+    longest = 0
+    for member in case.analysis.members:
+        for span, after in pairwise(member.spans):
+            if span.what in ("frozen", "cut-off") and after.what not in ("away", "closing"):
+                longest = max(longest, span.ended_us - span.started_us)
+    return max(longest, restart_us(case)) if _has_statics(case) else longest
+
+
+def _has_statics(case: Case) -> bool:
+    return any(c.config.group_instance_id is not None for c in case.people.values())

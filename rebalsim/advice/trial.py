@@ -1,0 +1,130 @@
+"""Plays a story, as it is and changed, and counts the events: trying is budgeted in these, never in
+seconds, so that the same input gives the same bytes on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from rebalsim.analysis.analysis import Analysis
+from rebalsim.analysis.judge import measure_budget
+from rebalsim.domain.baseline import key_of
+from rebalsim.domain.budget import Budget
+from rebalsim.domain.errors import ProblemsError
+from rebalsim.domain.metrics import Selection, percentile
+from rebalsim.domain.remedy import HEADLINES_OF_ADVICE, Patch
+from rebalsim.domain.scenario import Scenario
+from rebalsim.one_run import run_once
+from rebalsim.scenario.story import Story
+
+# What no advice may make worse at all, and what shows that a run is no longer the same story.
+VETOES = ("open_pauses", "unsettled", "skipped")
+ACTED = "acted"  # how many actions of the script took place
+Figures = Mapping[str, float]
+
+
+class OutOfEvents(Exception):
+    """Nothing more can be tried within the budget."""
+
+
+@dataclass(slots=True)
+class Purse:
+    """The events that may still be played."""
+
+    left: int
+
+    def pay(self, events: int) -> None:
+        self.left -= events
+
+
+def of_action(action: str) -> tuple[str, str]:
+    """Among the figures: what an action of the script set off."""
+    return f"longest_pause of {action}", f"partition_seconds of {action}"
+
+
+def measured(
+    analysis: Analysis, budgets: Iterable[Budget] = (), actions: Iterable[str] = ()
+) -> dict[str, float]:
+    """What one run says to all that advice is judged by. A budget's metric over its selection
+    goes by the budget's key.
+    """
+    found = {}
+    for name in (*HEADLINES_OF_ADVICE, *VETOES):
+        value = analysis.measure(name)
+        if value is not None:
+            found[name] = float(value)
+    for budget in budgets:
+        value = measure_budget(analysis, budget).value
+        if value is not None:
+            found[key_of(budget)] = float(value)
+    for action in actions:
+        for name, metric in zip(of_action(action), ("longest_pause", "partition_seconds")):
+            found[name] = float(analysis.measure(metric, Selection(action=action)) or 0)
+    found[ACTED] = float(sum(mark.kind != "rebalance" for mark in analysis.marks))
+    return found
+
+
+@dataclass(slots=True)
+class Played:
+    """The runs of one variant of one story, changed or not."""
+
+    story: Story
+    variant: str
+    budgets: tuple[Budget, ...] = ()
+    actions: tuple[str, ...] = ()  # what these set off is measured apart
+    figures: dict[int, Figures] = field(default_factory=dict)  # by seed
+    costs: dict[int, int] = field(default_factory=dict)  # events, by seed
+    paid: set[int] = field(default_factory=set)  # the seeds that were paid for
+
+    def keep(self, seed: int, analysis: Analysis) -> None:
+        """A run that somebody has played anyway."""
+        self.figures[seed] = measured(analysis, self.budgets, self.actions)
+        self.costs[seed] = len(analysis.trace.events)
+
+    def play(self, seed: int, purse: Purse) -> Figures:
+        """This seed's figures. Raises OutOfEvents where there is nothing left to pay with. What
+        somebody played anyway costs as much, so that whoever asks is told the same.
+        """
+        if seed not in self.paid:
+            if purse.left <= 0:
+                raise OutOfEvents
+            if seed not in self.figures:
+                self.keep(seed, run_once(self.scenario, seed).analysis)
+            purse.pay(self.costs[seed])
+            self.paid.add(seed)
+        return self.figures[seed]
+
+    def price_of(self, seeds: Iterable[int]) -> int:
+        """What playing these costs, as far as one can know: as much as the dearest until now."""
+        first = max((self.costs[seed] for seed in self.paid), default=0)
+        return first * sum(seed not in self.paid for seed in seeds)
+
+    @property
+    def scenario(self) -> Scenario:
+        return self.story.scenario(self.variant)
+
+    def over(self, seeds: Iterable[int], percent: float = 50) -> dict[str, float]:
+        """Each metric at that percentile of these seeds, where every run could tell it."""
+        runs = [self.figures[seed] for seed in seeds]
+        names = [name for name in runs[0] if all(name in run for run in runs)]
+        return {
+            name: percentile(sorted(run[name] for run in runs), percent) or 0.0 for name in names
+        }
+
+
+def changed(played: Played, patch: Patch) -> Played | None:
+    """The same story with the patch alone; None where that makes no story, or the very same."""
+    variant = patch.variant or played.variant
+    try:
+        story = played.story.with_overrides(patch.overrides).check()
+        scenario = story.scenario(variant)
+    except (ProblemsError, ValueError):
+        return None
+    if (
+        scenario.cluster == played.scenario.cluster
+        and scenario.groups == played.scenario.groups
+        and scenario.script == played.scenario.script
+    ):
+        return None
+    return Played(story, variant, played.budgets, played.actions)

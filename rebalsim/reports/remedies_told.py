@@ -1,0 +1,89 @@
+"""Remedies in words: what is changed, what it came to, over how many seeds, and its price."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from rebalsim.analysis.values import Pause
+from rebalsim.domain.baseline import metric_of
+from rebalsim.domain.metrics import METRICS
+from rebalsim.domain.remedy import Patch, Remedy
+from rebalsim.reports import figures
+from rebalsim.reports.names import listed, safe
+from rebalsim.reports.report import VariantReport
+
+NOTHING = 0.1  # less than a tenth is no gain
+_BOUNDS = "group.consumer.min."  # what has to follow, so that the brokers take a lower value
+
+
+def tell_patch(patch: Patch) -> str:
+    """`max.poll.interval.ms 5m → 10s, session.timeout.ms 1m → 30s`."""
+    turns = [t for t in patch.turns if not t.setting.startswith(_BOUNDS)]
+    told = ", ".join(f"{t.setting} {t.before} → {t.after}" for t in turns)
+    if len(turns) < len(patch.turns):
+        told += " (and the brokers' least with it)"
+    return f"{patch.script} ({told})" if patch.script else told
+
+
+def tell_remedy(remedy: Remedy, first: str = "") -> str:
+    """The whole arrow, without its sign. `first`: the metric that it is told for."""
+    names = dict.fromkeys(([first] if first else []) + list(remedy.gains))
+    gained = ", ".join(_from_to(name, remedy) for name in names)
+    told = f"{tell_patch(remedy.patch)}: {gained} (tried over {len(remedy.seeds)} seeds)"
+    told += f"; its price: {tell_price(remedy)}" if remedy.price else ""
+    return f"{told}; it breaks {' and '.join(map(safe, remedy.breaks))}" if remedy.breaks else told
+
+
+def tell_price(remedy: Remedy) -> str:
+    """What gets worse by more than a tenth; empty where nothing does."""
+    return ", ".join(_from_to(name, remedy) for name in remedy.price)
+
+
+def _tenth(metric: str, remedy: Remedy) -> float:
+    return NOTHING * remedy.before.get(metric, 0)
+
+
+def _from_to(name: str, remedy: Remedy) -> str:
+    metric = metric_of(name)
+    before, after = (figures.say(metric, of.get(name)) for of in (remedy.before, remedy.after))
+    return f"{figures.title_of(metric)} {before} → {after}"
+
+
+def figures_of(found: Mapping[str, float]) -> dict[str, float]:
+    """Of what was measured, the registered metrics; the longest pause is always among them."""
+    return {name: value for name, value in found.items() if name in METRICS}
+
+
+def remedies_for(pause: Pause, remedies: Iterable[Remedy]) -> list[Remedy]:
+    """Those that were tried for this pause."""
+    return [
+        r
+        for r in remedies
+        if (r.of.group, r.of.partition, r.of.started_us)
+        == (pause.group, str(pause.partition), pause.started_us)
+    ]
+
+
+def remedy_against(metric: str, remedies: Iterable[Remedy]) -> Remedy | None:
+    """The one that makes this metric least."""
+    found = [
+        r
+        for r in remedies
+        if metric in r.after and r.before.get(metric, 0) - r.after[metric] > _tenth(metric, r)
+    ]
+    return min(found, key=lambda r: r.after[metric], default=None)
+
+
+def arrows(pauses: Sequence[tuple[Pause, VariantReport]]) -> list[str]:
+    """What helps a pause that these variants share; where it comes to other figures in another of
+    them, with its name.
+    """
+    found: dict[str, list[str]] = {}
+    for pause, v in pauses:
+        for remedy in remedies_for(pause, v.remedies):
+            found.setdefault(tell_remedy(remedy), []).append(safe(v.name))
+    everybody = [safe(v.name) for _, v in pauses]
+    return [
+        arrow if names == everybody else f"{listed(names)}: {arrow}"
+        for arrow, names in found.items()
+    ]

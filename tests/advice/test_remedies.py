@@ -1,0 +1,175 @@
+"""Nothing is advised that was not played: every remedy of every stock story, of the world's and of
+random ones is what it claims to be.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from advised import DEPLOY, deploy, hold, story_of
+
+from rebalsim.advice.advise import Advisor, remedies_of
+from rebalsim.advice.proposals import proposals
+from rebalsim.domain.remedy import Patch, Turn
+from rebalsim.one_run import run_once
+from rebalsim.proof.random_stories import random_story
+from rebalsim.scenario.load import load_scenario
+
+ROOT = Path(__file__).parents[2]
+STORIES = sorted(ROOT.glob("scenarios/*.yaml")) + sorted(ROOT.glob("scenarios/world/*.yaml"))
+FEW = 6_000  # events a variant: enough for small stories, and quick
+
+
+@pytest.mark.parametrize("path", STORIES, ids=lambda path: path.stem)
+def test_every_remedy_of_a_stock_story_is_what_it_claims(path: Path) -> None:
+    story = load_scenario(path)
+    first = story.variants[:2]
+    for variant, remedies in remedies_of(story, FEW * len(first), first).items():
+        for remedy in remedies[:1]:
+            hold(story, variant, remedy)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", STORIES, ids=lambda path: path.stem)
+def test_with_the_usual_number_of_events_too(path: Path) -> None:
+    story = load_scenario(path)
+    for variant, remedies in remedies_of(story).items():
+        for remedy in remedies:
+            hold(story, variant, remedy)
+
+
+@pytest.mark.parametrize("first", range(0, 8, 4))
+def test_every_remedy_of_a_random_story_is_what_it_claims(first: int) -> None:
+    for seed in range(first, first + 4):
+        _hold_random(seed, 8_000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(0, 100, 10))
+def test_every_remedy_of_a_hundred_random_stories(first: int) -> None:
+    for seed in range(first, first + 10):
+        _hold_random(seed, 100_000)
+
+
+def _hold_random(seed: int, events: int) -> None:
+    story = story_of(random_story(seed))
+    for variant, remedies in remedies_of(story, events).items():
+        for remedy in remedies:
+            hold(story, variant, remedy)
+
+
+# ------------------------------------------------------------------------------- the deploy's story
+
+
+@pytest.mark.parametrize("session", ["30s", "36s", "60s"])
+def test_a_session_that_outlasts_the_restart_is_not_said_to_be_too_short(session: str) -> None:
+    """Whatever is advised for the restarts of 25 s was played: no longer session than 30 s."""
+    story = story_of(DEPLOY, f"group.config.session.timeout.ms={session}")
+    [remedies] = remedies_of(story, 40_000).values()
+    for remedy in remedies:
+        hold(story, "cooperative", remedy)
+
+
+def test_a_stuck_handler_of_a_static_member_is_helped_by_both_limits() -> None:
+    [remedies] = remedies_of(deploy(), 60_000).values()
+    best = remedies[0]
+    assert best.patch.turns[0].setting == "max.poll.interval.ms"
+    assert best.after["longest_pause"] < 0.7 * best.before["longest_pause"]
+    assert best.price[0] == "rebalances"
+    hold(deploy(), "cooperative", best)
+
+
+# ------------------------------------------------------------------------------------- how it works
+
+
+def test_more_events_are_no_other_answer_and_none_is_no_answer() -> None:
+    story = load_scenario("scale-out")
+    assert remedies_of(story, 0) == dict.fromkeys(story.variants, ())
+    some, more = remedies_of(story, 20_000), remedies_of(story, 10_000_000)
+    assert some == more and any(some.values())
+
+
+def test_what_cannot_be_tried_over_five_seeds_is_not_advised() -> None:
+    story = load_scenario("scale-out")
+    remedies = remedies_of(story, 2_500)
+    assert all(len(r.seeds) >= 5 for found in remedies.values() for r in found)
+    assert not any(remedies_of(story, 700).values())
+
+
+def test_runs_that_were_played_anyway_change_no_answer() -> None:
+    """They cost as many events as if they had been played for the advice."""
+    story = load_scenario("scale-out")
+    known = Advisor(story, 5_000)
+    for variant in story.variants:
+        for seed in range(1, 25):
+            known.saw(variant, seed, run_once(story.scenario(variant), seed).analysis)
+    assert known.remedies() == remedies_of(story, 5_000)
+
+
+def test_the_same_advice_in_any_process() -> None:
+    code = (
+        "from rebalsim.advice.advise import remedies_of\n"
+        "from rebalsim.scenario.load import load_scenario\n"
+        "print(remedies_of(load_scenario('crash'), 30_000))"
+    )
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={"PYTHONHASHSEED": seed, "PATH": ""},
+            cwd=ROOT,
+        ).stdout
+        for seed in ("0", "1")
+    }
+    assert len(said) == 1 and "session.timeout.ms" in said.pop()
+
+
+def test_a_change_that_puts_the_story_off_beyond_the_horizon_is_no_remedy() -> None:
+    """A deploy that waits longer in between has fewer pauses by the end, and helps nobody."""
+    from rebalsim.advice.judging import outcome_of
+    from rebalsim.advice.trial import ACTED, Played, Purse, changed
+
+    played = Played(deploy(), "cooperative")
+    path = "script.0.rolling_bounce.settle"
+    slower = changed(played, Patch((Turn("settle", "0s", "5m"),), ((path, "5m"),)))
+    assert slower is not None
+    for one in (played, slower):
+        one.play(1, Purse(10**9))
+    assert slower.figures[1][ACTED] < played.figures[1][ACTED]
+    assert outcome_of(played, slower, (1,), ("longest_pause", "partition_seconds")) is None
+
+
+def test_a_patch_that_makes_no_story_is_passed_over() -> None:
+    from rebalsim.advice.trial import Played, changed
+
+    played = Played(deploy(), "cooperative")
+    assert changed(played, Patch((), (("group.config.session.timeout.ms", "nonsense"),))) is None
+    assert changed(played, Patch((), (("group.config.session.timeout.ms", "1m"),))) is None
+
+
+def test_a_new_family_is_a_new_file() -> None:
+    """Every file among the proposals is asked, and each says what it is for."""
+    from rebalsim.advice import proposals as room
+
+    found = {family.__name__.rsplit(".", 1)[1] for family in room._families()}
+    files = {path.stem for path in Path(str(room.__file__)).parent.glob("*.py")} - {"__init__"}
+    assert found == files and all(family.__doc__ for family in room._families())
+    assert callable(proposals)
+
+
+def test_a_remedy_that_breaks_another_budget_says_so() -> None:
+    text = DEPLOY + 'budgets: {longest_pause: "<= 60s", rebalances: "<= 2"}\n'
+    [remedies] = remedies_of(story_of(text), 60_000).values()
+    assert remedies
+    for remedy in remedies:
+        changed = deploy().with_overrides(remedy.patch.overrides)
+        rebalances = [
+            run_once(changed.scenario("cooperative"), seed).analysis.measure("rebalances") or 0
+            for seed in remedy.seeds
+        ]
+        assert remedy.breaks or max(rebalances) <= 2
