@@ -22,6 +22,7 @@ JUDGES = {
     "trace": "rebalsim.verify.traces",
     "streams-conversations": "rebalsim.verify.streams_conversations",
     "connect-assignors": "rebalsim.verify.connect_assignors",
+    "connect-trace": "rebalsim.verify.connect_traces",
 }
 
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from rebalsim.domain.client import ClientConfig
+from rebalsim.domain.connect import WorkerConfig
 from rebalsim.domain.draws import NOTHING, Draw
 from rebalsim.domain.habits import JAVA, Habits
 from rebalsim.domain.instants import MS
@@ -103,6 +104,7 @@ class Consumer:
     starts_at: Draw | None = (
         NOTHING  # when the process is started; None: only when an action starts it
     )
+    worker: WorkerConfig | None = None  # of Kafka Connect; None: a consumer
 
     def subscribes_to(self, topic: str) -> bool:
         """By name, or by a pattern that matches all of the name."""

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from rebalsim.domain.budget import Budget, Expectation
 from rebalsim.domain.client import BrokerConfig
+from rebalsim.domain.connect import ConnectCluster
 from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.draws import NOTHING, Draw, constantly
 from rebalsim.domain.instants import MINUTE, MS
@@ -113,6 +114,7 @@ class Scenario:
     machine: Machine = Machine()
     topics: tuple[Topic, ...] = ()
     groups: tuple[Group, ...] = ()
+    connect: tuple[ConnectCluster, ...] = ()  # what the groups of Connect workers run
     script: tuple[Action, ...] = ()
     random_faults: tuple[RandomFault, ...] = ()
     horizon_us: int = 10 * MINUTE

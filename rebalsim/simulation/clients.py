@@ -4,7 +4,7 @@ consumers and for the coordinators of their groups.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from rebalsim.domain.consumer import Consumer as Spec
 from rebalsim.domain.scenario import everybody_in
@@ -20,12 +20,16 @@ if TYPE_CHECKING:
 
 def client_of(world: World, spec: Spec, index: int) -> Consumer:
     """The client that this consumer runs."""
+    if spec.worker is not None:
+        from rebalsim.simulation.workers.worker import Worker
+
+        return cast(Consumer, Worker(world, spec, index))
     return _kind_of(spec)(world, spec, index)
 
 
 def is_client_of(consumer: Consumer, spec: Spec) -> bool:
     """Does the consumer run the client that these settings ask for?"""
-    return type(consumer) is _kind_of(spec)
+    return spec.worker is not None or type(consumer) is _kind_of(spec)
 
 
 def _kind_of(spec: Spec) -> type[Consumer]:
@@ -42,5 +46,9 @@ def coordinator_of(world: World, group: str, *args: Any) -> Coordinator:
         spec.group == group and spec.config.group_protocol == "consumer"
         for spec in everybody_in(world.scenario)
     )
-    kind = ConsumerCoordinator if speaks else Coordinator
+    kind: type[Coordinator] = ConsumerCoordinator if speaks else Coordinator
+    if group in world.clusters:
+        from rebalsim.simulation.workers.coordinator import WorkersCoordinator
+
+        kind = WorkersCoordinator
     return kind(world, group, *args)

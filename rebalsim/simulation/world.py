@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebalsim import __version__
 from rebalsim.assignors.callable import load_callable
@@ -44,6 +44,9 @@ from rebalsim.trace.events import TopicChanged
 from rebalsim.trace.ledger import LONG, PIECE, Ledger
 from rebalsim.trace.trace import ConsumerFacts, FormerFacts, TopicFacts, Trace, TraceHeader
 
+if TYPE_CHECKING:
+    from rebalsim.simulation.workers.cluster import Cluster
+
 
 @lru_cache(maxsize=256)
 def _assignors(names: tuple[str, ...], code_from: str) -> tuple[ClientAssignor, ...]:
@@ -65,6 +68,7 @@ class World:
         "_told",
         "_topics",
         "brokers",
+        "clusters",
         "consumers",
         "coordinators",
         "drive",
@@ -126,6 +130,11 @@ class World:
         self.progress = Progress()
         self.coordinators: dict[int, GroupCoordinator] = {}  # by partition of __consumer_offsets
         self.hosts: dict[str, Coordinator] = {}
+        self.clusters: dict[str, Cluster] = {}  # of Connect workers
+        if scenario.connect:
+            from rebalsim.simulation.workers.cluster import clusters_of
+
+            self.clusters = clusters_of(self)
         self.consumers: dict[str, Consumer] = {}
         self.specs: dict[
             str, Spec
@@ -210,7 +219,7 @@ class World:
         return FormerFacts(
             self.engine.now,
             f"{spec.client} {spec.client_version}",
-            "consumer" if is_new else rebalance_protocol(consumer.assignors),
+            "consumer" if is_new else _protocol_of(consumer),
             broker.group_consumer_session_timeout_us if is_new else config.session_timeout_us,
             broker.group_consumer_heartbeat_interval_us if is_new else config.heartbeat_interval_us,
             config.max_poll_interval_us if spec.habits.has_poll_limit else -1,
@@ -603,6 +612,14 @@ class World:
             for consumer in self._members.get(group, ())
             if not consumer.is_alive and consumer.how_ended == "fatal"
         )
+
+
+def _protocol_of(consumer: Consumer) -> str:
+    """How a member of a classic group rebalances, by its own settings."""
+    worker = consumer.spec.worker
+    if worker is None:
+        return rebalance_protocol(consumer.assignors)
+    return "eager" if worker.connect_protocol == "eager" else "cooperative"
 
 
 def _instant(event: Any) -> int:

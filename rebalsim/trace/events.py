@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rebalsim.domain.ids import Partition
+from rebalsim.trace import connect_events
 
 # ------------------------------------------------------------------------- the script and the world
 
@@ -558,7 +559,7 @@ TraceEvent = Any  # one of the classes above; kept open so that readers dispatch
 
 EVENT_CLASSES: dict[str, type] = {
     name: thing
-    for name, thing in list(globals().items())
+    for name, thing in [*globals().items(), *vars(connect_events).items()]
     if isinstance(thing, type)
     and hasattr(thing, "__dataclass_fields__")
     and "at_us" in thing.__dataclass_fields__

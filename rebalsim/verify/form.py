@@ -35,10 +35,15 @@ def _settings(document: dict[str, Any]) -> list[dict[str, Any]]:
     return [document["conf"], *document.get("members", {}).values()]
 
 
+def _who(event: dict[str, Any]) -> Any:
+    """A consumer in most recordings, a worker in Connect's."""
+    return event.get("member", event.get("worker"))
+
+
 def _has_events(document: dict[str, Any]) -> bool:
     return all(
         isinstance(event, dict)
-        and isinstance(event.get("member"), str)
+        and isinstance(_who(event), str)
         and _is_number(event.get("t"), -_LONGEST_MS, _LONGEST_MS)
         for event in document["events"]
     )
@@ -46,7 +51,7 @@ def _has_events(document: dict[str, Any]) -> bool:
 
 def _grows(document: dict[str, Any]) -> bool:
     return all(
-        event["member"] in document["topics"] and _is_number(event.get("ms"), 1, _MOST_PARTITIONS)
+        _who(event) in document["topics"] and _is_number(event.get("ms"), 1, _MOST_PARTITIONS)
         for event in document["events"]
         if event.get("ev") == "partitions_done"
     )

@@ -15,9 +15,12 @@ Kind = Literal[
     "consumer",
     "trace",
     "connect-assignors",
+    "connect-trace",
     "streams-assignors",
     "streams-conversations",
 ]
+# what only the header of a recording of Connect's workers says
+_OF_CONNECT = ("scheduled.rebalance.max.delay.ms", "connector.class", "connect.protocol")
 CONNECT_ASSIGNORS = ("incremental", "eager")
 
 
@@ -31,7 +34,9 @@ def recognise(path: Path) -> Kind:
     except (
         ValueError
     ):  # a trace is one JSON document over many lines: its first line holds the header only
-        return "trace" if '"events"' in first or '"steps"' in first else _unknown(path)
+        if '"events"' not in first and '"steps"' not in first:
+            return _unknown(path)
+        return "connect-trace" if any(said in first for said in _OF_CONNECT) else "trace"
     except RecursionError:
         return _unknown(path)
     if not isinstance(document, dict):
@@ -42,7 +47,7 @@ def recognise(path: Path) -> Kind:
         is_connect = document["assignor"] in CONNECT_ASSIGNORS
         return "connect-assignors" if is_connect else "assignors"
     if "events" in document and "conf" in document:
-        return "trace"
+        return "connect-trace" if any(said in first for said in _OF_CONNECT) else "trace"
     if "config" in document and "steps" in document:
         if "subtopologies" in document:
             return "streams-conversations"

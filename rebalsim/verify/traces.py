@@ -69,7 +69,7 @@ def verify(
     with as_recording(path):
         messages = _wire(document, trace, differences) if wire else []
     if out is not None:
-        _write(
+        write_prediction(
             out / f"{document.get('name') or path.name.split('.')[0]}.json" if several else out,
             prediction,
         )
@@ -174,7 +174,7 @@ def _no_number(name: str) -> None:
     raise ValueError(f"{name} is no number")
 
 
-def _write(path: Path, prediction: dict[str, Any]) -> None:
+def write_prediction(path: Path, prediction: dict[str, Any]) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(prediction) + "\n", encoding="utf-8")

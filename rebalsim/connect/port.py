@@ -1,0 +1,99 @@
+"""What a worker sees of the world: its clock, its threads, its line to the coordinator, its chances
+and its recorder. Everything that it does goes through here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Any, Protocol
+
+from rebalsim.assignors.connect.work import Task
+from rebalsim.connect.config_state import ConfigState, Record
+from rebalsim.domain.connect import Connector, WorkerConfig
+from rebalsim.domain.draws import Draw
+
+NEVER = 1 << 62
+Steps = Generator[Any, Any, None]
+
+
+class Thread(Protocol):
+    """One thread's sleep. A process that is frozen wakes when it is thawed."""
+
+    def wait(self, until_us: int) -> Generator[Any, Any, None]:
+        """Until that instant, or until somebody wakes it."""
+
+    def wake(self) -> None: ...
+
+    def end(self) -> None:
+        """Its process is gone."""
+
+
+class Running(Protocol):
+    """A task that was started."""
+
+    task: Task
+
+    def stop(self, done: Callable[[], None]) -> None:
+        """Ask it to stop; `done` when all of it has ended, which may take for ever."""
+
+    def set_paused(self, is_paused: bool) -> None: ...
+
+    def interrupt(self) -> None:
+        """Its thread is interrupted: it ends now."""
+
+
+class Port(Protocol):
+    """A worker's view of the world."""
+
+    name: str
+    settings: WorkerConfig
+    beat_late: Draw  # how late an idle thread's timer wakes it
+
+    @property
+    def now(self) -> int: ...
+
+    @property
+    def life(self) -> int:
+        """Which process of this worker it is; what belongs to an earlier one is void."""
+
+    def thread(self) -> Thread: ...
+
+    def at(self, at_us: int, then: Callable[[Any], None]) -> None:
+        """Call this at that instant, if the process still lives and as soon as it is not frozen."""
+
+    def draw(self, purpose: str, what: Draw) -> int: ...
+
+    def jitter(self) -> float:
+        """What a backoff is multiplied with."""
+
+    def record(self, event: Any) -> None: ...
+
+    # the group's coordinator
+
+    def has_coordinator(self) -> bool: ...
+
+    def look_up_coordinator(self, then: Callable[[bool], None]) -> None: ...
+
+    def send(self, api: str, request: Any, then: Callable[[Any, Any], None], reason: str) -> Any:
+        """To the coordinator; `then` with the call and its answer."""
+
+    def lose_coordinator(self, why: str) -> None: ...
+
+    # the config topic
+
+    def config_state(self) -> ConfigState:
+        """As far as this worker's reader has read."""
+
+    def read_config_to_end(self, then: Callable[[], None]) -> None: ...
+
+    def write_config(self, records: list[Record]) -> None: ...
+
+    def ask_leader(self, what: Callable[[Any], None]) -> None:
+        """Forward a request to the leader's herder."""
+
+    # tasks
+
+    def launch(self, task: Task, connector: Connector, is_paused: bool) -> Running: ...
+
+    def fail(self, error: str) -> None:
+        """The herder's thread died: the process ends."""

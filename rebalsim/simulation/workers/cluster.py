@@ -1,0 +1,126 @@
+"""A Connect cluster in the simulated world: its config topic, which every worker tails with some
+lag, and requests, which only the leader takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from rebalsim.connect.config_state import (
+    UNREAD,
+    ConfigState,
+    ConnectorPut,
+    KeyPut,
+    Record,
+    TasksPut,
+    applied,
+)
+from rebalsim.domain.connect import ConnectCluster
+from rebalsim.simulation.engine import SCRIPT
+
+if TYPE_CHECKING:
+    from rebalsim.simulation.workers.worker import Worker
+    from rebalsim.simulation.world import World
+
+AGAIN_US = 250_000  # whoever is told 409 asks again so much later
+REQUEST_US = 20_000  # a request is taken apart, validated and forwarded
+WRITE_US = 5_000  # a record is written and read back by the leader
+
+
+class Cluster:
+    """The config topic and the door."""
+
+    def __init__(self, world: World, spec: ConnectCluster) -> None:
+        self.world = world
+        self.spec = spec
+        self.records: list[Record] = []
+        self.states: list[ConfigState] = [UNREAD]  # after so many records
+        self._read: dict[str, int] = {}  # worker → how many it has read
+        self._comes_us: dict[str, int] = {}  # worker → when its last record came
+        self.is_driven = False  # a recording says what is written, and who reads it when
+        for connector in spec.connectors:
+            self.append(ConnectorPut(connector))
+            self.append(TasksPut(connector.name, connector.tasks_max, connector.revision))
+        if spec.connectors:
+            self.append(KeyPut())
+
+    @property
+    def workers(self) -> list[Any]:
+        return self.world.members_of(self.spec.group)
+
+    # --------------------------------------------------------------------------------- config topic
+
+    def append(self, record: Record) -> int:
+        """One more record; how many there are now."""
+        self.records.append(record)
+        self.states.append(applied(self.states[-1], record))
+        return len(self.records)
+
+    def read_by(self, worker: Worker) -> ConfigState:
+        return self.states[self._read.get(worker.name, 0)]
+
+    def joined(self, worker: Worker) -> None:
+        """A worker reads the whole topic before it does anything."""
+        self._read[worker.name] = len(self.records)
+
+    def write(self, records: list[Record]) -> None:
+        if self.is_driven:
+            return
+        for record in records:
+            count = self.append(record)
+            for worker in self.workers:
+                if worker.is_alive:
+                    self._deliver(worker, count)
+
+    def _deliver(self, worker: Worker, count: int) -> None:
+        lag = worker.draw("config", worker.settings.config_lag)
+        comes = max(worker.now + WRITE_US + lag, self._comes_us.get(worker.name, 0))
+        self._comes_us[worker.name] = comes
+        worker.at(comes, lambda _: self.read_up_to(worker, count))
+
+    def read_up_to(self, worker: Worker, count: int) -> None:
+        """The worker's reader has come so far; it tells the herder of each record."""
+        while self._read.get(worker.name, 0) < count:
+            place = self._read.get(worker.name, 0)
+            self._read[worker.name] = place + 1
+            worker.herder.heard(self.records[place])
+
+    def read_to_end(self, worker: Worker, then: Callable[[], None]) -> None:
+        """To where the topic ends now."""
+        end = len(self.records)
+
+        def done(_: Any) -> None:
+            if not self.is_driven:
+                self.read_up_to(worker, end)
+            then()
+
+        worker.at(worker.now + worker.draw("config-read", worker.settings.config_read), done)
+
+    # --------------------------------------------------------------------------------------- requests
+
+    def leader(self) -> Any:
+        """The worker that leads and knows of no rebalance to come; None while nobody does."""
+        for worker in self.workers:
+            if worker.is_alive and not worker.is_frozen:
+                group = worker.herder.group
+                if group.is_leader and not group.must_join():
+                    return worker
+        return None
+
+    def ask_leader(self, what: Callable[[Any], None]) -> None:
+        """Asked until somebody leads and is not about to rebalance."""
+        if not self.is_driven:
+            self.world.engine.at(self.world.engine.now + REQUEST_US, SCRIPT, self._asks, what)
+
+    def _asks(self, what: Callable[[Any], None]) -> None:
+        leader = self.leader()
+        if leader is None:
+            self.world.engine.at(self.world.engine.now + AGAIN_US, SCRIPT, self._asks, what)
+        else:
+            leader.herder.ask(lambda: what(leader.herder))
+
+
+def clusters_of(world: World) -> dict[str, Cluster]:
+    """The story's Connect clusters, by the group of their workers."""
+    return {spec.group: Cluster(world, spec) for spec in world.scenario.connect}

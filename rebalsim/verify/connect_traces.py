@@ -1,0 +1,111 @@
+"""Traces of real Connect workers: replayed from what may drive a replay, and judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rebalsim.simulation.world import play
+from rebalsim.verify.connect_judge import ConnectJudgement, judge, total
+from rebalsim.verify.connect_prediction import prediction_of
+from rebalsim.verify.connect_replay import scenario_of
+from rebalsim.verify.finding import Finding
+from rebalsim.verify.traces import as_recording, load, write_prediction
+
+KIND = "connect-trace"
+
+
+def verify(
+    path: Path,
+    *,
+    differences: int = 3,
+    wire: bool = False,
+    out: Path | None = None,
+    several: bool = False,
+) -> Finding:
+    """Replay one recording and judge the prediction; `out` is where it goes."""
+    document = load(path)
+    with as_recording(path):
+        scenario, drive = scenario_of(document)
+    trace = play(scenario, seed=1, wire=True, drive=drive)
+    sources = {c for c in _connectors(document) if not _is_sink(document, c)}
+    prediction = prediction_of(trace, sources)
+    with as_recording(path):
+        result = judge(document, prediction)
+    if out is not None:
+        name = f"{document.get('name') or path.name.split('.')[0]}.json"
+        write_prediction(out / name if several else out, prediction)
+    return Finding(
+        str(path),
+        KIND,
+        True,
+        f"{path}: {_line([result])}",
+        _wrong(result, differences),
+        {"file": str(path), "kind": KIND, **total([result])},
+        (_is_eager(document), result),
+    )
+
+
+def summarise(findings: Sequence[Finding]) -> list[str]:
+    """One line for cooperative recordings, one for those with eager rounds, one over all."""
+    lines = []
+    for heading, wanted in (("cooperative", False), ("with eager rounds", True)):
+        results = [f.data[1] for f in findings if f.data[0] is wanted]
+        if results:
+            lines.append(f"Connect, {heading}: {_line(results)}")
+    lines.append(f"Connect, all: {_line([f.data[1] for f in findings])}")
+    return lines
+
+
+def _connectors(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {e["connector"]: e["config"] for e in document["events"] if e["ev"] == "do_put"}
+
+
+def _is_sink(document: dict[str, Any], connector: str) -> bool:
+    conf = _connectors(document)[connector]
+    return "topics" in conf or "sink" in str(conf.get("connector.class", "")).lower()
+
+
+def _is_eager(document: dict[str, Any]) -> bool:
+    """Does any worker of it ever speak eager?"""
+    starts = [s[3] for s in document["steps"] if s[1] == "start" and len(s) > 3]
+    return any(conf.get("connect.protocol") == "eager" for conf in (document["conf"], *starts))
+
+
+def _line(results: Sequence[ConnectJudgement]) -> str:
+    figures = total(results)
+    if len(results) == 1:
+        theirs, ours = results[0].generations
+        rounds = f"generations {theirs}, ours {ours}; delays {_same(results[0])}"
+    else:
+        rounds = (
+            f"generations {figures['generations_right']} and delays {figures['delays_same']} of "
+            f"{figures['recordings']}"
+        )
+    share = f" ({figures['pauses_percent']} % a recording)" if len(results) > 1 else ""
+    middle, most = figures["work_ms"]
+    half, long = figures["pause_error_ms"]
+    return (
+        f"{rounds} (at most {figures['delay_error_ms']:.0f} ms apart); starts and stops of "
+        f"{figures['workers_same']} of {figures['workers']} workers, {middle:.0f} and {most:.0f} "
+        f"ms apart; pauses {figures['pauses_within']} of {figures['pauses']}{share}, {half:.0f} "
+        f"and {long:.0f} ms off"
+    )
+
+
+def _same(result: ConnectJudgement) -> str:
+    return "the same" if result.are_delays_same else "not the same"
+
+
+def _wrong(result: ConnectJudgement, differences: int) -> list[str]:
+    lines = [f"starts and stops of {worker} differ" for worker in result.differing[:differences]]
+    wrong = [error for error in result.pauses if not error.is_right]
+    for error in sorted(wrong, key=lambda e: (-e.off, e.start, e.what))[:differences]:
+        lines.append(
+            f"pause of {error.what} from {error.start / 1000:.1f} s: recorded {error.real:.0f} "
+            f"ms, ours {error.ours:.0f} ms"
+        )
+    if len(wrong) > differences:
+        lines.append(f"… and {len(wrong) - differences} more pauses")
+    return lines
