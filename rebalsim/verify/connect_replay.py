@@ -31,6 +31,7 @@ from rebalsim.domain.connect import (
     WorkerConfig,
 )
 from rebalsim.domain.consumer import Consumer
+from rebalsim.domain.consumer import Life as ProcessLife
 from rebalsim.domain.draws import constantly
 from rebalsim.domain.instants import MS
 from rebalsim.domain.machine import Machine
@@ -42,7 +43,6 @@ from rebalsim.domain.scenario import (
     Scenario,
     Topic,
 )
-from rebalsim.domain.consumer import Life as ProcessLife
 from rebalsim.simulation.drive import Deed, Drive, Life
 from rebalsim.simulation.engine import SCRIPT
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from rebalsim.assignors.connect.work import Task
 from rebalsim.connect.told import works
 from rebalsim.domain.connect import Connector
-from rebalsim.domain.draws import constantly
 from rebalsim.domain.consumer import Consumer as Spec
 from rebalsim.domain.consumer import Cost, Handler, Life, Listener
+from rebalsim.domain.draws import constantly
 from rebalsim.trace.connect_events import (
     TaskPaused,
     TaskResumed,

@@ -13,8 +13,8 @@ from rebalsim.connect.herder import Herder
 from rebalsim.connect.port import Running
 from rebalsim.connect.source_task import SourceTask
 from rebalsim.domain.connect import SINK, Connector
-from rebalsim.domain.draws import Draw
 from rebalsim.domain.consumer import Consumer as Spec
+from rebalsim.domain.draws import Draw
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import FindCoordinatorRequest
 from rebalsim.simulation.engine import APP, FIRST, SCRIPT
