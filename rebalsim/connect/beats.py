@@ -4,23 +4,30 @@ mean, and that a herder which was away for too long leaves its group.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-from rebalsim.connect.port import Port
-from rebalsim.protocol.classic_member import After
+from rebalsim.connect.port import Port, Thread
+from rebalsim.protocol.classic_member import After, ClassicMember
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.member_timers import backoff_us
 from rebalsim.protocol.messages import HeartbeatRequest
 from rebalsim.trace.events import MemberReset, PollExpired, RebalanceNoticed, RejoinRequested
 
-if TYPE_CHECKING:
-    from rebalsim.connect.membership import Membership
+
+class Beaten(Protocol):
+    """Whose heartbeat this is: the membership."""
+
+    member: ClassicMember
+    thread: Thread
+
+    def left_for_poll(self) -> None:
+        """The herder was away for too long."""
 
 
 class Beats:
     """The thread's clock: one alarm, set anew after each beat."""
 
-    def __init__(self, port: Port, membership: Membership) -> None:
+    def __init__(self, port: Port, membership: Beaten) -> None:
         self.port = port
         self.membership = membership
         self.is_on = False

@@ -293,11 +293,8 @@ class Herder(Ears):
     def _change_targets(self, names: list[str]) -> None:
         for name in names:
             state = self.config.connectors.get(name)
-            if state is None:
-                continue
-            self.runner.set_paused(name, state.target != STARTED)
-            if state.target == STARTED and name in self.runner.connectors:
-                self._connector_started(state.connector)
+            if state is not None:
+                self.runner.set_target(state.connector, state.target, self._connector_started)
 
     def _stop_reconfigured(self, names: list[str]) -> Steps:
         held = self.assignment.work.tasks if self.assignment is not None else ()

@@ -4,17 +4,18 @@ becomes of a task that does not stop (the class Worker of Connect).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from rebalsim.assignors.connect.work import Task, Work
 from rebalsim.connect.config_state import ConfigState
 from rebalsim.connect.pool import THREADS, Job, bounded, run_all
 from rebalsim.connect.port import Port, Running, Steps, Thread
 from rebalsim.connect.told import began, ended
-from rebalsim.domain.connect import PAUSED, STOPPED, Connector
+from rebalsim.domain.connect import PAUSED, STARTED, Connector
 from rebalsim.trace.connect_events import ConnectorEnded, ConnectorStarted, TaskCancelled
 
 CONNECTOR_STOP_US = 5_000_000  # a connector is waited for so long, whatever is configured
+INSTANTIATE_US = 10_000  # a connector is made, before its start()
 EXECUTOR_PATIENCE_US = 1_000_000  # threads are given so long before they are interrupted
 Then = Callable[[], None]
 _Started = Callable[[Connector], None]  # what is told of a connector that has started
@@ -27,6 +28,7 @@ class Runner:
         self.port = port
         self.thread = thread
         self.connectors: dict[str, Connector] = {}
+        self.working: dict[str, None] = {}  # connectors that were started
         self.tasks: dict[Task, Running] = {}
         self.zombies: list[Running] = []  # given up, and not ended
 
@@ -57,19 +59,32 @@ class Runner:
         return begin
 
     def start_connector(self, connector: Connector, target: str, then: _Started) -> None:
-        """On a thread of its own: a slow start() holds nobody up."""
+        """On a thread of its own: a slow start() holds nobody up. One that is paused or stopped is
+        there, and not started.
+        """
         port = self.port
         self.connectors[connector.name] = connector
-        if target == STOPPED:
+        if target != STARTED:
             return
-        port.record(ConnectorStarted(port.now, port.name, connector.name))
-        took = port.draw(f"connector-start/{connector.name}", connector.connector_start)
+
+        def starts(_: object) -> None:
+            if self.connectors.get(connector.name) is not connector:
+                return
+            self.working[connector.name] = None
+            port.record(ConnectorStarted(port.now, port.name, connector.name))
+            took = port.draw(f"connector-start/{connector.name}", connector.connector_start)
+            port.at(port.now + took, started)
 
         def started(_: object) -> None:
             if self.connectors.get(connector.name) is connector:
                 then(connector)
 
-        port.at(port.now + took, started)
+        port.at(port.now + INSTANTIATE_US, starts)
+
+    def _end_connector(self, name: str) -> None:
+        if name in self.working:
+            del self.working[name]
+            self.port.record(ConnectorEnded(self.port.now, self.port.name, name))
 
     def _task_job(self, task: Task, config: ConfigState) -> Job:
         port = self.port
@@ -111,8 +126,8 @@ class Runner:
 
     def _connector_stop(self, name: str) -> Job:
         def begin(done: Then) -> None:
-            if self.connectors.pop(name, None) is not None:
-                self.port.record(ConnectorEnded(self.port.now, self.port.name, name))
+            self.connectors.pop(name, None)
+            self._end_connector(name)
             done()
 
         return begin
@@ -146,10 +161,18 @@ class Runner:
 
     # ---------------------------------------------------------------------------------- other deeds
 
-    def set_paused(self, connector: str, is_paused: bool) -> None:
+    def set_target(self, connector: Connector, target: str, then: _Started) -> None:
+        """What runs here of this connector is paused, or goes on; the connector itself stops
+        meanwhile.
+        """
         for task, running in self.tasks.items():
-            if task.connector == connector:
-                running.set_paused(is_paused)
-
-    def running_of(self, connector: str) -> Mapping[Task, Running]:
-        return {task: r for task, r in self.tasks.items() if task.connector == connector}
+            if task.connector == connector.name:
+                running.set_paused(target != STARTED)
+        if connector.name not in self.connectors:
+            return
+        if target != STARTED:
+            self._end_connector(connector.name)
+        elif connector.name not in self.working:
+            self.start_connector(connector, target, then)
+        else:
+            then(connector)

@@ -4,6 +4,7 @@ consumers and for the coordinators of their groups.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 from rebalsim.domain.consumer import Consumer as Spec
@@ -21,10 +22,21 @@ if TYPE_CHECKING:
 def client_of(world: World, spec: Spec, index: int) -> Consumer:
     """The client that this consumer runs."""
     if spec.worker is not None:
-        from rebalsim.simulation.workers.worker import Worker
-
-        return cast(Consumer, Worker(world, spec, index))
+        return cast(Consumer, _of_connect("worker").Worker(world, spec, index))
     return _kind_of(spec)(world, spec, index)
+
+
+def clusters_of(world: World) -> dict[str, Any]:
+    """The story's Connect clusters, by the group of their workers."""
+    if not world.scenario.connect:
+        return {}
+    cluster = _of_connect("cluster").Cluster
+    return {spec.group: cluster(world, spec) for spec in world.scenario.connect}
+
+
+def _of_connect(name: str) -> Any:
+    """By its name: a story without Kafka Connect loads none of it."""
+    return import_module(f"rebalsim.simulation.workers.{name}")
 
 
 def is_client_of(consumer: Consumer, spec: Spec) -> bool:
@@ -48,7 +60,5 @@ def coordinator_of(world: World, group: str, *args: Any) -> Coordinator:
     )
     kind: type[Coordinator] = ConsumerCoordinator if speaks else Coordinator
     if group in world.clusters:
-        from rebalsim.simulation.workers.coordinator import WorkersCoordinator
-
-        kind = WorkersCoordinator
+        kind = _of_connect("coordinator").WorkersCoordinator
     return kind(world, group, *args)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rebalsim import __version__
 from rebalsim.assignors.callable import load_callable
@@ -24,7 +24,7 @@ from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import FindCoordinatorResponse
 from rebalsim.simulation.arrivals import lay_out, share_of, steps_ahead
 from rebalsim.simulation.brokers import Brokers
-from rebalsim.simulation.clients import client_of, coordinator_of, is_client_of
+from rebalsim.simulation.clients import client_of, clusters_of, coordinator_of, is_client_of
 from rebalsim.simulation.commits import commits_itself
 from rebalsim.simulation.consumer import Consumer
 from rebalsim.simulation.coordinator import Coordinator
@@ -43,9 +43,6 @@ from rebalsim.simulation.script import Script
 from rebalsim.trace.events import TopicChanged
 from rebalsim.trace.ledger import LONG, PIECE, Ledger
 from rebalsim.trace.trace import ConsumerFacts, FormerFacts, TopicFacts, Trace, TraceHeader
-
-if TYPE_CHECKING:
-    from rebalsim.simulation.workers.cluster import Cluster
 
 
 @lru_cache(maxsize=256)
@@ -130,11 +127,7 @@ class World:
         self.progress = Progress()
         self.coordinators: dict[int, GroupCoordinator] = {}  # by partition of __consumer_offsets
         self.hosts: dict[str, Coordinator] = {}
-        self.clusters: dict[str, Cluster] = {}  # of Connect workers
-        if scenario.connect:
-            from rebalsim.simulation.workers.cluster import clusters_of
-
-            self.clusters = clusters_of(self)
+        self.clusters: dict[str, Any] = clusters_of(self)  # of Connect workers
         self.consumers: dict[str, Consumer] = {}
         self.specs: dict[
             str, Spec

@@ -20,7 +20,6 @@ from rebalsim.domain.connect import ConnectCluster
 from rebalsim.simulation.engine import SCRIPT
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.workers.worker import Worker
     from rebalsim.simulation.world import World
 
 AGAIN_US = 250_000  # whoever is told 409 asks again so much later
@@ -57,10 +56,10 @@ class Cluster:
         self.states.append(applied(self.states[-1], record))
         return len(self.records)
 
-    def read_by(self, worker: Worker) -> ConfigState:
+    def read_by(self, worker: Any) -> ConfigState:
         return self.states[self._read.get(worker.name, 0)]
 
-    def joined(self, worker: Worker) -> None:
+    def joined(self, worker: Any) -> None:
         """A worker reads the whole topic before it does anything."""
         self._read[worker.name] = len(self.records)
 
@@ -73,20 +72,20 @@ class Cluster:
                 if worker.is_alive:
                     self._deliver(worker, count)
 
-    def _deliver(self, worker: Worker, count: int) -> None:
+    def _deliver(self, worker: Any, count: int) -> None:
         lag = worker.draw("config", worker.settings.config_lag)
         comes = max(worker.now + WRITE_US + lag, self._comes_us.get(worker.name, 0))
         self._comes_us[worker.name] = comes
         worker.at(comes, lambda _: self.read_up_to(worker, count))
 
-    def read_up_to(self, worker: Worker, count: int) -> None:
+    def read_up_to(self, worker: Any, count: int) -> None:
         """The worker's reader has come so far; it tells the herder of each record."""
         while self._read.get(worker.name, 0) < count:
             place = self._read.get(worker.name, 0)
             self._read[worker.name] = place + 1
             worker.herder.heard(self.records[place])
 
-    def read_to_end(self, worker: Worker, then: Callable[[], None]) -> None:
+    def read_to_end(self, worker: Any, then: Callable[[], None]) -> None:
         """To where the topic ends now."""
         end = len(self.records)
 
@@ -119,8 +118,3 @@ class Cluster:
             self.world.engine.at(self.world.engine.now + AGAIN_US, SCRIPT, self._asks, what)
         else:
             leader.herder.ask(lambda: what(leader.herder))
-
-
-def clusters_of(world: World) -> dict[str, Cluster]:
-    """The story's Connect clusters, by the group of their workers."""
-    return {spec.group: Cluster(world, spec) for spec in world.scenario.connect}

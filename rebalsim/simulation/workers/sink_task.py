@@ -25,7 +25,6 @@ from rebalsim.trace.connect_events import (
 
 if TYPE_CHECKING:
     from rebalsim.simulation.consumer import Consumer
-    from rebalsim.simulation.workers.worker import Worker
 
 FOR_EVER_US = 1 << 50  # nobody kills a thread
 
@@ -33,7 +32,7 @@ FOR_EVER_US = 1 << 50  # nobody kills a thread
 class SinkTask:
     """One copy of a task, with a consumer of its own."""
 
-    def __init__(self, worker: Worker, task: Task, connector: Connector, is_paused: bool) -> None:
+    def __init__(self, worker: Any, task: Task, connector: Connector, is_paused: bool) -> None:
         self.worker = worker
         self.task = task
         self.connector = connector
@@ -103,23 +102,23 @@ class SinkTask:
         self._ended()
 
 
-def _consumer_for(worker: Worker, task: Task, connector: Connector) -> Consumer:
+def _consumer_for(worker: Any, task: Task, connector: Connector) -> Consumer:
     """A consumer of this task in this worker: the one it had before, or one more where that still
     lives as a zombie.
     """
-    known = worker.sinks.setdefault(str(task), [])
+    known: list[Consumer] = worker.sinks.setdefault(str(task), [])
     spec = sink_spec(worker, task, connector)
     for consumer in known:
         if not consumer.is_alive:
             consumer.take_spec(replace(spec, name=consumer.name))
-            return consumer  # type: ignore[no-any-return]
+            return consumer
     again = f"+{len(known)}" if known else ""
-    consumer = worker.world.add(replace(spec, name=f"{spec.name}{again}"))
+    consumer: Consumer = worker.world.add(replace(spec, name=f"{spec.name}{again}"))
     known.append(consumer)
     return consumer
 
 
-def sink_spec(worker: Worker, task: Task, connector: Connector) -> Spec:
+def sink_spec(worker: Any, task: Task, connector: Connector) -> Spec:
     """How Connect sets up a sink task's consumer: it commits by itself every
     offset.flush.interval.ms and when partitions are closed, and polls until then.
     """

@@ -5,12 +5,17 @@ frozen.
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-from rebalsim.simulation.engine import APP, NEVER, Bell
+from rebalsim.simulation.engine import APP, NEVER, Bell, Engine
 
-if TYPE_CHECKING:
-    from rebalsim.simulation.workers.worker import Worker
+
+class Owner(Protocol):
+    """The process whose thread it is."""
+
+    engine: Engine
+    rank: int
+    is_frozen: bool
 
 
 class WorkerThread:
@@ -18,7 +23,7 @@ class WorkerThread:
 
     __slots__ = ("bell", "is_waiting", "worker")
 
-    def __init__(self, worker: Worker) -> None:
+    def __init__(self, worker: Owner) -> None:
         self.worker = worker
         self.bell = Bell(worker.engine, worker.rank + APP, self.wake)
         self.is_waiting = False

@@ -378,7 +378,8 @@ class Worker:
     # ------------------------------------------------------------- the port: config topic and tasks
 
     def config_state(self) -> ConfigState:
-        return self.cluster.read_by(self)
+        state: ConfigState = self.cluster.read_by(self)
+        return state
 
     def read_config_to_end(self, then: Callable[[], None]) -> None:
         self.cluster.read_to_end(self, then)
