@@ -113,9 +113,8 @@ def _consumer_for(worker: Any, task: Task, connector: Connector) -> Consumer:
             consumer.take_spec(replace(spec, name=consumer.name))
             return consumer
     again = f"+{len(known)}" if known else ""
-    consumer: Consumer = worker.world.add(replace(spec, name=f"{spec.name}{again}"))
-    known.append(consumer)
-    return consumer
+    known.append(worker.world.add(replace(spec, name=f"{spec.name}{again}")))
+    return known[-1]
 
 
 def sink_spec(worker: Any, task: Task, connector: Connector) -> Spec:
