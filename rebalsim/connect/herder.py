@@ -72,7 +72,7 @@ class Herder(Ears):
         """All connectors, then all tasks, each together; only then does it leave."""
         yield from self.runner.stop_connectors(list(self.runner.connectors))
         yield from self.runner.stop_together(list(self.runner.tasks))
-        yield from self.runner.end_zombies()
+        yield from self.runner.end_leftovers()
         yield from self._sleep(self.port.draw("leave", self.port.settings.leave))
         self.group.leave("the consumer is being closed")
 

@@ -30,7 +30,7 @@ class Runner:
         self.connectors: dict[str, Connector] = {}
         self.working: dict[str, None] = {}  # connectors that were started
         self.tasks: dict[Task, Running] = {}
-        self.zombies: list[Running] = []  # given up, and not ended
+        self.leftovers: list[Running] = []  # given up, and not ended
 
     # ------------------------------------------------------------------------------------- starting
 
@@ -138,26 +138,26 @@ class Runner:
 
         def stop(done: Then) -> None:
             def ended_at_last() -> None:
-                if running in self.zombies:
-                    self.zombies.remove(running)
+                if running in self.leftovers:
+                    self.leftovers.remove(running)
                     self.thread.wake()
                 done()
 
             running.stop(ended_at_last)
 
         def give_up() -> None:
-            self.zombies.append(running)
+            self.leftovers.append(running)
             port.record(TaskCancelled(port.now, port.name, str(task)))
 
         return bounded(port, stop, port.settings.task_shutdown_graceful_timeout_us, give_up)
 
-    def end_zombies(self) -> Steps:
+    def end_leftovers(self) -> Steps:
         """At the end of the process: who does not end by itself is interrupted."""
         until = self.port.now + EXECUTOR_PATIENCE_US
-        while self.zombies and self.port.now < until:
+        while self.leftovers and self.port.now < until:
             yield from self.thread.wait(until)
-        for zombie in list(self.zombies):
-            zombie.interrupt()
+        for leftover in list(self.leftovers):
+            leftover.interrupt()
 
     # ---------------------------------------------------------------------------------- other deeds
 

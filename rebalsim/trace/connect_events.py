@@ -47,12 +47,12 @@ class TaskStopping:
 
 @dataclass(slots=True)
 class TaskStopped:
-    """All of the task has ended. A `is_zombie` one had been given up before."""
+    """All of the task has ended. A `is_leftover` one had been given up before."""
 
     at_us: int
     consumer: str
     task: str
-    is_zombie: bool = False
+    is_leftover: bool = False
 
 
 @dataclass(slots=True)

@@ -104,7 +104,7 @@ class SinkTask:
 
 def _consumer_for(worker: Any, task: Task, connector: Connector) -> Consumer:
     """A consumer of this task in this worker: the one it had before, or one more where that still
-    lives as a zombie.
+    lives as a leftover.
     """
     known: list[Consumer] = worker.sinks.setdefault(str(task), [])
     spec = sink_spec(worker, task, connector)
