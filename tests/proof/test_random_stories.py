@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rebalsim.analysis import alarms, analysis, values
+from rebalsim.analysis import alarms, findings, values
 from rebalsim.analysis.values import Violation
 from rebalsim.proof import random_stories, seeds
 from rebalsim.proof.random_stories import CLIENTS, LAST_S, random_story
@@ -240,7 +240,7 @@ def test_a_partition_that_nobody_holds_is_told(monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_broken_invariant_is_told_with_its_story(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        analysis,
+        findings,
         "find_violations",
         lambda *_: [Violation("two-owners", 5_000_000, "orders-0 is held by c0 and c1", ())],
     )

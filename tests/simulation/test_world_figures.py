@@ -10,7 +10,7 @@ from rebalsim.one_run import run_once
 from rebalsim.scenario.load import load_scenario
 
 ROOT = Path(__file__).parent.parent.parent
-WORLD, README = ROOT / "scenarios" / "world", ROOT / "README.md"
+WORLD, FIGURES = ROOT / "scenarios" / "world", ROOT / "docs" / "how-true-it-is.md"
 SECOND = 1_000_000
 
 
@@ -48,7 +48,7 @@ def test_n3_a_lost_instance_is_missed_for_its_session_less_the_age_of_its_heartb
     assert any(43.5 <= pause <= 44.7 for pause in found)
     assert (
         f"{found[0]:.1f} to {found[-1]:.1f} s, median {median(found):.1f} (40 seeds)"
-        in README.read_text(encoding="utf-8")
+        in FIGURES.read_text(encoding="utf-8")
     )
 
 
@@ -78,5 +78,5 @@ def test_n6_a_start_of_several_takes_two_initial_delays() -> None:
     ]
     assert (
         f"{max(latencies):,} ms at most, {round(sum(latencies) / len(latencies)):,} on average "
-        "(20 seeds)" in README.read_text(encoding="utf-8")
+        "(20 seeds)" in FIGURES.read_text(encoding="utf-8")
     )

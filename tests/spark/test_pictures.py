@@ -1,4 +1,4 @@
-"""The stock plans' pictures, which the README shows: every field is there, and fields played
+"""The stock plans' pictures, which docs/planning-on-spark.md shows: every field is there, and fields played
 again here say the same. Needs no Spark.
 """
 
@@ -51,22 +51,22 @@ def test_a_picture_says_what_is_played(name: str) -> None:
         assert said == say_metric(metric.name, values[max(1, rank) - 1]), (name, where, variant)
 
 
-def test_the_readme_shows_every_picture_and_the_command_that_makes_it() -> None:
-    readme = (ROOT / "README.md").read_text("utf-8")
+def test_the_page_shows_every_picture_and_the_command_that_makes_it() -> None:
+    page = (ROOT / "docs" / "planning-on-spark.md").read_text("utf-8")
     assert sorted(p.name for p in PICTURES.iterdir()) == sorted(
         f"{name}.svg" for name in stock_plans()
     )
     for name in stock_plans():
-        assert f"(scenarios/sweeps/pictures/{name}.svg)" in readme
-    assert "rebalsim sweep storm-map --out out/storm-map --svg storm-map.svg" in readme
+        assert f"(../scenarios/sweeps/pictures/{name}.svg)" in page
+    assert "rebalsim sweep storm-map --out out/storm-map --svg storm-map.svg" in page
 
 
-def test_the_readmes_answer_is_what_is_played() -> None:
-    readme = (ROOT / "README.md").read_text("utf-8")
+def test_the_pages_answer_is_what_is_played() -> None:
+    page = (ROOT / "docs" / "planning-on-spark.md").read_text("utf-8")
     plan = load_plan("planner")
     player = player_for(plan)
     rows = re.findall(
-        r"^ +(\d+) +(\d+) +(\d+s) +(\d+) +(\w+) +([\d.]+ s) +([\d,]+)$", readme, re.MULTILINE
+        r"^ +(\d+) +(\d+) +(\d+s) +(\d+) +(\w+) +([\d.]+ s) +([\d,]+)$", page, re.MULTILINE
     )
     assert len(rows) == 3
     for point, members, session, records, variant, pause, lag in rows:
@@ -88,5 +88,5 @@ def test_the_readmes_answer_is_what_is_played() -> None:
     ]
     assert (
         f"✗ time_to_catch_up <= 5m: {say_metric('time_to_catch_up', cheaper['time_to_catch_up'])}, "
-        in readme
+        in page
     )

@@ -23,7 +23,7 @@ def test_the_smallest_change_is_the_one_that_a_search_by_hand_finds(
     spark: Any, tmp_path: Path
 ) -> None:
     base = find_base("crash", Path())
-    story = story_of_base(base)
+    story = story_of_base(base, "")
     plan = recommend.plan_for(base, story, ("longest_pause <= 20s",), OVER, ("eager",), 2)
     job = conduct.prepare(spark, plan, str(tmp_path / "out"), probe_s=1.0)
     conduct.play(spark, job)
@@ -86,7 +86,7 @@ def test_under_the_consumer_protocol_the_brokers_settings_are_searched_with_twen
     """
     (tmp_path / "s.yaml").write_text(CONSUMER, encoding="utf-8")
     base = find_base(str(tmp_path / "s.yaml"), Path())
-    story = story_of_base(base)
+    story = story_of_base(base, "")
     assert (
         recommend.is_of_brokers(story, "as-written")
         and recommend.seeds_for(story, ("as-written",)) == 20
@@ -109,7 +109,7 @@ def test_under_the_consumer_protocol_the_brokers_settings_are_searched_with_twen
 
 
 def test_a_classic_story_is_searched_as_before() -> None:
-    story = story_of_base(find_base("crash", Path()))
+    story = story_of_base(find_base("crash", Path()), "")
     assert (
         not recommend.is_of_brokers(story, "eager")
         and recommend.seeds_for(story, ("eager", "cooperative")) == 3
