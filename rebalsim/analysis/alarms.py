@@ -15,7 +15,7 @@ from itertools import pairwise
 from rebalsim.analysis.grace_kills import find_grace_kills
 from rebalsim.analysis.index import NOTHING, Index
 from rebalsim.analysis.kinds import GroupTold
-from rebalsim.analysis.ownership import LATE_CLIENT, Holdings
+from rebalsim.analysis.ownership import Holdings
 from rebalsim.analysis.rounds import EAGER
 from rebalsim.analysis.torn import find_torn
 from rebalsim.analysis.values import Alarm, Disturbance, Rebalance
@@ -65,13 +65,13 @@ def find_alarms(
 def _twice(
     group: str, header: TraceHeader, rounds: Sequence[Rebalance], holdings: Holdings
 ) -> Alarm | None:
-    """Partitions that a franz-go client went on with when others had been given them: where the
-    group turns eager it gives up only after the sync.
+    """Partitions that a client went on with when others had been given them: where the group turns
+    eager, some give up only after the sync.
     """
     late = {
         name
         for name, facts in header.consumers.items()
-        if facts.group == group and facts.client.startswith(LATE_CLIENT)
+        if facts.group == group and facts.habits.gives_up_after_sync
     }
     if not late:
         return None

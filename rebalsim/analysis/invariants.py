@@ -10,7 +10,7 @@ joined · time-ran-back.
 from __future__ import annotations
 
 from rebalsim.analysis.index import Index
-from rebalsim.analysis.ownership import LATE_CLIENT, Change, changes
+from rebalsim.analysis.ownership import Change, changes
 from rebalsim.analysis.values import Rebalance, Violation
 from rebalsim.domain.ids import Partition
 from rebalsim.trace import events as ev
@@ -67,7 +67,7 @@ class _Check:
         self.late = {
             name: None
             for name, facts in header.consumers.items()
-            if facts.client.startswith(LATE_CLIENT)
+            if facts.habits.gives_up_after_sync
         }
         self.is_cooperative = False  # the assignor of the last round …
         self.leader = ""  # … and its leader
@@ -247,7 +247,7 @@ class _Check:
                 self.disowned[e.consumer, p] = None
 
     def _gives_up_late(self, other: str, before: Change) -> bool:
-        """By franz-go's own rules: what it held before the round, where that was an eager one."""
+        """By its client's own rules: what it held before the round, where that was an eager one."""
         return (
             other in self.late
             and not self.is_cooperative

@@ -11,9 +11,6 @@ from rebalsim.analysis.values import Holding
 from rebalsim.domain.ids import Partition
 from rebalsim.trace import events as ev
 
-# made eager by a member that is, it gives up what it had only after the sync, when others may have
-# it (kgo/consumer_group.go)
-LATE_CLIENT = "franz-go"
 Holdings = dict[tuple[str, Partition], list[Holding]]
 
 

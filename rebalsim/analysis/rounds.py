@@ -8,7 +8,6 @@ from __future__ import annotations
 from itertools import pairwise
 
 from rebalsim.analysis.index import Index
-from rebalsim.analysis.ownership import LATE_CLIENT
 from rebalsim.analysis.values import Rebalance
 from rebalsim.trace import events as ev
 from rebalsim.trace.ledger import events_at
@@ -343,7 +342,7 @@ class RoundFinder:
     def _is_late(self, consumer: str, r: Rebalance) -> bool:
         """It should have given that up before the round: no other follows."""
         facts = self.header.consumers.get(consumer)
-        return facts is not None and facts.client.startswith(LATE_CLIENT) and r.assignor in EAGER
+        return facts is not None and facts.habits.gives_up_after_sync and r.assignor in EAGER
 
     def _closing(self, number: int, e: ev.CloseBegan) -> None:
         self._member(e.consumer).round = None

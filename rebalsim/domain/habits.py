@@ -1,5 +1,8 @@
-"""What a client library does otherwise than Kafka's own Java client, as far as it decides when a
-group's members join, beat and pause.
+"""What versions and client libraries do otherwise than Kafka's newest brokers and its own Java
+client, as far as it decides when a group's members join, beat and pause. A behaviour each, by name.
+
+Which version and which client has which is said in one place, `scenario/profiles`; nobody else
+compares versions or names. A trace carries them in its header.
 """
 
 from __future__ import annotations
@@ -8,9 +11,24 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
+class BrokerHabits:
+    """The default is Kafka 4.3. The sources are in the table of `rebalsim explain profiles`."""
+
+    has_consumer_protocol: bool = True
+    has_scala_coordinator: bool = False  # … for classic groups, with rules of its own
+    join_version: int = 9  # of JoinGroup, the highest they know: below 9 nobody skips an assignment
+    # of the consumer protocol: targets are computed at intervals, else at once
+    has_assignment_interval: bool = True
+    first_epoch: int = 1
+    known_members_may_join_again: bool = True  # with epoch 0, else they are fenced
+    commits_by_partition: bool = True  # else a commit needs the very epoch
+    classic_members_follow_target: bool = True  # else the group's epoch: they join again sooner
+
+
+@dataclass(frozen=True, slots=True)
 class Habits:
-    """The default is the Java client. The sources are in the table of `rebalsim explain
-    profiles`.
+    """The default is the Java client of Kafka 4.3. The sources are in the table of `rebalsim
+    explain profiles`.
     """
 
     runs_itself: bool = (
@@ -36,6 +54,12 @@ class Habits:
     # a commit by somebody whom the group does not know: loses | rejoins (the join tells) | nothing
     # (the next beat does)
     at_refused_commit: str = "loses"
+    # fetches nothing of a broker while records of another partition of it are buffered
+    drains_first: bool = True
+    # made eager by a member that is, it gives up what it had only after the sync, when others may
+    # have it
+    gives_up_after_sync: bool = False
+    may_leave_static: bool = True  # close() has an option with which a static member leaves
 
     def rebalance_timeout_of(self, session_us: int, max_poll_us: int) -> int:
         """How long the coordinator shall wait for this member to join."""
@@ -45,3 +69,4 @@ class Habits:
 
 
 JAVA = Habits()
+NEWEST = BrokerHabits()

@@ -17,6 +17,7 @@ from rebalsim.domain.client import BrokerConfig
 from rebalsim.domain.connect import ConnectCluster
 from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.draws import NOTHING, Draw, constantly
+from rebalsim.domain.habits import NEWEST, BrokerHabits
 from rebalsim.domain.instants import MINUTE, MS
 from rebalsim.domain.machine import Machine
 from rebalsim.domain.script import Action, RandomFault
@@ -50,12 +51,13 @@ class Network:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    kafka: str = "4.3"
+    kafka: str = "4.3"  # for people: what that version does otherwise is in `habits`
     brokers: tuple[Broker, ...] = (Broker(0),)
     config: BrokerConfig = BrokerConfig()
     network: Network = Network()
     log_append: Draw = constantly(1 * MS)  # coordinator: local append …
     replication: Draw = NOTHING  # … and until the high watermark covers it
+    habits: BrokerHabits = NEWEST
 
 
 @dataclass(frozen=True, slots=True)

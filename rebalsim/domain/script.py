@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.draws import NOTHING, Draw
+from rebalsim.domain.habits import NEWEST, BrokerHabits
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +172,7 @@ class BrokerUpgrade:
     down: Draw
     settle_us: int
     load: Draw = NOTHING
+    habits: BrokerHabits = NEWEST
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,9 @@ from __future__ import annotations
 
 from random import Random
 
+from rebalsim.scenario.profiles import CLIENTS as PROFILES
+from rebalsim.scenario.profiles import ClientProfile
+
 ASSIGNORS = ("range", "roundrobin", "sticky", "cooperative-sticky", "[range, cooperative-sticky]")
 PROTOCOLS = ("classic",) * 13 + ("consumer",) * 5 + ("to-consumer", "to-classic")
 HEALED_S = 240  # no action begins later, and no fault lasts longer
@@ -31,16 +34,15 @@ REFRESHED_S = (
     # commits follow
 )
 
-# Each client library, and of ASSIGNORS the ones that it has.
-CLIENTS = {
-    "librdkafka": ("range", "roundrobin", "cooperative-sticky"),
-    "franz-go": ASSIGNORS,
-    "sarama": ASSIGNORS[:4],
-    "kafka-python": ASSIGNORS,
-    "aiokafka": ("range", "roundrobin", "sticky"),
-}
-MIXES = ("franz-go", "kafka-python")  # may list eager and cooperative assignors side by side
-NO_POLL_LIMIT = ("franz-go", "sarama")
+# Each client library but Java's in its newest version
+CLIENTS = {p.client: p for p in PROFILES.values() if not p.has_brokers_version}
+
+
+def _has(client: ClientProfile, assignor: str) -> bool:
+    """May its list of assignors be this one?"""
+    if assignor == ASSIGNORS[-1]:
+        return client.mixes_protocols and "cooperative-sticky" in client.allows
+    return assignor in client.allows
 
 
 def random_story(seed: int) -> str:
@@ -64,7 +66,7 @@ class _Writer:
         self.joined = 0
         self.has_deleted = False
         able = (
-            [name for name, assignors in CLIENTS.items() if self.assignor in assignors]
+            [name for name, client in CLIENTS.items() if _has(client, self.assignor)]
             if self.protocol == "classic"
             else []
         )
@@ -156,7 +158,8 @@ class _Writer:
         ]
         if not self.is_stock:
             limit = f"max.poll.interval.ms: {random.choice((20, 30, 60))}s"
-            config += [limit] if self.client not in NO_POLL_LIMIT else []
+            has_limit = not self.client or CLIENTS[self.client].habits.has_poll_limit
+            config += [limit] if has_limit else []
         if self.protocol in ("consumer", "to-classic"):
             config.append("group.protocol: consumer")
             if self.often(0.5):
@@ -207,7 +210,7 @@ class _Writer:
             and self.often(0.4)
         ):
             listed = self.one("[cooperative-sticky, range]", "[range, cooperative-sticky]")
-            if not self.client or self.client in MIXES:
+            if not self.client or _has(CLIENTS[self.client], ASSIGNORS[-1]):
                 lines.append(
                     f"  overrides: {{c0: {{config: {{partition.assignment.strategy: {listed}}}}}}}"
                 )

@@ -12,13 +12,6 @@ from rebalsim.domain.instants import say_duration
 from rebalsim.reports.names import safe
 from rebalsim.trace.trace import ConsumerFacts
 
-UNLIMITED = ("franz-go", "sarama")  # clients that have no max.poll.interval.ms
-OWN_REBALANCE_TIMEOUT = (
-    *UNLIMITED,
-    "aiokafka",
-)  # whose rebalance timeout is another setting than max.poll.interval.ms
-# after it was given a part of its partitions only, franz-go beats that soon, whatever its interval
-EXTRA_BEAT_US = 500_000
 SESSION = "session.timeout.ms"
 METADATA, HEARTBEAT = "metadata.max.age.ms", "heartbeat.interval.ms"
 REBALANCE_TIMEOUT = "rebalance_timeout_ms"
@@ -139,8 +132,8 @@ def hint_on(pause: Pause, analysis: Analysis) -> str:
     if (
         phase.kind is PhaseKind.FOLLOW_UP
         and facts is not None
-        and facts.client.startswith("franz-go")
-        and phase.length_us <= EXTRA_BEAT_US + SLACK_US
+        and facts.habits.beats_after_join_us  # whatever its interval is
+        and phase.length_us <= facts.habits.beats_after_join_us + SLACK_US
     ):
         return ""
     if phase.kind in (PhaseKind.NOTICE, PhaseKind.FOLLOW_UP) or (
@@ -217,7 +210,7 @@ def _session(facts: ConsumerFacts | None) -> str:
 
 
 def _stuck(who: str, facts: ConsumerFacts | None) -> str:
-    if facts is not None and facts.client.startswith(UNLIMITED):
+    if facts is not None and not facts.habits.has_poll_limit:
         return (
             f"{facts.client.split()[0]} has no max.poll.interval.ms: nothing ends a stuck "
             "handler's hold but its own end."
@@ -236,7 +229,7 @@ def _stuck(who: str, facts: ConsumerFacts | None) -> str:
 
 def _patience(facts: ConsumerFacts | None) -> str:
     said = "The brokers wait for who does not join as long as its own rebalance timeout says"
-    if facts is None or facts.client.startswith(OWN_REBALANCE_TIMEOUT):
+    if facts is None or facts.habits.rebalance_timeout != "max-poll":
         return (
             f"{said}; a shorter one, or shorter batches, bound how long one member keeps the "
             "others waiting."
@@ -251,7 +244,7 @@ def _patience(facts: ConsumerFacts | None) -> str:
 def _waited_for(doing: str, facts: ConsumerFacts | None) -> str:
     if doing in ("dead", "frozen", "cut-off"):
         return _session(facts)
-    if doing in ("stuck", "busy") and facts is not None and facts.client.startswith(UNLIMITED):
+    if doing in ("stuck", "busy") and facts is not None and not facts.habits.has_poll_limit:
         return (
             "Shorter batches bound how long one member keeps the others waiting: "
             f"{facts.client.split()[0]} has no max.poll.interval.ms."

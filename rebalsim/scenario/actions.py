@@ -23,7 +23,7 @@ from rebalsim.scenario.kinds import Written, build
 from rebalsim.scenario.language import MAX_CONSUMERS, MAX_PARTITIONS
 from rebalsim.scenario.patterns import bad_pattern
 from rebalsim.scenario.problems import or_nearest
-from rebalsim.scenario.profiles import broker_profile, number_of
+from rebalsim.scenario.profiles import broker_profile, first_that_may_leave_static, say_client
 from rebalsim.scenario.quantities import say_us
 from rebalsim.scenario.resolve import Resolver
 from rebalsim.scenario.roster import Roster, Seat
@@ -563,15 +563,11 @@ class ScriptReader:
         """
         for roster, seat in found:
             spec = self.resolver.consumer(roster, seat)
-            if spec.config.group_instance_id is None or (
-                spec.client == "java" and number_of(spec.client_version) >= (4, 1)
-            ):
+            if spec.config.group_instance_id is None or spec.habits.may_leave_static:
                 continue
-            if spec.client == "java":
-                whose, then = (
-                    f"a Java client {spec.client_version}",
-                    'write client_version: "4.1", or leave option out',
-                )
+            if newer := first_that_may_leave_static(spec.client):
+                whose = f"a {say_client(spec.client)} client {spec.client_version}"
+                then = f'write client_version: "{newer}", or leave option out'
             else:
                 whose, then = f"{spec.client}", "leave option out"
             self.out.add(
@@ -809,11 +805,11 @@ class ScriptReader:
         if isinstance(found, str):
             self.out.add(written.at["to"], found)
             return None
-        was = self.resolver.brokers_now.version
-        if number_of(found.version) < number_of(was):
+        was = self.resolver.brokers_now
+        if found.is_older_than(was):
             self.out.add(
                 written.at["to"],
-                f"Kafka {found.version} is older than the {was} that the brokers have by then — "
+                f"Kafka {found.version} is older than the {was.version} that the brokers have by then — "
                 "write a later version",
             )
         self.resolver.brokers_now = found
@@ -824,6 +820,7 @@ class ScriptReader:
             down=written.get("down"),
             settle_us=written.get("settle", 0),
             load=written.get("load", NOTHING),
+            habits=found.habits,
         )
 
     def _failover(self, written: Written, line: int) -> Deed | None:

@@ -1,9 +1,10 @@
 """Which Kafka and which client a scenario can name, and the defaults that come with each. The one
 place that knows versions.
 
-A profile is a version's effective defaults; what a version does otherwise hangs on its name
-where it happens. `HABITS` says what differs, since when, and by which source: a claim without a
-source is not modelled, and what is documented but not modelled says so.
+A profile is a version's effective defaults and its habits: a set of named behaviours, which is all
+that the rest of rebalsim knows of it. Nobody else compares versions or clients' names. `HABITS` says
+what differs, since when, and by which source: a claim without a source is not modelled, and what is
+documented but not modelled says so.
 """
 
 from __future__ import annotations
@@ -11,22 +12,33 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from rebalsim.domain.client import BrokerConfig, ClientConfig
-from rebalsim.domain.habits import JAVA, Habits
+from rebalsim.domain.habits import JAVA, NEWEST, BrokerHabits, Habits
 from rebalsim.domain.instants import MINUTE, MS, SECOND
 from rebalsim.scenario.problems import one_of
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerProfile:
-    """A Kafka version's broker defaults."""
+    """A Kafka version's broker defaults and habits."""
 
     version: str
     config: BrokerConfig = BrokerConfig()
+    habits: BrokerHabits = NEWEST
 
     @property
     def has_consumer_protocol(self) -> bool:
         """Generally available since 4.0; before that a preview, off by default."""
-        return number_of(self.version) >= (4, 0)
+        return self.habits.has_consumer_protocol
+
+    def is_older_than(self, other: BrokerProfile) -> bool:
+        return _number_of(self.version) < _number_of(other.version)
+
+    def lacks_since(self, key: str) -> str:
+        """The version that brought this setting of the brokers, where this one has it not yet;
+        else empty.
+        """
+        since = next((v for part, v in _SETTINGS_SINCE if part in f".{key}"), "")
+        return since if since and _number_of(self.version) < _number_of(since) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +56,16 @@ class ClientProfile:
         True  # may a list of assignors hold eager ones beside cooperative-sticky?
     )
 
+    has_consumer_protocol: bool = False  # can group.protocol: consumer be asked of it?
+    # what of its ways under that protocol is known and not modelled, as sentences
+    unmodelled: tuple[str, ...] = ()
+    asks_first: str = ""  # what must be done before a group goes over to it, as a sentence
+    has_brokers_version: bool = False  # where none is named
+
     @property
-    def has_consumer_protocol(self) -> bool:
-        """Whether group.protocol: consumer can be asked of it."""
-        return (
-            number_of(self.version) >= ((4, 0) if self.client == "java" else (2, 12))
-            if self.client in ("java", "librdkafka")
-            else False
-        )
+    def says(self) -> str:
+        """As people call it, without a version."""
+        return say_client(self.client)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +78,17 @@ class Habit:
     is_modelled: bool = True
 
 
-def number_of(version: str) -> tuple[int, ...]:
+def say_client(client: str) -> str:
+    """A client's name as people write it."""
+    return "Java" if client == DEFAULT_CLIENT else client
+
+
+def _number_of(version: str) -> tuple[int, ...]:
     """4.3.1 → (4, 3)."""
     return tuple([int(part) for part in version.split(".")[:2] if part.isdigit()])
 
 
+DEFAULT_CLIENT = "java"
 # the longest that a setting in ms can say: for clients that have no max.poll.interval.ms
 NO_LIMIT_US = 2_147_483_647_000
 LIBRDKAFKA = Habits(
@@ -79,6 +99,8 @@ LIBRDKAFKA = Habits(
     join_spacing_us=1 * SECOND,
     join_version=5,
     ends_session="last-answer",
+    drains_first=False,
+    may_leave_static=False,
 )
 FRANZ_GO = Habits(
     runs_itself=True,
@@ -89,6 +111,9 @@ FRANZ_GO = Habits(
     follows_group=True,
     ends_session="first-try",
     at_refused_commit="rejoins",
+    drains_first=False,
+    gives_up_after_sync=True,
+    may_leave_static=False,
 )
 SARAMA = Habits(
     runs_itself=True,
@@ -99,8 +124,54 @@ SARAMA = Habits(
     join_spacing_us=2 * SECOND,
     join_version=5,
     at_refused_commit="nothing",
+    drains_first=False,
+    may_leave_static=False,
 )
-AIOKAFKA = Habits(runs_itself=True, rebalance_timeout="session", join_version=5)
+KAFKA_PYTHON = Habits(drains_first=False, may_leave_static=False)
+AIOKAFKA = Habits(
+    runs_itself=True,
+    rebalance_timeout="session",
+    join_version=5,
+    drains_first=False,
+    may_leave_static=False,
+)
+# a part of a setting of the brokers, and the version since which they have such
+_SETTINGS_SINCE = ((".assignment.interval.ms", "4.3"), (".group.consumer.", "4.0"))
+_OWN_TIMING = (
+    "{} under the consumer protocol is played with the Java client's poll loop: its own timing "
+    "there is not known"
+)
+_INCREMENTAL = (
+    "Have librdkafka's rebalance callbacks call incremental_assign and incremental_unassign: under "
+    "the consumer protocol the others are refused."
+)
+_RECONCILES_ITSELF = (
+    "Java {} under the consumer protocol is played as 4.3: that it applies what it is given "
+    "without waiting for a poll(), where nobody listens to rebalances, is not modelled"
+)
+
+
+def _broker_habits(version: tuple[int, ...]) -> BrokerHabits:
+    return BrokerHabits(
+        has_consumer_protocol=version >= (4, 0),
+        has_scala_coordinator=version < (4, 0),
+        join_version=9 if version >= (3, 2) else 8,
+        has_assignment_interval=version >= (4, 3),
+        first_epoch=1 if version >= (4, 3) else 0,
+        known_members_may_join_again=version >= (4, 2),
+        commits_by_partition=version >= (4, 3),
+        classic_members_follow_target=version >= (4, 3),
+    )
+
+
+def java_habits(version: str) -> Habits:
+    """What Kafka's own client of this version does otherwise than the newest."""
+    number = _number_of(version)
+    return Habits(
+        join_version=9 if number >= (3, 2) else 8,
+        drains_first=number >= (4, 1),
+        may_leave_static=number >= (4, 1),
+    )
 
 
 def _brokers() -> dict[str, BrokerProfile]:
@@ -115,12 +186,11 @@ def _brokers() -> dict[str, BrokerProfile]:
         "4.4",
     ):
         config = BrokerConfig()
-        if number_of(version) < (4, 3):
-            linger = 5 * MS if number_of(version) >= (4, 0) else 0
-            config = replace(
-                config, group_coordinator_append_linger_us=linger
-            )  # that there is no assignment interval is the coordinator's own
-        found[version] = BrokerProfile(version, config)
+        number = _number_of(version)
+        if number < (4, 3):
+            linger = 5 * MS if number >= (4, 0) else 0
+            config = replace(config, group_coordinator_append_linger_us=linger)
+        found[version] = BrokerProfile(version, config, _broker_habits(number))
     return found
 
 
@@ -136,11 +206,22 @@ def _clients() -> dict[tuple[str, str], ClientProfile]:
         "4.3",
     ):  # the newest that was measured comes last
         config = ClientConfig()
-        if number_of(version) < (3, 0):
+        number = _number_of(version)
+        if number < (3, 0):
             config = replace(
                 config, session_timeout_us=10 * SECOND, partition_assignment_strategy=("range",)
             )
-        listed.append(ClientProfile("java", version, config))
+        listed.append(
+            ClientProfile(
+                "java",
+                version,
+                config,
+                habits=java_habits(version),
+                has_consumer_protocol=number >= (4, 0),
+                unmodelled=(_RECONCILES_ITSELF.format(version),) if number < (4, 3) else (),
+                has_brokers_version=True,
+            )
+        )
     both = replace(ClientConfig(), partition_assignment_strategy=("range", "roundrobin"))
     for minor in range(17):
         listed.append(
@@ -151,6 +232,9 @@ def _clients() -> dict[tuple[str, str], ClientProfile]:
                 ("range", "roundrobin", "cooperative-sticky"),
                 LIBRDKAFKA,
                 mixes_protocols=False,
+                has_consumer_protocol=minor >= 12,
+                unmodelled=(_OWN_TIMING.format("librdkafka"),),
+                asks_first=_INCREMENTAL,
             )
         )
     cooperative = replace(
@@ -185,9 +269,13 @@ def _clients() -> dict[tuple[str, str], ClientProfile]:
         )
     )
     listed += [
-        ClientProfile("kafka-python", "2.3", both, ("range", "roundrobin", "sticky")),
+        ClientProfile("kafka-python", "2.3", both, ("range", "roundrobin", "sticky"), KAFKA_PYTHON),
         ClientProfile(
-            "kafka-python", "3.0", both, ("range", "roundrobin", "sticky", "cooperative-sticky")
+            "kafka-python",
+            "3.0",
+            both,
+            ("range", "roundrobin", "sticky", "cooperative-sticky"),
+            KAFKA_PYTHON,
         ),
         ClientProfile(
             "aiokafka",
@@ -203,7 +291,6 @@ def _clients() -> dict[tuple[str, str], ClientProfile]:
 BROKERS: dict[str, BrokerProfile] = _brokers()
 CLIENTS: dict[tuple[str, str], ClientProfile] = _clients()
 DEFAULT_KAFKA = "4.3"
-DEFAULT_CLIENT = "java"
 
 HABITS: tuple[Habit, ...] = (
     Habit(
@@ -441,6 +528,14 @@ def broker_profile(version: str) -> BrokerProfile | str:
     )
 
 
+def broker_habits(version: str) -> BrokerHabits:
+    """Those of a version that somebody else names: of a recording, say. Of one that is not known,
+    the newest's.
+    """
+    found = broker_profile(version)
+    return NEWEST if isinstance(found, str) else found.habits
+
+
 def first_with_consumer_protocol(client: str) -> ClientProfile | None:
     """The oldest version of the client that speaks it; None where none does."""
     return next(
@@ -450,6 +545,15 @@ def first_with_consumer_protocol(client: str) -> ClientProfile | None:
             if name == client and profile.has_consumer_protocol
         ),
         None,
+    )
+
+
+def first_that_may_leave_static(client: str) -> str:
+    """The oldest version of the client whose close() can have a static member leave; empty where
+    none can.
+    """
+    return next(
+        (v for (name, v), p in CLIENTS.items() if name == client and p.habits.may_leave_static), ""
     )
 
 

@@ -46,6 +46,8 @@ from rebalsim.scenario.own_code import common_protocol, protocols_of
 from rebalsim.scenario.patterns import bad_pattern
 from rebalsim.scenario.problems import Problems, one_of, or_nearest
 from rebalsim.scenario.profiles import (
+    BROKERS,
+    CLIENTS,
     DEFAULT_CLIENT,
     DEFAULT_KAFKA,
     BrokerProfile,
@@ -53,7 +55,6 @@ from rebalsim.scenario.profiles import (
     broker_profile,
     client_profile,
     first_with_consumer_protocol,
-    number_of,
 )
 from rebalsim.scenario.quantities import say_us
 from rebalsim.scenario.roster import PLACEHOLDERS, Roster, Seat, fill
@@ -192,7 +193,7 @@ class Resolver:
         found = broker_profile(self.variant.kafka or self.story.get("kafka", DEFAULT_KAFKA))
         if isinstance(found, str):
             self.out.add(self._kafka_at() or self.story.node, found)
-            return BrokerProfile(DEFAULT_KAFKA)
+            return BROKERS[DEFAULT_KAFKA]
         if (
             self.variant.base == "consumer"
             and not self.variant.kafka
@@ -245,7 +246,11 @@ class Resolver:
         elif over is not None:
             written = merge(written, over)
         if written is None:
-            return Cluster(kafka=self.broker_profile.version, config=self.broker_profile.config)
+            return Cluster(
+                kafka=self.broker_profile.version,
+                config=self.broker_profile.config,
+                habits=self.broker_profile.habits,
+            )
         brokers = tuple(Broker(number, rack) for number, rack in written.get("brokers", ((0, ""),)))
         if racks := written.get("racks"):
             brokers = tuple(
@@ -279,6 +284,7 @@ class Resolver:
             network=network,
             log_append=written.get("log_append", _CLUSTER_DEFAULT.log_append),
             replication=written.get("replication", _CLUSTER_DEFAULT.replication),
+            habits=self.broker_profile.habits,
         )
 
     def _check_brokers(self, config: BrokerConfig, written: Written) -> None:
@@ -348,22 +354,13 @@ class Resolver:
         """Settings that these brokers do not have; a story that upgrades them may write them for
         later.
         """
-        version, upgrades = (
-            self.broker_profile.version,
-            any("broker_upgrade" in action for action in self.story.get("script", ())),
-        )
+        if any("broker_upgrade" in action for action in self.story.get("script", ())):
+            return
         for key, node in settings.at.items():
-            since = (
-                "4.3"
-                if key.endswith("assignment.interval.ms")
-                else "4.0"
-                if key.startswith("group.consumer.")
-                else ""
-            )
-            if since and number_of(version) < number_of(since) and not upgrades:
+            if since := self.broker_profile.lacks_since(key):
                 self.out.warn(
                     node,
-                    f"Kafka {version} has no {key}, which brokers have since {since}: it has no "
+                    f"Kafka {self.broker_profile.version} has no {key}, which brokers have since {since}: it has no "
                     "bearing here — leave it out, or write kafka: "
                     f'"{DEFAULT_KAFKA}"',
                 )
@@ -658,17 +655,7 @@ class Resolver:
         handler = self._handler(written, settings, config)
         if config["group_protocol"] == "consumer":
             self._check_new_enough(profile, settings, written)
-            if profile.client == "java" and number_of(profile.version) < (4, 3):
-                self.notes[
-                    f"Java {profile.version} under the consumer protocol is played as 4.3: that "
-                    "it applies what it is given without waiting for a "
-                    "poll(), where nobody listens to rebalances, is not modelled"
-                ] = None
-            if profile.habits.runs_itself:
-                self.notes[
-                    f"{profile.client} under the consumer protocol is played with the Java "
-                    "client's poll loop: its own timing there is not known"
-                ] = None
+            self.notes.update(dict.fromkeys(profile.unmodelled))
         self._check_client(
             profile, config["group_protocol"], config["partition_assignment_strategy"], written
         )
@@ -804,7 +791,7 @@ class Resolver:
                 "leave the consumer protocol out",
             )
         if not profile.has_consumer_protocol and not (
-            is_too_old and "client_version" not in written and profile.client == DEFAULT_CLIENT
+            is_too_old and "client_version" not in written and profile.has_brokers_version
         ):
             self.out.add(
                 _place(
@@ -839,7 +826,7 @@ class Resolver:
                 ),
                 found,
             )
-            return ClientProfile(DEFAULT_CLIENT, DEFAULT_KAFKA)
+            return CLIENTS[DEFAULT_CLIENT, DEFAULT_KAFKA]
         return found
 
     def _handler(
@@ -965,7 +952,7 @@ class Resolver:
     ) -> None:
         """What this client has not, or refuses."""
         settings: Written = written.get("config") or written
-        who = profile.client if profile.client != DEFAULT_CLIENT else "Java"
+        who = profile.says
         if not profile.habits.has_poll_limit and POLL_LIMIT in settings.values:
             self.out.add(
                 _place(settings, POLL_LIMIT),

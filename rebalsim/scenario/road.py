@@ -20,7 +20,13 @@ from rebalsim.domain.scenario import Scenario
 from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence, Source, decode, parse
 from rebalsim.scenario.language import CLASSIC_ONLY
 from rebalsim.scenario.load import story_of
-from rebalsim.scenario.profiles import DEFAULT_KAFKA, broker_profile, number_of
+from rebalsim.scenario.profiles import (
+    DEFAULT_KAFKA,
+    broker_profile,
+    client_profile,
+    first_with_consumer_protocol,
+    say_client,
+)
 from rebalsim.scenario.quantities import say_us
 from rebalsim.scenario.story import Story
 
@@ -117,7 +123,7 @@ def road_of(raw: bytes, name: str, variant: str = "") -> Road:
     consumers = [c for g in before.groups for c in g.consumers]
     old = list(dict.fromkeys((c.client, c.client_version) for c in consumers if not _speaks(c)))
     for client, version in old:
-        if client not in SINCE:
+        if (since := first_with_consumer_protocol(client)) is None:
             where = ", ".join(dict.fromkeys(c.group for c in consumers if c.client == client))
             raise InputError(
                 f"{name}: {client} {version} (in {where}) does not speak the consumer protocol, "
@@ -126,14 +132,10 @@ def road_of(raw: bytes, name: str, variant: str = "") -> Road:
                 "that group out of the story"
             )
         steps.append(
-            f"Upgrade {say_client(client, version)} to {SINCE[client]} or later, still classic."
+            f"Upgrade {say_client(client)} {version} to {since.version} or later, still classic."
         )
-    if any(c.client == "librdkafka" for c in consumers):
-        steps.append(
-            "Have librdkafka's rebalance callbacks call incremental_assign and "
-            "incremental_unassign: under the consumer protocol the others are "
-            "refused."
-        )
+    newer = map(first_with_consumer_protocol, dict.fromkeys(c.client for c in consumers))
+    steps += [profile.asks_first for profile in newer if profile and profile.asks_first]
     left_out = ("client_version",) if old else ()
     lines = [
         f'kafka: "{kafka}"',
@@ -178,18 +180,9 @@ def road_of(raw: bytes, name: str, variant: str = "") -> Road:
     )
 
 
-SINCE = {"java": "4.0", "librdkafka": "2.12"}
-
-
-def say_client(client: str, version: str) -> str:
-    """As people call it."""
-    return f"{'Java' if client == 'java' else client} {version}"
-
-
 def _speaks(consumer: Consumer) -> bool:
-    return consumer.client in SINCE and number_of(consumer.client_version) >= number_of(
-        SINCE[consumer.client]
-    )
+    found = client_profile(consumer.client, consumer.client_version)
+    return not isinstance(found, str) and found.has_consumer_protocol
 
 
 def _is_classic(story: Story, variant: str) -> bool:
@@ -217,7 +210,7 @@ def _kinds(before: Scenario, after: Scenario) -> tuple[Kind, ...]:
         Kind(
             alike[0].group,
             tuple(c.name for c in alike),
-            say_client(alike[0].client, alike[0].client_version),
+            f"{say_client(alike[0].client)} {alike[0].client_version}",
             _fates(alike[0], later[alike[0].name], after.cluster.config),
         )
         for alike in found.values()
@@ -283,7 +276,7 @@ def _of_brokers(before: Scenario, after: Scenario) -> tuple[Fate, ...]:
     initial = say_us(before.cluster.config.group_initial_rebalance_delay_us)
     interval = (
         say_us(config.group_consumer_assignment_interval_us)
-        if number_of(after.cluster.kafka) >= (4, 3)
+        if after.cluster.habits.has_assignment_interval
         else "none before Kafka 4.3"
     )
     return (

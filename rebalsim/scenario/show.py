@@ -31,6 +31,7 @@ from rebalsim.scenario.language import (
     STATE,
     TOPIC_BLOCK,
 )
+from rebalsim.scenario.profiles import say_client
 from rebalsim.scenario.quantities import say_us
 from rebalsim.scenario.resolve import Parts, Resolver
 from rebalsim.scenario.roster import Roster, Seat
@@ -267,9 +268,7 @@ def _consumers(scenario: Scenario) -> dict[str, Consumer]:
 
 
 def _member_rows(parts: Parts, consumer: Consumer, variant: str) -> list[Row]:
-    default = (
-        f"{'Java' if consumer.client == 'java' else consumer.client} {consumer.client_version}"
-    )
+    default = f"{say_client(consumer.client)} {consumer.client_version}"
     written = parts.written
     settings: Written | None = written.get("config")
     is_consumer = consumer.config.group_protocol == "consumer"

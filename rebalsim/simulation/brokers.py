@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from rebalsim.domain.habits import NEWEST
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.scenario import Cluster
+from rebalsim.domain.script import BrokerUpgrade
 from rebalsim.simulation.broker import Broker
 from rebalsim.simulation.coordinator import rules_of
 from rebalsim.simulation.engine import SCRIPT
@@ -37,7 +38,7 @@ class Brokers:
         self.ids = [broker.id for broker in cluster.brokers]
         self.racks = {broker.id: broker.rack for broker in cluster.brokers}
         self._serving = {broker: Broker(world.engine, broker) for broker in self.ids}
-        self.kafka = dict.fromkeys(self.ids, cluster.kafka)
+        self.habits = dict.fromkeys(self.ids, cluster.habits)
         self.down: dict[int, None] = {}
         self.replicas: dict[Partition, tuple[int, ...]] = {}  # the first one leads when all are up
         self.everywhere: dict[
@@ -104,11 +105,11 @@ class Brokers:
         """The highest version of JoinGroup that this broker knows now: since Kafka 3.2 the one
         with SkipAssignment (KIP-814).
         """
-        return _join_version(self.kafka[broker]) if broker in self.kafka else 9
+        return self.habits[broker].join_version if broker in self.habits else NEWEST.join_version
 
     def rules(self, broker: int) -> Any:
         """The coordinator that this broker runs."""
-        return rules_of(replace(self.world.scenario.cluster, kafka=self.kafka[broker]))
+        return rules_of(replace(self.world.scenario.cluster, habits=self.habits[broker]))
 
     # -------------------------------------------------------------------------------------- changes
 
@@ -129,12 +130,15 @@ class Brokers:
                 lose_replica(consumer, broker)
                 consumer.lost_broker(broker)
 
-    def come_back(self, broker: int, load: Callable[[], int], kafka: str = "") -> None:
-        """It takes back what it led before."""
+    def come_back(
+        self, broker: int, load: Callable[[], int], upgraded: BrokerUpgrade | None = None
+    ) -> None:
+        """It takes back what it led before; `upgraded`, with another version."""
         world = self.world
         self.down.pop(broker, None)
-        if kafka:
-            self.kafka[broker] = kafka
+        kafka = ""
+        if upgraded is not None:
+            kafka, self.habits[broker] = upgraded.kafka, upgraded.habits
         world.tell(BrokerChanged(world.engine.now, broker, True, kafka, self._leaderless()))
         for group, host in world.hosts.items():
             if self.homes[group] == broker or host.broker == NOBODY:
@@ -204,11 +208,6 @@ class Brokers:
                     _find_leaders,
                     (consumer, consumer.life, mine),
                 )
-
-
-@cache
-def _join_version(kafka: str) -> int:
-    return 9 if tuple(int(part) for part in kafka.split(".")[:2] if part.isdigit()) >= (3, 2) else 8
 
 
 def _find_leaders(due: tuple[Consumer, int, list[Partition]]) -> None:

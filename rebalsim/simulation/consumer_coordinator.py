@@ -52,15 +52,9 @@ class Words:
         return partitions
 
 
-def version_of(kafka: str) -> tuple[int, ...]:
-    """4.3.1 → (4, 3)."""
-    return tuple([int(part) for part in kafka.split(".")[:2] if part.isdigit()])
-
-
 def settings_of(cluster: Cluster) -> ConsumerGroupSettings:
-    """The brokers' settings for consumer groups, and what their version knows."""
-    config = cluster.config
-    version = version_of(cluster.kafka)
+    """The brokers' settings for consumer groups, and what these know."""
+    config, habits = cluster.config, cluster.habits
     names = config.group_consumer_assignors
     return ConsumerGroupSettings(
         assignors={name: server_assignor(name).assign for name in names},
@@ -68,12 +62,12 @@ def settings_of(cluster: Cluster) -> ConsumerGroupSettings:
         heartbeat_interval_us=config.group_consumer_heartbeat_interval_us,
         max_size=config.group_consumer_max_size,
         assignment_interval_us=config.group_consumer_assignment_interval_us
-        if version >= (4, 3)
+        if habits.has_assignment_interval
         else 0,
-        first_epoch=1 if version >= (4, 3) else 0,
-        known_members_may_join_again=version >= (4, 2),
-        commits_by_partition=version >= (4, 3),
-        classic_members_follow_target=version >= (4, 3),
+        first_epoch=habits.first_epoch,
+        known_members_may_join_again=habits.known_members_may_join_again,
+        commits_by_partition=habits.commits_by_partition,
+        classic_members_follow_target=habits.classic_members_follow_target,
     )
 
 
@@ -222,7 +216,7 @@ class ConsumerCoordinator(Coordinator):
             return super()._load(now)
         cluster = self.world.scenario.cluster
         self.either.settings = group.settings = settings_of(
-            replace(cluster, kafka=self.world.brokers.kafka[self.broker])
+            replace(cluster, habits=self.world.brokers.habits[self.broker])
         )
         return load_consumer_group(group, now)
 

@@ -52,7 +52,7 @@ class Timer:
 
 def rules_of(cluster: Cluster) -> CoordinatorRules:
     """The brokers' settings as the coordinator's rules have them; which coordinator is a matter
-    of Kafka's version.
+    of their habits.
     """
     config = cluster.config
     rules = CoordinatorRules(
@@ -65,8 +65,7 @@ def rules_of(cluster: Cluster) -> CoordinatorRules:
         assignment_bytes=assignment_bytes,
         members_bytes_at_most=members_bytes_at_most,
     )
-    major = int(cluster.kafka.split(".")[0])
-    return rules if major >= 4 else rules.of_scala_coordinator()
+    return rules.of_scala_coordinator() if cluster.habits.has_scala_coordinator else rules
 
 
 class Coordinator:

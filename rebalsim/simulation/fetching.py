@@ -174,7 +174,7 @@ class Fetching:
                 wanted.setdefault(share.broker, []).append(share)
         if not wanted:
             return 0
-        if self.buffer and self.consumer.drains_first:
+        if self.buffer and self.consumer.spec.habits.drains_first:
             for entry in self.buffer:
                 wanted.pop(entry.share.broker, None)
         else:

@@ -100,7 +100,8 @@ class Joining:
             tuple([(assignor.name, self.subscription(assignor)) for assignor in self.assignors]),
             reason=member.rejoin_reason or None,
             version=min(
-                consumer.join_version, consumer.world.brokers.join_version(consumer.coordinator)
+                consumer.spec.habits.join_version,
+                consumer.world.brokers.join_version(consumer.coordinator),
             ),
         )
         call = consumer.call("JoinGroup", request, self._joined)

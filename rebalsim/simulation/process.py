@@ -46,7 +46,6 @@ class Process(Sleeper):
         "coordinator",
         "coordinator_link",
         "deadline_us",
-        "drains_first",
         "driven",
         "expiry",
         "group",
@@ -66,7 +65,6 @@ class Process(Sleeper):
         "is_looking_up",
         "is_overdue",
         "is_stopping",
-        "join_version",
         "lines",
         "metadata",
         "name",
@@ -124,11 +122,6 @@ class Process(Sleeper):
         self.is_cooperative = all(
             "cooperative" in assignor.protocols for assignor in self.assignors
         )
-        version = tuple(int(part) for part in spec.client_version.split(".")[:2] if part.isdigit())
-        self.drains_first = version >= (4, 1)
-        self.join_version = (
-            spec.habits.join_version if spec.client != "java" or version >= (3, 2) else 8
-        )  # the highest that it knows (KIP-814)
 
     # ------------------------------------------------------------------------------- life and death
 

@@ -216,6 +216,7 @@ class World:
             broker.group_consumer_session_timeout_us if is_new else config.session_timeout_us,
             broker.group_consumer_heartbeat_interval_us if is_new else config.heartbeat_interval_us,
             config.max_poll_interval_us if spec.habits.has_poll_limit else -1,
+            spec.habits,
         )
 
     def _as(self, consumer: Consumer, spec: Spec) -> Consumer:
@@ -300,6 +301,7 @@ class World:
             variant=scenario.variant,
             heading=scenario.heading,
             kafka=scenario.cluster.kafka,
+            habits=scenario.cluster.habits,
             digest=scenario.digest,
             seed=self.seed,
             horizon_us=scenario.horizon_us,
@@ -344,6 +346,7 @@ class World:
                 tuple([topic for topic in unborn if spec.subscribes_to(topic)]) if unborn else (),
                 tuple(self.former.get(name, ())),
                 config.max_poll_records,
+                now.habits,
             )
         return header
 

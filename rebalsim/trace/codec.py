@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rebalsim.domain.errors import BugError
+from rebalsim.domain.habits import BrokerHabits, Habits
 from rebalsim.domain.ids import Partition, partition_named
 from rebalsim.trace.events import EVENT_CLASSES, TraceEvent
 from rebalsim.trace.trace import ConsumerFacts, FormerFacts, TopicFacts, TraceHeader
@@ -218,15 +219,22 @@ def _table_of(shape: Shape) -> tuple[Encode, Decode]:
     return (lambda table: {key: shape.encode(table[key]) for key in sorted(table)}), decode
 
 
-_FORMER = Shape(FormerFacts)
+_HABITS, _OF_BROKERS = Shape(Habits), Shape(BrokerHabits)
+_WITH_HABITS: dict[str, tuple[Encode, Decode]] = {
+    "Habits": (_HABITS.encode, _HABITS.decode),
+    "BrokerHabits": (_OF_BROKERS.encode, _OF_BROKERS.decode),
+}
+_FORMER = Shape(FormerFacts, _WITH_HABITS)
 HEADER = Shape(
     TraceHeader,
     {
+        **_WITH_HABITS,
         "dict[str, TopicFacts]": _table_of(Shape(TopicFacts)),
         "dict[str, ConsumerFacts]": _table_of(
             Shape(
                 ConsumerFacts,
                 {
+                    **_WITH_HABITS,
                     "tuple[FormerFacts, ...]": (
                         lambda v: [_FORMER.encode(x) for x in v],
                         _list_of(_FORMER.decode, "settings"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from rebalsim.domain.habits import JAVA, NEWEST, BrokerHabits, Habits
 from rebalsim.trace.events import TraceEvent
 
 SCHEMA_VERSION = 1
@@ -39,6 +40,7 @@ class FormerFacts:
     session_timeout_us: int = -1
     heartbeat_interval_us: int = -1
     max_poll_interval_us: int = -1
+    habits: Habits = JAVA
 
 
 @dataclass(slots=True)
@@ -68,6 +70,8 @@ class ConsumerFacts:
     former: tuple[FormerFacts, ...] = ()  # what it ran with before, ascending
     max_poll_records: int = -1
 
+    habits: Habits = JAVA  # what its client does otherwise than Kafka's newest own
+
     def at(self, at_us: int) -> ConsumerFacts:
         """As it was at that instant."""
         was = next((f for f in self.former if at_us < f.until_us), None)
@@ -80,6 +84,7 @@ class ConsumerFacts:
             session_timeout_us=was.session_timeout_us,
             heartbeat_interval_us=was.heartbeat_interval_us,
             max_poll_interval_us=was.max_poll_interval_us,
+            habits=was.habits,
         )
 
 
@@ -94,6 +99,7 @@ class TraceHeader:
     variant: str = ""
     heading: str = ""
     kafka: str = ""
+    habits: BrokerHabits = NEWEST  # what brokers of that version do otherwise than the newest
     digest: str = ""
     seed: int | None = None
     horizon_us: int = 0

@@ -17,6 +17,7 @@ from rebalsim.domain.draws import Draw, constantly
 from rebalsim.domain.instants import MS
 from rebalsim.domain.machine import Machine
 from rebalsim.domain.scenario import Cluster, Group, Network, RateStep, Scenario, Topic
+from rebalsim.scenario.profiles import DEFAULT_KAFKA, broker_habits, java_habits
 from rebalsim.simulation.drive import Deed, Drive, Life
 from rebalsim.trace.recording import assignor_names
 
@@ -130,8 +131,9 @@ def scenario_of(document: dict[str, Any], *, is_jittered: bool = False) -> tuple
         horizon_us=int(document["end"]) * MS,
         machine=machine,
         cluster=Cluster(
-            document.get("kafka", "4.3"),
+            document.get("kafka", DEFAULT_KAFKA),
             config=config,
+            habits=broker_habits(document.get("kafka", DEFAULT_KAFKA)),
             log_append=ASYNC_WRITE if is_async else WRITE,
             network=Network(jittered if is_jittered else constant),
         ),
@@ -175,6 +177,7 @@ def _consumer(document: dict[str, Any], name: str, more: dict[str, Any]) -> Cons
             constantly(float(conf.get("x.assign_each_ms", 0)) * MS),
         ),
     )
+    version = document.get("client", DEFAULT_KAFKA).removeprefix("java ")
     topics = tuple(conf["topics"].split(",")) if "topics" in conf else tuple(document["topics"])
     return Consumer(
         name,
@@ -183,7 +186,8 @@ def _consumer(document: dict[str, Any], name: str, more: dict[str, Any]) -> Cons
         topics=topics,
         handler=handler,
         listener=listener,
-        client_version=document.get("client", "java 4.3").removeprefix("java "),
+        client_version=version,
+        habits=java_habits(version),
     )
 
 

@@ -33,6 +33,7 @@ from rebalsim.reports.sentences import (
     worth_telling,
 )
 from rebalsim.scenario.load import load_scenario
+from rebalsim.scenario.profiles import FRANZ_GO, ClientProfile, client_profile
 from rebalsim.trace import events as ev
 
 STUCK = "c0+p0@0 c0#@20 c0.@50 c0*p0@50"
@@ -464,6 +465,9 @@ def test_a_hint_turns_what_the_phase_hung_on(kind: PhaseKind, facts: Facts, begi
 def test_a_client_without_max_poll_interval_is_not_told_to_set_it(client: str) -> None:
     analysis = stuck()
     analysis.header.consumers["c0"].client = client
+    profile = client_profile(*client.split())
+    assert isinstance(profile, ClientProfile)
+    analysis.header.consumers["c0"].habits = profile.habits
     for facts in (Facts("c0", "stuck", 0, AT, "rebalance_timeout_ms"), Facts("c0", "busy", 0, AT)):
         hint = hint_on(paused(Phase(PhaseKind.BARRIER, 0, AT, facts)), analysis)
         assert (
@@ -477,6 +481,7 @@ def test_franz_gos_early_heartbeat_is_no_matter_of_the_interval() -> None:
     """After each cooperative join it beats 500 ms later, whatever heartbeat.interval.ms is."""
     analysis = stuck()
     analysis.header.consumers["c0"].client = "franz-go 1.21"
+    analysis.header.consumers["c0"].habits = FRANZ_GO
     hints = [
         hint_on(
             paused(

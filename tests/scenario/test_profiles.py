@@ -6,7 +6,7 @@ import pytest
 from stories import messages
 
 from rebalsim.domain.errors import ProblemsError
-from rebalsim.domain.habits import JAVA, Habits
+from rebalsim.domain.habits import Habits
 from rebalsim.domain.instants import MS, SECOND
 from rebalsim.domain.scenario import Scenario
 from rebalsim.scenario.load import story_of
@@ -16,6 +16,7 @@ from rebalsim.scenario.profiles import (
     CLIENTS,
     FRANZ_GO,
     HABITS,
+    KAFKA_PYTHON,
     LIBRDKAFKA,
     SARAMA,
     broker_profile,
@@ -161,7 +162,7 @@ ONE = "group: {members: 1, client: %s, config: {%s}}\nreplay: [eager]"
         ("librdkafka", 45, ("range", "roundrobin"), LIBRDKAFKA),
         ("franz-go", 45, ("cooperative-sticky",), FRANZ_GO),
         ("sarama", 10, ("range",), SARAMA),
-        ("kafka-python", 45, ("range", "roundrobin"), JAVA),
+        ("kafka-python", 45, ("range", "roundrobin"), KAFKA_PYTHON),
         ("aiokafka", 10, ("roundrobin",), AIOKAFKA),
     ],
 )

@@ -211,7 +211,7 @@ horizon: 60s
         ("old",),
     ) and alarm.figures["longest_us"] >= 2_000_000
     for facts in analysis.header.consumers.values():
-        facts.client = "java 4.3.1"  # of any other client it would be a bug
+        facts.habits = JAVA  # of any other client it would be a bug
     assert "two-owners" in {broken.rule for broken in analyse(analysis.trace).violations}
 
 

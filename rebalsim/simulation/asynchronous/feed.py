@@ -108,7 +108,7 @@ class AsyncFeed(Feed):
             if share.is_fetchable and share.broker not in self.flying and share.broker >= 0:
                 share.fetched = share.offset
                 wanted.setdefault(share.broker, []).append(share)
-        drains_first = self.consumer.drains_first
+        drains_first = self.consumer.spec.habits.drains_first
         for entry in self.buffer:
             held = entry.share
             if not self._is_wanted(held):

@@ -35,7 +35,7 @@ def upgrade(world: World, name: str, deed: BrokerUpgrade) -> Carried:
     for i, broker in enumerate(world.brokers.ids):
         if i:
             yield from wait_until(world, world.engine.now + deed.settle_us)
-        yield from _restart(world, name, broker, deed.down, deed.load, deed.kafka)
+        yield from _restart(world, name, broker, deed.down, deed.load, deed)
 
 
 def fail_over(world: World, name: str, deed: Failover) -> Carried:
@@ -51,9 +51,14 @@ def fail_over(world: World, name: str, deed: Failover) -> Carried:
 
 
 def _restart(
-    world: World, name: str, broker: int, down: Any, load: Any, kafka: str = ""
+    world: World,
+    name: str,
+    broker: int,
+    down: Any,
+    load: Any,
+    upgraded: BrokerUpgrade | None = None,
 ) -> Carried:
     stream = world.randomness.stream(f"script/{name}")
     world.brokers.go_down(broker, lambda: stream.draw(load))
     yield from wait_until(world, world.engine.now + stream.draw(down))
-    world.brokers.come_back(broker, lambda: stream.draw(load), kafka)
+    world.brokers.come_back(broker, lambda: stream.draw(load), upgraded)
