@@ -18,6 +18,7 @@ class Rule:
     """
 
     id: str
+    heading: str  # under which `rebalsim explain` lists it
     title: str  # one line, as a statement
     what: str  # what the rule looks for, with its threshold
     why: str  # what Kafka does then

@@ -11,6 +11,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="async-commit-without-revoke-commit",
+    heading="Handlers and commits",
     title="Asynchronous commits, and none on revoke",
     what="The handler commits asynchronously and commits nothing in onPartitionsRevoked.",
     why="commitAsync is sent once and never retried: it fails silently while the group "

@@ -13,6 +13,7 @@ from rebalsim.lint.rules.heavy_batch import LIMIT_US
 
 RULE = Rule(
     id="auto-commit-long-batches",
+    heading="Handlers and commits",
     title="Auto-commit waits for batches that take longer than its interval",
     what="Commits are automatic and a full batch takes longer than auto.commit.interval.ms. "
     "(Batches of more than 10 s are heavy-batch's, "

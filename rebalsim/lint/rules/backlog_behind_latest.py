@@ -13,6 +13,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="backlog-behind-latest",
+    heading="The story itself",
     title="A backlog is never read",
     what="A topic has a backlog, and a group that begins with the story reads it with "
     "auto.offset.reset: latest.",

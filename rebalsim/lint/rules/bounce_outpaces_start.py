@@ -24,6 +24,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="bounce-outpaces-start",
+    heading="Deploys and scaling",
     title="A rolling bounce goes on before the restarted member is back",
     what="A bounce counts a restarted consumer as ready, and lets it settle, for less than it "
     "takes on average to start (for dynamic "

@@ -24,6 +24,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="budget-under-detection",
+    heading="The story itself",
     title="The budget is shorter than a crash goes unnoticed",
     what="A budget bounds longest_pause below session.timeout.ms less one heartbeat interval, and "
     "the script crashes a member that does not "

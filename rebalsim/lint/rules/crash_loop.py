@@ -20,6 +20,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="crash-loop",
+    heading="Faults",
     title="A pod crashes again before its last ghost is gone",
     what="Dynamic members of a classic group crash repeatedly, three times or more (or at "
     "random), at intervals shorter than their session.",

@@ -28,6 +28,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="cut-outlasts-session",
+    heading="Faults",
     title="A network cut outlasts the session",
     what="The network between a consumer and its coordinator is cut, told in the script or at "
     "random, for longer at worst than the session "

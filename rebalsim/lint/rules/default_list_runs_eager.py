@@ -12,6 +12,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="default-list-runs-eager",
+    heading="Assignors and groups",
     title="A list with cooperative-sticky and an eager assignor runs eager",
     what="partition.assignment.strategy names cooperative-sticky together with an assignor that "
     "is eager only (as Kafka's default list, "

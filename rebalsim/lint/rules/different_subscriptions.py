@@ -12,6 +12,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="different-subscriptions",
+    heading="Assignors and groups",
     title="Members of one group read different topics",
     what="Members of one group start with different subscriptions.",
     why="A group rebalances as a whole: a deploy of those that read one topic stops (eager) or "

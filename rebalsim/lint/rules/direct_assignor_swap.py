@@ -12,6 +12,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="direct-assignor-swap",
+    heading="Assignors and groups",
     title="A rolling deploy shares no assignor with the members still running",
     what="A bounce brings consumers back with an assignor list that has nothing in common with "
     "the lists of members not yet restarted.",

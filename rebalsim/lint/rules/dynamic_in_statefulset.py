@@ -28,6 +28,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="dynamic-in-statefulset",
+    heading="Deploys and scaling",
     title="Dynamic members are restarted under stable names",
     what="A rolling bounce restarts consumers in place, as a StatefulSet does (no surge, same "
     "names), and they have no group.instance.id.",

@@ -28,6 +28,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="freeze-outlasts-session",
+    heading="Faults",
     title="A freeze outlasts the session",
     what="A freeze (GC pause, suspended machine), told in the script or at random, lasts at worst "
     "longer than the session less one "

@@ -26,6 +26,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="grace-under-stop",
+    heading="Deploys and scaling",
     title="The process is killed before it has stopped",
     what="The stop time at its likely worst, plus the revoke callback in close(), is longer than "
     "the grace period.",

@@ -11,6 +11,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="group-over-max-size",
+    heading="Assignors and groups",
     title="The group grows beyond group.max.size",
     what="At its largest the group has more members than the brokers allow (group.max.size, or "
     "group.consumer.max.size under the consumer "

@@ -19,6 +19,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="handler-slower-than-arrival",
+    heading="Handlers and commits",
     title="Records arrive faster than the group handles them",
     what="All members together, each at full batches, handle fewer records a second than arrive "
     "on average over the story (members "

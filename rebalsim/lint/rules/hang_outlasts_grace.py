@@ -27,6 +27,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="hang-outlasts-grace",
+    heading="Deploys and scaling",
     title="A stuck handler's process is killed when its grace is over",
     what="The script hangs a handler and asks its process to stop meanwhile (leave, "
     "rolling_bounce, deploy), and the handler is stuck for longer after that than life.grace.",

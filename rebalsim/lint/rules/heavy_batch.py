@@ -16,6 +16,7 @@ LIMIT_US = 10 * SECOND
 
 RULE = Rule(
     id="heavy-batch",
+    heading="Handlers and commits",
     title="A full batch keeps the poll loop busy for long",
     what="A full batch (max.poll.records at the handler's mean cost) takes longer than 10 s, "
     "though it fits into max.poll.interval.ms.",

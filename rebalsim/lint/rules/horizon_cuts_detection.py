@@ -24,6 +24,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="horizon-cuts-detection",
+    heading="The story itself",
     title="The horizon ends before a crash is over",
     what="A crash at a fixed time is so late that its session, plus a heartbeat interval for the "
     "others to hear of it, ends after the "

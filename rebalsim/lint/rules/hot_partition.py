@@ -11,6 +11,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="hot-partition",
+    heading="Handlers and commits",
     title="One partition gets more than one member can handle",
     what="A partition's share of the topic's average rate is above what a member handles when it "
     "does nothing else.",

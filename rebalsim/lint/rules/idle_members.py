@@ -13,6 +13,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="idle-members",
+    heading="Assignors and groups",
     title="More members than partitions",
     what="A group has, at its largest, more members than partitions to read. With range each "
     "topic is dealt out separately, so there the "

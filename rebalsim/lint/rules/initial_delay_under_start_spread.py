@@ -17,6 +17,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="initial-delay-under-start-spread",
+    heading="Timers against each other",
     title="Members start over a longer time than the group waits for them",
     what="In a cold start of a classic group, members are ready so far apart that the first "
     "generation is formed without some of them "

@@ -23,6 +23,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="latest-on-growing-topic",
+    heading="Topics that grow",
     title="Records of new partitions are skipped",
     what="The script adds partitions to a topic that receives records, or creates one, and "
     "consumers read it with auto.offset.reset: latest.",

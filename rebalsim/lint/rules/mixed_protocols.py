@@ -13,6 +13,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="mixed-protocols",
+    heading="Assignors and groups",
     title="Eager and cooperative members in one group",
     what="Members of one group start with assignor lists of which some run eager and some "
     "cooperative.",

@@ -11,6 +11,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="nothing-commits",
+    heading="Handlers and commits",
     title="Nobody commits offsets",
     what="enable.auto.commit is false and the handler commits neither after records or batches "
     "nor on revoke.",

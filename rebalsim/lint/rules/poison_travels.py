@@ -15,6 +15,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="poison-travels",
+    heading="Faults",
     title="A poison record expels one owner after the other",
     what="A poison record hangs the handler for longer than max.poll.interval.ms, at each "
     "delivery.",

@@ -25,6 +25,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="poll-interval-under-worst-batch",
+    heading="Handlers and commits",
     title="The worst batch outlasts max.poll.interval.ms",
     what="max.poll.records records at the handler's cost (its mean, plus three deviations or one "
     "worst record, plus the batch's own cost) "

@@ -13,6 +13,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="rack-without-selector",
+    heading="Assignors and groups",
     title="client.rack is set, and brokers still send consumers to the leader",
     what="Consumers have a client.rack, brokers stand in several racks, and "
     "replica.selector.class is not set.",

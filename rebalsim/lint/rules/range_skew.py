@@ -12,6 +12,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="range-skew",
+    heading="Assignors and groups",
     title="Range gives the first members the remainder of every topic",
     what="The group will run range over several topics, and one member gets at least two "
     "partitions more than another that reads the "

@@ -28,6 +28,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="rebalance-timeout-unmeetable",
+    heading="Timers against each other",
     title="The rebalance timeout is shorter than a member needs to join",
     what="A heartbeat interval, plus the likely worst batch, plus the revoke callback (eager) "
     "take longer than the group's longest "

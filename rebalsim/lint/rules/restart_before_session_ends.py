@@ -25,6 +25,7 @@ from rebalsim.lint.rules.crash_loop import is_loop
 
 RULE = Rule(
     id="restart-before-session-ends",
+    heading="Faults",
     title="The replacement of a crashed member waits for its ghost",
     what="A dynamic member of a classic group crashes and is started again before its old session "
     "has run out.",

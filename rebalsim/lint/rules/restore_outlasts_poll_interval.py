@@ -25,6 +25,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="restore-outlasts-poll-interval",
+    heading="Listeners and state",
     title="onPartitionsAssigned outlasts max.poll.interval.ms",
     what="The assigned callback, with restoring the state of a member's even share of the "
     "partitions, takes longer than "

@@ -15,6 +15,7 @@ LIMIT_US = 10 * SECOND
 
 RULE = Rule(
     id="restore-without-standby",
+    heading="Listeners and state",
     title="Moving a partition means restoring its state from nothing",
     what="Restoring a member's even share of the partitions takes longer than 10 s, and no "
     "standby saves any of it.",

@@ -14,6 +14,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="session-under-three-heartbeats",
+    heading="Timers against each other",
     title="The session is shorter than three heartbeats",
     what="session.timeout.ms is less than three times heartbeat.interval.ms (classic protocol).",
     why="The coordinator expels a member when it has heard nothing for session.timeout.ms. With "

@@ -16,6 +16,7 @@ LIMIT_US = 5 * SECOND
 
 RULE = Rule(
     id="slow-cooperative-heartbeat",
+    heading="Timers against each other",
     title="A cooperative hand-over waits for a long heartbeat interval",
     what="Members are cooperative and heartbeat.interval.ms is longer than 5 s.",
     why="A partition that moves is given up in the first round and handed over in the second. "

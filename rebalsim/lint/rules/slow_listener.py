@@ -22,6 +22,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="slow-listener",
+    heading="Listeners and state",
     title="The revoke callback is slower than a heartbeat",
     what="onPartitionsRevoked, with the flush of state, takes longer at worst than "
     "heartbeat.interval.ms for a member's even share of "

@@ -14,6 +14,7 @@ LIMIT_US = 1 * MINUTE
 
 RULE = Rule(
     id="slow-metadata-refresh",
+    heading="Topics that grow",
     title="New partitions wait for a metadata refresh",
     what="The script adds partitions to a topic of a classic group, or creates one that a pattern "
     "matches, and metadata.max.age.ms is longer than a "

@@ -21,6 +21,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="staggered-joins",
+    heading="Deploys and scaling",
     title="Joining one by one costs a rebalance each",
     what="Three or more consumers join a running classic group with a stagger of at least a "
     "heartbeat interval.",

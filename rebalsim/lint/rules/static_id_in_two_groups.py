@@ -11,6 +11,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="static-id-in-two-groups",
+    heading="Static members",
     title="One instance id is used in two groups",
     what="The same group.instance.id appears in more than one group. (Twice within one group is "
     "an error, not a warning.)",

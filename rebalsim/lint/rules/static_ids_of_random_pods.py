@@ -14,6 +14,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="static-ids-of-random-pods",
+    heading="Static members",
     title="Replaced static members leave ghosts",
     what="A bounce replaces static members by consumers with other instance ids, as it is when "
     "group.instance.id is taken from a "

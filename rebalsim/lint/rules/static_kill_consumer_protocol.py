@@ -24,6 +24,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="static-kill-consumer-protocol",
+    heading="Static members",
     title="A killed static member is refused when it comes back early",
     what="Under the consumer protocol (KIP-848) a static member crashes and is restarted before "
     "its session is over.",

@@ -31,6 +31,7 @@ LONG_US = 2 * MINUTE
 
 RULE = Rule(
     id="static-long-session",
+    heading="Static members",
     title="A dead static member blocks its partitions for long",
     what="A static member's session is longer than 2 minutes and longer than three times what its "
     "restarts in the script need.",

@@ -31,6 +31,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="static-restart-outlives-session",
+    heading="Static members",
     title="Static members come back after their session ran out",
     what="A bounce, or a crash with restart, keeps a static member away (down time and start time "
     "at their likely worst, plus the age of "

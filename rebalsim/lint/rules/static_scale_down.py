@@ -22,6 +22,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="static-scale-down",
+    heading="Static members",
     title="Static members that leave for good are waited for",
     what="The script lets static members leave, or scales a group of static members down, without "
     "the close option `leave`.",

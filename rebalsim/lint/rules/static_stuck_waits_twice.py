@@ -28,6 +28,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="static-stuck-waits-twice",
+    heading="Static members",
     title="A stuck static member is taken over only after its session, too",
     what="A static member's handler hangs (in the script or at random) for longer than "
     "max.poll.interval.ms.",

@@ -30,6 +30,7 @@ LIMIT_US = 30 * SECOND
 
 RULE = Rule(
     id="stuck-handler-holds-barrier",
+    heading="Faults",
     title="A stuck handler holds the whole group for long",
     what="The story has handlers that hang (in the script or at random), and max.poll.interval.ms "
     "would let one hold the barrier for more "

@@ -12,6 +12,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="surge-of-dynamic-members",
+    heading="Deploys and scaling",
     title="A surge bounce moves partitions twice per pod",
     what="A rolling bounce with surge, as a Deployment does it, replaces dynamic members a few at "
     "a time.",

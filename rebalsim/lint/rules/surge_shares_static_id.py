@@ -14,6 +14,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="surge-shares-static-id",
+    heading="Static members",
     title="A surge pod starts with an instance id that is still in use",
     what="A bounce with surge starts consumers whose group.instance.id belongs to a consumer that "
     "has not stopped yet.",

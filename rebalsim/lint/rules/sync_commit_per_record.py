@@ -12,6 +12,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="sync-commit-per-record",
+    heading="Handlers and commits",
     title="A synchronous commit after each record",
     what="The handler commits synchronously per record (commit: sync-record).",
     why="Each commit is a request to the coordinator that waits for its log, so a record costs a "

@@ -21,6 +21,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="sync-timeout-under-assignor",
+    heading="Timers against each other",
     title="Computing the assignment outlasts request.timeout.ms",
     what="The leader's time for an assignment (fixed, plus members × partitions) is longer than "
     "the shortest request.timeout.ms in the "

@@ -13,6 +13,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="uneven-poll-intervals",
+    heading="Timers against each other",
     title="The longest max.poll.interval.ms is everybody's rebalance timeout",
     what="Members of one classic group have different max.poll.interval.ms.",
     why="A member sends max.poll.interval.ms as its rebalance timeout, and the coordinator's "

@@ -20,6 +20,7 @@ from rebalsim.lint.rule import Rule
 
 RULE = Rule(
     id="uneven-share",
+    heading="Handlers and commits",
     title="Members with the most partitions get more than they can handle",
     what="All members together handle what arrives, but partitions do not divide evenly, and a "
     "member with one partition more than others gets "
