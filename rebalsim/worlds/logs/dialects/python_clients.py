@@ -1,0 +1,144 @@
+"""kafka-python (2.x, 3.x) and aiokafka: one grew out of the other, and their lines are alike.
+
+Neither says which consumer of a process speaks: the group tells, and the thread where it is printed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from rebalsim.worlds.logs.dialects import Dialect, Facts
+from rebalsim.worlds.logs.dialects.python_lists import partitions_in
+from rebalsim.worlds.logs.facts import Fact, Record
+from rebalsim.worlds.logs.heads import thread_before
+
+_G = r"'?(?P<group>[^\s'.,;:]\S{0,248}?)'?"
+Teller = Callable[[int, "re.Match[str]"], Fact]
+
+
+def _simple(what: str, why: str = "") -> Teller:
+    return lambda at, m: Fact(at, what, why=why)
+
+
+def _callback(what: str) -> Teller:
+    return lambda at, m: Fact(at, what, partitions=partitions_in(m["partitions"]))
+
+
+def _joined(at: int, m: re.Match[str]) -> Fact:
+    parts = m.groupdict()
+    return Fact(
+        at,
+        "joined",
+        member=parts.get("member") or "",
+        generation=int(m["generation"]),
+        why=parts.get("assignor") or "",
+    )
+
+
+def _named(at: int, m: re.Match[str]) -> Fact:
+    return Fact(at, "named", member=m["member"])
+
+
+def _leaving(at: int, m: re.Match[str]) -> Fact:
+    return Fact(at, "leaving", member=(m.groupdict().get("member") or "").rstrip(")."))
+
+
+# the literal by which a line is looked up, its template, what it proves
+_TEMPLATES: tuple[tuple[str, re.Pattern[str], Teller], ...] = (
+    ("(Re-)joining group", re.compile(rf"\(Re-\)joining group {_G}(?:\s|$)"), _simple("asking")),
+    (
+        "will retry join-group",
+        re.compile(rf"Received member id (?P<member>\S{{1,400}}) for group {_G};"),
+        _named,
+    ),
+    (
+        "Successfully joined group",
+        re.compile(
+            rf"Successfully joined group {_G} (?:<|with generation ).{{0,20}}?"
+            r"(?P<generation>\d{1,9})(?:.*?member_id[:=] ?'?(?P<member>[^\s',]{1,400}))?"
+            r"(?:.*?protocol[:=] ?'?(?P<assignor>[\w-]{1,100}))?"
+        ),
+        _joined,
+    ),
+    (
+        "Joined group",
+        re.compile(
+            rf"Joined group {_G} \(generation (?P<generation>\d{{1,9}})\) with member_id "
+            r"(?P<member>\S{1,400})"
+        ),
+        _joined,
+    ),
+    ("synced group", re.compile(rf"Successfully synced group {_G} "), _simple("synced")),
+    (
+        "Setting newly assigned",
+        re.compile(rf"Setting newly assigned partitions (?P<partitions>.*?) for group {_G}(?:\s|$)"),
+        _callback("assigned"),
+    ),
+    (
+        "Revoking previously assigned",
+        re.compile(
+            rf"Revoking previously assigned partitions (?P<partitions>.*?) for group {_G}(?:\s|$)"
+        ),
+        _callback("revoked"),
+    ),
+    (
+        "forcibly revoking",
+        re.compile(rf"Group {_G} lost membership; forcibly revoking (?P<partitions>.*)$"),
+        _callback("lost"),
+    ),
+    ("is rebalancing", re.compile(rf"Group {_G} is rebalancing; rejoining"), _simple("heard")),
+    (
+        "it is rebalancing",
+        re.compile(rf"Heartbeat failed for group {_G} because it is rebalancing"),
+        _simple("heard"),
+    ),
+    (
+        "follow-up rebalance",
+        re.compile(rf"Triggering follow-up rebalance for group {_G}(?:\s|;|:|\.|$)"),
+        _simple("rejoining", "need to revoke partitions and re-join"),
+    ),
+    (
+        "Leaving consumer group",
+        re.compile(rf"Leaving consumer group {_G} \(member (?P<member>\S{{1,400}})"),
+        _leaving,
+    ),
+    ("LeaveGroup request", re.compile(r"LeaveGroup request(?: for group \S+)? (?:succeeded|returned)"), _simple("closed")),
+    ("poll timeout has expired", re.compile(r"[Cc]onsumer poll timeout has expired"), _simple("poll-expired")),
+    ("Heartbeat poll expired", re.compile(r"Heartbeat poll expired, leaving group"), _simple("poll-expired")),
+    (
+        "generation id is not current",
+        re.compile(r"Heartbeat failed for group .{1,249}?: generation id is not current"),
+        _simple("thrown-out", "ILLEGAL_GENERATION"),
+    ),
+    (
+        "member_id was not recognized",
+        re.compile(r"Heartbeat.{0,40}: local member_id was not recognized"),
+        _simple("thrown-out", "UNKNOWN_MEMBER_ID"),
+    ),
+    ("session expired", re.compile(r"Heartbeat session expired"), _simple("thrown-out", "session")),
+    ("Updating subscribed topics", re.compile(r"Updating subscribed topics"), _simple("started")),
+    ("Updating subscribed topics", re.compile(r"Updating subscribed topics"), _simple("started")),
+    (
+        "metadata has changed",
+        re.compile(r"[Cc]luster metadata has changed|group metadata has changed"),
+        _simple("rejoining", "cached metadata has changed"),
+    ),
+    ("Metadata for topic has changed", re.compile(r"Metadata for topic has changed"), _simple("rejoining", "cached metadata has changed")),
+)
+
+
+def read(record: Record) -> Facts | None:
+    """What a line of a Python client proves."""
+    for mark, pattern, teller in _TEMPLATES:
+        if mark in record.text and (found := pattern.search(record.text)) is not None:
+            fact = teller(record.at_us, found)
+            fact.group = found.groupdict().get("group") or ""
+            fact.thread = record.thread or thread_before(record.text, found.start())
+            return (fact,)
+    return None
+
+
+DIALECT = Dialect(
+    "kafka-python and aiokafka", tuple(dict.fromkeys(mark for mark, _, _ in _TEMPLATES)), read, 80
+)

@@ -1,0 +1,123 @@
+"""sarama's lines: whole seconds, no level, and of a session only its end.
+
+What an application prints in its Setup (`map[topic:[0 1]]`, as Claims() prints itself) tells the
+session's partitions when they are given; else the first subscriptions of its fetchers do.
+"""
+
+from __future__ import annotations
+
+import re
+
+from rebalsim.worlds.logs.dialects import Dialect, Facts
+from rebalsim.worlds.logs.facts import Fact, Record, sorted_partitions
+
+_FOUND = re.compile(r"client/coordinator coordinator for (\S{1,249}) is #")
+_SESSION = re.compile(r"consumergroup/session/(\S{1,400})/(-?\d{1,9}) (released|heartbeat loop stopped)")
+_GROUP = re.compile(r"consumergroup/(?!session/)(\S{1,249}) loop check")
+_ADDED = re.compile(r"consumer/broker/\d{1,9} added subscription to (\S{1,249})/(\d{1,9})")
+_CLOSED = re.compile(r"consumer/broker/\d{1,9} closed dead subscription to (\S{1,249})/(\d{1,9})")
+_CLAIMS = re.compile(r"(?i)(?:set ?up|claim|assign)[^\[]{0,60}map\[((?:\S{1,249}:\[[\d ]*\] ?)*)\]")
+_TOPIC = re.compile(r"([^\s:\[\]]{1,249}):\[([\d ]*)\]")
+_FENCED = re.compile(r"JoinGroup failed: group instance id \S{1,249} has been fenced")
+
+
+def read(record: Record) -> Facts | None:
+    """What a line of sarama proves."""
+    at, text = record.at_us, record.text
+    if (m := _ADDED.search(text)) is not None:
+        return (Fact(at, "sarama-added", partitions=(f"{m[1]}-{m[2]}",)),)
+    if (m := _CLOSED.search(text)) is not None:
+        return (Fact(at, "sarama-closed", partitions=(f"{m[1]}-{m[2]}",)),)
+    if (m := _SESSION.search(text)) is not None:
+        what = "sarama-released" if m[3] == "released" else "sarama-stopped"
+        return (Fact(at, what, member=m[1], generation=int(m[2])),)
+    if (m := _FOUND.search(text)) is not None:
+        return (Fact(at, "coordinator-found", m[1]), Fact(at, "sarama-asking", m[1]))
+    if (m := _CLAIMS.search(text)) is not None:
+        claims = [f"{t}-{n}" for t, numbers in _TOPIC.findall(m[1]) for n in numbers.split()]
+        return (Fact(at, "sarama-claims", partitions=sorted_partitions(claims)),)
+    if "Closing Client" in text:
+        return (Fact(at, "closed"),)
+    if "Initializing new client" in text:
+        return (Fact(at, "started"),)
+    return (Fact(at, "thrown-out", why="FENCED_INSTANCE_ID"),) if _FENCED.search(text) else None
+
+
+def settle(facts: list[Fact]) -> list[Fact]:
+    """Sessions out of subscriptions and releases."""
+    book = _Sessions()
+    for fact in facts:
+        book.take(fact)
+    book.close()
+    return book.out
+
+
+class _Sessions:
+    """The session of one consumer that is open, told when it is over or when the log ends."""
+
+    def __init__(self) -> None:
+        self.out: list[Fact] = []
+        self.began: Fact | None = None
+        self.has_claims = False
+        self.has_asked = False
+
+    def take(self, fact: Fact) -> None:
+        what = fact.what
+        if what == "sarama-claims":
+            self._begin(fact, has_claims=True)
+        elif what == "sarama-added":
+            if self.began is None:
+                self._begin(fact, has_claims=False)
+            elif not self.has_claims:
+                self.began.partitions = sorted_partitions([*self.began.partitions, *fact.partitions])
+        elif what in ("sarama-closed", "sarama-stopped"):
+            return
+        elif what == "sarama-released":
+            self._release(fact)
+        elif what == "started":
+            self.has_asked = False
+            self.began = None  # a new process: the last one was killed
+            self.out.append(fact)
+        elif what == "sarama-asking":
+            if not self.has_asked:  # later ones are its offset manager's
+                self.out.append(Fact(fact.at_us, "asking", fact.group))
+            self.has_asked = True
+        else:
+            self.out.append(fact)
+
+    def _begin(self, fact: Fact, has_claims: bool) -> None:
+        self.began = Fact(fact.at_us, "assigned", partitions=fact.partitions)
+        self.has_claims = has_claims
+        self.out.append(self.began)
+
+    def _release(self, fact: Fact) -> None:
+        if self.began is None:
+            return
+        at = fact.at_us
+        self.began.member, self.began.generation = fact.member, fact.generation
+        where = self.began.partitions
+        self.out.append(
+            Fact(at, "revoked", member=fact.member, generation=fact.generation, partitions=where)
+        )
+        self.out.append(Fact(at, "asking", fact.group))  # it joins again at once, if at all
+        self.began = None
+
+    def close(self) -> None:
+        """In order of time again."""
+        self.out.sort(key=lambda f: f.at_us)
+
+
+DIALECT = Dialect(
+    "sarama",
+    (
+        "consumergroup/",
+        "consumer/broker/",
+        "client/coordinator coordinator for ",
+        "Closing Client",
+        "Initializing new client",
+        " map[",
+    ),
+    read,
+    order=70,
+    settle=settle,
+)

@@ -1,0 +1,39 @@
+"""Kafka Streams: states of instances and threads, what callbacks took, what was restored.
+
+Its consumers' own lines are Java's; these add how long a callback took and when a task runs again.
+"""
+
+from __future__ import annotations
+
+import re
+
+from rebalsim.worlds.logs.dialects import Dialect, Facts
+from rebalsim.worlds.logs.facts import Fact, Record
+
+_PREFIX = re.compile(r"stream-(client|thread) \[([^\]]{1,300})\] ")
+_STATE = re.compile(r"State transition from (\w{1,40}) to (\w{1,40})")
+_TOOK = re.compile(r"partitions? (?:revocation|lost) took (\d{1,9}) ms")
+_RESTORED = re.compile(r"Restoration took (\d{1,9}) ms for all active tasks")
+_PROBE = re.compile(r"Requesting followup rebalance be scheduled (immediately)?")
+
+
+def read(record: Record) -> Facts | None:
+    """What a line of Streams proves."""
+    prefix = _PREFIX.search(record.text)
+    if prefix is None:
+        return None
+    at, message = record.at_us, record.text[prefix.end() :]
+    client = f"{prefix[2]}-consumer" if prefix[1] == "thread" else ""
+    if (found := _STATE.match(message)) is not None:
+        why = f"{found[1]}>{found[2]}"
+        return (Fact(at, "streams-state", client=client, why=why, other=prefix[2]),)
+    if (found := _TOOK.match(message)) is not None:
+        return (Fact(at, "callback-took", client=client, amount=int(found[1])),)
+    if (found := _RESTORED.match(message)) is not None:
+        return (Fact(at, "restored", client=client, amount=int(found[1])),)
+    if "Detected that the thread is being fenced" in message:
+        return (Fact(at, "thrown-out", client=client, why="missed a rebalance"),)
+    return ()
+
+
+DIALECT = Dialect("Streams", ("stream-thread [", "stream-client ["), read, order=25)

@@ -1,0 +1,57 @@
+"""A table of templates, looked up by the beginning of the message: most messages are none of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+from rebalsim.worlds.logs.facts import Fact
+
+HEAD = 6  # characters by which templates are looked up
+N = r"(-?\d{1,18})"
+ID = r"(\S.{0,400}?)"
+GROUP = r"(\S.{0,249}?)"
+Told = tuple[Fact, ...]
+Teller = Callable[[int, "re.Match[str]"], Told]
+Template = tuple[str, Teller]
+Table = dict[str, list[tuple["re.Pattern[str]", Teller]]]
+
+
+def table(templates: Iterable[Template]) -> Table:
+    """The templates by their first characters, which must be plain text (`\\(` and `\\[` too)."""
+    found: Table = {}
+    for pattern, teller in templates:
+        head = re.sub(r"\\([\[\]().`-])", r"\1", pattern[: HEAD * 2])[:HEAD]
+        found.setdefault(head, []).append((re.compile(pattern, re.DOTALL), teller))
+    return found
+
+
+def told(templates: Table, at_us: int, message: str) -> Told | None:
+    """What the message proves; None where it is none of the templates."""
+    for pattern, teller in templates.get(message[:HEAD], ()):
+        if (found := pattern.match(message)) is not None:
+            return teller(at_us, found)
+    return None
+
+
+def one(what: str, **groups: int | str) -> Teller:
+    """A teller of one fact; a number is the match's group, a text stands for itself."""
+    texts = {k: v for k, v in groups.items() if isinstance(v, str)}
+    numbers = {k: v for k, v in groups.items() if isinstance(v, int)}
+
+    def teller(at_us: int, found: re.Match[str]) -> Told:
+        fact = Fact(at_us, what)
+        for key, value in texts.items():
+            setattr(fact, key, value)
+        for key, number in numbers.items():
+            text = found[number] or ""
+            whole = key in ("generation", "amount")
+            setattr(fact, key, (int(text) if text else -1) if whole else text)
+        return (fact,)
+
+    return teller
+
+
+def nothing(at_us: int, found: re.Match[str]) -> Told:
+    """Known, and proves nothing that matters."""
+    return ()

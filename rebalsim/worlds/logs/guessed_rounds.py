@@ -1,0 +1,184 @@
+"""Rebalances out of clients' logs alone, where no coordinator's log is at hand.
+
+A classic generation is known by those who joined it; what began it, by who came, left or fell silent.
+Group epochs are known by the members' states; they are told off against those who came and left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rebalsim.worlds.logs.facts import Fact
+from rebalsim.worlds.logs.rounds import Round, finished
+from rebalsim.worlds.logs.triggers import Trigger, kind_of_rejoin
+from rebalsim.worlds.logs.voices import Voice
+
+Joins = dict[int, list[tuple[Voice, int]]]  # generation → who joined it, at which of its facts
+Sign = tuple[int, str, str]  # when, what may have begun a rebalance, which member
+
+
+def guess_rounds(group: str, voices: Sequence[Voice]) -> list[Round]:
+    """The group's rebalances as its members lived through them."""
+    if any(f.what in ("state", "epoch") for v in voices for f in v.facts):
+        return finished(_epochs(group, voices))
+    joins = _joins(voices)
+    rounds: list[Round] = []
+    for generation in sorted(joins):
+        former = rounds[-1] if rounds else None
+        if former is not None and generation > former.generation + 1:
+            rounds += _emptied(group, generation, former, joins, voices)
+            former = rounds[-1]
+        rounds.append(_round(group, generation, joins, voices, former))
+    return finished(rounds)
+
+
+def _joins(voices: Sequence[Voice]) -> Joins:
+    found: Joins = {}
+    for voice in voices:
+        seen: set[int] = set()
+        for place, f in enumerate(voice.facts):
+            mine = f.what in ("joined", "synced") and f.generation > 0
+            if mine and f.generation not in seen:
+                seen.add(f.generation)
+                found.setdefault(f.generation, []).append((voice, place))
+    return found
+
+
+def _since(former: Round | None) -> int:
+    return 0 if former is None else former.end_us if former.end_us >= 0 else former.joined_us
+
+
+def _emptied(
+    group: str, generation: int, former: Round, joins: Joins, voices: Sequence[Voice]
+) -> list[Round]:
+    """A generation that nobody joined: everybody had left."""
+    joined = min(v.facts[place].at_us for v, place in joins[generation])
+    leaves = sorted(_leaves(voices, _since(former), joined))
+    if not leaves:
+        return []
+    begin, kind, member = leaves[0]
+    this = Round(group, generation - 1, begin, Trigger(kind, member, is_sure=False))
+    this.end_us, this.is_empty, this.is_guessed = leaves[-1][0] + 1, True, True
+    return [this]
+
+
+def _round(
+    group: str, generation: int, joins: Joins, voices: Sequence[Voice], former: Round | None
+) -> Round:
+    there, since = joins[generation], _since(former)
+    joined = min(v.facts[place].at_us for v, place in there)
+    signs = [sign for v, place in there if (sign := _sign(v, place, since)) is not None]
+    signs += _leaves(voices, since, joined)
+    if not signs:
+        signs = _silent(joins, generation, joined)
+    begin, kind, member = min(signs, default=(joined, "unknown", ""))
+    heard = [_first_heard(v, place, since) for v, place in there]
+    begin = min([begin, *(h for h in heard if h >= 0)])
+    this = Round(group, generation, begin, Trigger(kind, member, is_sure=False))
+    this.joined_us, this.is_guessed, this.members = joined, True, len(there)
+    this.end_us = max(v.facts[place].at_us for v, place in there)
+    return this
+
+
+def _sign(voice: Voice, place: int, since: int) -> Sign | None:
+    """What this consumer did, before it joined, that may have begun the round."""
+    member = voice.facts[place].member or voice.id_at(voice.facts[place].at_us)
+    for f in reversed(voice.facts[:place]):
+        if f.at_us < since or f.what in ("joined", "synced", "heard"):
+            return None
+        if f.what == "named":
+            return f.at_us, "join", member
+        if f.what == "rejoining" and (kind := kind_of_rejoin(f.why)) != "rejoin":
+            return f.at_us, kind, member
+    return None
+
+
+def _first_heard(voice: Voice, place: int, since: int) -> int:
+    for f in reversed(voice.facts[:place]):
+        if f.at_us < since or f.what == "joined":
+            break
+        if f.what == "heard":
+            return f.at_us
+    return -1
+
+
+def _leaves(voices: Sequence[Voice], since: int, until: int) -> list[Sign]:
+    found = []
+    for voice in voices:
+        for f in voice.facts:
+            goes = f.what == "leaving" or (f.what == "state" and f.why.endswith(">LEAVING"))
+            if goes and since <= f.at_us <= until:
+                kind = "poll-timeout" if _expired(voice, f) else "leave"
+                found.append((f.at_us, kind, f.member or voice.id_at(f.at_us)))
+    return found
+
+
+def _expired(voice: Voice, leaving: Fact) -> bool:
+    if "poll timeout" in leaving.why:
+        return True
+    return any(
+        f.what == "poll-expired" and abs(f.at_us - leaving.at_us) < 500_000 for f in voice.facts
+    )
+
+
+def _silent(joins: Joins, generation: int, joined: int) -> list[Sign]:
+    """Who was there the last time, is not now, and said nothing: its session ran out."""
+    there = {id(v) for v, _ in joins[generation]}
+    former = max((g for g in joins if g < generation), default=None)
+    if former is None:
+        return []
+    return [
+        (joined, "session-timeout", v.id_at(v.facts[place].at_us))
+        for v, place in joins[former]
+        if id(v) not in there
+    ]
+
+
+# ------------------------------------------------------------------------ the consumer protocol
+
+
+def _epochs(group: str, voices: Sequence[Voice]) -> list[Round]:
+    """One epoch for each who came or left, in order; what is left over nobody's log explains."""
+    seen = sorted({f.generation for v in voices for f in v.facts if _is_epoch(f)})
+    if not seen:
+        return []
+    signs = sorted([*_arrivals(voices), *_leaves(voices, 0, 1 << 62)])
+    rounds: list[Round] = []
+    for generation in range(seen[0], seen[-1] + 1):
+        first = _first_seen(generation, voices)
+        if signs and (first < 0 or signs[0][0] <= first + 1_000):
+            begin, kind, member = signs.pop(0)
+        else:
+            begin, kind, member = first, "topic-change", ""
+        this = Round(group, generation, begin, Trigger(kind, member, is_sure=False), is_epoch=True)
+        this.is_guessed = True
+        rounds.append(this)
+    for begin, kind, member in signs:
+        last = rounds[-1].generation
+        this = Round(group, last + 1, begin, Trigger(kind, member, is_sure=False), is_epoch=True)
+        rounds.append(this)
+        this.is_guessed = True
+    return rounds
+
+
+def _is_epoch(f: Fact) -> bool:
+    return f.what in ("state", "epoch") and f.generation > 0
+
+
+def _first_seen(generation: int, voices: Sequence[Voice]) -> int:
+    seen = (f.at_us for v in voices for f in v.facts if _is_epoch(f) and f.generation == generation)
+    return min(seen, default=-1)
+
+
+def _arrivals(voices: Sequence[Voice]) -> list[Sign]:
+    """Who joined, at the coordinator's answer."""
+    found = []
+    for voice in voices:
+        is_known = False
+        for f in voice.facts:
+            if f.what == "started" or (f.what == "state" and f.why.endswith(">JOINING")):
+                is_known = False
+            elif _is_epoch(f) and not is_known:
+                is_known = True
+                found.append((f.at_us, "join", f.member))
+    return found

@@ -1,0 +1,138 @@
+"""Everything that a heap of logs tells: of each group its rebalances, callbacks and pauses, and of
+each host its clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from rebalsim.domain.errors import InputError
+from rebalsim.worlds.logs.adoption import adopt
+from rebalsim.worlds.logs.clocks import Clock, put_right, read_clocks
+from rebalsim.worlds.logs.epoch_ends import end_epochs
+from rebalsim.worlds.logs.coarse_times import refine_times
+from rebalsim.worlds.logs.facts import Fact
+from rebalsim.worlds.logs.guessed_rounds import guess_rounds
+from rebalsim.worlds.logs.latecomers import name_latecomers
+from rebalsim.worlds.logs.naming import name_voices
+from rebalsim.worlds.logs.pauses import Pause, pauses_of
+from rebalsim.worlds.logs.rounds import Round, give_roots, rounds_of
+from rebalsim.worlds.logs.sources import Source
+from rebalsim.worlds.logs.stops import Stop, stops_of
+from rebalsim.worlds.logs.streams import Census, Reader, Stream
+from rebalsim.worlds.logs.triggers import refine
+from rebalsim.worlds.logs.voices import Voice, voices_of
+
+EARLY_US = 3_000_000
+
+
+@dataclass(slots=True)
+class GroupStory:
+    """One group's life as far as its logs tell."""
+
+    name: str
+    rounds: list[Round]
+    voices: list[Voice]
+    pauses: list[Pause]
+    stops: list[Stop]
+    coordinator: list[Fact]
+
+
+@dataclass(slots=True)
+class Observation:
+    """What was read, and what it comes to."""
+
+    groups: dict[str, GroupStory]
+    clocks: dict[str, Clock]
+    census: Census
+    notes: list[str] = field(default_factory=list)
+    has_broker: bool = False
+
+
+def observe(sources: Iterable[Source], group: str = "") -> Observation:
+    """Read these logs; of one group where `group` names it."""
+    streams: dict[str, Stream] = {}
+    census = Census()
+    notes: list[str] = []
+    for source in sources:
+        Reader(source.name, source.host, streams, census).read(source.lines())
+        notes += source.notes
+    found = told_by(list(streams.values()), census, group)
+    found.notes = [*notes, *found.notes]
+    return found
+
+
+def told_by(streams: Sequence[Stream], census: Census, group: str = "") -> Observation:
+    """What streams tell together."""
+    brokers = [s for s in streams if s.is_broker]
+    voices = [v for s in streams for v in voices_of(s)]
+    for voice in voices:
+        voice.index()
+    adopt(voices, [f for s in brokers for d, f in s.told if d.is_broker])
+    voices = [v for v in voices if v.group]
+    clocks = read_clocks(brokers, voices)
+    coordinator = _set_right(brokers, voices, clocks)
+    names = sorted({v.group for v in voices} | {f.group for f in coordinator if f.group})
+    if group and group not in names:
+        there = ", ".join(names[:10]) or "none"
+        raise InputError(f"group {group}: no line is of it — the logs' groups are: {there}")
+    name_voices(voices)
+    groups = {g: _story(g, coordinator, voices) for g in names if not group or g == group}
+    told = {s.file: clocks[id(s)] for s in streams if id(s) in clocks}
+    return Observation(_lively(groups), told, census, has_broker=bool(brokers))
+
+
+def _lively(groups: dict[str, GroupStory]) -> dict[str, GroupStory]:
+    """Without those of which nothing but a name is known."""
+    return {n: g for n, g in groups.items() if g.rounds or g.voices or g.coordinator}
+
+
+def _set_right(
+    brokers: Sequence[Stream], voices: Sequence[Voice], clocks: dict[int, Clock]
+) -> list[Fact]:
+    """All times by the reference's clock; the coordinators' facts in order."""
+    coordinator = []
+    for stream in brokers:
+        facts = [f for d, f in stream.told if d.is_broker]
+        put_right(stream, facts, clocks[id(stream)])
+        coordinator += facts
+    for voice in voices:
+        put_right(voice.stream, voice.facts, clocks[id(voice.stream)])
+        voice.index()
+    coordinator.sort(key=lambda f: f.at_us)
+    return coordinator
+
+
+def _story(name: str, coordinator: Sequence[Fact], voices: Sequence[Voice]) -> GroupStory:
+    facts = [f for f in coordinator if f.group == name or not f.group]
+    mine = [v for v in voices if v.group == name]
+    by_id = {i: v for v in mine for i in v.ids}
+    for voice in mine:
+        voice.is_cooperative = any(_cooperates(v) for v in mine)
+    rounds = rounds_of(name, facts)
+    if not rounds:
+        rounds = guess_rounds(name, mine)
+        end_epochs(rounds, mine)
+    else:
+        _refine(rounds, by_id)
+        end_epochs(rounds, mine)
+    give_roots(rounds)
+    refine_times(mine, rounds)
+    name_latecomers(rounds, facts, mine)
+    stops = [s for v in mine for s in stops_of(v, facts, rounds)]
+    pauses = pauses_of(mine, stops, rounds, by_id.get)
+    return GroupStory(name, rounds, mine, pauses, stops, [f for f in facts if f.group])
+
+
+def _cooperates(voice: Voice) -> bool:
+    return any(f.what == "joined" and "cooperative" in f.why.lower() for f in voice.facts)
+
+
+def _refine(rounds: Sequence[Round], by_id: dict[str, Voice]) -> None:
+    former: Round | None = None
+    for this in rounds:
+        early = former is not None and former.end_us >= 0
+        early = early and former is not None and this.begin_us - former.end_us < EARLY_US
+        refine(this.trigger, this.begin_us, by_id.get(this.trigger.member), early)
+        former = this

@@ -1,0 +1,160 @@
+"""Each partition's pauses: from the moment its owner could no longer deliver to the moment a listener
+has been given it again, with the rebalance that took it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rebalsim.worlds.logs.facts import Fact
+from rebalsim.worlds.logs.rounds import Round
+from rebalsim.worlds.logs.stops import Stop
+from rebalsim.worlds.logs.voices import Voice
+
+MOST_BEFORE_US = 30_000_000
+MOST_LATE_US = 250_000
+TIMEOUTS = ("session-timeout", "poll-timeout", "rebalance-timeout")
+VoiceOf = Callable[[str], "Voice | None"]
+
+
+@dataclass(slots=True)
+class Pause:
+    """`how`: revoked | lost | killed | died | frozen | hung; `end_us` is −1 while it lasts."""
+
+    partition: str
+    start_us: int
+    how: str
+    owner: Voice
+    noticed_us: int = -1
+    end_us: int = -1
+    to: Voice | None = None
+    kind: str = ""
+    member: str = ""
+    generations: tuple[int, ...] = ()
+
+
+@dataclass(slots=True)
+class _Change:
+    at_us: int
+    order: int
+    what: str
+    voice: Voice
+    partitions: tuple[str, ...] = ()
+    stop: Stop | None = None
+
+
+def pauses_of(
+    voices: Sequence[Voice], stops: Sequence[Stop], rounds: Sequence[Round], voice_of: VoiceOf
+) -> list[Pause]:
+    """All of a group's, ordered by their beginnings."""
+    found = _Book().play(_changes(voices, stops))
+    for pause in found:
+        _attribute(pause, rounds, voice_of)
+    return sorted(found, key=lambda p: (p.start_us, p.partition))
+
+
+def _changes(voices: Sequence[Voice], stops: Sequence[Stop]) -> list[_Change]:
+    changes = [_Change(s.at_us, 0, "stop", s.voice, stop=s) for s in stops]
+    for voice in voices:
+        changes += [
+            _Change(_entered(voice.facts, n), 1, f.what, voice, f.partitions)
+            for n, f in enumerate(voice.facts)
+            if f.what in ("assigned", "revoked", "lost")
+        ]
+    return sorted(changes, key=lambda c: (c.at_us, c.order))
+
+
+def _entered(facts: Sequence[Fact], place: int) -> int:
+    """When a listener was entered: between its line and the next JoinGroup, where these are apart (an
+    event loop that has other things to do).
+    """
+    f = facts[place]
+    following = facts[place + 1] if place + 1 < len(facts) else None
+    if f.what == "assigned" or following is None or following.what != "asking":
+        return f.at_us
+    return f.at_us + min(following.at_us - f.at_us, MOST_LATE_US) // 2
+
+
+class _Book:
+    """Who holds what, and what stands still since when."""
+
+    def __init__(self) -> None:
+        self.held: dict[int, dict[str, int]] = {}
+        self.open: dict[str, Pause] = {}
+        self.done: list[Pause] = []
+
+    def play(self, changes: Sequence[_Change]) -> list[Pause]:
+        for change in changes:
+            if change.what == "stop":
+                self._stop(change)
+            elif change.what == "assigned":
+                self._assigned(change)
+            else:
+                self._given_up(change)
+        return [*self.done, *self.open.values()]
+
+    def _stop(self, change: _Change) -> None:
+        stop = change.stop
+        assert stop is not None
+        mine = self.held.setdefault(id(change.voice), {})
+        for partition in list(mine):
+            self._begin(partition, change, stop.how, stop.noticed_us)
+            if not stop.holds_on:
+                del mine[partition]
+
+    def _begin(self, partition: str, change: _Change, how: str, noticed_us: int) -> None:
+        if partition not in self.open:
+            pause = Pause(partition, change.at_us, how, change.voice, noticed_us)
+            self.open[partition] = pause
+
+    def _assigned(self, change: _Change) -> None:
+        for partition in change.partitions:
+            for held in self.held.values():
+                held.pop(partition, None)
+            self.held.setdefault(id(change.voice), {})[partition] = change.at_us
+            pause = self.open.pop(partition, None)
+            if pause is not None:
+                pause.end_us, pause.to = change.at_us, change.voice
+                self.done.append(pause)
+
+    def _given_up(self, change: _Change) -> None:
+        mine = self.held.setdefault(id(change.voice), {})
+        for partition in change.partitions:
+            if mine.pop(partition, None) is not None:
+                self._begin(partition, change, change.what, change.at_us)
+
+
+def _attribute(pause: Pause, rounds: Sequence[Round], voice_of: VoiceOf) -> None:
+    """The rebalance that took it: the earliest that is not over when the pause begins."""
+    end = pause.end_us if pause.end_us >= 0 else 1 << 62
+    fitting = [
+        r
+        for r in rounds
+        if r.begin_us <= end
+        and r.begin_us >= pause.start_us - MOST_BEFORE_US
+        and _over(r) >= pause.start_us - 3_000
+    ]
+    if not fitting:
+        again = pause.to is pause.owner and pause.how in ("revoked", "killed", "died")
+        pause.kind = "static-restart" if again else "unknown"
+        pause.member = pause.owner.id_at(pause.start_us)
+        return
+    first = min(fitting, key=lambda r: r.begin_us)
+    trigger = first.root or first.trigger
+    if pause.how in ("killed", "died", "hung", "frozen"):
+        own = [
+            r
+            for r in fitting
+            if r.trigger.kind in TIMEOUTS and voice_of(r.trigger.member) is pause.owner
+        ]
+        if own:
+            first, trigger = own[0], own[0].trigger
+    pause.kind, pause.member = trigger.kind, trigger.member
+    pause.generations = tuple(r.generation for r in fitting if r.begin_us >= first.begin_us)
+
+
+def _over(r: Round) -> int:
+    if r.end_us >= 0:
+        return r.end_us
+    return r.over_us if r.over_us >= 0 else 1 << 62

@@ -1,0 +1,146 @@
+"""Opens whatever holds logs: files, folders (with all below them), standard input; plain, gzip, zstd.
+
+Nothing in a file can stop the reading: what is no text is left out and told, what is cut is read
+to where it ends, and a line of megabytes is cut.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from rebalsim.domain.errors import InputError
+
+LONGEST = 1 << 20  # characters of a line; what is longer is cut
+_ROTATED = re.compile(r"^(?P<stem>.+\.(?:log|txt|out))\.(?P<number>\d{1,4})$")
+_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+
+
+@dataclass(slots=True)
+class Source:
+    """One file's lines; `host` is the same for all rotated parts of one log."""
+
+    name: str
+    host: str
+    path: Path | None = None
+    stream: IO[bytes] | None = None
+    notes: list[str] = field(default_factory=list)
+
+    def lines(self) -> Iterator[str]:
+        """Its lines, without their ends."""
+        opened = self.stream if self.stream is not None else self._open()
+        if opened is None:
+            return
+        try:
+            yield from _lines(opened)
+        except (EOFError, zlib.error, gzip.BadGzipFile, OSError) as e:
+            self.notes.append(f"{self.name}: is cut or damaged ({e}); read as far as it goes")
+        except Exception as e:
+            if type(e).__module__.split(".")[0] != "zstandard":
+                raise
+            self.notes.append(f"{self.name}: is cut or damaged ({e}); read as far as it goes")
+        finally:
+            if self.stream is None:
+                opened.close()
+
+    def _open(self) -> IO[bytes] | None:
+        assert self.path is not None
+        try:
+            raw = self.path.open("rb")
+        except OSError as e:
+            self.notes.append(f"{self.name}: cannot be read ({e.strerror})")
+            return None
+        head = raw.read(4_096)
+        raw.seek(0)
+        if head.startswith(_GZIP):
+            return io.BufferedReader(gzip.GzipFile(fileobj=raw))  # type: ignore[arg-type]
+        if head.startswith(_ZSTD):
+            return _zstd(raw, self.name)
+        if head.count(0) * 20 > len(head):
+            self.notes.append(f"{self.name}: is binary and no log; left out")
+            raw.close()
+            return None
+        return raw
+
+
+def _zstd(raw: IO[bytes], name: str) -> IO[bytes]:
+    try:
+        import zstandard
+    except ImportError:
+        raise InputError(
+            f"{name}: is compressed with zstd — `pip install 'rebalsim[zstd]'` reads it, or unpack "
+            "it with `zstd -d`"
+        ) from None
+    reader = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
+    return io.BufferedReader(reader)
+
+
+def _lines(opened: IO[bytes]) -> Iterator[str]:
+    """Text with whatever is no UTF-8 replaced; carriage returns and NULs do not matter."""
+    text = io.TextIOWrapper(opened, encoding="utf-8", errors="replace", newline="\n")
+    try:
+        while line := text.readline(LONGEST):
+            yield line.rstrip("\r\n")
+            while not line.endswith("\n") and len(line) >= LONGEST:
+                line = text.readline(LONGEST)  # the rest of a line that is too long
+    finally:
+        text.detach()
+
+
+def sources_in(names: Sequence[str], standard_input: IO[bytes] | None = None) -> list[Source]:
+    """Every log that these names mean, oldest part of a rotated one first."""
+    found: list[Source] = []
+    for name in names:
+        if name == "-":
+            if standard_input is None:
+                raise InputError("-: standard input is not at hand here — give a file")
+            found.append(Source("standard input", "standard input", stream=standard_input))
+            continue
+        path = Path(name)
+        if path.is_dir():
+            found += [_source(p, str(p.relative_to(path))) for p in _files_below(path)]
+        elif path.exists():
+            found.append(_source(path, path.name))
+        else:
+            raise InputError(f"{name}: there is no such file or folder")
+    if not found:
+        raise InputError(f"{', '.join(names)}: holds no file — give a folder with logs in it")
+    return sorted(found, key=lambda s: (s.host, -_part(s.name), s.name))
+
+
+def _files_below(folder: Path) -> Iterable[Path]:
+    """All files but hidden ones and the truth beside a recording."""
+    return sorted(
+        p
+        for p in folder.rglob("*")
+        if p.is_file()
+        and not p.name.startswith(("truth", "."))
+        and not any(part.startswith(".") for part in p.relative_to(folder).parts)
+    )
+
+
+def _source(path: Path, name: str) -> Source:
+    return Source(name, host_of(name), path)
+
+
+def _bare(name: str) -> str:
+    for ending in (".gz", ".zst", ".zstd"):
+        name = name.removesuffix(ending)
+    return name
+
+
+def host_of(name: str) -> str:
+    """The log's name without compression and rotation."""
+    found = _ROTATED.match(_bare(name))
+    return found["stem"] if found is not None else _bare(name)
+
+
+def _part(name: str) -> int:
+    found = _ROTATED.match(_bare(name))
+    return int(found["number"]) if found is not None else 0

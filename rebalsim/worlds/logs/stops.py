@@ -1,0 +1,142 @@
+"""When a consumer could no longer deliver though no listener was called: it was killed, froze, was
+stuck in a handler, or closed without a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rebalsim.worlds.logs.facts import Fact
+from rebalsim.worlds.logs.rounds import Round
+from rebalsim.worlds.logs.voices import Voice
+
+# ms, where neither log nor settings tell: what each client asks for by default
+DEFAULT_SESSIONS = {
+    "Java": 45_000,
+    "librdkafka": 45_000,
+    "franz-go": 45_000,
+    "sarama": 10_000,
+    "kafka-python and aiokafka": 10_000,
+    "KafkaJS": 30_000,
+}
+DEFAULT_POLL_MS = 300_000
+# what a process says first when it begins anew
+NEW_LIFE = ("started", "coordinator-found", "named", "asking", "spoke", "coordinator-lost")
+
+
+@dataclass(slots=True)
+class Stop:
+    """From `at_us` on the consumer delivers nothing. `how`: killed | frozen | hung | died."""
+
+    at_us: int
+    voice: Voice
+    how: str
+    noticed_us: int
+    holds_on: bool  # it still believes that it holds its partitions
+
+
+def stops_of(
+    voice: Voice, coordinator: Sequence[Fact], rounds: Sequence[Round]
+) -> list[Stop]:
+    """Every such moment of one consumer, in order."""
+    ids = set(voice.ids)
+    found = [stop for f in voice.facts if f.what == "poll-expired" for stop in _hung(voice, f)]
+    failed = [f for f in coordinator if f.what == "failed" and f.member in ids]
+    found += [_silenced(voice, f) for f in failed]
+    for f in coordinator:
+        if f.what in ("removed", "stuck") and f.member in ids:
+            found += _overdue(voice, f, rounds)
+    found += _closed(voice, [s.noticed_us for s in found if s.how == "killed"])
+    if not failed:
+        found += _fell_silent(voice, rounds)
+    return sorted(found, key=lambda s: s.at_us)
+
+
+def _hung(voice: Voice, f: Fact) -> list[Stop]:
+    limit = f.amount if f.amount > 0 else voice.settled("max.poll.interval.ms")
+    if limit > 0:
+        return [Stop(f.at_us - limit * 1_000, voice, "hung", f.at_us, True)]
+    before = [x.at_us for x in voice.facts if x.what == "assigned" and x.at_us < f.at_us]
+    since = max(f.at_us - DEFAULT_POLL_MS * 1_000, before[-1] if before else 0)
+    return [Stop((since + f.at_us) // 2, voice, "hung", f.at_us, True)]
+
+
+def _silenced(voice: Voice, f: Fact) -> Stop:
+    """Its session ran out: it had been silent for so long; dead, unless it speaks again."""
+    until = _life_of(voice, f.member)
+    said = [x.at_us for x in voice.facts if x.at_us < until]
+    before = [at for at in said if at <= f.at_us - 500_000]
+    last = before[-1] if before else 0
+    told = _told_session_us(voice)
+    if told > 0:
+        at = max(f.at_us - told, last)
+    else:  # somewhere between its last line and its end: the middle, or what its client's default says
+        at = max(f.at_us - session_ms(voice) * 1_000, (last + f.at_us) // 2)
+    at = min(at, f.at_us, until - 1)
+    again = next((x for x in voice.facts if x.at_us > f.at_us - 200_000), None)
+    lives = until > f.at_us and again is not None and again.what not in NEW_LIFE
+    return Stop(at, voice, "frozen" if lives else "killed", f.at_us, lives)
+
+
+def _life_of(voice: Voice, member: str) -> int:
+    """When the process that had this member id was followed by another one."""
+    is_seen = False
+    for x in voice.facts:
+        is_seen = is_seen or x.member == member
+        if is_seen and x.what == "started":
+            return x.at_us
+    return 1 << 62
+
+
+def _told_session_us(voice: Voice) -> int:
+    return voice.settled("session.timeout.ms") * 1_000 if _is_classic(voice) else -1
+
+
+def _is_classic(voice: Voice) -> bool:
+    return not any(f.what in ("state", "epoch") for f in voice.facts)
+
+
+def session_ms(voice: Voice) -> int:
+    """Its session timeout, by its settings or its client's default."""
+    told = voice.settled("session.timeout.ms")
+    if told > 0:
+        return told
+    old = any(f.what == "version" and f.why.startswith(("2.", "1.", "0.")) for f in voice.facts)
+    return 10_000 if old else DEFAULT_SESSIONS.get(voice.dialect, 45_000)
+
+
+def _overdue(voice: Voice, f: Fact, rounds: Sequence[Round]) -> list[Stop]:
+    """It did not come to the barrier, or did not give up its partitions, in time."""
+    before = [r.begin_us for r in rounds if r.begin_us <= f.at_us]
+    return [Stop(before[-1] if before else f.at_us, voice, "hung", f.at_us, True)]
+
+
+def _closed(voice: Voice, known_us: Sequence[int]) -> list[Stop]:
+    """Closed (without a listener being called), or begun anew without having closed. `known_us`: when
+    its coordinator had noticed a death.
+    """
+    found = []
+    last: Fact | None = None
+    is_closed = False
+    for f in voice.facts:
+        if f.what == "closed":
+            found.append(Stop(f.at_us, voice, "died", f.at_us, False))
+            is_closed = True
+        elif f.what == "started" and last is not None and not is_closed:
+            if not any(last.at_us <= us <= f.at_us + 60_000_000 for us in known_us):
+                found.append(Stop(min(last.at_us + 1, f.at_us), voice, "killed", f.at_us, False))
+        elif f.what in ("joined", "assigned"):
+            is_closed = False
+        last = f
+    return found
+
+
+def _fell_silent(voice: Voice, rounds: Sequence[Round]) -> list[Stop]:
+    """Without a coordinator's word: the clients' own rounds say whose session ran out."""
+    ids = set(voice.ids)
+    return [
+        Stop(r.begin_us - session_ms(voice) * 1_000, voice, "killed", r.begin_us, False)
+        for r in rounds
+        if r.is_guessed and r.trigger.kind == "session-timeout" and r.trigger.member in ids
+    ]

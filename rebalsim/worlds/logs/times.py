@@ -1,0 +1,125 @@
+"""The time at the head of a line, in the forms that loggers, containers and journals write.
+
+A stamp without a zone counts as UTC here; what zone its host meant, and which day a time without
+a date was on, `clocks` finds out.
+"""
+
+from __future__ import annotations
+
+import re
+from calendar import timegm
+from dataclasses import dataclass
+
+DAY_US = 86_400_000_000
+LOOKED_AT = 160  # characters in which a line's own time begins
+
+_ISO = re.compile(
+    r"(\d{4})([-/])(\d\d)\2(\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?"
+    r"( ?Z|\s?[+-]\d\d:?\d\d(?![\d:])| UTC)?"
+)
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_NAMED_DAY = re.compile(
+    r"(?<![\w:])(\d{1,2}) ([A-Z][a-z]{2}) (\d{4}) (\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?"
+)
+_BARE = re.compile(r"^\W{0,2}(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?!\d)")
+_EPOCH = re.compile(r"^%\d\|(\d{9,11})\.(\d{3})\|")
+
+
+@dataclass(slots=True, frozen=True)
+class Stamp:
+    """A time as it was written."""
+
+    at_us: int
+    end: int  # where it ends in the line
+    has_zone: bool
+    has_date: bool
+    step_us: int  # its resolution
+
+
+_seconds: dict[str, int] = {}
+
+
+def stamp_of(line: str) -> Stamp | None:
+    """The line's own time; None where it has none."""
+    if line.startswith("%") and (found := _EPOCH.match(line)) is not None:
+        at = int(found[1]) * 1_000_000 + int(found[2]) * 1_000
+        return Stamp(at, found.end(), True, True, 1_000)
+    found = _ISO.search(line, 0, LOOKED_AT)
+    if found is not None:
+        return _from_iso(line, found)
+    found = _BARE.match(line)
+    if found is not None:
+        seconds = int(found[1]) * 3_600 + int(found[2]) * 60 + int(found[3])
+        at, step = _with_fraction(seconds, found[4])
+        return Stamp(at, found.end(), False, False, step) if int(found[1]) < 24 else None
+    found = _NAMED_DAY.search(line, 0, LOOKED_AT)
+    return _from_named_day(found) if found is not None else None
+
+
+def _from_iso(line: str, found: re.Match[str]) -> Stamp | None:
+    text = line[found.start() : found.start() + 19]
+    seconds = _seconds.get(text)
+    if seconds is None:
+        seconds = _epoch_seconds(found[1], found[3], found[4], found[5], found[6], found[7])
+        if seconds is None:
+            return None
+        if len(_seconds) > 5_000:
+            _seconds.clear()
+        _seconds[text] = seconds
+    at, step = _with_fraction(seconds, found[8])
+    zone = found[9]
+    if zone is None:
+        return Stamp(at, found.end(), False, True, step)
+    return Stamp(at - _ahead_us(zone.strip()), found.end(), True, True, step)
+
+
+def _epoch_seconds(*parts: str) -> int | None:
+    year, month, day, hour, minute, second = (int(p) for p in parts)
+    fits = 1970 <= year <= 2200 and 1 <= month <= 12 and 1 <= day <= 31
+    if not (fits and hour < 24 and minute < 60 and second < 61):
+        return None
+    return timegm((year, month, day, hour, minute, second))
+
+
+def _from_named_day(found: re.Match[str]) -> Stamp | None:
+    if found[2].lower() not in _MONTHS:
+        return None
+    month = str(_MONTHS.index(found[2].lower()) + 1)
+    seconds = _epoch_seconds(found[3], month, found[1], found[4], found[5], found[6])
+    if seconds is None:
+        return None
+    at, step = _with_fraction(seconds, found[7])
+    return Stamp(at, found.end(), False, True, step)
+
+
+def _with_fraction(seconds: int, digits: str | None) -> tuple[int, int]:
+    """µs, and how fine the writing is."""
+    if digits is None:
+        return seconds * 1_000_000, 1_000_000
+    return seconds * 1_000_000 + int(digits.ljust(6, "0")[:6]), 10 ** max(0, 6 - len(digits))
+
+
+def _ahead_us(zone: str) -> int:
+    if zone[0] not in "+-":
+        return 0
+    minutes = int(zone[1:3]) * 60 + int(zone[-2:])
+    return minutes * 60_000_000 * (-1 if zone[0] == "-" else 1)
+
+
+def from_number(value: float) -> Stamp | None:
+    """A number that stands for a time: seconds, ms, µs or ns since 1970, told by its size."""
+    if not 1e9 <= value < 1e19:
+        return None
+    for limit, factor in ((1e11, 1e6), (1e14, 1e3), (1e17, 1.0), (1e19, 1e-3)):
+        if value < limit:
+            whole = isinstance(value, int) and limit == 1e11
+            return Stamp(round(value * factor), 0, True, True, 1_000_000 if whole else 1_000)
+    return None
+
+
+def syslog_seconds(month: str, day: str, clock: str, year: int) -> int | None:
+    """The seconds since 1970 of `Nov 19 08:25:44` in a year that the line leaves out."""
+    if month.lower() not in _MONTHS:
+        return None
+    number = str(_MONTHS.index(month.lower()) + 1)
+    return _epoch_seconds(str(year), number, day, *clock.split(":"))

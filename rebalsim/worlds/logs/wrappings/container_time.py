@@ -1,0 +1,23 @@
+"""`docker logs --timestamps` and `kubectl logs --timestamps` of one container: `TIME TEXT`, the time
+always with nanoseconds and a Z, before whatever the application printed.
+"""
+
+from __future__ import annotations
+
+import re
+
+from rebalsim.worlds.logs.times import stamp_of
+from rebalsim.worlds.logs.wrappings import Unwrapped, Wrapping
+
+_LINE = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7,9}(?:Z|[+-]\d\d:\d\d))(?: |$)")
+
+
+def take(line: str) -> Unwrapped | None:
+    """The line without the container's time."""
+    found = _LINE.match(line)
+    if found is None:
+        return None
+    return Unwrapped(line[found.end() :], stamp_of(found[1]))
+
+
+WRAPPING = Wrapping("container time", take, order=40)

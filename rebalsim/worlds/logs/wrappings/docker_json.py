@@ -1,0 +1,29 @@
+"""Docker's json-file driver: `{"log":"TEXT\\n","stream":"stdout","time":"…"}`; a line of more than 16 KiB
+comes in parts that lack the line's end.
+"""
+
+from __future__ import annotations
+
+import json
+
+from rebalsim.worlds.logs.times import stamp_of
+from rebalsim.worlds.logs.wrappings import Unwrapped, Wrapping
+
+
+def take(line: str) -> Unwrapped | None:
+    """The line that the container printed."""
+    if not line.startswith('{"log":'):
+        return None
+    try:
+        document = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    text = document.get("log") if isinstance(document, dict) else None
+    if not isinstance(text, str):
+        return None
+    when = document.get("time")
+    stamp = stamp_of(when) if isinstance(when, str) else None
+    return Unwrapped(text.rstrip("\r\n"), stamp, goes_on=not text.endswith("\n"))
+
+
+WRAPPING = Wrapping("docker json-file", take, order=10, can_tear=True)
