@@ -5,11 +5,11 @@ A partition's pause begins when its last taker stopped taking its records (revoc
 counting the commit before it; the process died, froze, left, was cut off; its handler got stuck;
 max.poll.interval.ms ran out), or when the same happened to one that was to be its first; it ends
 when an owner is handed records again. Where the records were young, the producer was late and not
-the group: the pause then ended as soon as the owner was ready. Traces without deliveries (logs,
-topics without records) end it at the position, or without positions at the end of the assigned
-callback. A new owner that knows where to read several partitions goes through their records batch
-by batch: with the first batch all are served, since a batch's time is no pause; so does one that
-was held up, and goes on.
+the group: the pause then ended as soon as the owner was ready. Topics without records end it at
+the position; logs, in which no line tells of a delivery, at the end of the assigned callback. A
+new owner that knows where to read several partitions goes through their records batch by batch:
+with the first batch all are served, since a batch's time is no pause; so does one that was held
+up, and goes on.
 
 A long callback also holds up the partitions that a consumer keeps; short ones (below NOTICEABLE)
 are like a batch and count for nothing.
@@ -51,7 +51,7 @@ class PauseFinder:
         self.consumers: dict[str, Taker] = {}
         self.groups: dict[str, Shares] = {}
         self.partitions = {name: facts.partitions for name, facts in trace.header.topics.items()}
-        self.ends_at_position, self.ends_at_callback = _what_ends(trace)
+        self.ends_at_callback = _ends_at_callback(trace)
         self.silent = {
             name
             for name, facts in trace.header.topics.items()
@@ -286,7 +286,7 @@ class PauseFinder:
     def _position(self, number: int, e: ev.PositionFound) -> None:
         c = self._consumer(e.consumer)
         c.group.ready[e.partition] = e.at_us, number
-        if self.ends_at_position or e.partition.topic in self.silent:
+        if e.partition.topic in self.silent:
             self._resume(c, (e.partition,), e.at_us, number)
 
     def _callback_ended(self, number: int, e: ev.CallbackEnded) -> None:
@@ -327,7 +327,7 @@ class PauseFinder:
         c.returned_us, c.returned_event = e.at_us, number
         self._resume(
             c,
-            [p for p in c.holds if self.ends_at_position or p.topic in self.silent],
+            [p for p in c.holds if self.ends_at_callback or p.topic in self.silent],
             e.at_us,
             number,
         )
@@ -438,12 +438,10 @@ def _is_kept(pause: Pause, owner: str) -> bool:
     return pause.owner_before == owner and not pause.path
 
 
-def _what_ends(trace: Trace) -> tuple[bool, bool]:
-    """Whether pauses end at positions, or at callbacks, for want of anything better."""
-    if trace.header.source != "logs" or any(type(e) is ev.RecordsDelivered for e in trace.events):
-        return False, False
-    has_positions = any(type(e) is ev.PositionFound for e in trace.events)
-    return has_positions, not has_positions
+def _ends_at_callback(trace: Trace) -> bool:
+    """Whether pauses end when a listener has been given partitions, for want of anything better."""
+    is_log = trace.header.source == "logs"
+    return is_log and not any(type(e) is ev.RecordsDelivered for e in trace.events)
 
 
 def _by_start(pause: Pause) -> tuple[int, str, Partition]:

@@ -80,18 +80,10 @@ def read_trace_from(name: str) -> Trace:
             f"{path}: is a result of --json: it tells what a trace means, not the trace — keep "
             "the trace with --trace FILE and give that"
         )
-    from rebalsim.trace.client_logs import read_logs
+    from rebalsim.worlds.logs.sources import sources_in
+    from rebalsim.worlds.logs.to_trace import read_logs
 
-    files = (
-        [path]
-        if path.is_file()
-        else sorted(p for p in path.iterdir() if p.is_file() and not p.name.startswith("."))
-    )
-    if not files:
-        raise InputError(
-            f"{path}: is an empty folder — give one with the members' logs, a file each"
-        )
-    trace = read_logs(files)
+    trace = read_logs(sources_in([str(path)]))
     trace.header.title = trace.header.title or path.name
     return trace
 

@@ -23,6 +23,7 @@ JUDGES = {
     "streams-conversations": "rebalsim.verify.streams_conversations",
     "connect-assignors": "rebalsim.verify.connect_assignors",
     "connect-trace": "rebalsim.verify.connect_traces",
+    "logs": "rebalsim.verify.logs",
 }
 
 
@@ -60,10 +61,11 @@ def command(
     """Replay recordings of a real Kafka and say how far rebalsim agrees with them.
 
     Takes any mix of assignor answers, coordinator conversations and traces of consumers, plain
-    or .gz. Beneath the totals of several traces stands what chance allows: how far the replay
-    agrees with groups that go by its own rules, their races drawn anew under 20 seeds. Exit 0:
-    all answers and conversations are identical and all traces were replayed; 1: an answer or a
-    conversation differs; 2: a file is not a recording.
+    or .gz, and folders of logs with their truth.json (of which --json prints one object).
+    Beneath the totals of several traces stands what chance allows: how far the replay agrees with
+    groups that go by its own rules, their races drawn anew under 20 seeds. Exit 0: all answers and
+    conversations are identical and all traces were replayed; 1: an answer or a conversation
+    differs; 2: a file is not a recording.
     """
     if phases:
         return _phase_by_phase(files, as_json)
@@ -82,12 +84,19 @@ def command(
             continue
         findings.append(finding)
         codes.append(exits.WITHIN if finding.ok else exits.BROKEN)
+        if as_json and finding.kind == "logs":
+            continue  # one object for all sets
         if as_json:
             click.echo(json.dumps(finding.document))
         else:
             click.echo(finding.summary)
             for line in finding.details:
                 click.echo(f"  {line}")
+    logs = [f for f in findings if f.kind == "logs"]
+    if as_json and logs:
+        from rebalsim.verify.logs import total
+
+        click.echo(json.dumps(total(logs)))
     if not as_json and len(findings) > 1:
         for kind in dict.fromkeys(f.kind for f in findings):
             judge = importlib.import_module(JUDGES[kind])

@@ -14,6 +14,7 @@ Kind = Literal[
     "classic",
     "consumer",
     "trace",
+    "logs",
     "connect-assignors",
     "connect-trace",
     "streams-assignors",
@@ -28,6 +29,8 @@ def recognise(path: Path) -> Kind:
     """The kind of the file: assignor answers, a conversation with a coordinator (classic or
     consumer), or a trace of consumers.
     """
+    if path.is_dir():
+        return "logs"
     first = next((line for line in lines_of(path) if line.strip()), "")
     try:
         document = json.loads(first)
@@ -58,5 +61,6 @@ def recognise(path: Path) -> Kind:
 def _unknown(path: Path) -> Kind:
     raise InputError(
         f"{path}: is not a recording that verify knows — it reads assignor answers and "
-        "conversations (.jsonl) and traces of consumers (.json)"
+        "conversations (.jsonl), traces of consumers (.json), and folders of logs "
+        "with their truth.json"
     )

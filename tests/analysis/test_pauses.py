@@ -191,13 +191,10 @@ def test_a_late_producer_is_not_the_groups_fault() -> None:
         assert [seconds(p.ended_us) for p in analyse(told).pauses] == [ended]
 
 
-def test_logs_end_a_pause_at_the_position_or_the_callback() -> None:
+def test_logs_end_a_pause_when_the_listener_has_its_partitions() -> None:
     told = trace("c1<p0@0 c1>@0 c1-p0@5 c2<p0@7 c2>@8", source="logs")
     assert [seconds(p.ended_us) for p in analyse(told).pauses] == [8]
     told.events.append(
         ev.PositionFound(8_500_000, "c2", told.events[0].partitions[0], 5, "committed")
     )
-    told.events.insert(
-        2, ev.PositionFound(100_000, "c1", told.events[0].partitions[0], 0, "earliest")
-    )
-    assert [seconds(p.ended_us) for p in analyse(told).pauses] == [8.5]
+    assert [seconds(p.ended_us) for p in analyse(told).pauses] == [8]

@@ -18,7 +18,7 @@ PACKAGE = ROOT / "rebalsim"
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("domain",),
     ("assignors", "scenario", "trace"),
-    ("protocol", "analysis"),
+    ("protocol", "analysis", "worlds"),
     ("connect",),
     ("simulation", "reports", "lint"),
     ("one_run",),

@@ -67,6 +67,7 @@ OPEN_FILES = (
     "rebalsim.scenario.load",
     "rebalsim.trace.jsonl",
     "rebalsim.trace.gzipped",
+    "rebalsim.worlds.logs.sources",
     "rebalsim.check.find",
     "rebalsim.pytest_plugin",
     "verify",

@@ -43,7 +43,8 @@ _PATTERNS = {
 # packages, mypy's error codes
 _NOT_OURS = re.compile(
     r"metadata\.recovery\.strategy|rack\.aware\.assignment\.strategy|"
-    r"partition\.assignment\.strategy|partition_assignment_strategy|STRATEGY|java\.util|importlib\.util|type: "
+    r"partition\.assignment\.strategy|partition_assignment_strategy|STRATEGY|java\.util|"
+    r".@?timestamp.(?=,)|--timestamps|__REALTIME_TIMESTAMP|importlib\.util|type: "
     r"ignore\[\w+\]"
 )
 # where somebody's machine shows: such a path is right on one machine only

@@ -28,7 +28,11 @@ def adopt(voices: Sequence[Voice], coordinator: Iterable[Fact]) -> None:
     names = Counter(name for v in voices for name in _names(v))
     strays: dict[str, list[Fact]] = {}
     for f in coordinator:
-        if f.member and f.member not in known and f.what in ("born", "added", "replaced", "preparing"):
+        if (
+            f.member
+            and f.member not in known
+            and f.what in ("born", "added", "replaced", "preparing")
+        ):
             strays.setdefault(stem_of(f.member), []).append(f)
     for voice in voices:
         for name in _names(voice):

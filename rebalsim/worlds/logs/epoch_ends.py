@@ -8,7 +8,9 @@ from rebalsim.worlds.logs.rounds import Round
 from rebalsim.worlds.logs.voices import Voice
 
 LONGEST_US = 20_000_000
-HEARD_WITHIN_US = 5_000_000  # the default heartbeat interval: until then somebody may not have heard
+HEARD_WITHIN_US = (
+    5_000_000  # the default heartbeat interval: until then somebody may not have heard
+)
 
 
 def end_epochs(rounds: Sequence[Round], voices: Sequence[Voice]) -> None:

@@ -11,7 +11,9 @@ from rebalsim.worlds.logs.voices import Voice
 ENDS_US = 250_000  # a barrier falls within so long after the last JoinGroup
 LEAVES_US = 400_000
 BUSY_US = 150_000
-NEAR_US = 2_000_000  # an answer without a generation belongs to the barrier that fell so shortly before
+NEAR_US = (
+    2_000_000  # an answer without a generation belongs to the barrier that fell so shortly before
+)
 
 
 def name_latecomers(
@@ -91,7 +93,11 @@ def _gave_up_last(this: Round, following: int | None, voices: Sequence[Voice]) -
     for voice in voices:
         for f in voice.facts:
             gives = f.what == "revoked" and f.partitions
-            if not gives or f.at_us < this.begin_us or (limit is not None and f.at_us > limit + 100_000):
+            if (
+                not gives
+                or f.at_us < this.begin_us
+                or (limit is not None and f.at_us > limit + 100_000)
+            ):
                 continue
             if latest is None or f.at_us > latest[0]:
                 latest = (f.at_us, voice.id_at(f.at_us))

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from rebalsim.worlds.logs.lives import unnumbered
 from rebalsim.worlds.logs.voices import Voice
 
 _CONTAINER = re.compile(r"(?:^|/)containers/([0-9a-f]{12})[0-9a-f]{52}/")
@@ -35,7 +36,7 @@ def _stem(voice: Voice) -> str:
         return found[1]
     if (found := _POD.search(stream.host)) is not None:
         return found[1]
-    name = stream.host.rpartition("/")[2]
+    name = unnumbered(stream.host).rpartition("/")[2]
     return re.sub(r"\.(?:log|txt|out|json)$", "", name) or stream.host
 
 

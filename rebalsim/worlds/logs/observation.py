@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from rebalsim.domain.errors import InputError
 from rebalsim.worlds.logs.adoption import adopt
 from rebalsim.worlds.logs.clocks import Clock, put_right, read_clocks
-from rebalsim.worlds.logs.epoch_ends import end_epochs
 from rebalsim.worlds.logs.coarse_times import refine_times
+from rebalsim.worlds.logs.epoch_ends import end_epochs
 from rebalsim.worlds.logs.facts import Fact
 from rebalsim.worlds.logs.guessed_rounds import guess_rounds
 from rebalsim.worlds.logs.latecomers import name_latecomers
+from rebalsim.worlds.logs.lives import join_lives
 from rebalsim.worlds.logs.naming import name_voices
 from rebalsim.worlds.logs.pauses import Pause, pauses_of
 from rebalsim.worlds.logs.rounds import Round, give_roots, rounds_of
@@ -77,6 +78,7 @@ def told_by(streams: Sequence[Stream], census: Census, group: str = "") -> Obser
     if group and group not in names:
         there = ", ".join(names[:10]) or "none"
         raise InputError(f"group {group}: no line is of it — the logs' groups are: {there}")
+    voices = join_lives(voices)
     name_voices(voices)
     groups = {g: _story(g, coordinator, voices) for g in names if not group or g == group}
     told = {s.file: clocks[id(s)] for s in streams if id(s) in clocks}

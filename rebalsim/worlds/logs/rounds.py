@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -58,7 +59,7 @@ def rounds_of(group: str, facts: Iterable[Fact]) -> list[Round]:
 
 def finished(rounds: list[Round]) -> list[Round]:
     """Overtaken ones ended, follow-ups given their roots."""
-    for this, following in zip(rounds, rounds[1:]):
+    for this, following in itertools.pairwise(rounds):
         if this.end_us < 0:
             joined = this.joined_us
             this.over_us = (
@@ -93,10 +94,14 @@ class _Book:
     def on_left(self, f: Fact) -> None:
         self.left.append(f)
         now = self.now
-        if now is not None and f.why and not now.is_epoch and now.trigger.member == f.member:
-            # 3.x prints the leave behind the rebalance that it caused
-            if 0 <= f.at_us - now.begin_us < 200_000 and "poll timeout" in f.why:
-                now.trigger.kind = "poll-timeout"
+        mine = now is not None and not now.is_epoch and now.trigger.member == f.member
+        if (
+            now is not None
+            and mine
+            and "poll timeout" in f.why
+            and f.at_us < now.begin_us + 200_000
+        ):
+            now.trigger.kind = "poll-timeout"  # 3.x prints the leave behind the rebalance it caused
 
     def on_preparing(self, f: Fact) -> None:
         trigger = trigger_of(f.why, [x for x in self.left if f.at_us - x.at_us < 200_000])
@@ -105,7 +110,7 @@ class _Book:
 
     def on_stabilized(self, f: Fact) -> None:
         now = self.now
-        if now is None or now.is_epoch or now.joined_us >= 0 and now.generation != f.generation:
+        if now is None or now.is_epoch or (now.joined_us >= 0 and now.generation != f.generation):
             now = Round(self.group, f.generation, f.at_us, Trigger("unknown"))
             self.rounds.append(now)
         now.joined_us, now.members, now.generation = f.at_us, f.amount, f.generation

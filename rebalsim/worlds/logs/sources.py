@@ -10,6 +10,7 @@ import gzip
 import io
 import re
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +32,7 @@ class Source:
     path: Path | None = None
     stream: IO[bytes] | None = None
     notes: list[str] = field(default_factory=list)
+    raw: IO[bytes] | None = None  # the file beneath a decompressor
 
     def lines(self) -> Iterator[str]:
         """Its lines, without their ends."""
@@ -48,6 +50,8 @@ class Source:
         finally:
             if self.stream is None:
                 opened.close()
+            if self.raw is not None:
+                self.raw.close()
 
     def _open(self) -> IO[bytes] | None:
         assert self.path is not None
@@ -56,10 +60,11 @@ class Source:
         except OSError as e:
             self.notes.append(f"{self.name}: cannot be read ({e.strerror})")
             return None
+        self.raw = raw
         head = raw.read(4_096)
         raw.seek(0)
         if head.startswith(_GZIP):
-            return io.BufferedReader(gzip.GzipFile(fileobj=raw))  # type: ignore[arg-type]
+            return io.BufferedReader(gzip.GzipFile(fileobj=raw))
         if head.startswith(_ZSTD):
             return _zstd(raw, self.name)
         if head.count(0) * 20 > len(head):
@@ -96,6 +101,7 @@ def _lines(opened: IO[bytes]) -> Iterator[str]:
 def sources_in(names: Sequence[str], standard_input: IO[bytes] | None = None) -> list[Source]:
     """Every log that these names mean, oldest part of a rotated one first."""
     found: list[Source] = []
+    alike = Counter(Path(name).name for name in names)
     for name in names:
         if name == "-":
             if standard_input is None:
@@ -106,11 +112,11 @@ def sources_in(names: Sequence[str], standard_input: IO[bytes] | None = None) ->
         if path.is_dir():
             found += [_source(p, str(p.relative_to(path))) for p in _files_below(path)]
         elif path.exists():
-            found.append(_source(path, path.name))
+            found.append(_source(path, path.name if alike[path.name] == 1 else name))
         else:
             raise InputError(f"{name}: there is no such file or folder")
     if not found:
-        raise InputError(f"{', '.join(names)}: holds no file — give a folder with logs in it")
+        raise InputError(f"{', '.join(names)}: is an empty folder — give one with the logs in it")
     return sorted(found, key=lambda s: (s.host, -_part(s.name), s.name))
 
 

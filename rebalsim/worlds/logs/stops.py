@@ -36,9 +36,7 @@ class Stop:
     holds_on: bool  # it still believes that it holds its partitions
 
 
-def stops_of(
-    voice: Voice, coordinator: Sequence[Fact], rounds: Sequence[Round]
-) -> list[Stop]:
+def stops_of(voice: Voice, coordinator: Sequence[Fact], rounds: Sequence[Round]) -> list[Stop]:
     """Every such moment of one consumer, in order."""
     ids = set(voice.ids)
     found = [stop for f in voice.facts if f.what == "poll-expired" for stop in _hung(voice, f)]

@@ -31,9 +31,15 @@ _REASONS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(rf"Updating metadata for member {_ID} (?:during|in)"), "rejoin"),
     (re.compile(rf"[Mm]ember {_ID} (?:is )?joining group"), "rejoin"),
     (re.compile(rf"static member {_ID} with instance id"), "static-rejoin"),
-    (re.compile(r"[Rr]emoving \[?([^\]]{0,400}?)\]? on pending sync request expiration"), "sync-timeout"),
+    (
+        re.compile(r"[Rr]emoving \[?([^\]]{0,400}?)\]? on pending sync request expiration"),
+        "sync-timeout",
+    ),
     (re.compile(r"Freshly-loaded()"), "coordinator-load"),
-    (re.compile(rf"Downgrade group \S+ from consumer to classic for (?:member|static) ?{_ID}"), "leave"),
+    (
+        re.compile(rf"Downgrade group \S+ from consumer to classic for (?:member|static) ?{_ID}"),
+        "leave",
+    ),
 )
 
 
@@ -70,7 +76,7 @@ def kind_of_rejoin(why: str) -> str:
     if "need to revoke" in why or "followup rebalance" in why or "nassignment done" in why:
         return "follow-up"
     lower = why.lower()
-    if "metadata has changed" in lower or "metadata for" in lower and "has changed" in lower:
+    if "metadata has changed" in lower or ("metadata for" in lower and "has changed" in lower):
         return "topic-change"
     return "subscription" if "subscription" in lower else "rejoin"
 
@@ -97,9 +103,7 @@ def _expired_about(voice: Voice, begin_us: int) -> bool:
     """Its log tells of a poll timeout then; an application's logger may have been served late."""
     for f in voice.facts:
         if f.what == "poll-expired" and f.at_us >= begin_us - 2 * _SECOND:
-            return not any(
-                x.what == "joined" and begin_us < x.at_us < f.at_us for x in voice.facts
-            )
+            return not any(x.what == "joined" and begin_us < x.at_us < f.at_us for x in voice.facts)
     return False
 
 

@@ -16,7 +16,9 @@ _PREFIX = re.compile(
     r"\[Group(?:Coordinator|MetadataManager) (?:id=|brokerId=)?(\d{1,9})"
     r"(?: topic=\S{1,249} partition=\d{1,9})?\]:? "
 )
-_UUID = re.compile(r"[^\s,()\[\]{}=][^,()\[\]{}=]{0,360}?-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_UUID = re.compile(
+    r"[^\s,()\[\]{}=][^,()\[\]{}=]{0,360}?-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+)
 _P = r"(?: \(\S{1,249}\))?"  # the offsets' partition that the Scala coordinator names
 
 

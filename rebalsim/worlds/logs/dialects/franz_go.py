@@ -22,9 +22,13 @@ _EAGER = re.compile(
     r"(?:revoking|lost|giving up): ?(.*?)(?:, stage: .*)?$"
 )
 _REVOKE = re.compile(r"calling onRevoke at the end of a session; .*?lost: ?(.*?), stage: (\d)")
-_LOST = re.compile(r"(?:calling onLost|lost partitions).*?(?:lost|revoking): ?(.*?)(?:, stage: .*)?$")
+_LOST = re.compile(
+    r"(?:calling onLost|lost partitions).*?(?:lost|revoking): ?(.*?)(?:, stage: .*)?$"
+)
 _LEAVING = re.compile(r"leaving group; group: ([^,]{1,249}), member_id: ([^,]{1,400})")
-_NAMED = re.compile(r"rejoining with response's MemberID; group: [^,]{1,249}, member_id: ([^,\s]{1,400})")
+_NAMED = re.compile(
+    r"rejoining with response's MemberID; group: [^,]{1,249}, member_id: ([^,\s]{1,400})"
+)
 _EPOCH = re.compile(r"member_id: ([^,\s]{1,400}).*?(?:epoch|generation): (\d{1,9})")
 
 
@@ -39,7 +43,9 @@ def read(record: Record) -> Facts | None:
     """What a line of franz-go proves."""
     text, at = record.text, record.at_us
     if text.find("balanced; plan: ") >= 0:
-        plan = {m[1].strip(" ,"): partitions_in(m[2]) for m in _PLAN.finditer(text.split("plan: ")[1])}
+        plan = {
+            m[1].strip(" ,"): partitions_in(m[2]) for m in _PLAN.finditer(text.split("plan: ")[1])
+        }
         return (Fact(at, "planned", plan=plan),)
     group = _GROUP.search(text)
     if group is None:
@@ -61,7 +67,9 @@ def _joined(at: int, text: str) -> list[Fact]:
     m = _JOINED.search(text)
     if m is None:
         return []
-    return [Fact(at, "joined", member=m[2], generation=int(m[4]), why=m[5] or "", instance=_given(m[3]))]
+    return [
+        Fact(at, "joined", member=m[2], generation=int(m[4]), why=m[5] or "", instance=_given(m[3]))
+    ]
 
 
 def _given(text: str) -> str:
@@ -135,7 +143,9 @@ def settle(facts: list[Fact]) -> list[Fact]:
             held.clear()
         elif fact.what == "leaving" and held:
             given = sorted_partitions(list(held))
-            out.append(Fact(fact.at_us, "revoked", fact.group, member=fact.member, partitions=given))
+            out.append(
+                Fact(fact.at_us, "revoked", fact.group, member=fact.member, partitions=given)
+            )
             held.clear()
         out.append(fact)
     return out

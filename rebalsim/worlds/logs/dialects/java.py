@@ -57,7 +57,7 @@ def _synced(at: int, m: re.Match[str]) -> Told:
 
 
 def _planned(at: int, m: re.Match[str]) -> Told:
-    plan = {who.strip(" ,"): partitions_in(what) for who, what in _PLAN.findall(m[2])}
+    plan = {who.strip(" ,{"): partitions_in(what) for who, what in _PLAN.findall(m[2])}
     return (Fact(at, "planned", generation=int(m[1]), plan=plan),)
 
 
@@ -65,7 +65,9 @@ def _rejoining(at: int, m: re.Match[str]) -> Told:
     why = m[1].strip()
     if why == "group is already rebalancing":
         return (Fact(at, "heard"),)
-    if (given := re.match(r"need to re-join with the given member-id: (.{1,400})", why)) is not None:
+    if (
+        given := re.match(r"need to re-join with the given member-id: (.{1,400})", why)
+    ) is not None:
         return (Fact(at, "named", member=given[1].strip()),)
     return (Fact(at, "rejoining", why=why, partitions=_given_up(why)),)
 

@@ -72,7 +72,9 @@ _TEMPLATES: tuple[tuple[str, re.Pattern[str], Teller], ...] = (
     ("synced group", re.compile(rf"Successfully synced group {_G} "), _simple("synced")),
     (
         "Setting newly assigned",
-        re.compile(rf"Setting newly assigned partitions (?P<partitions>.*?) for group {_G}(?:\s|$)"),
+        re.compile(
+            rf"Setting newly assigned partitions (?P<partitions>.*?) for group {_G}(?:\s|$)"
+        ),
         _callback("assigned"),
     ),
     (
@@ -103,9 +105,21 @@ _TEMPLATES: tuple[tuple[str, re.Pattern[str], Teller], ...] = (
         re.compile(rf"Leaving consumer group {_G} \(member (?P<member>\S{{1,400}})"),
         _leaving,
     ),
-    ("LeaveGroup request", re.compile(r"LeaveGroup request(?: for group \S+)? (?:succeeded|returned)"), _simple("closed")),
-    ("poll timeout has expired", re.compile(r"[Cc]onsumer poll timeout has expired"), _simple("poll-expired")),
-    ("Heartbeat poll expired", re.compile(r"Heartbeat poll expired, leaving group"), _simple("poll-expired")),
+    (
+        "LeaveGroup request",
+        re.compile(r"LeaveGroup request(?: for group \S+)? (?:succeeded|returned)"),
+        _simple("closed"),
+    ),
+    (
+        "poll timeout has expired",
+        re.compile(r"[Cc]onsumer poll timeout has expired"),
+        _simple("poll-expired"),
+    ),
+    (
+        "Heartbeat poll expired",
+        re.compile(r"Heartbeat poll expired, leaving group"),
+        _simple("poll-expired"),
+    ),
     (
         "generation id is not current",
         re.compile(r"Heartbeat failed for group .{1,249}?: generation id is not current"),
@@ -124,7 +138,11 @@ _TEMPLATES: tuple[tuple[str, re.Pattern[str], Teller], ...] = (
         re.compile(r"[Cc]luster metadata has changed|group metadata has changed"),
         _simple("rejoining", "cached metadata has changed"),
     ),
-    ("Metadata for topic has changed", re.compile(r"Metadata for topic has changed"), _simple("rejoining", "cached metadata has changed")),
+    (
+        "Metadata for topic has changed",
+        re.compile(r"Metadata for topic has changed"),
+        _simple("rejoining", "cached metadata has changed"),
+    ),
 )
 
 

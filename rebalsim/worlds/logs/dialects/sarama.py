@@ -12,13 +12,17 @@ from rebalsim.worlds.logs.dialects import Dialect, Facts
 from rebalsim.worlds.logs.facts import Fact, Record, sorted_partitions
 
 _FOUND = re.compile(r"client/coordinator coordinator for (\S{1,249}) is #")
-_SESSION = re.compile(r"consumergroup/session/(\S{1,400})/(-?\d{1,9}) (released|heartbeat loop stopped)")
+_SESSION = re.compile(
+    r"consumergroup/session/(\S{1,400})/(-?\d{1,9}) (released|heartbeat loop stopped)"
+)
 _GROUP = re.compile(r"consumergroup/(?!session/)(\S{1,249}) loop check")
 _ADDED = re.compile(r"consumer/broker/\d{1,9} added subscription to (\S{1,249})/(\d{1,9})")
 _CLOSED = re.compile(r"consumer/broker/\d{1,9} closed dead subscription to (\S{1,249})/(\d{1,9})")
 _CLAIMS = re.compile(r"(?i)(?:set ?up|claim|assign)[^\[]{0,60}map\[((?:\S{1,249}:\[[\d ]*\] ?)*)\]")
 _TOPIC = re.compile(r"([^\s:\[\]]{1,249}):\[([\d ]*)\]")
 _FENCED = re.compile(r"JoinGroup failed: group instance id \S{1,249} has been fenced")
+
+AT_ONCE_US = 150_000
 
 
 def read(record: Record) -> Facts | None:
@@ -60,6 +64,7 @@ class _Sessions:
         self.began: Fact | None = None
         self.has_claims = False
         self.has_asked = False
+        self.closed_us = -1
 
     def take(self, fact: Fact) -> None:
         what = fact.what
@@ -69,8 +74,12 @@ class _Sessions:
             if self.began is None:
                 self._begin(fact, has_claims=False)
             elif not self.has_claims:
-                self.began.partitions = sorted_partitions([*self.began.partitions, *fact.partitions])
-        elif what in ("sarama-closed", "sarama-stopped"):
+                self.began.partitions = sorted_partitions(
+                    [*self.began.partitions, *fact.partitions]
+                )
+        elif what == "sarama-closed":
+            self.closed_us = fact.at_us
+        elif what == "sarama-stopped":
             return
         elif what == "sarama-released":
             self._release(fact)
@@ -94,6 +103,10 @@ class _Sessions:
         if self.began is None:
             return
         at = fact.at_us
+        if 0 <= at - self.closed_us < AT_ONCE_US:
+            at = (
+                self.closed_us
+            )  # no handler kept it: its Cleanup came right after the fetchers' end
         self.began.member, self.began.generation = fact.member, fact.generation
         where = self.began.partitions
         self.out.append(

@@ -33,7 +33,12 @@ def read(record: Record) -> Facts | None:
 
 DIALECT = Dialect(
     "Spring",
-    (": partitions assigned: ", ": partitions revoked: ", ": partitions lost: ", "Consumer stopped"),
+    (
+        ": partitions assigned: ",
+        ": partitions revoked: ",
+        ": partitions lost: ",
+        "Consumer stopped",
+    ),
     read,
     order=40,
 )

@@ -10,12 +10,12 @@ from rebalsim.worlds.logs.times import Stamp, stamp_of, syslog_seconds
 from rebalsim.worlds.logs.wrappings import Unwrapped, Wrapping
 
 _ISO = re.compile(
-    r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)) (\S{1,255}) "
-    r"([^\s:\[]{1,128})(?:\[(\d{1,10})\])?: ?"
+    r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)) ([^\s\[\]]{1,255}) "
+    r"([A-Za-z_][^\s:\[]{0,127})(?:\[(\d{1,10})\])?: ?"
 )
 _SHORT = re.compile(
-    r"(?:<\d{1,3}>)?([A-Z][a-z]{2}) {1,2}(\d{1,2}) (\d\d:\d\d:\d\d)(?:\.(\d{1,9}))? (\S{1,255}) "
-    r"([^\s:\[]{1,128})(?:\[(\d{1,10})\])?: ?"
+    r"(?:<\d{1,3}>)?([A-Z][a-z]{2}) {1,2}(\d{1,2}) (\d\d:\d\d:\d\d)(?:\.(\d{1,9}))? ([^\s\[\]]{1,255}) "
+    r"([A-Za-z_][^\s:\[]{0,127})(?:\[(\d{1,10})\])?: ?"
 )
 _LEAP_YEAR = 2024  # stands in where the line tells no year, so that February 29 is a day
 

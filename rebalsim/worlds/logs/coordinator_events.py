@@ -1,0 +1,163 @@
+"""What a group's coordinator said, as events; for groups of which only clients speak, nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rebalsim.trace import events as ev
+from rebalsim.trace.events import TraceEvent
+from rebalsim.worlds.logs.adoption import stem_of
+from rebalsim.worlds.logs.facts import Fact
+from rebalsim.worlds.logs.observation import GroupStory
+from rebalsim.worlds.logs.rounds import Round
+
+# our kinds → the words of trace events
+TRIGGERS = {
+    "join": "joined",
+    "leave": "left",
+    "session-timeout": "session-expired",
+    "poll-timeout": "poll-expired",
+    "rebalance-timeout": "rebalance-timeout",
+    "subscription": "subscription-changed",
+    "static-rejoin": "static-protocol-changed",
+    "sync-timeout": "sync-expired",
+    "coordinator-load": "coordinator-moved",
+    "topic-change": "metadata-changed",
+    "follow-up": "metadata-changed",
+    "rejoin": "metadata-changed",
+}
+REMOVED = {
+    "left": "left",
+    "failed": "session-expired",
+    "removed": "not-rejoined",
+    "stuck": "rebalance-timeout",
+    "unborn": "pending-expired",
+}
+Name = Callable[[str], str]
+
+
+def coordinator_events(story: GroupStory) -> list[TraceEvent]:
+    """Everything that the coordinator's lines tell of the group."""
+    names = {i: v.name for v in story.voices for i in v.ids}
+    by_instance = {v.instance: v.name for v in story.voices if v.instance}
+
+    def name(member: str) -> str:
+        if member in names:
+            return names[member]
+        stem = stem_of(member)
+        return by_instance.get(stem, stem or member)
+
+    told = _Told(story.name, name, {(r.generation, r.begin_us): r for r in story.rounds})
+    for fact in story.coordinator:
+        told.take(fact)
+    if not story.coordinator:
+        told.guessed(story.rounds)
+    return told.out
+
+
+class _Told:
+    def __init__(self, group: str, name: Name, rounds: dict[tuple[int, int], Round]) -> None:
+        self.group, self.name, self.rounds = group, name, rounds
+        self.out: list[TraceEvent] = []
+        self.state = "Empty"
+
+    def take(self, f: Fact) -> None:
+        handler = getattr(self, f"on_{f.what}", None)
+        if handler is not None:
+            handler(f)
+        elif f.what in REMOVED:
+            who = self.name(f.member)
+            self.out.append(ev.MemberRemoved(f.at_us, self.group, who, f.member, REMOVED[f.what]))
+
+    def _goes(
+        self, f: Fact, after: str, trigger: str = "", who: str = "", reason: str = ""
+    ) -> None:
+        self.out.append(
+            ev.GroupStateChanged(
+                f.at_us, self.group, self.state, after, f.generation, trigger, who, reason
+            )
+        )
+        self.state = after
+
+    def on_preparing(self, f: Fact) -> None:
+        found = self.rounds.get((f.generation + 1, f.at_us))
+        trigger, who = "", ""
+        if found is not None:
+            trigger = TRIGGERS.get(found.trigger.kind, "")
+            who = self.name(found.trigger.member) if found.trigger.member else ""
+            if "eader" in f.why and trigger == "metadata-changed":
+                trigger = "leader-rejoined"
+        self._goes(f, "PreparingRebalance", trigger, who, f.why)
+
+    def on_stabilized(self, f: Fact) -> None:
+        found = next((r for r in self.rounds.values() if r.joined_us == f.at_us), None)
+        last = self.name(found.late_member) if found is not None and found.late_member else ""
+        how = {"left": "removal", "failed": "removal", "removed": "timer"}
+        by = how.get(found.late_how, "all-joined") if found is not None else "all-joined"
+        kicked = tuple(self.name(m) for m in found.removed) if found is not None else ()
+        self.out.append(
+            ev.BarrierCompleted(f.at_us, self.group, f.generation, f.amount, by, last, kicked)
+        )
+        self._goes(f, "CompletingRebalance")
+
+    def on_distributed(self, f: Fact) -> None:
+        self.out.append(ev.AssignmentStored(f.at_us, self.group, f.generation))
+        self._goes(f, "Stable")
+
+    def on_empty(self, f: Fact) -> None:
+        self._goes(f, "Empty")
+
+    def on_born(self, f: Fact) -> None:
+        self._added(f, "pending")
+
+    def on_added(self, f: Fact) -> None:
+        self._added(f, "static" if f.instance else "new")
+
+    def on_replaced(self, f: Fact) -> None:
+        if f.member:
+            self._added(f, "replacement")
+
+    def _added(self, f: Fact, how: str) -> None:
+        self.out.append(ev.MemberAdded(f.at_us, self.group, self.name(f.member), f.member, how))
+
+    def on_bumped(self, f: Fact) -> None:
+        found = self.rounds.get((f.generation, f.at_us))
+        trigger = TRIGGERS.get(found.trigger.kind, "") if found is not None else ""
+        who = found.trigger.member if found is not None else ""
+        self.out.append(
+            ev.EpochBumped(
+                f.at_us, self.group, f.generation, trigger, self.name(who) if who else ""
+            )
+        )
+
+    def on_computed(self, f: Fact) -> None:
+        self.out.append(ev.AssignmentComputed(f.at_us, "", self.group, f.generation, f.why))
+
+    def on_loaded(self, f: Fact) -> None:
+        self.out.append(ev.CoordinatorMoved(f.at_us, self.group, int(f.client or -1), True))
+
+    def on_reconciled(self, f: Fact) -> None:
+        state = {"STABLE": "Stable", "UNREVOKED_PARTITIONS": "UnrevokedPartitions"}
+        after = state.get(f.why, "UnreleasedPartitions")
+        self.out.append(
+            ev.MemberStateChanged(f.at_us, self.group, self.name(f.member), "", after, f.generation)
+        )
+
+    def guessed(self, rounds: list[Round]) -> None:
+        """Without a coordinator's log: its rebalances as the members lived through them."""
+        for r in rounds:
+            trigger = TRIGGERS.get(r.trigger.kind, "")
+            who = self.name(r.trigger.member) if r.trigger.member else ""
+            if r.is_epoch:
+                bumped = ev.EpochBumped(r.begin_us, self.group, r.generation, trigger, who)
+                self.out.append(bumped)
+                continue
+            begin = Fact(r.begin_us, "preparing", generation=r.generation - 1)
+            self._goes(begin, "PreparingRebalance", trigger, who)
+            if r.joined_us >= 0:
+                self.on_stabilized(
+                    Fact(r.joined_us, "stabilized", generation=r.generation, amount=r.members)
+                )
+            if r.end_us >= 0:
+                end = Fact(max(r.end_us, r.joined_us), "distributed", generation=r.generation)
+                self.on_empty(end) if r.is_empty else self.on_distributed(end)

@@ -1,0 +1,50 @@
+"""One consumer whose lives lie in several files is one voice: by a client id of its own, or by files
+that a number tells apart (`pay-3.1.log`, `pay-3.2.log`), where one begins after the other has ended.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rebalsim.worlds.logs.voices import Voice
+
+_NUMBERED = re.compile(r"^(.+)\.\d{1,4}(\.(?:log|txt|out))$")
+
+
+def join_lives(voices: Sequence[Voice]) -> list[Voice]:
+    """The voices, those of one consumer joined in order of time."""
+    kept: dict[tuple[str, str, str, str], Voice] = {}
+    found: list[Voice] = []
+    for voice in sorted(voices, key=lambda v: v.facts[0].at_us if v.facts else 0):
+        key = (voice.group, voice.client, voice.instance, _whose(voice))
+        former = kept.get(key)
+        if former is not None and _follows(former, voice):
+            former.facts += voice.facts
+            former.adopted += voice.adopted
+            former.settings.update(voice.settings)
+            former.stream = voice.stream
+            former.index()
+            continue
+        kept[key] = voice
+        found.append(voice)
+    order = {id(v): n for n, v in enumerate(voices)}
+    return sorted(found, key=lambda v: order[id(v)])
+
+
+def _whose(voice: Voice) -> str:
+    """Empty for a client id that nobody else has by default; else the file without its number."""
+    is_default = not voice.client or voice.client.startswith(f"consumer-{voice.group}-")
+    return f"{unnumbered(voice.stream.host)}\n{voice.stream.source}" if is_default else ""
+
+
+def unnumbered(host: str) -> str:
+    """`pay-3.log` of `pay-3.1.log`."""
+    found = _NUMBERED.match(host)
+    return found[1] + found[2] if found is not None else host
+
+
+def _follows(former: Voice, voice: Voice) -> bool:
+    if former.stream is voice.stream or not former.facts or not voice.facts:
+        return False
+    return former.facts[-1].at_us <= voice.facts[0].at_us

@@ -1,0 +1,205 @@
+"""What one consumer's facts are as events: its lives, its listener's callbacks from begin to end, what
+it heard and asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rebalsim.domain.ids import Partition
+from rebalsim.trace import events as ev
+from rebalsim.trace.events import TraceEvent
+from rebalsim.worlds.logs.facts import Fact
+from rebalsim.worlds.logs.stops import Stop
+from rebalsim.worlds.logs.voices import Voice
+
+# what a client prints only after a listener has returned
+AFTER_CALLBACK = frozenset(
+    ("asking", "assigned", "positioned", "leaving", "closed", "joined", "named", "reset", "state")
+)
+LONGEST_CALLBACK_US = 600_000_000
+
+
+def partition_of(name: str) -> Partition:
+    """`topic-3` as a partition; a connector's name has no number of its own."""
+    topic, _, number = name.rpartition("-")
+    if topic and number.isdigit() and len(number) < 10:
+        return Partition(topic, int(number))
+    return Partition(name, 0)
+
+
+def voice_events(voice: Voice, stops: Sequence[Stop]) -> list[TraceEvent]:
+    """All events of one consumer, ascending."""
+    book = _Book(voice)
+    waiting = sorted(stops, key=lambda s: s.at_us)
+    for place, fact in enumerate(voice.facts):
+        while waiting and waiting[0].at_us < fact.at_us:
+            book.stop(waiting.pop(0))
+        book.take(fact, place)
+    for stop in waiting:
+        book.stop(stop)
+    book.out.sort(key=lambda e: e.at_us)
+    return book.out
+
+
+class _Book:
+    """The events of one consumer as its facts come."""
+
+    def __init__(self, voice: Voice) -> None:
+        self.voice, self.name = voice, voice.name
+        self.out: list[TraceEvent] = []
+        self.life = 0
+        self.is_gone = True
+        self.halted = ""  # frozen | hung
+        self.owned: dict[Partition, None] = {}
+
+    def stop(self, stop: Stop) -> None:
+        """It could deliver no more, though it called no listener."""
+        if self.is_gone or self.halted:
+            return
+        if stop.how in ("killed", "died"):
+            self._exit(stop.at_us, "killed" if stop.how == "killed" else "closed")
+        elif stop.how == "frozen":
+            self.halted = "frozen"
+            self.out.append(ev.ConsumerFroze(stop.at_us, self.name))
+        else:
+            self.halted = "hung"
+            held = tuple(sorted(self.owned))
+            self.out.append(ev.HandlerStuck(stop.at_us, self.name, "hang", held))
+
+    def take(self, f: Fact, place: int) -> None:
+        if f.what == "started" or (self.is_gone and f.what not in ("closed", "spoke", "version")):
+            self._begin(f.at_us)
+        if self.is_gone:
+            return
+        self._wake(f)
+        handler = getattr(self, f"on_{f.what.replace('-', '_')}", None)
+        if handler is not None:
+            handler(f, place)
+
+    def _begin(self, at: int) -> None:
+        if not self.is_gone:
+            self._exit(at, "killed")
+        self.life += 1
+        self.is_gone = False
+        self.out += [
+            ev.ConsumerStarted(at, self.name, self.life),
+            ev.PollingBegan(at, self.name, self.life),
+        ]
+
+    def _exit(self, at: int, how: str) -> None:
+        self._wake_at(at)
+        self.out.append(ev.ConsumerExited(at, self.name, self.life, how))
+        self.is_gone = True
+        self.owned.clear()
+
+    def _wake(self, f: Fact) -> None:
+        """A listener's call, or a request to join, comes from a thread that goes on."""
+        shows = ("revoked", "lost", "assigned", "back", "asking", "thrown-out")
+        if self.halted == "frozen" or (self.halted and f.what in shows):
+            self._wake_at(f.at_us)
+
+    def _wake_at(self, at: int) -> None:
+        if self.halted == "frozen":
+            self.out.append(ev.ConsumerThawed(at, self.name))
+        elif self.halted:
+            self.out.append(ev.HandlerReturned(at, self.name))
+        self.halted = ""
+
+    # ------------------------------------------------------------------------------- its facts
+    def on_closed(self, f: Fact, place: int) -> None:
+        self._exit(f.at_us, "closed")
+
+    def on_asking(self, f: Fact, place: int) -> None:
+        self.out.append(ev.RequestSent(f.at_us, self.name, "JoinGroup", -1))
+
+    def on_heard(self, f: Fact, place: int) -> None:
+        self.out.append(ev.RebalanceNoticed(f.at_us, self.name, "heartbeat"))
+
+    def on_rejoining(self, f: Fact, place: int) -> None:
+        self.out.append(ev.RejoinRequested(f.at_us, self.name, f.why))
+
+    def on_joined(self, f: Fact, place: int) -> None:
+        member = f.member or self.voice.id_at(f.at_us)
+        self.out.append(ev.GenerationJoined(f.at_us, self.name, f.generation, member, f.why))
+
+    def on_planned(self, f: Fact, place: int) -> None:
+        self.out.append(
+            ev.AssignmentComputed(f.at_us, self.name, self.voice.group, f.generation, "")
+        )
+
+    def on_synced(self, f: Fact, place: int) -> None:
+        given = next((x for x in self.voice.facts[place:] if x.what == "assigned"), None)
+        held = {**self.owned, **dict.fromkeys(map(partition_of, given.partitions if given else ()))}
+        self.out.append(
+            ev.AssignmentReceived(f.at_us, self.name, f.generation, tuple(sorted(held)))
+        )
+
+    def on_assigned(self, f: Fact, place: int) -> None:
+        self._callback(f, place)
+        self.owned.update(dict.fromkeys(map(partition_of, f.partitions)))
+
+    def on_revoked(self, f: Fact, place: int) -> None:
+        self._callback(f, place)
+        for p in map(partition_of, f.partitions):
+            self.owned.pop(p, None)
+
+    def on_lost(self, f: Fact, place: int) -> None:
+        self.on_revoked(f, place)
+
+    def _callback(self, f: Fact, place: int) -> None:
+        partitions = tuple(sorted(map(partition_of, f.partitions)))
+        self.out += [
+            ev.CallbackBegan(f.at_us, self.name, f.what, partitions),
+            ev.CallbackEnded(_end_of(self.voice.facts, place), self.name, f.what, partitions),
+        ]
+
+    def on_positioned(self, f: Fact, place: int) -> None:
+        for name in f.partitions:
+            how = "committed" if f.amount else "earliest"
+            at = ev.PositionFound(f.at_us, self.name, partition_of(name), max(0, f.amount), how)
+            self.out.append(at)
+
+    def on_poll_expired(self, f: Fact, place: int) -> None:
+        limit = f.amount if f.amount > 0 else self.voice.settled("max.poll.interval.ms")
+        last = f.at_us - limit * 1_000 if limit > 0 else -1
+        self.out.append(ev.PollExpired(f.at_us, self.name, last))
+
+    def on_leaving(self, f: Fact, place: int) -> None:
+        self.out.append(ev.LeaveSent(f.at_us, self.name, f.why))
+
+    def on_reset(self, f: Fact, place: int) -> None:
+        self.out.append(ev.MemberReset(f.at_us, self.name, f.why))
+
+    def on_thrown_out(self, f: Fact, place: int) -> None:
+        self.out.append(ev.Fenced(f.at_us, self.name, "Heartbeat", f.why))
+
+    def on_commit_refused(self, f: Fact, place: int) -> None:
+        self.out.append(ev.CommitRefused(f.at_us, self.name, "CommitFailed"))
+
+    def on_coordinator_found(self, f: Fact, place: int) -> None:
+        self.out.append(ev.CoordinatorFound(f.at_us, self.name))
+
+    def on_coordinator_lost(self, f: Fact, place: int) -> None:
+        self.out.append(ev.CoordinatorLost(f.at_us, self.name, f.why))
+
+    def on_state(self, f: Fact, place: int) -> None:
+        before, _, after = f.why.partition(">")
+        group = self.voice.group
+        self.out.append(
+            ev.MemberStateChanged(f.at_us, group, self.name, before, after, f.generation, "client")
+        )
+
+
+def _end_of(facts: Sequence[Fact], place: int) -> int:
+    """When the listener had returned: told where Streams prints what it took, else bounded by the next
+    line of the same thread that comes after it.
+    """
+    f = facts[place]
+    for x in facts[place + 1 : place + 8]:
+        if x.what == "callback-took" and x.at_us - f.at_us >= x.amount * 900:
+            return x.at_us
+        is_own = not x.thread or not f.thread or x.thread == f.thread
+        if x.what in AFTER_CALLBACK and is_own and x.at_us - f.at_us < LONGEST_CALLBACK_US:
+            return x.at_us if f.what != "assigned" or x.what != "asking" else f.at_us
+    return f.at_us
