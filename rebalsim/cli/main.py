@@ -33,6 +33,10 @@ COMMANDS: Commands = {
         ),
     },
     "Tell": {
+        "observe": (
+            "rebalsim.cli.observe",
+            "Read brokers' and clients' logs, and tell each group's rebalances and pauses.",
+        ),
         "report": (
             "rebalsim.cli.report",
             "Tell what stood still in a trace, a recording or logs, and why, without simulating.",

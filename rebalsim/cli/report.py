@@ -24,11 +24,14 @@ def command(trace: str, variant: str | None, **options: Any) -> int:
     """Tell which partitions stood still in TRACE, for how long, and why, without simulating.
 
     TRACE is a trace (`rebalsim run --trace FILE` writes one), a recording of real consumers, or
-    a folder with their logs. A scenario is played first, as `run` would.
+    a folder with their logs, which `rebalsim observe` reads and tells more of. A scenario is
+    played first, as `run` would.
     """
-    from rebalsim.cli.sources import open_variants, report_on
+    from rebalsim.cli.sources import LOGS, kind_of, open_variants, report_on
 
     view = view_from(options)
     found = open_variants(trace, variant, has_spread=True)
+    if kind_of(trace) == LOGS and not options.get("as_json"):
+        click.echo("Logs are read by `rebalsim observe`, which tells more of them.", err=True)
     emit(report_on(trace, found, f"rebalsim report {trace}"), options, view)
     return exits.WITHIN

@@ -20,6 +20,7 @@ from rebalsim.domain.errors import InputError
 
 LONGEST = 1 << 20  # characters of a line; what is longer is cut
 _ROTATED = re.compile(r"^(?P<stem>.+\.(?:log|txt|out))\.(?P<number>\d{1,4})$")
+_CONTROL = bytes(set(range(32)) - set(b"\t\n\r\x1b"))  # of which a text has next to none
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
 
@@ -67,7 +68,7 @@ class Source:
             return io.BufferedReader(gzip.GzipFile(fileobj=raw))
         if head.startswith(_ZSTD):
             return _zstd(raw, self.name)
-        if head.count(0) * 20 > len(head):
+        if len(head.translate(None, _CONTROL)) * 20 < len(head) * 19:
             self.notes.append(f"{self.name}: is binary and no log; left out")
             raw.close()
             return None

@@ -1,0 +1,104 @@
+"""`rebalsim observe FILE…`: what brokers' and clients' logs tell of a group's life."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import click
+
+from rebalsim.cli import exits, terminal
+from rebalsim.cli.report_options import form_options, view_from, view_options
+
+
+@click.command(
+    "observe",
+    epilog="Examples: rebalsim observe logs/ · rebalsim observe logs/ --group orders --html "
+    "night.html · kubectl logs -l app=orders --prefix | rebalsim observe -",
+)
+@click.argument("logs", nargs=-1, metavar="FILE…|FOLDER|-", type=click.Path())
+@click.option("--group", default="", metavar="NAME", help="This group only.")
+@click.option("--pauses", is_flag=True, help="Also draw the timeline and tell each pause.")
+@click.option(
+    "--what-to-log", is_flag=True, help="Print the logging settings that tell the most, and stop."
+)
+@click.option("--follow", is_flag=True, help="Go on reading while the logs grow, until Ctrl-C.")
+@click.option(
+    "--anonymise",
+    is_flag=True,
+    help="Replace the names of groups, topics, members and hosts, each always by the same.",
+)
+@form_options
+@view_options
+def command(
+    logs: tuple[str, ...],
+    group: str,
+    pauses: bool,
+    what_to_log: bool,
+    follow: bool,
+    anonymise: bool,
+    **options: Any,
+) -> int:
+    """Read brokers' and clients' logs, in any mix, and tell each group's rebalances and pauses.
+
+    Kafka's own patterns, Spring Boot's, JSON (logstash, ECS), librdkafka, franz-go, sarama,
+    kafka-python, aiokafka, KafkaJS, Streams and Connect; from docker, Kubernetes or the journal;
+    plain, gzip or zstd. What is read is told apart by its content. `--json` prints rebalances,
+    callbacks, pauses and clocks; `--html`, `--trace` and the like need one group.
+    """
+    from rebalsim.worlds.logs.gaps import WHAT_TO_LOG
+
+    if what_to_log:
+        click.echo(WHAT_TO_LOG, nl=False)
+        return exits.WITHIN
+    if not logs:
+        raise click.UsageError("Give logs: files, folders, or - for standard input.")
+    if follow:
+        from rebalsim.cli.observe_follow import follow_logs
+
+        return follow_logs(logs, group)
+    return _observe(logs, group, pauses, anonymise, options)
+
+
+def _observe(
+    logs: tuple[str, ...], group: str, pauses: bool, anonymise: bool, options: dict[str, Any]
+) -> int:
+    from rebalsim.reports.observed import render
+    from rebalsim.worlds.logs.anonymise import anonymised
+    from rebalsim.worlds.logs.observation import observe
+    from rebalsim.worlds.logs.sources import sources_in
+    from rebalsim.worlds.logs.to_json import document_of
+
+    view = view_from(options)
+    observed = observe(sources_in(logs, sys.stdin.buffer), group)
+    if anonymise:
+        observed = anonymised(observed)
+    wants = [k for k in ("html", "trace_file", "perfetto", "openmetrics") if options.get(k)]
+    told = pauses or options.get("as_markdown") or options.get("as_csv")
+    if wants or told:
+        _as_report(observed, logs, options, view, told=bool(told))
+    if options.get("as_json"):
+        click.echo(terminal.json_as_told(json.dumps(document_of(observed), indent=1)))
+    elif not options.get("as_markdown") and not options.get("as_csv"):
+        click.echo(terminal.as_told(render(observed, group)), nl=False)
+    return exits.WITHIN
+
+
+def _as_report(
+    observed: Any, logs: tuple[str, ...], options: dict[str, Any], view: Any, told: bool
+) -> None:
+    """What every trace can be: a page, a timeline, a table."""
+    from rebalsim.analysis import analyse
+    from rebalsim.cli.report_options import emit, write_files
+    from rebalsim.cli.sources import report_on
+    from rebalsim.reports.report import VariantReport
+    from rebalsim.worlds.logs.to_trace import trace_of
+
+    trace = trace_of(observed, list(observed.groups.values()))
+    found = VariantReport("logs", analyse(trace), trace.header.heading, logs[0])
+    report = report_on(logs[0], [found], f"rebalsim observe {' '.join(logs)}")
+    if told:
+        emit(report, {**options, "as_json": False}, view)
+    else:
+        write_files(report, options, view)

@@ -1,0 +1,97 @@
+"""`rebalsim observe`, as its users meet it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from rebalsim.cli.main import code_of
+
+LOGS = Path(__file__).parents[1] / "reality" / "logs" / "scale-out-coop"
+
+
+def said(capsys: pytest.CaptureFixture[str], *args: str, code: int = 0) -> str:
+    assert code_of(["observe", *args]) == code
+    out = capsys.readouterr()
+    return out.out + out.err
+
+
+def test_a_folder_tells_rebalances_and_what_stood_still(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = said(capsys, str(LOGS))
+    assert "generation 1: c" in text
+    assert "What stood still, by cause" in text
+    assert "partition-seconds" in text
+    assert "No coordinator's log is at hand" in text
+
+
+def test_json_has_groups_and_clocks(capsys: pytest.CaptureFixture[str]) -> None:
+    document = json.loads(said(capsys, str(LOGS), "--json"))
+    (group,) = document["groups"].values()
+    assert {"rebalances", "callbacks", "pauses"} <= set(group)
+    assert all(c["kind"] in ("assigned", "revoked", "lost") for c in group["callbacks"])
+
+
+def test_a_page_a_trace_and_a_table_come_of_it(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    page, trace = tmp_path / "night.html", tmp_path / "night.jsonl"
+    said(capsys, str(LOGS), "--html", str(page), "--trace", str(trace))
+    assert "<html" in page.read_text(encoding="utf-8")
+    assert code_of(["describe", str(trace), "--at", "20s"]) == 0
+    assert "still stands still" not in said(capsys, str(LOGS), "--pauses")
+
+
+def test_anonymised_has_no_name_of_before(capsys: pytest.CaptureFixture[str]) -> None:
+    text = said(capsys, str(LOGS), "--anonymise") + said(capsys, str(LOGS), "--anonymise", "--json")
+    assert "scale-out" not in text
+    assert "c0" not in text
+    assert '"topic-1-0"' in text
+
+
+def test_what_to_log_names_loggers_and_levels(capsys: pytest.CaptureFixture[str]) -> None:
+    text = said(capsys, "--what-to-log")
+    assert "org.apache.kafka.coordinator.group" in text
+    assert "debug=cgrp" in text
+
+
+def test_what_is_no_log_is_said_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "photo.log").write_bytes(bytes(range(256)) * 20)
+    whole = gzip.compress(b"2026-01-01 00:00:00,000 INFO hello\n" * 500)
+    (tmp_path / "cut.log.gz").write_bytes(whole[: len(whole) // 2])
+    text = said(capsys, str(tmp_path))
+    assert "photo.log: is binary" in text
+    assert "cut.log.gz: is cut" in text
+    assert "there is no such file" in said(capsys, str(tmp_path / "nowhere"), code=2)
+
+
+def test_hostile_text_reaches_no_terminal(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    log = tmp_path / "evil.log"
+    log.write_text(
+        "2026-01-01 00:00:00,000 INFO [Consumer clientId=\x1b[31mc, groupId=<script>] "
+        "(Re-)joining group\n"
+        "2026-01-01 00:00:01,000 INFO [Consumer clientId=\x1b[31mc, groupId=<script>] Adding newly "
+        "assigned partitions: [t-0]\n"
+    )
+    page = tmp_path / "p.html"
+    assert "\x1b" not in said(capsys, str(log), "--html", str(page))
+    assert "<script>]" not in page.read_text(encoding="utf-8")
+
+
+def test_follow_tells_each_rebalance_once(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    from rebalsim.cli.observe_follow import follow_logs
+
+    text = gzip.decompress((LOGS / "c0.1.log.gz").read_bytes())
+    (tmp_path / "c0.log").write_bytes(text)
+    follow_logs((str(tmp_path),), "", most=3)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines
+    assert len(lines) == len(set(lines))
