@@ -5,7 +5,6 @@ what was not understood, and what this level of logging cannot tell.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 
 from rebalsim.domain.instants import say_duration
 from rebalsim.reports.names import plural, safe
@@ -161,7 +160,8 @@ def namer(story: GroupStory) -> Name:
 
 def clock(at_us: int) -> str:
     """The time of day, UTC."""
-    return datetime.fromtimestamp(at_us / 1e6, UTC).strftime("%H:%M:%S.%f")[:-3]
+    seconds, ms = at_us // 1_000_000 % 86_400, at_us // 1_000 % 1_000
+    return f"{seconds // 3_600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}.{ms:03d}"
 
 
 def _length(p: Pause) -> int:

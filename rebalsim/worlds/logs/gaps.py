@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rebalsim.worlds.logs.dialects import dialect
 from rebalsim.worlds.logs.observation import GroupStory, Observation
 
 WHAT_TO_LOG = """\
@@ -67,6 +68,6 @@ def _of_group(story: GroupStory) -> list[str]:
         )
     quiet = [v for v in story.voices if v.facts and not any(f.what == "assigned" for f in v.facts)]
     for voice in quiet:
-        how = "debug=cgrp" if voice.dialect == "librdkafka" else "INFO for its Kafka client"
+        how = dialect(voice.dialect).tells_more
         found.append(f"{voice.name}: prints no assignment; {how} would.")
     return found

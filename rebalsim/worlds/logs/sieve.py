@@ -23,7 +23,7 @@ WORDS = (
     "heartbeat.interval.ms = ",
     "poll.interval.ms = ",
     "poll.records = ",
-    "assignment.strategy = ",
+    "partition.assignment.strategy = ",
     "auto.commit",
     "metadata.max.age.ms = ",
     "client.id = ",

@@ -7,19 +7,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rebalsim.worlds.logs.dialects import dialect
 from rebalsim.worlds.logs.facts import Fact
 from rebalsim.worlds.logs.rounds import Round
 from rebalsim.worlds.logs.voices import Voice
 
-# ms, where neither log nor settings tell: what each client asks for by default
-DEFAULT_SESSIONS = {
-    "Java": 45_000,
-    "librdkafka": 45_000,
-    "franz-go": 45_000,
-    "sarama": 10_000,
-    "kafka-python and aiokafka": 10_000,
-    "KafkaJS": 30_000,
-}
 DEFAULT_POLL_MS = 300_000
 # what a process says first when it begins anew
 NEW_LIFE = ("started", "coordinator-found", "named", "asking", "spoke", "coordinator-lost")
@@ -100,8 +92,7 @@ def session_ms(voice: Voice) -> int:
     told = voice.settled("session.timeout.ms")
     if told > 0:
         return told
-    old = any(f.what == "version" and f.why.startswith(("2.", "1.", "0.")) for f in voice.facts)
-    return 10_000 if old else DEFAULT_SESSIONS.get(voice.dialect, 45_000)
+    return dialect(voice.dialect).session_ms
 
 
 def _overdue(voice: Voice, f: Fact, rounds: Sequence[Round]) -> list[Stop]:

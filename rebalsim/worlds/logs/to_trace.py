@@ -14,23 +14,13 @@ from rebalsim.trace.events import TraceEvent
 from rebalsim.trace.recording import assignor_names, protocol_of
 from rebalsim.trace.trace import ConsumerFacts, TopicFacts, Trace, TraceHeader
 from rebalsim.worlds.logs.coordinator_events import coordinator_events
+from rebalsim.worlds.logs.dialects import dialect
 from rebalsim.worlds.logs.observation import GroupStory, Observation, observe
 from rebalsim.worlds.logs.sources import Source
 from rebalsim.worlds.logs.voice_events import partition_of, voice_events
 from rebalsim.worlds.logs.voices import Voice
 
 MS = 1_000
-CLIENTS = {
-    "Java": "java",
-    "Java without prefix": "java",
-    "Spring": "java",
-    "Streams": "java",
-    "librdkafka": "librdkafka",
-    "franz-go": "franz-go",
-    "sarama": "sarama",
-    "kafka-python and aiokafka": "kafka-python",
-    "KafkaJS": "kafkajs",
-}
 
 
 def read_logs(sources: Sequence[Source], group: str = "") -> Trace:
@@ -108,7 +98,7 @@ def facts_of(v: Voice) -> ConsumerFacts:
     return ConsumerFacts(
         group=v.group,
         process=v.name.partition("/")[0],
-        client=CLIENTS.get(v.dialect, "java"),
+        client=dialect(v.dialect).client,
         protocol=protocol,
         assignors=assignors,
         instance_id=v.instance or None,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 
 from rebalsim.worlds.logs.facts import Fact, Record
@@ -30,7 +30,9 @@ class Dialect:
     order: int = 50
     settle: Callable[[list[Fact]], list[Fact]] | None = None
     is_broker: bool = False
-    levels: dict[str, str] = field(default_factory=dict)  # logger → level that tells more
+    client: str = "java"  # who prints it, as a scenario names it
+    session_ms: int = 45_000  # what that client asks for, where nothing else tells
+    tells_more: str = "INFO for its Kafka client"  # what makes it print assignments
 
 
 @cache

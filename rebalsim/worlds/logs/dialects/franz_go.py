@@ -151,4 +151,6 @@ def settle(facts: list[Fact]) -> list[Fact]:
     return out
 
 
-DIALECT = Dialect("franz-go", ("; group: ", "balanced; plan: "), read, order=60, settle=settle)
+DIALECT = Dialect(
+    "franz-go", ("; group: ", "balanced; plan: "), read, order=60, settle=settle, client="franz-go"
+)

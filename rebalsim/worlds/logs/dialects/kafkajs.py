@@ -95,4 +95,12 @@ def settle(facts: list[Fact]) -> list[Fact]:
     return out
 
 
-DIALECT = Dialect("KafkaJS", ("[ConsumerGroup] ", "[Runner] ", "[Consumer] S"), read, 15, settle)
+DIALECT = Dialect(
+    "KafkaJS",
+    ("[ConsumerGroup] ", "[Runner] ", "[Consumer] S"),
+    read,
+    order=15,
+    settle=settle,
+    client="kafkajs",
+    session_ms=30_000,
+)

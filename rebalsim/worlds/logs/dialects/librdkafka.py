@@ -200,4 +200,12 @@ class _Book:
         self.out.append(Fact(fact.at_us, what, fact.group, fact.client, partitions=partitions))
 
 
-DIALECT = Dialect("librdkafka", ("[thrd:",), read, order=12, settle=settle)
+DIALECT = Dialect(
+    "librdkafka",
+    ("[thrd:",),
+    read,
+    order=12,
+    settle=settle,
+    client="librdkafka",
+    tells_more="debug=cgrp",
+)

@@ -158,5 +158,10 @@ def read(record: Record) -> Facts | None:
 
 
 DIALECT = Dialect(
-    "kafka-python and aiokafka", tuple(dict.fromkeys(mark for mark, _, _ in _TEMPLATES)), read, 80
+    "kafka-python and aiokafka",
+    tuple(dict.fromkeys(mark for mark, _, _ in _TEMPLATES)),
+    read,
+    order=80,
+    client="kafka-python",
+    session_ms=10_000,
 )

@@ -133,4 +133,6 @@ DIALECT = Dialect(
     read,
     order=70,
     settle=settle,
+    client="sarama",
+    session_ms=10_000,
 )
