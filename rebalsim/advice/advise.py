@@ -14,7 +14,7 @@ from rebalsim.analysis.analysis import Analysis
 from rebalsim.domain.baseline import key_of
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.metrics import METRICS
-from rebalsim.domain.remedy import Patch, Remedy, Symptom
+from rebalsim.domain.remedy import HEADLINES_OF_ADVICE, Patch, Remedy, Symptom
 from rebalsim.one_run import run_once
 from rebalsim.reports.sentences import recurring, together, worth_telling
 from rebalsim.scenario.story import Story
@@ -59,9 +59,11 @@ class Advisor:
                 for b in self.story.budgets
                 if not b.relative_to and b.variant in ("", variant) and b.op in ("<=", "<", "==")
             )
+            others = [b for b in self.story.budgets if b.variant in ("", variant)]
+            is_all = len(others) == len(budgets) and not self.story.expectations
             cases = _pauses(self.story, variant, analysis)
             actions = tuple(dict.fromkeys(case.action for case, _, _ in cases if case.action))
-            self._played[variant] = Played(self.story, variant, budgets, actions)
+            self._played[variant] = Played(self.story, variant, budgets, actions, is_all)
             self._first[variant] = analysis
         if self.story.seed <= seed < self.story.seed + SEEDS[0]:
             self._played[variant].keep(seed, analysis)
@@ -80,9 +82,38 @@ class Advisor:
             first, budgets = self._first[variant], (broken or {}).get(variant, ())
             asked = [] if is_of_budgets else _pauses(self.story, variant, first)
             asked += _of_budgets(played, first, budgets)
-            found[variant] = tuple(_tried(played, asked, purse))
+            found[variant] = self._within(played, asked, purse)
             left += max(0, purse.left)
         return found
+
+    def _within(self, played: Played, asked: list[Asked], purse: Purse) -> tuple[Remedy, ...]:
+        try:
+            self._as_it_is(played, purse)
+        except OutOfEvents:
+            return ()
+        return tuple(_tried(played, asked, purse))
+
+    def _as_it_is(self, played: Played, purse: Purse) -> None:
+        """Plays the variant itself over as many seeds as a third of the events allow, which says
+        how sure its figures are.
+        """
+        first = self.story.seed
+        played.play(first, purse)
+        for number in SEEDS:
+            seeds = range(first, first + number)
+            if played.price_of(seeds) <= purse.left // 3:
+                for seed in seeds:
+                    played.play(seed, purse)
+                return
+
+    def by_seed(self, variant: str) -> tuple[tuple[int, ...], dict[str, tuple[float, ...]]]:
+        """The seeds that the variant itself was played with, and its headlines in each."""
+        played = self._played[variant]
+        seeds = tuple(sorted(played.paid))
+        return seeds, {
+            name: tuple(played.figures[seed].get(name, 0.0) for seed in seeds)
+            for name in HEADLINES_OF_ADVICE
+        }
 
 
 def _pauses(story: Story, variant: str, analysis: Analysis) -> list[Asked]:
@@ -214,5 +245,6 @@ def _remedy(
         outcome.gains,
         outcome.price,
         outcome.breaks,
+        outcome.keeps,
         of,
     )

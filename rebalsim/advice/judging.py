@@ -42,6 +42,7 @@ class Outcome:
     gains: tuple[str, ...]
     price: tuple[str, ...]
     breaks: tuple[str, ...] = ()  # budgets that were kept
+    keeps: bool = False  # all budgets, in bad seeds too
 
     @property
     def rank(self) -> tuple[float, ...]:
@@ -84,7 +85,16 @@ def outcome_of(
     gain = max(_factor(before[name], after[name], LEAST_GAINED.get(name, 1.0)) for name in gains)
     if any(_factor(after[name], before[name], MINDED.get(name, 1.0)) > gain for name in price):
         return None
-    return Outcome(before, after, gains, price, breaks)
+    worst = other.over(seeds, 100)
+    keeps = all(worst.get(key_of(b), b.limit + 1) <= b.limit for b in played.budgets)
+    return Outcome(
+        before,
+        after,
+        gains,
+        price,
+        breaks,
+        keeps and bool(played.budgets) and played.is_all_budgeted,
+    )
 
 
 def _breaks(budget: Budget, before: Mapping[str, float], after: Mapping[str, float]) -> bool:

@@ -73,6 +73,7 @@ class Played:
     variant: str
     budgets: tuple[Budget, ...] = ()
     actions: tuple[str, ...] = ()  # what these set off is measured apart
+    is_all_budgeted: bool = False  # `budgets` are all that is asked of it
     figures: dict[int, Figures] = field(default_factory=dict)  # by seed
     costs: dict[int, int] = field(default_factory=dict)  # events, by seed
     paid: set[int] = field(default_factory=set)  # the seeds that were paid for
@@ -127,4 +128,4 @@ def changed(played: Played, patch: Patch) -> Played | None:
         and scenario.script == played.scenario.script
     ):
         return None
-    return Played(story, variant, played.budgets, played.actions)
+    return Played(story, variant, played.budgets, played.actions, played.is_all_budgeted)

@@ -70,6 +70,8 @@ def _outlasts(index: Index, header: TraceHeader, members: Sequence[MemberLife]) 
     facts = header.consumers.get(who or next(iter(header.consumers), ""))
     limit = facts.max_poll_interval_us if facts is not None else -1
     figures = {"times": len(evidence), "longest_stuck_us": longest, "max_poll_interval_us": limit}
+    if not consumers and longest > limit >= 0:
+        consumers = [who]  # nobody saw it run out, and yet it did
     return Answer(
         "outlasts-poll-interval", bool(consumers), tuple(consumers), figures, tuple(evidence)
     )

@@ -27,5 +27,10 @@ def with_remedies(
     """The variants with what was tried and helps."""
     if advisor is None:
         return played
+    from rebalsim.reports.report import BySeed
+
     found = advisor.remedies(judge.broken() if judge is not None else {})
-    return [replace(v, remedies=found.get(v.name, ())) for v in played]
+    return [
+        replace(v, remedies=found.get(v.name, ()), by_seed=BySeed(*advisor.by_seed(v.name)))
+        for v in played
+    ]

@@ -57,6 +57,8 @@ def conclude(judge: StoryJudge | None) -> tuple[tuple[BudgetResult, ...], int]:
             c.level,
             c.file,
             c.line,
+            c.seed,
+            c.runs,
         )
         for c in story.checked
     )

@@ -58,6 +58,7 @@ class Remedy:
     gains: tuple[str, ...]  # the metrics that it makes better, the first one first
     price: tuple[str, ...] = ()  # the metrics that it makes worse by more than a tenth
     breaks: tuple[str, ...] = ()  # budgets that are kept without it, as the file says them
+    keeps_budgets: bool = False  # with it every budget that can be tried is kept, in bad seeds too
     of: Symptom = Symptom()
 
 

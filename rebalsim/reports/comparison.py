@@ -12,9 +12,10 @@ from rebalsim.domain.instants import say_duration
 from rebalsim.domain.metrics import ALERT_PER_HOUR, HEADLINES, METRICS
 from rebalsim.reports import figures
 from rebalsim.reports.names import listed, plural, safe
-from rebalsim.reports.report import Report, Spread, VariantReport
+from rebalsim.reports.report import BudgetResult, Report, Spread, VariantReport
 from rebalsim.reports.sentences import tell_none
 
+LEAST = "*"  # marks the least of a row; ✓ and ✗ are for budgets alone
 ALIKE = 0.02  # values closer than this share of the larger one are no difference worth marking
 _BESIDE = ("least_moves",)  # told beside another metric, not in a row of their own
 BEHIND_SHARE, BEHIND_EACH = (
@@ -159,6 +160,21 @@ def say_measured(name: str, variant: VariantReport) -> str:
     )
 
 
+def observed_of(budget: BudgetResult, report: Report) -> str:
+    """What a budget was judged by; with its seed, where the table beside it says another figure,
+    for it is of several seeds.
+    """
+    metric = budget.text.split(" ", 1)[0]
+    beside = [
+        figures.say(metric, v.spread[metric].median)
+        for v in report.variants
+        if budget.variant in ("", v.name) and metric in v.spread
+    ]
+    if beside and budget.observed not in beside:
+        return f"{budget.observed} with seed {budget.seed}"
+    return budget.observed
+
+
 def _say_spread(name: str, spread: Spread) -> str:
     median, p95, most = (
         figures.say(name, value) for value in (spread.median, spread.p95, spread.most)
@@ -293,7 +309,7 @@ def _torn(
         f"than under {more.name}: {_length(longest[by_sum])} instead of "
         f"{_length(longest[1 - by_sum])}"
     )
-    return f"{told}{_reason(less)}."
+    return f"{told}{reason_of(less)}."
 
 
 _FREED = {
@@ -304,7 +320,7 @@ _FREED = {
 }
 
 
-def _reason(variant: VariantReport) -> str:
+def reason_of(variant: VariantReport) -> str:
     """Why the longest pause is as long as it is, where a cooperative hand-over's second round
     makes it so.
     """
@@ -366,7 +382,7 @@ def _clear(
         parts.append(f"and alike at the longest, {_both(*map(_length, longest))}")
     told = (
         f"{good.name} stands still less than {bad.name}: "
-        f"{', '.join(parts)}{_reason(bad) if bests[0] >= 0 else ''}"
+        f"{', '.join(parts)}{reason_of(bad) if bests[0] >= 0 else ''}"
     )
     touched = _pair(report, "partitions_touched")
     if touched and best_of("partitions_touched", touched) == 1 - better:

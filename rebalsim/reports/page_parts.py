@@ -11,12 +11,13 @@ from dataclasses import replace
 from rebalsim.domain.instants import say_duration
 from rebalsim.reports import figures
 from rebalsim.reports.alarms_told import alarms_of
+from rebalsim.reports.answer_told import ORDER_SAID, tell_answer_first
 from rebalsim.reports.comparison import (
+    LEAST,
     LOSSES,
     alike,
     lines_of,
     say_measured,
-    tell_one,
     tell_seeds,
     tell_trade,
 )
@@ -80,16 +81,12 @@ def table(
 
 
 def lead(report: Report) -> str:
-    """The trade, one sentence for each comparison."""
+    """The answer in at most four lines; of files held against each other the trade, a sentence each."""
     pairs = [
         replace(report, variants=(report.variants[one], report.variants[other]), pairs=())
         for one, other in report.pairs
     ]
-    told = (
-        [tell_trade(each) for each in pairs]
-        if pairs
-        else [tell_trade(report) if len(report.variants) > 1 else tell_one(report.variants[0])]
-    )
+    told = [tell_trade(each) for each in pairs] if pairs else tell_answer_first(report)
     return "".join(f'<p class="lead">{text(said)}</p>' for said in told if said)
 
 
@@ -121,7 +118,7 @@ def summary(report: Report) -> str:
     rows = []
     for line in lines_of(report):
         cells = [
-            f'<span class="good">{text(value)} ✓</span>'
+            f'<span class="good">{text(value)} {LEAST}</span>'
             if i in line.best
             else f'<span class="warn">{text(value)}</span>'
             if line.metric in LOSSES and line.values[i]
@@ -129,7 +126,7 @@ def summary(report: Report) -> str:
             for i, value in enumerate(line.texts)
         ]
         rows.append([text(line.title), *cells])
-    better = "✓ marks the better one. " if len(report.variants) > 1 else ""
+    better = f"{LEAST} the least of its row. {ORDER_SAID} " if len(report.variants) > 1 else ""
     return "<h2>Measured</h2>" + table(
         f"{better}{over}".strip(), ["", *(text(v.title) for v in report.variants)], rows
     )

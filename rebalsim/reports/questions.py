@@ -65,6 +65,11 @@ def _crash_loop(a: Answer) -> str:
 
 def _outlasts(a: Answer) -> str:
     longest, limit = a.figures["longest_stuck_us"], a.figures["max_poll_interval_us"]
+    if a.is_yes and not a.figures["times"]:
+        return (
+            f"{listed([safe(c) for c in a.consumers])}: its handler was stuck for "
+            f"{say_duration(longest)}, against a limit of {say_duration(limit)}."
+        )
     if a.is_yes:
         return (
             f"{listed([safe(c) for c in a.consumers])}: {plural(a.figures['times'], 'time')}, "

@@ -10,7 +10,7 @@ from rebalsim.domain.metrics import METRICS
 from rebalsim.domain.remedy import Patch, Remedy
 from rebalsim.reports import figures
 from rebalsim.reports.names import listed, safe
-from rebalsim.reports.report import VariantReport
+from rebalsim.reports.report import BudgetResult, Report, VariantReport
 
 NOTHING = 0.1  # less than a tenth is no gain
 _BOUNDS = "group.consumer.min."  # what has to follow, so that the brokers take a lower value
@@ -62,6 +62,21 @@ def remedies_for(pause: Pause, remedies: Iterable[Remedy]) -> list[Remedy]:
         if (r.of.group, r.of.partition, r.of.started_us)
         == (pause.group, str(pause.partition), pause.started_us)
     ]
+
+
+def arrows_against(budget: BudgetResult, report: Report) -> list[str]:
+    """What helps a broken budget, where no arrow under a pause has said so already."""
+    if budget.outcome != "fail":
+        return []
+    metric = budget.text.split(" ", 1)[0]
+    found = [
+        r
+        for v in report.variants
+        if budget.variant in ("", v.name)
+        for r in v.remedies
+        if metric_of(r.of.metric) == metric
+    ]
+    return [tell_remedy(r, r.of.metric) for r in found[:1]]
 
 
 def remedy_against(metric: str, remedies: Iterable[Remedy]) -> Remedy | None:

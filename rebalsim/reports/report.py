@@ -29,6 +29,14 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
+class BySeed:
+    """Headline metrics of several seeds, in the order of these: how sure a choice is."""
+
+    seeds: tuple[int, ...] = ()
+    values: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class BudgetResult:
     """A budget or expectation that was judged, as it is told."""
 
@@ -41,6 +49,8 @@ class BudgetResult:
     level: str = "error"  # error | warn
     file: str = ""
     line: int = 0
+    seed: int = 0  # of the run that decided
+    runs: int = 1  # that it was judged over
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +65,7 @@ class VariantReport:
         default_factory=dict
     )  # metric → over seeds; empty: one run only
     notes: tuple[str, ...] = ()  # what the variant changed or dropped, in sentences
+    by_seed: BySeed = BySeed()
     remedies: tuple[Remedy, ...] = ()  # what was tried and helps, the best of each pause first
 
     @property

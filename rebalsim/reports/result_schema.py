@@ -393,6 +393,7 @@ def result_schema() -> Schema:
                 best=_list(COUNT),
             )
         ),
+        answer=TEXTS,
         trade=TEXT,
         differences=_list(DIFFERENCE),
         budgets=_list(

@@ -218,13 +218,20 @@ class Canvas:
         return ascii_of(text) if self.view.is_ascii else text
 
 
+MOST = 0.8  # of a pause is told as all of it
+
+
 def remark(row: Row) -> str:
-    """The longest pause by its longest phase, and how many there were: `33.1 s barrier ×3`."""
+    """The longest pause, and what most of it was: `33.1 s barrier ×3`; where that is less than
+    most of it, how long: `28 ms, 12 ms fetch`.
+    """
     longest = row.longest
     if longest is None:
         return ""
     phase = max(longest.phases, key=lambda p: p.length_us)
-    text = f"{say_duration(longest.length_us)} {phase.kind.value}"
+    length, kind = say_duration(longest.length_us), phase.kind.value
+    is_most = MOST * longest.length_us <= phase.length_us
+    text = f"{length} {kind}" if is_most else f"{length}, {say_duration(phase.length_us)} {kind}"
     return text if len(row.pauses) == 1 else f"{text} ×{len(row.pauses)}"
 
 

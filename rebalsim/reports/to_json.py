@@ -29,6 +29,7 @@ from rebalsim.analysis.values import (
 from rebalsim.domain.metrics import METRICS, Metric
 from rebalsim.domain.remedy import Remedy
 from rebalsim.reports.alarms_told import tell_alarm
+from rebalsim.reports.answer_told import tell_answer_first
 from rebalsim.reports.comparison import Line, lines_of, tell_trade
 from rebalsim.reports.difference import PhaseChange, difference
 from rebalsim.reports.remedies_told import figures_of, tell_price
@@ -86,6 +87,7 @@ def document_of(report: Report) -> Json:
         "comparison": [_compared(line) for line in lines_of(report)]
         if len(report.variants) > 1
         else [],
+        "answer": tell_answer_first(report),
         "trade": tell_trade(report),
         "differences": [_difference(report, one, other) for one, other in report.pairs],
         "budgets": [_budget(b) for b in report.budgets],

@@ -10,10 +10,13 @@ from dataclasses import replace
 from rebalsim.domain.instants import say_duration
 from rebalsim.reports import figures
 from rebalsim.reports.alarms_told import alarms_of
+from rebalsim.reports.answer_told import ORDER_SAID, tell_answer_first
 from rebalsim.reports.comparison import (
+    LEAST,
     LOSSES,
     alike,
     lines_of,
+    observed_of,
     say_measured,
     tell_seeds,
     tell_trade,
@@ -22,7 +25,7 @@ from rebalsim.reports.difference import difference
 from rebalsim.reports.names import listed, safe
 from rebalsim.reports.questions import tell_answer
 from rebalsim.reports.remedies_told import arrows
-from rebalsim.reports.report import BudgetResult, Report, notes_of
+from rebalsim.reports.report import Report, notes_of
 from rebalsim.reports.sentences import recurring, tell_none, tell_recurring, together, worth_telling
 from rebalsim.reports.to_terminal import picture_of
 from rebalsim.reports.view import View
@@ -34,10 +37,17 @@ _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~@])")
 
 def render(report: Report, view: View = View()) -> str:  # noqa: B008 (frozen)
     """The whole comment. Zoom comes from the view; width and colour do not."""
-    lines = [f"## {escape(report.title) or 'rebalsim'}", "", _verdict(report), "", *_alarms(report)]
-    lines += _budgets(report.budgets)
+    lines = [
+        f"## {escape(report.title) or 'rebalsim'}",
+        "",
+        *_answer_first(report),
+        _verdict(report),
+        "",
+    ]
+    lines += _alarms(report)
+    lines += _budgets(report)
     lines += _changes(report) if report.is_comparison else _comparison(report)
-    trade = tell_trade(report)
+    trade = tell_trade(report) if report.is_comparison else ""
     if trade:
         lines += [escape(trade), ""]
     lines += _longest(report, view)
@@ -71,6 +81,11 @@ def render(report: Report, view: View = View()) -> str:  # noqa: B008 (frozen)
     facts += [f"rebalsim {escape(report.version)}"] if report.version else []
     facts += [f"again: {code(report.command)}"] if report.command else []
     return "\n".join([*lines, f"<sub>{' · '.join(facts)}</sub>"]) + "\n"
+
+
+def _answer_first(report: Report) -> list[str]:
+    lines = [f"- {escape(line)}" for line in tell_answer_first(report)]
+    return [*lines, ""] if lines else []
 
 
 def escape(text: str) -> str:
@@ -126,15 +141,17 @@ def _alarms(report: Report) -> list[str]:
     return [*lines, ""] if lines else []
 
 
-def _budgets(budgets: tuple[BudgetResult, ...]) -> list[str]:
-    if not budgets:
+def _budgets(report: Report) -> list[str]:
+    if not report.budgets:
         return []
     rows = ["| | budget | observed | |", "|---|---|---|---|"]
-    for b in budgets:
+    for b in report.budgets:
         where = f"line {b.line}" if b.line else ""
         name = f"{escape(b.variant)}: " if b.variant else ""
         sign = "⚠️" if b.outcome == "fail" and b.level == "warn" else _SIGNS[b.outcome]
-        rows.append(f"| {sign} | {name}{code_cell(b.text)} | {escape(b.observed)} | {where} |")
+        rows.append(
+            f"| {sign} | {name}{code_cell(b.text)} | {escape(observed_of(b, report))} | {where} |"
+        )
     return [*rows, ""]
 
 
@@ -150,12 +167,13 @@ def _comparison(report: Report) -> list[str]:
     ]
     for line in lines_of(report):
         cells = [
-            f"**{escape(text)}** ✓" if i in line.best else escape(text)
+            f"**{escape(text)}** {escape(LEAST)}" if i in line.best else escape(text)
             for i, text in enumerate(line.texts)
         ]
         warned = "⚠️ " if line.metric in LOSSES else ""
         lines.append(f"| {warned}{line.title} | {' | '.join(cells)} |")
-    return [*lines, ""]
+    caption = f"{escape(LEAST)} the least of its row. {ORDER_SAID}"
+    return [*lines, "", caption, ""] if len(report.variants) > 1 else [*lines, ""]
 
 
 def _changes(report: Report) -> list[str]:

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 
 from rebalsim.domain.instants import say_duration
 from rebalsim.reports.alarms_told import alarms_of, uncapital
-from rebalsim.reports.comparison import LOSSES, lines_of, tell_seeds, tell_trade
+from rebalsim.reports.answer_told import ORDER_SAID, tell_answer_first
+from rebalsim.reports.comparison import LEAST, LOSSES, lines_of, observed_of, tell_seeds
 from rebalsim.reports.comparison import Line as Figures
 from rebalsim.reports.ink import Line, table
 from rebalsim.reports.names import clip, listed, plural, safe
 from rebalsim.reports.questions import Answered, tell_answer
-from rebalsim.reports.remedies_told import arrows
-from rebalsim.reports.report import BudgetResult, Report, VariantReport, notes_of
+from rebalsim.reports.remedies_told import arrows, arrows_against
+from rebalsim.reports.report import Report, VariantReport, notes_of
 from rebalsim.reports.ruler import say_instant
 from rebalsim.reports.sentences import (
     Together,
@@ -34,6 +35,7 @@ def render(report: Report, view: View = View()) -> str:  # noqa: B008 (frozen)
     """The whole report."""
     page = Page(view)
     _head(page, report)
+    _answer_first(page, report)
     _pictures(page, report)
     _alarms(page, report)
     if report.is_comparison:
@@ -42,7 +44,7 @@ def render(report: Report, view: View = View()) -> str:  # noqa: B008 (frozen)
     else:
         _sentences(page, report)
         _beside(page, report)
-    _budgets(page, report.budgets)
+    _budgets(page, report)
     _questions(page, report)
     _foot(page, report)
     return page.text()
@@ -69,6 +71,13 @@ def _head(page: Page, report: Report) -> None:
     else:
         page.wrapped(title, 0, "bold")
         page.line(told, "dim")
+
+
+def _answer_first(page: Page, report: Report) -> None:
+    for i, line in enumerate(tell_answer_first(report)):
+        if i == 0:
+            page.line()
+        page.wrapped(line, 0, "bold" if i == 0 else "", 2)
 
 
 def _pictures(page: Page, report: Report) -> None:
@@ -175,12 +184,10 @@ def _beside(page: Page, report: Report) -> None:
         page.line()
         for line in table(part):
             page.line(line)
-    trade = tell_trade(report)
-    if trade:
-        page.line()
-        page.wrapped(trade, 0)
+    if len(report.variants) > 1:
+        page.wrapped(f"{LEAST} the least of its row. {ORDER_SAID}", 0, "dim")
     if seeds := tell_seeds(report):
-        page.line(seeds, "dim")
+        page.wrapped(seeds, 0, "dim")
 
 
 def _fitting(rows: list[list[Line]], width: int, gap: int = 2) -> list[list[list[Line]]]:
@@ -201,7 +208,7 @@ def _fitting(rows: list[list[Line]], width: int, gap: int = 2) -> list[list[list
 def _cell(page: Page, line: Figures, place: int) -> Line:
     text = page.plain(line.texts[place])
     if place in line.best:
-        return Line(f"{text} {'*' if page.view.is_ascii else '✓'}", "bold green")
+        return Line(f"{text} {LEAST}", "bold green")
     return Line(text, "bold yellow" if line.metric in LOSSES and line.values[place] else "")
 
 
@@ -211,15 +218,15 @@ def _cell(page: Page, line: Figures, place: int) -> Line:
 _SIGNS = {"pass": ("✓", "green"), "fail": ("✗", "bold red"), "inconclusive": ("?", "yellow")}
 
 
-def _budgets(page: Page, budgets: Sequence[BudgetResult]) -> None:
-    for i, b in enumerate(budgets):
+def _budgets(page: Page, report: Report) -> None:
+    for i, b in enumerate(report.budgets):
         if i == 0:
             page.heading("Budgets")
         sign, style = _SIGNS[b.outcome]
         if b.outcome == "fail" and b.level == "warn":
             sign, style = "!", "yellow"
         name = f"{safe(b.variant)}: " if b.variant else ""
-        observed = f"{safe(b.observed)} against " if b.observed else ""
+        observed = f"{safe(observed_of(b, report))} against " if b.observed else ""
         where = f"  (line {b.line})" if b.line else ""
         page.line(
             Line("  ")
@@ -228,6 +235,8 @@ def _budgets(page: Page, budgets: Sequence[BudgetResult]) -> None:
         )
         if b.because and b.outcome != "pass":
             page.wrapped(b.because, 4, "dim")
+        for arrow in arrows_against(b, report):
+            page.wrapped("→ " + arrow, 4, "", 2)
 
 
 def _questions(page: Page, report: Report) -> None:
@@ -238,7 +247,7 @@ def _questions(page: Page, report: Report) -> None:
             told.setdefault((a.question, a.answer, a.text), []).append((variant.name, a))
     if not told:
         return
-    page.heading("Four questions")
+    page.heading("Four questions to a group that rebalances too often")
     for question in dict.fromkeys(key[0] for key in told):
         found = [
             (said, text, told[key])

@@ -75,7 +75,10 @@ def test_zoom_shows_less() -> None:
     report = story("troubles")
     near = to_terminal.render(report, View(from_us=25_000_000, until_us=45_000_000))
     assert "30 s" in near and "2:00" not in near.split("What stood")[0]
-    assert "c1 crashed" in near and "hang-2" not in near
+    assert (
+        "c1 crashed" in near
+        and "hang-2" not in near.split("What stood")[1].split("seconds and reb")[0]
+    )
     only = to_terminal.render(report, View(partitions=("orders-4",)))
     assert re.findall(r"^  (orders-\d+)", only, re.M) == ["orders-4", "orders-4"]
     assert "orders-0" not in only.split("What stood")[0]
@@ -156,11 +159,8 @@ def test_what_is_held_against_each_other_is_the_middle_of_the_seeds_that_is_show
             View(120),
         ).split()
     )
-    assert "longest pause 9.00 s 1.00 s ✓" in text
-    assert (
-        "cooperative stands still less than eager: 2.00 partition-seconds instead of 9.00, 1.00 "
-        "s instead of 9.00 s at the longest" in text
-    )
+    assert "longest pause 9.00 s 1.00 s *" in text
+    assert "Take cooperative: longest pause 1.00 s, eager 9.00 s." in text
 
 
 def test_hostile_names_neither_move_the_cursor_nor_break_lines() -> None:
@@ -210,4 +210,4 @@ def test_who_never_caught_up_is_not_marked_as_the_quickest() -> None:
         for row in to_terminal.render(Report("t", (late, done)), View(width=100)).splitlines()
         if row.startswith("time to catch up")
     )
-    assert "not within 1 m " in line and line.rstrip().endswith("✓") and line.count("✓") == 1
+    assert "not within 1 m " in line and line.rstrip().endswith("*") and line.count("*") == 1

@@ -1,0 +1,117 @@
+"""The answer first: at most four lines that say which variant to take, what all of them share,
+what decides between them, and how sure that is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from told import story
+
+from rebalsim.domain.remedy import Patch, Remedy, Turn
+from rebalsim.one_run import run_once
+from rebalsim.reports import to_html, to_json, to_markdown, to_terminal
+from rebalsim.reports.answer_told import MOST_LINES, tell_answer_first
+from rebalsim.reports.report import BudgetResult, BySeed, Report, VariantReport
+from rebalsim.reports.view import View
+from rebalsim.scenario.load import load_scenario
+
+STORIES = sorted((Path(__file__).parents[2] / "scenarios").glob("*.yaml"))
+TOO_LONG = BudgetResult("longest_pause <= 10ms", "", "fail", "23 ms")
+
+
+def test_the_order_decides_where_no_budget_does() -> None:
+    report = story("scale-out")
+    first, *others = tell_answer_first(report)
+    assert first == "Take eager: longest pause 23 ms, cooperative 3.01 s."
+    assert others[0].startswith("They differ most in c2's joining (scale-1): under cooperative")
+
+
+def test_budgets_come_before_the_order() -> None:
+    broken = replace(TOO_LONG, text="partitions_touched <= 1", variant="eager")
+    report = replace(story("scale-out"), budgets=(broken,))
+    assert tell_answer_first(report)[0] == (
+        "Take cooperative: no budget is broken; eager breaks partitions_touched <= 1."
+    )
+
+
+def test_a_warning_decides_nothing() -> None:
+    broken = replace(TOO_LONG, text="rebalances <= 0", variant="eager", level="warn")
+    assert "Take eager" in tell_answer_first(replace(story("scale-out"), budgets=(broken,)))[0]
+
+
+def test_a_tried_change_that_keeps_all_budgets_is_the_answer_where_none_is_kept() -> None:
+    report = story("scale-out")
+    patch = Patch((Turn("heartbeat.interval.ms", "3s", "1s"),), (("p", "1s"),))
+    remedy = Remedy(
+        "cooperative",
+        patch,
+        {"longest_pause": 3e6},
+        {"longest_pause": 9e3},
+        tuple(range(20)),
+        ("longest_pause",),
+        keeps_budgets=True,
+    )
+    eager, cooperative = report.variants
+    cured = replace(
+        report,
+        variants=(eager, replace(cooperative, remedies=(remedy,))),
+        budgets=(TOO_LONG,),
+    )
+    assert tell_answer_first(cured)[0] == (
+        "As it is, both break longest_pause <= 10ms. Take cooperative with heartbeat.interval.ms "
+        "3s → 1s: longest pause 3.00 s → 9 ms, all budgets kept under each of 20 seeds."
+    )
+
+
+def test_what_all_variants_share_is_told_with_what_most_of_it_was() -> None:
+    said = tell_answer_first(story("troubles"))
+    assert "c2's stuck handler (hang-2) is the longest pause in both (20.0 s of 20.1 s stuck)." in (
+        said
+    )
+
+
+def test_it_does_not_matter_here_is_an_answer() -> None:
+    one = story("scale-out").variants[0]
+    same = Report("t", (one, replace(one, name="other")))
+    assert tell_answer_first(same) == [
+        "Which variant you take does not matter here: longest pause 23 ms in both."
+    ]
+
+
+def test_how_sure_it_is_over_seeds() -> None:
+    report = story("scale-out")
+
+    def over(*values: float) -> BySeed:
+        return BySeed(tuple(range(len(values))), {"longest_pause": values})
+
+    eager, cooperative = report.variants
+    for mine, others, told in (
+        ((1.0, 1.0), (2.0, 2.0), "The choice is the same under each of 2 seeds."),
+        ((1.0, 3.0), (2.0, 2.0), "under 1 of 2 seeds: chance decides as much."),
+    ):
+        sampled = (replace(eager, by_seed=over(*mine)), replace(cooperative, by_seed=over(*others)))
+        assert tell_answer_first(replace(report, variants=sampled))[-1].endswith(told)
+
+
+@pytest.mark.parametrize("path", STORIES, ids=lambda path: path.stem)
+def test_every_stock_story_has_an_answer_of_at_most_four_lines(path: Path) -> None:
+    played = load_scenario(path)
+    variants = tuple(
+        VariantReport(name, run_once(played.scenario(name)).analysis) for name in played.variants
+    )
+    lines = tell_answer_first(Report(played.title, variants))
+    assert 1 <= len(lines) <= MOST_LINES
+    assert all(line.endswith(".") and "None" not in line for line in lines)
+
+
+def test_every_form_begins_with_it() -> None:
+    report = story("scale-out")
+    first = tell_answer_first(report)[0]
+    assert to_terminal.render(report, View(width=100)).splitlines()[2] == first
+    page = to_html.render(report)
+    assert page.index(first) < page.index('id="timelines"')
+    assert to_markdown.render(report).splitlines()[2] == f"- {first}"
+    assert to_json.document_of(report)["answer"][0] == first
