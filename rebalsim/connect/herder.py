@@ -52,6 +52,7 @@ class Herder(Ears):
         self.connector_updates: dict[str, None] = {}
         self.target_changes: dict[str, None] = {}
         self.task_updates: dict[str, None] = {}
+        self.restarts: dict[str, None] = {}
         self.is_stopping = False
         self.has_asked_for_key = False
 
@@ -91,7 +92,7 @@ class Herder(Ears):
         if not (yield from self._handle_completed()):
             return
         self._mind_key()
-        self._run_requests()
+        yield from self._run_requests()
         next_us = self.requests[0][0] if self.requests else NEVER
         if self.scheduled_us < NEVER:
             next_us = min(next_us, self.scheduled_us)
@@ -111,9 +112,27 @@ class Herder(Ears):
         self.requests.sort(key=lambda request: request[:2])
         self.group.wake()
 
-    def _run_requests(self) -> None:
+    def _run_requests(self) -> Steps:
         while self.requests and self.requests[0][0] <= self.port.now:
             self.requests.pop(0)[2]()
+        for name in _taken(self.restarts):
+            yield from self._restart(name)
+
+    def ask_restart(self, connector: str) -> None:
+        self.restarts[connector] = None
+        self.group.wake()
+
+    def _restart(self, name: str) -> Steps:
+        """What this worker has of the connector is stopped and started again, without a round."""
+        state = self.config.connectors.get(name)
+        tasks = [task for task in self.runner.tasks if task.connector == name]
+        if state is None:
+            return
+        if name in self.runner.connectors:
+            yield from self.runner.stop_connectors([name])
+            self.runner.start_connector(state.connector, state.target, self._connector_started)
+        yield from self.runner.stop_together(tasks)
+        yield from self.runner.start((), tasks, self.config, self._connector_started)
 
     def _mind_key(self) -> None:
         """A leader of a sessioned cluster hands out a key for requests among workers."""

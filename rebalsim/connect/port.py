@@ -38,6 +38,9 @@ class Running(Protocol):
 
     def set_paused(self, is_paused: bool) -> None: ...
 
+    def fail(self) -> None:
+        """Its thread dies of an exception."""
+
     def interrupt(self) -> None:
         """Its thread is interrupted: it ends now."""
 

@@ -176,3 +176,11 @@ class Runner:
             self.start_connector(connector, target, then)
         else:
             then(connector)
+
+    def fail(self, task: Task) -> None:
+        """Its thread dies of an exception; it stays in the list, and nobody starts it again."""
+        running = self.tasks.get(task)
+        if running is not None:
+            running.fail()
+            began(self.port, "lost", (task,))
+            ended(self.port, "lost", (task,))

@@ -10,6 +10,7 @@ from rebalsim.connect.port import Port
 from rebalsim.connect.told import works
 from rebalsim.domain.connect import Connector
 from rebalsim.trace.connect_events import (
+    TaskFailed,
     TaskPaused,
     TaskResumed,
     TaskStarting,
@@ -86,10 +87,16 @@ class SourceTask:
         if self.done is not None:
             self.done()
 
+    def fail(self) -> None:
+        if not self.is_ended and not self.is_failed:
+            self.is_failed = True
+            self.port.record(TaskFailed(self.port.now, self.port.name, str(self.task)))
+
     def interrupt(self) -> None:
         self._ended(None)
 
     def thawed(self) -> None:
         """The process goes on, and the task polls again."""
-        if self.started_us >= 0 and self.done is None and not self.is_paused:
+        is_polling = self.started_us >= 0 and self.done is None
+        if is_polling and not self.is_paused and not self.is_failed:
             works(self.port, self.task)

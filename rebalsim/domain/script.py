@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rebalsim.domain.connect import Connector
 from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.draws import NOTHING, Draw
 from rebalsim.domain.habits import NEWEST, BrokerHabits
@@ -221,6 +222,52 @@ class SetRate:
     per_second: float
 
 
+@dataclass(frozen=True, slots=True)
+class CreateConnector:
+    group: str  # of the workers
+    connector: Connector
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteConnector:
+    group: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReconfigureConnector:
+    """Its config changes; `connector` is what it is like from then on."""
+
+    group: str
+    connector: Connector
+
+
+@dataclass(frozen=True, slots=True)
+class RestartConnector:
+    """The connector and its tasks are restarted, each by the worker that has it."""
+
+    group: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class TargetConnector:
+    """It shall be started, paused or stopped."""
+
+    group: str
+    name: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class FailTask:
+    """A task's thread dies of an exception."""
+
+    group: str
+    connector: str
+    number: int
+
+
 Deed = (
     Join
     | Scale
@@ -242,6 +289,12 @@ Deed = (
     | Subscribe
     | EnforceRebalance
     | SetRate
+    | CreateConnector
+    | DeleteConnector
+    | ReconfigureConnector
+    | RestartConnector
+    | TargetConnector
+    | FailTask
 )
 
 

@@ -18,6 +18,8 @@ from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.draws import NOTHING
 from rebalsim.domain.ids import partition_named
 from rebalsim.domain.script import Action, Deed, Overlay, RandomFault, When
+from rebalsim.scenario.connect_actions import Connectors
+from rebalsim.scenario.connect_language import CONNECT_DEEDS
 from rebalsim.scenario.document import Node, shorten
 from rebalsim.scenario.kinds import Written, build
 from rebalsim.scenario.language import MAX_CONSUMERS, MAX_PARTITIONS
@@ -54,6 +56,7 @@ class ScriptReader:
         self.partitions = {name: topic.partitions for name, topic in resolver.topics.items()}
         self.exists = {name: topic.exists_from_start for name, topic in resolver.topics.items()}
         self.unknown: list[tuple[Node, str, Roster | None]] = []
+        self.connectors = Connectors.of(resolver.connect, resolver.out)
         self.named = 0  # how often a member was named by an action
         self.is_incomplete = (
             False  # an entry could not be read, so who exists is not known for sure
@@ -80,6 +83,7 @@ class ScriptReader:
             "subscribe": self._subscribe,
             "enforce_rebalance": self._enforce,
             "set_rate": self._set_rate,
+            **{kind: self._to_connectors(kind) for kind in CONNECT_DEEDS},
         }
 
     # ------------------------------------------------------------------------------------- the list
@@ -658,6 +662,7 @@ class ScriptReader:
                 "state",
                 "life",
                 "assignor_cost",
+                "worker",
             )
         ):
             self.out.add(
@@ -936,6 +941,9 @@ class ScriptReader:
             return None
         value, is_each = written.get("rate")
         return deeds.SetRate(topic, value * self.partitions[topic] if is_each else value)
+
+    def _to_connectors(self, kind: str) -> Callable[[Written, int], Deed | None]:
+        return lambda written, line: self.connectors.deed(kind, written)
 
     # --------------------------------------------------------------------------------------- chance
 

@@ -12,6 +12,12 @@ import re
 from itertools import pairwise
 from typing import Any
 
+from rebalsim.scenario.connect_language import (
+    CONNECT_DEEDS,
+    WORKER_CONFIG,
+    connect_section,
+    worker_fields,
+)
 from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence, shorten
 from rebalsim.scenario.kinds import (
     BAD,
@@ -1148,6 +1154,8 @@ class Members(Kind):
     """
 
     says = "a number such as 3, a list of names, or a block of names with settings"
+    listed = LISTED_MEMBER
+    mapped = _MEMBER_MAP
 
     def _read(self, node: Node, out: Problems) -> Any:
         if isinstance(node, Scalar):
@@ -1161,11 +1169,11 @@ class Members(Kind):
                 )
             return (("", node.value, None, node),)
         if isinstance(node, Sequence):
-            listed = [LISTED_MEMBER.read(item, out) for item in node.items]
+            listed = [self.listed.read(item, out) for item in node.items]
             if any(w is BAD or "name" not in w for w in listed):
                 return BAD
             return self._counted([(w.get("name"), w, w.at["name"]) for w in listed], out)
-        named = _MEMBER_MAP.read(node, out)
+        named = self.mapped.read(node, out)
         if not isinstance(named, Named):
             return BAD
         return self._counted(
@@ -1205,8 +1213,8 @@ class Members(Kind):
         return {
             "anyOf": [
                 {"type": "integer", "minimum": 0, "maximum": MAX_CONSUMERS},
-                {"type": "array", "items": LISTED_MEMBER.schema(defs)},
-                _MEMBER_MAP.schema(defs),
+                {"type": "array", "items": self.listed.schema(defs)},
+                self.mapped.schema(defs),
             ]
         }
 
@@ -1214,6 +1222,39 @@ class Members(Kind):
         return str(sum(count for _, count, _, _ in value))
 
 
+_WORKER_FIELDS = (
+    *worker_fields(LIFE),
+    Field(
+        "count",
+        Whole(0, MAX_CONSUMERS),
+        "How many like this; the name then holds {n}.",
+        default="1",
+    ),
+)
+WORKER = Section(
+    "worker",
+    _WORKER_FIELDS,
+    "A Connect worker, or several alike.",
+    allows_nothing=True,
+    can_unset=("config", "life", "rack"),
+)
+LISTED_WORKER = Section(
+    "listed worker",
+    (*_WORKER_FIELDS, Field("name", PATTERNED, "Its name.", is_required=True)),
+    title="worker",
+    shorthand=word_of("name"),
+    can_unset=("config", "life", "rack"),
+)
+
+
+class Workers(Members):
+    """The same, of Kafka Connect's workers."""
+
+    listed = LISTED_WORKER
+    mapped = MapOf(WORKER, PATTERNED, "workers")
+
+
+CONNECT = connect_section(CONFIG, LIFE, TOPIC, Workers())
 GROUP = Section(
     "group",
     (
@@ -1378,6 +1419,7 @@ BOUNCE_FIELDS = (
     Field("settle", DURATION_KIND, "The wait before the next one.", target="settle_us"),
 )
 PARTITION_NAME = Text("a partition such as orders-3", rf"{_KAFKA_NAME}-[0-9]{{1,6}}")
+WORKER_SETTINGS = Field("worker", WORKER_CONFIG, "Connect workers: their settings from then on.")
 JOIN = Section(
     "join",
     (
@@ -1386,6 +1428,7 @@ JOIN = Section(
         STAGGER,
         IN_GROUP,
         *[f for f in MEMBER_FIELDS if f.name != "starts_at"],
+        WORKER_SETTINGS,
     ),
     "New members join.",
     shorthand=_join_shorthand,
@@ -1510,7 +1553,7 @@ ROLLING_BOUNCE = Section(
 )
 DEPLOY = Section(
     "deploy",
-    (*BOUNCE_FIELDS, *TEMPLATE_FIELDS),
+    (*BOUNCE_FIELDS, *TEMPLATE_FIELDS, WORKER_SETTINGS),
     "A rolling bounce after which the members have new settings.",
     elsewhere=_under_config,
     after=_one_subscription,
@@ -1700,6 +1743,7 @@ DEEDS: dict[str, Section] = {
     "subscribe": SUBSCRIBE,
     "enforce_rebalance": ENFORCE,
     "set_rate": SET_RATE,
+    **CONNECT_DEEDS,
 }
 
 
@@ -1891,6 +1935,7 @@ OVERLAY = Section(
             default="the story's",
         ),
         *[f for f in TEMPLATE_FIELDS if f.name not in ("topics", "pattern", "rack")],
+        Field("worker", WORKER_CONFIG, "Connect workers: what they have otherwise."),
         Field("cluster", CLUSTER, "Changes to the cluster."),
         Field(
             "set",
@@ -2055,6 +2100,14 @@ class Raw(Kind):
 # ----------------------------------------------------------------------------------- the whole file
 
 
+def _needs_topics(written: Written, out: Problems) -> None:
+    if "topics" in written.at or ("connect" in written.at and "group" not in written.at):
+        return
+    if "topics" not in written.at:
+        out.add(written.node, "The scenario lacks 'topics' — write topics: {orders: 12}")
+        written.is_bad = True
+
+
 BUDGET_SHAPE: Schema = {"type": ["object", "array"]}
 SCENARIO = Section(
     "scenario",
@@ -2076,8 +2129,7 @@ SCENARIO = Section(
         Field(
             "topics",
             MapOf(TOPIC_BLOCK, TOPIC, "topics", least=1),
-            "The topics, by name.",
-            is_required=True,
+            "The topics, by name; needed unless all there is are Connect's sources.",
             example="topics: {orders: 12}",
         ),
         Field(
@@ -2091,6 +2143,7 @@ SCENARIO = Section(
             MapOf(GROUP, NAME, "groups", least=1, most=200),
             "Several consumer groups, by name.",
         ),
+        Field("connect", CONNECT, "A Kafka Connect cluster, beside or without consumer groups."),
         Field(
             "script",
             ListOf(
@@ -2142,6 +2195,7 @@ SCENARIO = Section(
         ),
     ),
     "A rebalsim scenario: one story of a Kafka consumer group.",
+    after=_needs_topics,
     elsewhere=lambda key: (
         "a file with axes is a plan; `rebalsim sweep` plays it"
         if key in ("axes", "objectives", "scenario")

@@ -17,6 +17,7 @@ from typing import Any
 
 from rebalsim.domain.budget import Budget, Expectation
 from rebalsim.domain.client import BrokerConfig, ClientConfig
+from rebalsim.domain.connect import ConnectCluster
 from rebalsim.domain.consumer import AssignorCost, Consumer, Cost, Handler, Life, Listener, State
 from rebalsim.domain.draws import NOTHING, Draw, constantly
 from rebalsim.domain.instants import DAY
@@ -32,11 +33,13 @@ from rebalsim.domain.scenario import (
     Topic,
 )
 from rebalsim.domain.script import Action, RandomFault
+from rebalsim.scenario.connect import cluster_of, sink_config, worker_parts
 from rebalsim.scenario.document import Node, shorten
 from rebalsim.scenario.kinds import Written, build, merge
 from rebalsim.scenario.language import (
     CLASSIC_ONLY,
     CONFIG,
+    CONNECT,
     CONSUMER_ONLY,
     MAX_CONSUMERS,
     MAX_PARTITIONS,
@@ -129,6 +132,7 @@ class Resolver:
             self._kafka()
         )  # the latter follows the script's upgrades
         self.cluster = Cluster()
+        self.connect: tuple[ConnectCluster, ...] = ()
 
     # ------------------------------------------------------------------------------------ the whole
 
@@ -155,6 +159,7 @@ class Resolver:
             cluster=self.cluster,
             topics=tuple(self.topics.values()),
             groups=groups,
+            connect=self.connect,
             script=actions,
             random_faults=faults,
             budgets=budgets,
@@ -174,7 +179,9 @@ class Resolver:
         for group in groups:
             for consumer in group.consumers:
                 config = consumer.config
-                if config.group_protocol == "consumer":
+                if consumer.worker is not None:
+                    said[consumer.worker.connect_protocol] = None
+                elif config.group_protocol == "consumer":
                     said[
                         config.group_remote_assignor
                         or self.cluster.config.group_consumer_assignors[0]
@@ -479,11 +486,32 @@ class Resolver:
                         f"The group has its name from its key, {name} — leave this out",
                     )
                 named[name] = written
-        elif "group" not in self.story.at and "groups" not in self.story.at:
+        elif not any(key in self.story.at for key in ("group", "groups", "connect")):
             self.out.add(self.story.node, "There is no group — write group: {members: 3}")
         is_several = len(named) > 1
         for name, written in named.items():
             self._roster(name, written, f"{name}-" if is_several else "")
+        connect = self.story.get("connect")
+        if connect is not None and "workers" in connect:
+            name = connect.get("name", "connect")
+            if name in named:
+                self.out.add(
+                    connect.at.get("name", connect.node),
+                    f"There is a consumer group {name} already — give the workers' group another "
+                    "name",
+                )
+            named[name] = connect
+            self._roster(name, connect, "")
+            self.connect = (
+                cluster_of(
+                    self,
+                    name,
+                    connect,
+                    sink_config(
+                        connect.get("consumer"), ClientConfig(auto_offset_reset="earliest")
+                    ),
+                ),
+            )
         made = []
         for name, roster in self.rosters.items():
             stagger = named[name].get("stagger", 0)
@@ -503,12 +531,13 @@ class Resolver:
             written.get("overrides").values if "overrides" in written else {}
         )
         base = self.layers(written)
-        listed = written.get("members", ())
+        is_connect = written.section is CONNECT
+        listed = written.get("workers" if is_connect else "members", ())
         patterned = [name for name, _, _, _ in listed if "{n}" in name]
         roster = Roster(
             group,
             prefix,
-            patterned[-1] if patterned else f"{prefix}c{{n}}",
+            patterned[-1] if patterned else f"{prefix}{'w' if is_connect else 'c'}{{n}}",
             written.get("per_process", 1),
             written.get("racks", ()),
         )
@@ -526,7 +555,8 @@ class Resolver:
             process = block.get("process", "") if block is not None else ""
             rack = block.get("rack", "") if block is not None else ""
             for index in range(count):
-                name = pattern.replace("{n}", str(index)) if pattern else f"{prefix}c{index}"
+                usual = f"{prefix}{'w' if is_connect else 'c'}{index}"
+                name = pattern.replace("{n}", str(index)) if pattern else usual
                 number = index if not pattern or "{n}" in pattern else len(roster.seats)
                 if name in self.seats:
                     self.out.add(
@@ -623,6 +653,9 @@ class Resolver:
 
     def _parts(self, seat: Seat) -> Parts:
         written = seat.layers[0]
+        if written.section is CONNECT:
+            shared, written = worker_parts(self, seat.layers, seat.deployed)
+            return Parts({}, shared, written.get("starts_at", NOTHING), written)
         for layer in seat.layers[1:]:
             written = self._lay(written, layer)
         asks_itself = _protocol(written) == "consumer"

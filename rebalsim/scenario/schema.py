@@ -56,7 +56,11 @@ def scenario_schema() -> Schema:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "rebalsim scenario",
         **root,
-        "anyOf": [{"required": ["group"]}, {"required": ["groups"]}],
+        "anyOf": [
+            {"required": ["topics", "group"]},
+            {"required": ["topics", "groups"]},
+            {"required": ["connect"]},
+        ],
         "not": {"required": ["group", "groups"]},
         "$defs": dict(sorted(defs.items())),
     }

@@ -110,6 +110,27 @@ def say_deed(deed: Deed) -> str:
             return _verb(consumers, "enforces a rebalance", "enforce a rebalance")
         case deeds.SetRate(topic, per_second):
             return f"records arrive at {topic} at {say_rate(per_second)}"
+        case _:
+            return _connectors(deed)
+
+
+def _connectors(deed: Deed) -> str:
+    match deed:
+        case deeds.CreateConnector(_, connector):
+            return f"connector {connector.name} is created with {connector.tasks_max} tasks"
+        case deeds.DeleteConnector(_, name):
+            return f"connector {name} is deleted"
+        case deeds.ReconfigureConnector(_, connector):
+            return f"connector {connector.name} is reconfigured"
+        case deeds.RestartConnector(_, name):
+            return f"connector {name} is restarted"
+        case deeds.TargetConnector(_, name, target):
+            how = {"paused": "paused", "stopped": "stopped"}.get(target, "resumed")
+            return f"connector {name} is {how}"
+        case deeds.FailTask(_, connector_name, number):
+            return f"task {connector_name}-{number} fails"
+        case _:
+            return type(deed).__name__
 
 
 def _bounce(deed: deeds.RollingBounce) -> str:

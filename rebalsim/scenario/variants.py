@@ -125,6 +125,8 @@ def is_played_as_written(story: Written) -> bool:
         _is_about_protocols(t) for t in story.get("templates").values.values()
     ):
         return True
+    if _deploys_workers(story):
+        return True
     for action in story.get("script", ()):
         for deed in ("deploy", "join"):
             if (
@@ -134,6 +136,21 @@ def is_played_as_written(story: Written) -> bool:
             ):
                 return True
     return False
+
+
+def _deploys_workers(story: Written) -> bool:
+    """Is it about Connect's protocols? Or of workers alone, and says which protocol they have."""
+    if "connect" in story and "group" not in story and "groups" not in story:
+        config = story.get("connect").get("config")
+        if config is not None and "connect.protocol" in config:
+            return True
+    return any(
+        isinstance(action, Written)
+        and deed in action
+        and "connect.protocol" in (action.get(deed).get("worker") or ())
+        for action in story.get("script", ())
+        for deed in ("deploy", "join")
+    )
 
 
 def _says(block: Written | None, key: str) -> Any:

@@ -10,7 +10,16 @@ from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain import script as deeds
-from rebalsim.simulation.deeds import bounce, brokers, coming, harm, network, poison, topics
+from rebalsim.simulation.deeds import (
+    bounce,
+    brokers,
+    coming,
+    connectors,
+    harm,
+    network,
+    poison,
+    topics,
+)
 
 if TYPE_CHECKING:
     from rebalsim.simulation.world import World
@@ -38,6 +47,12 @@ _BY_KIND: dict[type, Callable[[Any, str, Any], Carried]] = {
     deeds.SetRate: topics.set_rate,
     deeds.Subscribe: topics.subscribe,
     deeds.EnforceRebalance: topics.enforce,
+    deeds.CreateConnector: connectors.create,
+    deeds.DeleteConnector: connectors.delete,
+    deeds.ReconfigureConnector: connectors.reconfigure,
+    deeds.RestartConnector: connectors.restart,
+    deeds.TargetConnector: connectors.retarget,
+    deeds.FailTask: connectors.fail,
 }
 
 

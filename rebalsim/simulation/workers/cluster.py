@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from rebalsim.assignors.connect.work import Task
 from rebalsim.connect.config_state import (
     UNREAD,
     ConfigState,
@@ -118,3 +119,15 @@ class Cluster:
             self.world.engine.at(self.world.engine.now + AGAIN_US, SCRIPT, self._asks, what)
         else:
             leader.herder.ask(lambda: what(leader.herder))
+
+    def restart(self, connector: str) -> None:
+        """Each worker restarts what it has of this connector, in its herder's thread."""
+        for worker in self.workers:
+            if worker.is_alive:
+                worker.herder.ask_restart(connector)
+
+    def fail(self, connector: str, number: int) -> None:
+        """The task's thread dies, wherever it runs."""
+        for worker in self.workers:
+            if worker.is_alive:
+                worker.herder.runner.fail(Task(connector, number))

@@ -16,6 +16,7 @@ from rebalsim.domain.consumer import Consumer as Spec
 from rebalsim.domain.consumer import Cost, Handler, Life, Listener
 from rebalsim.domain.draws import constantly
 from rebalsim.trace.connect_events import (
+    TaskFailed,
     TaskPaused,
     TaskResumed,
     TaskStarting,
@@ -96,6 +97,12 @@ class SinkTask:
         self.worker.record(TaskStopped(self.worker.now, self.worker.name, str(self.task)))
         if self.done is not None:
             self.done()
+
+    def fail(self) -> None:
+        """Its consumer is closed on the way out."""
+        if not self.is_ended and self.has_begun and self.consumer.is_alive:
+            self.worker.record(TaskFailed(self.worker.now, self.worker.name, str(self.task)))
+            self.consumer.stop()
 
     def interrupt(self) -> None:
         self.consumer.kill()
