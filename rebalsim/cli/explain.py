@@ -324,9 +324,10 @@ def _plain(term: str) -> str:
 
 
 def _settings() -> list[str]:
+    from rebalsim.scenario.connect_language import WORKER_KEYS
     from rebalsim.scenario.language import BROKER_KEYS, CLIENT_KEYS
 
-    return [field.name for field in (*CLIENT_KEYS, *BROKER_KEYS)]
+    return [field.name for field in (*CLIENT_KEYS, *BROKER_KEYS, *WORKER_KEYS)]
 
 
 def _key_names() -> list[str]:
@@ -338,12 +339,17 @@ def _key_names() -> list[str]:
 def _setting(key: str) -> list[Entry]:
     """A Kafka setting: what it is, its default, and the rules of lint that speak of it."""
     from rebalsim.domain.client import BrokerConfig, ClientConfig
+    from rebalsim.domain.connect import Connector, WorkerConfig
     from rebalsim.lint.registry import RULES
+    from rebalsim.scenario.connect_language import WORKER_KEYS
     from rebalsim.scenario.language import BROKER_KEYS, CLIENT_KEYS
 
+    found: list[Entry] = []
     for fields, defaults, whose in (
         (CLIENT_KEYS, ClientConfig(), "consumer's setting"),
         (BROKER_KEYS, BrokerConfig(), "brokers' setting"),
+        (WORKER_KEYS[:-1], WorkerConfig(), "Connect worker's setting"),
+        (WORKER_KEYS[-1:], Connector(""), "connector's setting"),
     ):
         for field in fields:
             if field.name == key:
@@ -355,9 +361,9 @@ def _setting(key: str) -> list[Entry]:
                     if key in f"{c.rule.what} {c.rule.fix} {c.rule.example}".split(" ")
                     or f"{key}:" in c.rule.example
                 )
-                return [
+                found.append(
                     Entry(
                         key, whose, field.doc, (("", f"Default in Kafka 4.3: {default}."),), rules
                     )
-                ]
-    return []
+                )
+    return found

@@ -125,7 +125,7 @@ def _check(asked: Asked, config: WorkerConfig, written: Written) -> None:
             _place(written, "heartbeat.interval.ms", "session.timeout.ms"),
             f"heartbeat.interval.ms {say_us(config.heartbeat_interval_us)} is not below "
             f"session.timeout.ms {say_us(config.session_timeout_us)}, so the worker refuses to "
-            f"start — write a third of the session, {say_us(config.session_timeout_us // 3)}",
+            f"start — write a third of the session, {say_us(config.session_timeout_us // 3_000_000 * 1_000_000)}",
         )
     brokers = asked.cluster.config
     least, most = brokers.group_min_session_timeout_us, brokers.group_max_session_timeout_us

@@ -172,6 +172,8 @@ _CONNECTOR_FIELDS = (
     Field("poll", _DRAW, "A source: how long poll() takes, which a stop waits for.", target="poll"),
     Field("per_record", _DRAW, "A sink: put(), for each record.", target="per_record"),
 )
+# Kafka's own keys of workers, and the one of connectors, last
+WORKER_KEYS = (*WORKER_CONFIG.fields.values(), _CONNECTOR_FIELDS[0])
 
 
 def connector_section(config: Section, topic: Kind) -> Section:
@@ -222,7 +224,7 @@ def worker_fields(life: Section) -> tuple[Field, ...]:
     )
 
 
-def connect_section(config: Section, life: Section, topic: Kind, workers: Kind) -> Section:
+def connect_section(config: Section, life: Section, connector: Section, workers: Kind) -> Section:
     return Section(
         "connect",
         (
@@ -244,7 +246,7 @@ def connect_section(config: Section, life: Section, topic: Kind, workers: Kind) 
             ),
             Field(
                 "connectors",
-                MapOf(connector_section(config, topic), _NAME, "connectors", most=2_000),
+                MapOf(connector, _NAME, "connectors", most=2_000),
                 "The connectors, by name.",
             ),
         ),

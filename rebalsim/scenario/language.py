@@ -16,6 +16,7 @@ from rebalsim.scenario.connect_language import (
     CONNECT_DEEDS,
     WORKER_CONFIG,
     connect_section,
+    connector_section,
     worker_fields,
 )
 from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence, shorten
@@ -1254,7 +1255,8 @@ class Workers(Members):
     mapped = MapOf(WORKER, PATTERNED, "workers")
 
 
-CONNECT = connect_section(CONFIG, LIFE, TOPIC, Workers())
+CONNECTOR = connector_section(CONFIG, TOPIC)
+CONNECT = connect_section(CONFIG, LIFE, CONNECTOR, Workers())
 GROUP = Section(
     "group",
     (

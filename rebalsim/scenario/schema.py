@@ -11,14 +11,17 @@ from dataclasses import fields as fields_of
 from typing import Any
 
 from rebalsim.domain.client import BrokerConfig, ClientConfig
+from rebalsim.domain.connect import Connector, WorkerConfig
 from rebalsim.domain.consumer import AssignorCost, Handler, Life, Listener, State
 from rebalsim.domain.scenario import Cluster, Scenario, Topic
+from rebalsim.scenario.connect_language import WORKER_CONFIG
 from rebalsim.scenario.kinds import Schema, Section
 from rebalsim.scenario.language import (
     ASSIGNOR_COST,
     BROKER_CONFIG,
     CLUSTER,
     CONFIG,
+    CONNECTOR,
     HANDLER,
     LIFE,
     LISTENER,
@@ -37,6 +40,8 @@ SHAPES: tuple[tuple[Section, Any], ...] = (
     (STATE, State),
     (LIFE, Life),
     (ASSIGNOR_COST, AssignorCost),
+    (CONNECTOR, Connector),
+    (WORKER_CONFIG, WorkerConfig),
     (SCENARIO, Scenario),
 )
 

@@ -13,6 +13,8 @@ from rebalsim.scenario.language import (
     ACTION,
     ASSIGNOR_COST,
     CLUSTER,
+    CONNECT,
+    CONNECTOR,
     DEEDS,
     GROUP,
     HANDLER,
@@ -24,6 +26,7 @@ from rebalsim.scenario.language import (
     STATE,
     TEMPLATE,
     TOPIC_BLOCK,
+    WORKER,
 )
 from rebalsim.scenario.schema import SHAPES
 
@@ -39,6 +42,9 @@ BLOCKS = (
     STATE,
     LIFE,
     ASSIGNOR_COST,
+    CONNECT,
+    WORKER,
+    CONNECTOR,
     ACTION,
     RANDOM_FAULT,
 )

@@ -111,11 +111,12 @@ def test_every_deed_has_words_of_its_own() -> None:
 
     from rebalsim.scenario.load import load_scenario
 
-    script = (
-        load_scenario(Path(__file__).parent / "files" / "actions.good.yaml")
-        .scenario("eager")
-        .script
-    )
+    files = Path(__file__).parent / "files"
+    script = [
+        action
+        for name in ("actions", "connect")
+        for action in load_scenario(files / f"{name}.good.yaml").scenario().script
+    ]
     from typing import get_args
 
     from rebalsim.domain.script import Deed

@@ -6,7 +6,7 @@ Each is a request to the cluster, which its leader takes when no rebalance is to
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rebalsim.connect.config_state import (
     ConnectorPut,
@@ -26,26 +26,23 @@ from rebalsim.domain.script import (
 )
 from rebalsim.scenario.telling import say_deed
 
-if TYPE_CHECKING:
-    from rebalsim.simulation.world import World
-
 Carried = Generator[Any, Any, None]
 
 
-def create(world: World, name: str, deed: CreateConnector) -> Carried:
+def create(world: Any, name: str, deed: CreateConnector) -> Carried:
     """Its config is written; its worker makes the tasks' configs when it has started."""
     yield from _write(world, name, deed, deed.connector.name, [ConnectorPut(deed.connector)])
 
 
-def delete(world: World, name: str, deed: DeleteConnector) -> Carried:
+def delete(world: Any, name: str, deed: DeleteConnector) -> Carried:
     yield from _write(world, name, deed, deed.name, [ConnectorRemoved(deed.name)])
 
 
-def reconfigure(world: World, name: str, deed: ReconfigureConnector) -> Carried:
+def reconfigure(world: Any, name: str, deed: ReconfigureConnector) -> Carried:
     yield from _write(world, name, deed, deed.connector.name, [ConnectorPut(deed.connector)])
 
 
-def retarget(world: World, name: str, deed: TargetConnector) -> Carried:
+def retarget(world: Any, name: str, deed: TargetConnector) -> Carried:
     """A connector that is stopped loses its tasks' configs too."""
     records: list[Record] = [TargetPut(deed.name, deed.target)]
     if deed.target == STOPPED:
@@ -53,21 +50,21 @@ def retarget(world: World, name: str, deed: TargetConnector) -> Carried:
     yield from _write(world, name, deed, deed.name, records)
 
 
-def restart(world: World, name: str, deed: RestartConnector) -> Carried:
+def restart(world: Any, name: str, deed: RestartConnector) -> Carried:
     """No rebalance: each worker restarts what it has of it."""
     world.script.tell(name, "RestartConnector", say_deed(deed), (deed.name,))
     world.clusters[deed.group].restart(deed.name)
     yield from ()
 
 
-def fail(world: World, name: str, deed: FailTask) -> Carried:
+def fail(world: Any, name: str, deed: FailTask) -> Carried:
     task = f"{deed.connector}-{deed.number}"
     world.script.tell(name, "FailTask", say_deed(deed), (task,))
     world.clusters[deed.group].fail(deed.connector, deed.number)
     yield from ()
 
 
-def _write(world: World, name: str, deed: Any, target: str, records: list[Record]) -> Carried:
+def _write(world: Any, name: str, deed: Any, target: str, records: list[Record]) -> Carried:
     world.script.tell(name, type(deed).__name__, say_deed(deed), (target,))
     world.clusters[deed.group].ask_leader(lambda leader: leader.write(records))
     yield from ()
