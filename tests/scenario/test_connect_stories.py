@@ -1,0 +1,63 @@
+"""Kafka Connect in a scenario: what variants make of it, and what --set reaches."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rebalsim.domain.connect import SESSIONED
+from rebalsim.scenario.load import load_scenario
+
+STORY = Path(__file__).parent / "files" / "connect.good.yaml"
+SIMPLE = """
+topics: {orders: {partitions: 6, rate: 60/s}}
+connect:
+  workers: 3
+  connectors: {jdbc: 4, lake: {topics: [orders], tasks.max: 2}}
+"""
+
+
+def test_a_cluster_is_played_eager_and_incremental_unless_it_says_which(tmp_path: Path) -> None:
+    path = tmp_path / "story.yaml"
+    path.write_text(SIMPLE, encoding="utf-8")
+    story = load_scenario(path)
+    assert story.variants == ("eager", "cooperative")
+    for variant, protocol in (("eager", "eager"), ("cooperative", SESSIONED)):
+        group = story.scenario(variant).groups[0]
+        assert [w.name for w in group.consumers] == ["w0", "w1", "w2"]
+        assert all(w.worker and w.worker.connect_protocol == protocol for w in group.consumers)
+    assert load_scenario(STORY).variants == ("as-written",)  # it deploys protocols itself
+
+
+def test_layers_of_settings_reach_workers_and_sinks() -> None:
+    scenario = load_scenario(STORY).scenario()
+    workers = {w.name: w for g in scenario.groups if g.name == "cdc" for w in g.consumers}
+    assert list(workers) == ["w0", "w1", "w2", "odd"] and workers["odd"].starts_at is None
+    settings = {name: w.worker for name, w in workers.items()}
+    assert all(s and s.scheduled_rebalance_max_delay_us == 60_000_000 for s in settings.values())
+    odd, first = settings["odd"], settings["w0"]
+    assert odd is not None and first is not None
+    assert (odd.session_timeout_us, first.session_timeout_us) == (20_000_000, 10_000_000)
+    assert first.consumer.session_timeout_us == 30_000_000
+    connectors = {c.name: c for c in scenario.connect[0].connectors}
+    lake = connectors["to-lake"].consumer
+    assert lake is not None and lake.session_timeout_us == 30_000_000
+    assert lake.partition_assignment_strategy == ("cooperative-sticky",)
+    assert [c.name for c in scenario.connect[0].later] == ["later"]
+
+
+def test_set_reaches_the_delay_and_a_connectors_tasks(tmp_path: Path) -> None:
+    path = tmp_path / "story.yaml"
+    path.write_text(SIMPLE, encoding="utf-8")
+    story = load_scenario(
+        path,
+        overrides=(
+            "connect.config.scheduled.rebalance.max.delay.ms=30s",
+            "connect.connectors.jdbc.tasks.max=9",
+            "connect.workers=5",
+        ),
+    )
+    scenario = story.scenario("cooperative")
+    worker = scenario.groups[0].consumers[0].worker
+    assert worker is not None and worker.scheduled_rebalance_max_delay_us == 30_000_000
+    assert scenario.connect[0].connectors[0].tasks_max == 9
+    assert len(scenario.groups[0].consumers) == 5
