@@ -1,0 +1,134 @@
+"""What is played: the application, its group's settings, and how long things take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from rebalsim.assignors.streams.settings import TaskAssignorSettings
+from rebalsim.assignors.streams.tasks import Subtopology
+
+MS = 1_000
+SECOND = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """How long a step takes, measured with Kafka 4.3.1 on loopback (medians, µs)."""
+
+    link_us: int = 1 * MS  # one way between client and broker
+    log_us: int = 1 * MS  # an append of the coordinator
+    start_us: int = 20 * MS  # from the process's start to its first request
+    open_store_us: int = 25 * MS  # opening a store, on the stream thread
+    first_open_us: int = 20 * MS  # the first one of a life takes so much longer
+    close_store_us: int = 12 * MS
+    first_close_us: int = 28 * MS  # the first store closed in one go takes so much longer
+    close_task_us: int = 1 * MS
+    probe_store_us: int = 10 * MS  # opened and closed once at start(), for its offsets
+    commit_us: int = 12 * MS
+    assign_us: int = 13 * MS  # the leader's assignment
+    list_offsets_us: int = 30 * MS  # before a restoration begins
+    fetch_offset_us: int = 6 * MS  # the committed offset of a task, before it runs
+    first_fetch_us: int = 22 * MS  # from RUNNING to the first record
+    close_us: int = 90 * MS  # KafkaStreams.close() beside its commits
+    beat_late_us: int = 1 * MS  # how late a classic heartbeat is each time
+    turn_us: int = 2 * MS  # one iteration of a thread beside its poll
+    restore_poll_us: int = 100 * MS  # the restore consumer's poll that finds nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """The state of each task of a sub-topology, as its changelog shows it."""
+
+    records: int = 0  # in a task's changelog at the start
+    record_bytes: int = 100
+    writes: float = 1.0  # changelog records for a record handled
+    in_memory: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A sub-topology: what it reads, and its stores."""
+
+    sources: tuple[str, ...]
+    stores: Mapping[str, Store] = field(default_factory=dict)
+    repartition_sinks: tuple[str, ...] = ()
+    repartition_sources: tuple[str, ...] = ()
+    copartitioned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadSettings:
+    """A stream thread's settings; an instance may have its own."""
+
+    threads: int = 1
+    group_protocol: str = "classic"
+    eager: bool = False  # a client of 2.3 and before, or upgrade.from up to 2.3
+    session_us: int = 45 * SECOND
+    heartbeat_us: int = 3 * SECOND
+    max_poll_us: int = 300 * SECOND
+    poll_us: int = 100 * MS
+    commit_us: int = 30 * SECOND
+    restore_us: float = 4.0  # for a changelog record
+    standby_us: float = 4.0
+    handler_us: float = 0.0
+    exactly_once: bool = False
+    transaction_timeout_us: int = 10 * SECOND
+    instance_id: str | None = None
+    rack: str | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    leave_on_close: bool = False
+    keeps_disk: bool = True
+    cleanup_delay_us: int = 600 * SECOND
+    max_task_idle_us: int = 0
+    start_us: int = 0  # from the process's start to KafkaStreams.start()
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSettings:
+    """The broker's side."""
+
+    initial_delay_us: int = 3 * SECOND  # classic
+    streams_session_us: int = 45 * SECOND
+    streams_heartbeat_us: int = 5 * SECOND
+    streams_standbys: int = 0
+    streams_initial_delay_us: int = 3 * SECOND
+    streams_interval_us: int = 1 * SECOND
+    max_size: int = 2_147_483_647
+    abort_check_us: int = 10 * SECOND  # transaction.abort.timed.out.transaction.cleanup.interval.ms
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """All of it."""
+
+    name: str
+    topics: Mapping[str, int]
+    rates: Mapping[str, float]  # records a second into each partition of the topic
+    parts: tuple[Part, ...]
+    assignor: str = "streams-ha"
+    assigning: TaskAssignorSettings = TaskAssignorSettings()
+    group: GroupSettings = GroupSettings()
+    timing: Timing = Timing()
+
+    internal_topics_exist: bool = True  # the application ran before
+
+    def internal_topics(self) -> dict[str, int]:
+        """Changelogs and repartition topics that are there at the start."""
+        if not self.internal_topics_exist:
+            return {}
+        made: dict[str, int] = {}
+        for part in self.parts:
+            inputs = [*part.sources, *part.repartition_sources]
+            tasks = max((self.topics[name] for name in inputs if name in self.topics), default=0)
+            made.update({f"{self.name}-{store}-changelog": tasks for store in part.stores})
+        return made
+
+    def subtopologies(self) -> list[Subtopology]:
+        return [
+            Subtopology(
+                (*part.sources, *part.repartition_sources),
+                tuple(f"{store}-changelog" for store in part.stores),
+            )
+            for part in self.parts
+        ]

@@ -1,0 +1,278 @@
+"""A stream thread's consumer in a classic group: joins, syncs, beats, and leads where it must.
+
+What comes over the network while the thread sits in poll() is acted on at once; while it
+processes, at the next poll.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rebalsim.assignors.streams.leader import LeaderAnswer, Share
+from rebalsim.assignors.streams.process import ThreadClaim
+from rebalsim.protocol.errors_of_kafka import Error
+from rebalsim.protocol.messages import (
+    HeartbeatRequest,
+    HeartbeatResponse,
+    JoinedMember,
+    JoinGroupRequest,
+    JoinGroupResponse,
+    LeaveGroupRequest,
+    LeavingMember,
+    OffsetCommitRequest,
+    SyncGroupRequest,
+    SyncGroupResponse,
+)
+from rebalsim.simulation.streams.application import ThreadSettings
+from rebalsim.simulation.streams.hosts import ClassicHost
+from rebalsim.simulation.streams.port import NEVER, Port, Steps
+
+if TYPE_CHECKING:
+    from rebalsim.simulation.streams.stream_thread import StreamThread
+
+PROTOCOL = "stream"
+Lead = Callable[[list[ThreadClaim], str, int], LeaderAnswer]
+
+
+class ClassicMember:
+    """`lead(claims, process, generation)` is what the leader's assignor decides."""
+
+    acts_at_once = True
+
+    def __init__(
+        self,
+        port: Port,
+        host: ClassicHost,
+        thread: StreamThread,
+        client_id: str,
+        settings: ThreadSettings,
+        instance_id: str | None,
+        lead: Lead,
+    ) -> None:
+        self._port, self._host, self._thread = port, host, thread
+        self._client_id, self._settings, self._instance_id = client_id, settings, instance_id
+        self._lead = lead
+        self.member_id = ""
+        self.generation = -1
+        self.is_rebalancing = False
+        self.is_ready = True
+        self._wants_join = True
+        self._lost = False
+        self._shares: list[Share | None] = []  # an answer of SyncGroup to be taken over
+        self._attempt = 0  # answers to older attempts are void
+        self._beats = False
+        self._beat_due = NEVER
+        self._frozen = False
+        self._gone = False
+        self._counter = 0
+        self._polled_us = 0
+        self._held: list[tuple[Callable[..., None], tuple[object, ...]]] = []
+        self._why = "first join"
+
+    # ------------------------------------------------------------------------ what the thread asks
+
+    def begin(self) -> None:
+        self._wants_join = True
+
+    def polled(self) -> None:
+        """poll() was entered: the poll timer begins anew."""
+        self._polled_us = self._port.now
+
+    def has_work(self) -> bool:
+        return (
+            self._lost or bool(self._shares) or (self._wants_join and not self.is_rebalancing)
+        ) and not self._gone
+
+    def pass_of_poll(self) -> Steps:
+        if self._lost:
+            self._lost = False
+            yield from self._thread.lose()
+        if self._shares:
+            yield from self._take_over(self._shares.pop())
+        if self._wants_join and not self.is_rebalancing and not self._gone:
+            self._join()
+
+    def request_rejoin(self, why: str) -> None:
+        """Join again in the next poll."""
+        if not self.is_rebalancing and not self._wants_join:
+            self._wants_join, self._why = True, why
+            self._thread.wake()
+
+    def close(self, leave: bool) -> None:
+        """The consumer is closed. KafkaStreams.close() does not leave, unless it is told to."""
+        if leave and self.member_id:
+            self._leave("the consumer is being closed")
+        self.vanish()
+
+    def commit(self) -> None:
+        """Offsets go to the coordinator, which takes it for a sign of life."""
+        if self.generation >= 0 and self.member_id and not self._gone:
+            request = OffsetCommitRequest(self.member_id, self._instance_id, self.generation)
+            self._host.ask(request, lambda answer: None)
+
+    def vanish(self) -> None:
+        self._gone = True
+        self._beats = False
+        self._attempt += 1
+
+    def freeze(self) -> None:
+        self._frozen = True
+
+    def thaw(self) -> None:
+        """Whatever came meanwhile is read now; a beat that was due goes out."""
+        self._frozen = False
+        held, self._held = self._held, []
+        for then, arguments in held:
+            then(*arguments)
+        if self._beats and self._beat_due <= self._port.now:
+            self._beat(self._beat_due)
+
+    # ----------------------------------------------------------------------------- joining, syncing
+
+    def _join(self) -> None:
+        self.is_rebalancing = True
+        self._wants_join = False
+        self._beats = False
+        self._attempt += 1
+        self._counter += 1
+        self._thread.told_rebalance(self._why)
+        claim = self._thread.claim(self.member_id)
+        self._send_join(claim, self._attempt)
+
+    def _send_join(self, claim: ThreadClaim, attempt: int) -> None:
+        request = JoinGroupRequest(
+            self.member_id,
+            self._instance_id,
+            self._client_id,
+            self._settings.session_us,
+            self._settings.max_poll_us,
+            ((PROTOCOL, (self._counter, claim)),),
+        )
+        self._host.ask(request, lambda answer: self._unless_frozen(self._joined, attempt, answer))
+
+    def _unless_frozen(self, then: Callable[..., None], *arguments: object) -> None:
+        if self._frozen:
+            self._held.append((then, arguments))
+        elif not self._gone:
+            then(*arguments)
+
+    def _joined(self, attempt: int, answer: JoinGroupResponse) -> None:
+        if attempt != self._attempt:
+            return
+        if answer.error is Error.MEMBER_ID_REQUIRED:
+            self.member_id = answer.member_id
+            claim = self._thread.claim(self.member_id)
+            self._send_join(claim, attempt)
+        elif answer.error is Error.NONE:
+            self.member_id, self.generation = answer.member_id, answer.generation
+            self._beats = True
+            self._plan_beat(self._port.now + self._settings.heartbeat_us)
+            if answer.leader == self.member_id and not answer.skip_assignment:
+                self._port.at(
+                    self._port.now + self._thread.timing.assign_us,
+                    lambda _: self._unless_frozen(self._led, attempt, answer.members),
+                )
+            else:
+                self._sync(attempt, {})
+        else:
+            self._failed(answer.error)
+
+    def _led(self, attempt: int, members: tuple[JoinedMember, ...]) -> None:
+        if attempt != self._attempt:
+            return
+        claims = []
+        for member in members:
+            _, claim = member.metadata
+            claims.append(_named(claim, member.member_id))
+        answer = self._lead(claims, self._thread.process, self.generation)
+        self._sync(attempt, dict(answer.shares))
+
+    def _sync(self, attempt: int, shares: dict[str, Share]) -> None:
+        request = SyncGroupRequest(
+            self.member_id, self._instance_id, self.generation, "consumer", PROTOCOL, shares
+        )
+        self._host.ask(request, lambda answer: self._unless_frozen(self._synced, attempt, answer))
+
+    def _synced(self, attempt: int, answer: SyncGroupResponse) -> None:
+        if attempt != self._attempt:
+            return
+        if answer.error is Error.NONE:
+            self._shares = [answer.assignment]
+            self._thread.wake()
+        else:
+            self._failed(answer.error)
+
+    def _failed(self, error: Error) -> None:
+        """A join or sync was refused: what it had is lost unless only the round failed."""
+        self.is_rebalancing = False
+        if error in (Error.UNKNOWN_MEMBER_ID, Error.ILLEGAL_GENERATION, Error.FENCED_INSTANCE_ID):
+            self._reset(f"encountered {error.name} from join or sync")
+        self._wants_join, self._why = True, f"rebalance failed with {error.name}"
+        self._thread.wake()
+
+    def _take_over(self, share: Share | None) -> Steps:
+        """Revoke, assign, and what the assignment says of another rebalance."""
+        if share is None:
+            share = Share((), (), (), None)
+        keeps = set(share.tasks)
+        owned = self._thread.owned_tasks()
+        revoked = [task for task in owned if task not in keeps]
+        if revoked:
+            yield from self._thread.revoke(revoked)
+        ask = share.next_rebalance_ms
+        self._thread.follow_up(None if ask is None else ask * 1000)
+        yield from self._thread.assign(self.generation, share.active, share.standby)
+        self.is_rebalancing = False
+        if revoked:
+            self._wants_join, self._why = True, "need to revoke partitions and re-join"
+
+    # ------------------------------------------------------------------------------------ heartbeats
+
+    def _plan_beat(self, at_us: int) -> None:
+        self._beat_due = at_us
+        self._port.at(at_us, self._beat, at_us)
+
+    def _beat(self, due_us: int) -> None:
+        if not self._beats or self._gone or due_us != self._beat_due or self._frozen:
+            return
+        now = self._port.now
+        if now - self._polled_us > self._settings.max_poll_us and self._thread.is_stuck:
+            self._leave("consumer poll timeout has expired.")
+            self._reset("consumer poll timeout has expired.")
+            self._wants_join, self._why = True, "poll timeout"
+            return
+        generation = self.generation
+        request = HeartbeatRequest(self.member_id, self._instance_id, generation)
+        self._host.ask(
+            request, lambda answer: self._unless_frozen(self._answered, generation, answer)
+        )
+        self._plan_beat(now + self._settings.heartbeat_us + self._thread.timing.beat_late_us)
+
+    def _answered(self, generation: int, answer: HeartbeatResponse) -> None:
+        if generation != self.generation or not self._beats:
+            return
+        if answer.error is Error.REBALANCE_IN_PROGRESS:
+            self.request_rejoin("group is already rebalancing")
+        elif answer.error is not Error.NONE:
+            self._reset(f"encountered {answer.error.name} from heartbeat")
+            self._wants_join, self._why = True, f"heartbeat failed with {answer.error.name}"
+            self._thread.wake()
+
+    def _reset(self, why: str) -> None:
+        self.generation = -1
+        self.member_id = ""
+        self._beats = False
+        self._lost = True
+        self._attempt += 1
+        self.is_rebalancing = False
+        self._thread.told_rebalance(why)
+
+    def _leave(self, reason: str) -> None:
+        request = LeaveGroupRequest([LeavingMember(self.member_id, self._instance_id, reason)])
+        self._host.ask(request, lambda answer: None)
+
+
+def _named(claim: ThreadClaim, member_id: str) -> ThreadClaim:
+    return claim if claim.member_id == member_id else replace(claim, member_id=member_id)

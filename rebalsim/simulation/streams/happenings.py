@@ -1,0 +1,116 @@
+"""What happened to a Streams application, in past tense: facts, one class each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rebalsim.assignors.streams.tasks import TaskId
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceChanged:
+    """An instance's process: started, closing, closed, killed, froze, thawed."""
+
+    at_us: int
+    instance: str
+    life: int
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class ApplicationStateChanged:
+    """KafkaStreams.State, as a StateListener sees it."""
+
+    at_us: int
+    instance: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadStateChanged:
+    at_us: int
+    instance: str
+    thread: int
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class TasksAssigned:
+    """A thread was given its tasks, whether they changed or not."""
+
+    at_us: int
+    instance: str
+    thread: int
+    generation: int
+    active: tuple[TaskId, ...]
+    standby: tuple[TaskId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AssignmentMade:
+    """The leader (or the broker) decided; `probing` asks for another look later."""
+
+    at_us: int
+    generation: int
+    probing: bool
+    stable: bool
+    warmups: tuple[TaskId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TaskChanged:
+    """A task at an instance: created, restoring, restored, running, suspended, closed, lost;
+    standby, recycled. `left` is what remains of its changelog, `how` where restoration begins.
+    """
+
+    at_us: int
+    instance: str
+    thread: int
+    task: TaskId
+    what: str
+    left: int = 0
+    how: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RebalanceStarted:
+    """A member asks to join (classic), or the group epoch rose; `why` in the client's words."""
+
+    at_us: int
+    instance: str
+    thread: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemberGone:
+    """The broker took a member out: session, rebalance timeout, left."""
+
+    at_us: int
+    instance: str
+    thread: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Something that cannot be played on: a thread died, an instance shut down."""
+
+    at_us: int
+    instance: str
+    why: str
+
+
+Happening = (
+    InstanceChanged
+    | ApplicationStateChanged
+    | ThreadStateChanged
+    | TasksAssigned
+    | AssignmentMade
+    | TaskChanged
+    | RebalanceStarted
+    | MemberGone
+    | Refused
+)

@@ -1,0 +1,197 @@
+"""An instance of the application over its lives: its process id, its disk, its threads, and the
+application's state as they make it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rebalsim.assignors.streams.tasks import TaskId, Topology
+from rebalsim.simulation.streams.application import Application, ThreadSettings
+from rebalsim.simulation.streams.changelogs import Progresses
+from rebalsim.simulation.streams.happenings import ApplicationStateChanged, InstanceChanged
+from rebalsim.simulation.streams.port import Port
+from rebalsim.simulation.streams.stream_thread import (
+    ASSIGNED,
+    REVOKED,
+    RUNNING,
+    StreamThread,
+)
+
+MakeThread = Callable[["Instance", int, ThreadSettings], StreamThread]
+
+
+class Instance:
+    """One instance. `first_request_us` may say when a thread's first request of a life leaves."""
+
+    def __init__(
+        self,
+        port: Port,
+        application: Application,
+        topology: Topology,
+        progresses: Progresses,
+        name: str,
+        processes: list[str],
+        make_thread: MakeThread,
+        unstable: dict[TaskId, int],
+    ) -> None:
+        self._port = port
+        self.application, self.topology, self.progresses = application, topology, progresses
+        self.name = name
+        self._processes = processes
+        self._make_thread = make_thread
+        self._unstable = unstable
+        self.process = ""
+        self.life = 0
+        self.state = "NOT_RUNNING"
+        self.threads: list[StreamThread] = []
+        self.locks: dict[TaskId, int] = {}
+        self._disk: dict[TaskId, int] = {}
+        self._disk_since: dict[TaskId, int] = {}
+        self._settings = ThreadSettings()
+        self.is_up = False
+
+    # ----------------------------------------------------------------------------------------- lives
+
+    def start(self, settings: ThreadSettings, first_request_us: dict[int, int]) -> None:
+        """A process begins; its state directory is looked through, then its threads start."""
+        self.life += 1
+        self.is_up = True
+        self._settings = settings
+        if not settings.keeps_disk:
+            self._disk.clear()
+        self.process = self._process_id()
+        self._port.tell(InstanceChanged(self._port.now, self.name, self.life, "started"))
+        self.state = "CREATED"
+        self._set_state("REBALANCING")
+        probing = self.application.timing.probe_store_us * len(self._disk)
+        due = self._port.now + settings.start_us + self.application.timing.start_us + probing
+        self.threads = [
+            self._make_thread(self, number + 1, settings) for number in range(settings.threads)
+        ]
+        for thread in self.threads:
+            at_us = max(first_request_us.get(thread.number, due), self._port.now)
+            self._port.at(at_us, self._begin, (thread, self.life))
+
+    def _begin(self, begun: tuple[StreamThread, int]) -> None:
+        thread, life = begun
+        if life == self.life and self.is_up:
+            self._port.begin(thread.run())
+            self._port.begin(thread.updater.run())
+
+    def _process_id(self) -> str:
+        """Kept in the state directory, where there is one; else another one each life."""
+        if len(self._processes) >= self.life:
+            return self._processes[self.life - 1]
+        keeps = self._settings.keeps_disk and bool(self.topology.changelogs)
+        life = 1 if keeps else self.life
+        drawn = f"{self._port.draw(f'process id of {self.name} {life}').getrandbits(128):032x}"
+        return "-".join((drawn[:8], drawn[8:12], drawn[12:16], drawn[16:20], drawn[20:]))
+
+    def close(self) -> None:
+        """KafkaStreams.close()."""
+        if not self.is_up:
+            return
+        self._port.tell(InstanceChanged(self._port.now, self.name, self.life, "closing"))
+        self._set_state("PENDING_SHUTDOWN")
+        for thread in self.threads:
+            thread.ask_to_close()
+
+    def thread_is_dead(self) -> None:
+        if all(thread.state == "DEAD" for thread in self.threads) and self.is_up:
+            self.is_up = False
+            self._set_state("NOT_RUNNING")
+            self._port.tell(InstanceChanged(self._port.now, self.name, self.life, "closed"))
+
+    def kill(self) -> None:
+        """SIGKILL."""
+        if not self.is_up:
+            return
+        self.is_up = False
+        self._port.tell(InstanceChanged(self._port.now, self.name, self.life, "killed"))
+        for thread in self.threads:
+            thread.vanish()
+        self.state = "NOT_RUNNING"
+
+    def fail(self) -> None:
+        """An exception nobody caught: all threads close."""
+        self.close()
+
+    def freeze(self) -> None:
+        self._port.tell(InstanceChanged(self._port.now, self.name, self.life, "froze"))
+        for thread in self.threads:
+            thread.freeze()
+
+    def thaw(self) -> None:
+        self._port.tell(InstanceChanged(self._port.now, self.name, self.life, "thawed"))
+        for thread in self.threads:
+            thread.thaw()
+
+    def hang(self, length_us: int) -> None:
+        """The handler of its first thread is stuck."""
+        if self.is_up and self.threads:
+            self.threads[0].hang(length_us)
+
+    # ------------------------------------------------------------------------------------------ disk
+
+    def on_disk(self, task: TaskId) -> int:
+        """Where restoration of a task would begin here."""
+        return self._disk.get(task, 0)
+
+    def keep(self, task: TaskId, position: int) -> None:
+        """A task was closed: its directory stays, unless its stores are in memory."""
+        stores = self.application.parts[task.subtopology].stores.values()
+        if position <= 0 or any(store.in_memory for store in stores):
+            self._disk.pop(task, None)
+            return
+        self._disk[task] = position
+        self._disk_since[task] = self._port.now
+
+    def lose_disk(self) -> None:
+        """The volume is gone."""
+        self._disk.clear()
+
+    def unused_on_disk(self, thread: int) -> dict[TaskId, int]:
+        """Directories that no thread holds, told by the first thread alone; one that nobody used
+        for state.cleanup.delay.ms is deleted.
+        """
+        now, delay = self._port.now, self._settings.cleanup_delay_us
+        held = {task for each in self.threads for task in each.tasks}
+        for task in sorted(self._disk):
+            if task not in held and now - self._disk_since.get(task, now) > delay:
+                del self._disk[task]
+        if any(each.number < thread and each.state != "DEAD" for each in self.threads):
+            return {}
+        return {task: at for task, at in sorted(self._disk.items()) if task not in held}
+
+    # ----------------------------------------------------------------------------------- transactions
+
+    def stable_at(self, task: TaskId) -> int:
+        """When the open transaction of a dead owner is out of the way."""
+        return self._unstable.get(task, 0)
+
+    def leave_transaction(self, task: TaskId, since_us: int) -> None:
+        """The process died with records uncommitted: the coordinator aborts them when the
+        transaction's time is over, at its next look.
+        """
+        settings = self._settings
+        check = self.application.group.abort_check_us
+        over = since_us + settings.transaction_timeout_us
+        self._unstable[task] = over + check // 10
+
+    # ---------------------------------------------------------------------------------------- states
+
+    def look_at_states(self) -> None:
+        """REBALANCING while a thread is between assignments, RUNNING when all run."""
+        if self.state not in ("REBALANCING", "RUNNING"):
+            return
+        states = {thread.state for thread in self.threads if thread.state != "DEAD"}
+        if states & {REVOKED, ASSIGNED}:
+            self._set_state("REBALANCING")
+        elif states == {RUNNING}:
+            self._set_state("RUNNING")
+
+    def _set_state(self, state: str) -> None:
+        if state != self.state:
+            before, self.state = self.state, state
+            self._port.tell(ApplicationStateChanged(self._port.now, self.name, before, state))

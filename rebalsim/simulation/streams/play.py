@@ -1,0 +1,172 @@
+"""An application played from its beginning to a horizon: who starts, stops, dies when; out come the
+happenings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from rebalsim.assignors.streams import leader
+from rebalsim.assignors.streams.leader import LeaderAnswer
+from rebalsim.assignors.streams.process import ThreadClaim
+from rebalsim.assignors.streams.tasks import TaskId, Topology, topology_of
+from rebalsim.simulation.streams.application import Application, ThreadSettings
+from rebalsim.simulation.streams.changelogs import Progresses
+from rebalsim.simulation.streams.classic_member import ClassicMember
+from rebalsim.simulation.streams.happenings import AssignmentMade, Happening
+from rebalsim.simulation.streams.hosts import ClassicHost, StreamsHost
+from rebalsim.simulation.streams.instance import Instance
+from rebalsim.simulation.streams.port import EnginePort
+from rebalsim.simulation.streams.stream_thread import StreamThread
+from rebalsim.simulation.streams.streams_member import StreamsMember
+
+Deed = Literal["start", "stop", "kill", "freeze", "thaw", "hang", "lose-disk"]
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """Something is done to an instance. A start has settings, and may say when each thread's
+    first request leaves; `length_us` is a hang's.
+    """
+
+    at_us: int
+    deed: Deed
+    instance: str
+    settings: ThreadSettings | None = None
+    first_request_us: Mapping[int, int] = field(default_factory=dict)
+    length_us: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a recording knows and chance would draw: process ids by instance and life, member ids
+    by client id in order.
+    """
+
+    processes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    members: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Played:
+    """What happened, and the tasks there were."""
+
+    application: Application
+    topology: Topology
+    happenings: list[Happening]
+    horizon_us: int
+
+
+def play(
+    application: Application,
+    acts: Sequence[Act],
+    horizon_us: int,
+    seed: int = 1,
+    known: Known | None = None,
+) -> Played:
+    """Everything up to the horizon."""
+    world = _World(application, known or Known(), seed)
+    for act in acts:
+        world.port.at(act.at_us, world.do, act)
+    world.port.engine.run_to(horizon_us)
+    return Played(application, world.topology, world.port.told, horizon_us)
+
+
+class _World:
+    def __init__(self, application: Application, known: Known, seed: int) -> None:
+        self.port = EnginePort(seed)
+        self._application = application
+        self._known = known
+        self.topology = topology_of(application.subtopologies(), application.topics)
+        self._progresses = Progresses(application, self.topology)
+        self._instances: dict[str, Instance] = {}
+        self._unstable: dict[TaskId, int] = {}
+        self._members = {client: list(ids) for client, ids in known.members.items()}
+        self._classic: ClassicHost | None = None
+        self._streams: StreamsHost | None = None
+
+    def do(self, act: Act) -> None:
+        """Carry out an act."""
+        instance = self._instance(act.instance)
+        if act.deed == "start":
+            instance.start(act.settings or ThreadSettings(), dict(act.first_request_us))
+        elif act.deed == "stop":
+            instance.close()
+        elif act.deed == "kill":
+            instance.kill()
+        elif act.deed == "freeze":
+            instance.freeze()
+        elif act.deed == "thaw":
+            instance.thaw()
+        elif act.deed == "hang":
+            instance.hang(act.length_us)
+        else:
+            instance.lose_disk()
+
+    def _instance(self, name: str) -> Instance:
+        found = self._instances.get(name)
+        if found is None:
+            processes = list(self._known.processes.get(name, ()))
+            found = self._instances[name] = Instance(
+                self.port,
+                self._application,
+                self.topology,
+                self._progresses,
+                name,
+                processes,
+                self._make_thread,
+                self._unstable,
+            )
+        return found
+
+    def _make_thread(
+        self, instance: Instance, number: int, settings: ThreadSettings
+    ) -> StreamThread:
+        thread = StreamThread(self.port, instance, number, settings)
+        client = f"{instance.name}-StreamThread-{number}-consumer"
+        if settings.group_protocol == "streams":
+            if self._streams is None:
+                self._streams = StreamsHost(self.port, self._application)
+            thread.member = StreamsMember(
+                self.port, self._streams, thread, client, settings, self._streams_id(client)
+            )
+        else:
+            if self._classic is None:
+                self._classic = ClassicHost(self.port, self._application, self._members)
+            static = f"{settings.instance_id}-{number}" if settings.instance_id else None
+            thread.member = ClassicMember(
+                self.port, self._classic, thread, client, settings, static, self._lead
+            )
+        return thread
+
+    def _streams_id(self, client: str) -> str:
+        known = self._members.get(client)
+        if known:
+            return known.pop(0)
+        return f"{self.port.draw(f'member id of {client}').getrandbits(128):032x}"
+
+    def _lead(self, claims: list[ThreadClaim], process: str, generation: int) -> LeaderAnswer:
+        """What the leader's assignor decides, with the changelogs' ends as they are now."""
+        now = self.port.now
+        ends = {task: self._progresses.end(task, now) for task in self.topology.changelogs}
+        settings = self._application.assigning
+        answer = leader.assign(
+            self._application.assignor,
+            self.topology,
+            claims,
+            leader=process,
+            now_ms=now // 1000,
+            settings=settings,
+            end_offset_sums=ends,
+        )
+        copies: dict[TaskId, int] = {}
+        for _, standby in answer.decided.values():
+            for task in sorted(standby):
+                copies[task] = copies.get(task, 0) + 1
+        extra = [t for t, count in sorted(copies.items()) if count > settings.num_standby_replicas]
+        self.port.tell(
+            AssignmentMade(now, generation, answer.probing, answer.is_stable, tuple(extra))
+        )
+        return answer

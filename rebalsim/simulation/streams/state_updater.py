@@ -1,0 +1,235 @@
+"""The state updater of a stream thread: restores active tasks beside processing, one changelog after
+another, and copies standbys when no active task restores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rebalsim.assignors.streams.tasks import TaskId
+from rebalsim.domain.java_hash import hash_ordered, partition_hash
+from rebalsim.simulation.streams.application import Application
+from rebalsim.simulation.streams.changelogs import Progresses
+from rebalsim.simulation.streams.port import NEVER, Port, Steps
+from rebalsim.simulation.streams.tasks import Phase, Task
+
+SLICE_BYTES = 1 << 20  # max.partition.fetch.bytes: what one fetch brings of a changelog
+
+
+class StateUpdater:
+    """Takes tasks, hands active ones back when they are restored (`restored`)."""
+
+    def __init__(
+        self,
+        port: Port,
+        application: Application,
+        progresses: Progresses,
+        settings: tuple[float, float],
+        stable_at: Callable[[TaskId], int],
+        restored: Callable[[Task], None],
+        told: Callable[[Task, str], None],
+    ) -> None:
+        self._port = port
+        self._application = application
+        self._progresses = progresses
+        self._restore_us, self._standby_us = settings
+        self._stable_at = stable_at
+        self._restored = restored
+        self._told = told
+        self._new: list[Task] = []
+        self._active: list[Task] = []
+        self._standby: list[Task] = []
+        self._bell = port.waiting()
+        self._sleeps = False
+        self._stopped = False
+        self._looks_us = -1  # when it next looks at what was added
+        self._polls_us = 0  # since when the restore consumer polls without a break
+        self._current: tuple[Task, int, int, float] | None = None  # task, since, from, µs a record
+
+    def add(self, task: Task) -> None:
+        """A task was opened. It is seen at once where nothing is under way; else when the restore
+        consumer's poll, or the batch at hand, is over.
+        """
+        now, poll = self._port.now, self._application.timing.restore_poll_us
+        if self._looks_us <= now:
+            idle = not self._active and not self._standby
+            wait = self._application.timing.turn_us if idle else poll
+            passed = 0 if idle else (now - self._polls_us) % poll
+            self._looks_us = now + wait - passed
+        self._port.at(self._looks_us, self._seen, task)
+
+    def _seen(self, task: Task) -> None:
+        if self._stopped or task.phase is not Phase.RESTORING:
+            return
+        if task.active and not task.stateful:
+            self._hand_back(task)
+            return
+        self._new.append(task)
+        self._wake()
+
+    def remove(self, task: Task) -> None:
+        """The thread takes a task back before it is done; it keeps what it has."""
+        task.position = self.position(task)
+        if self._current is not None and self._current[0] is task:
+            self._current = None
+        for tasks in (self._new, self._active, self._standby):
+            if task in tasks:
+                tasks.remove(task)
+        self._wake()
+
+    def wait_for_removal(self, tasks: list[Task]) -> int:
+        """How long the stream thread waits until these are handed back: until the restore
+        consumer's poll, or the batch at hand, is over.
+        """
+        if not any(task in self._active or task in self._standby for task in tasks):
+            return 0
+        poll = self._application.timing.restore_poll_us
+        return poll - (self._port.now - self._polls_us) % poll
+
+    def stop(self) -> None:
+        """The thread is gone."""
+        for task in (*self._active, *self._standby):
+            task.position = self.position(task)
+        self._current = None
+        self._stopped = True
+        self._wake()
+
+    def position(self, task: Task) -> int:
+        """How far a task is now."""
+        now = self._port.now
+        if task.follows:
+            return self._progresses.end(task.task, now)
+        if self._current is not None and self._current[0] is task:
+            _, since, begun, cost = self._current
+            done = int((now - since) / cost) if cost > 0 else 0
+            return min(begun + done, self._progresses.end(task.task, now))
+        return task.position
+
+    def left(self, task: Task) -> int:
+        """What remains of its changelog."""
+        return max(0, self._progresses.end(task.task, self._port.now) - self.position(task))
+
+    def _wake(self) -> None:
+        if self._sleeps:
+            self._bell.give()
+
+    def _pause(self, until_us: int) -> Steps:
+        self._sleeps = True
+        self._bell.set(until_us)
+        yield self._bell
+        self._bell.off()
+        self._sleeps = False
+
+    def run(self) -> Steps:
+        """The updater's thread."""
+        while not self._stopped:
+            yield from self._take_in()
+            if self._active:
+                yield from self._restore()
+            elif any(not task.follows for task in self._standby):
+                yield from self._copy()
+            elif not self._new:
+                yield from self._pause(NEVER)
+
+    def _take_in(self) -> Steps:
+        fresh, self._new = self._new, []
+        asks = False
+        for task in fresh:
+            if not self._active and not self._standby:
+                self._polls_us = self._port.now
+            if task.active:
+                self._active.append(task)
+                asks = True
+                begins = "scratch" if task.position == 0 else "checkpoint"
+                self._told(task, "recycled" if task.follows else begins)
+                task.follows = False
+            else:
+                self._standby.append(task)
+                self._told(task, "standby")
+        if asks:
+            yield from self._work(self._application.timing.list_offsets_us)
+
+    def _work(self, length_us: int) -> Steps:
+        """Time that passes whatever happens, unless the thread is stopped."""
+        until = self._port.now + length_us
+        while self._port.now < until and not self._stopped:
+            yield from self._pause(until)
+
+    def _order(self, tasks: list[Task]) -> list[Task]:
+        """The one taken in first alone, then the others as a table of their changelogs has them."""
+        by_topic = {}
+        for task in tasks[1:]:
+            store = next(iter(self._application.parts[task.task.subtopology].stores))
+            by_topic[(f"{self._application.name}-{store}-changelog", task.task.number)] = task
+        return [tasks[0], *(by_topic[key] for key in hash_ordered(by_topic, partition_hash))]
+
+    def _restore(self) -> Steps:
+        """Slice by slice; what has nothing to restore is done after a poll that finds nothing."""
+        behind = [task for task in self._active if self.left(task) > 0]
+        if not behind:
+            yield from self._work(self._wait_for_end())
+        for task in self._order(behind) if behind else []:
+            if task in self._active and not self._stopped:
+                yield from self._slice(task, self._restore_us)
+                self._finish_if_at_end(task)
+        for task in list(self._active):
+            self._finish_if_at_end(task)
+
+    def _wait_for_end(self) -> int:
+        """A poll; or, where the changelogs end in an open transaction, until it is aborted: only
+        then do read-committed readers come to the end.
+        """
+        stable = min(self._stable_at(task.task) for task in self._active)
+        return max(self._application.timing.restore_poll_us, stable - self._port.now)
+
+    def _finish_if_at_end(self, task: Task) -> None:
+        if task in self._active and self.left(task) == 0:
+            if self._stable_at(task.task) <= self._port.now:
+                self._active.remove(task)
+                self._hand_back(task)
+
+    def _hand_back(self, task: Task) -> None:
+        task.phase = Phase.RESTORED
+        self._restored(task)
+
+    def _slice(self, task: Task, cost_us: float) -> Steps:
+        stores = self._application.parts[task.task.subtopology].stores.values()
+        size = max(store.record_bytes for store in stores)
+        amount = min(self.left(task), max(1, SLICE_BYTES // size))
+        begun = task.position
+        self._current = (task, self._port.now, begun, cost_us)
+        until = self._port.now + int(amount * cost_us)
+        while self._port.now < until and task in self._active and not self._stopped:
+            yield from self._pause(until)
+        if self._current is not None and self._current[0] is task:
+            task.position = begun + amount
+            self._current = None
+
+    def _copy(self) -> Steps:
+        """Standbys that are behind, a slice each, until an active task comes."""
+        for task in [task for task in self._standby if not task.follows]:
+            if self._new or self._stopped:
+                return
+            if self.left(task) > 0:
+                yield from self._standby_slice(task)
+            if task in self._standby and self.left(task) <= self._tail(task):
+                task.follows = True
+                self._told(task, "follows")
+
+    def _tail(self, task: Task) -> int:
+        """What comes while one looks: a standby that close follows from then on."""
+        progress = self._progresses.of(task.task)
+        return int(progress.rate * progress.writes * 0.2) + 1
+
+    def _standby_slice(self, task: Task) -> Steps:
+        stores = self._application.parts[task.task.subtopology].stores.values()
+        size = max(store.record_bytes for store in stores)
+        amount = min(self.left(task), max(1, SLICE_BYTES // size))
+        begun = task.position
+        self._current = (task, self._port.now, begun, self._standby_us)
+        until = self._port.now + int(amount * self._standby_us)
+        while self._port.now < until and not self._new and not self._stopped:
+            yield from self._pause(until)
+        task.position = self.position(task)
+        if self._current is not None and self._current[0] is task:
+            self._current = None

@@ -1,0 +1,513 @@
+"""A stream thread: its loop of poll and work, and the tasks that it runs, opens and gives up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rebalsim.assignors.streams.process import ThreadClaim
+from rebalsim.assignors.streams.tasks import LATEST_OFFSET, TaskId
+from rebalsim.simulation.streams.application import SECOND, ThreadSettings
+from rebalsim.simulation.streams.happenings import (
+    RebalanceStarted,
+    Refused,
+    TaskChanged,
+    TasksAssigned,
+    ThreadStateChanged,
+)
+from rebalsim.simulation.streams.membership import Member
+from rebalsim.simulation.streams.port import NEVER, Port, Steps
+from rebalsim.simulation.streams.state_updater import StateUpdater
+from rebalsim.simulation.streams.tasks import Phase, Task
+
+if TYPE_CHECKING:
+    from rebalsim.simulation.streams.instance import Instance
+
+CREATED, STARTING, RUNNING = "CREATED", "STARTING", "RUNNING"
+REVOKED, ASSIGNED = "PARTITIONS_REVOKED", "PARTITIONS_ASSIGNED"
+PENDING_SHUTDOWN, DEAD = "PENDING_SHUTDOWN", "DEAD"
+CHECKPOINT_EVERY = 10_000  # offsets, under at-least-once
+LOCK_RETRY_US, LOCK_RETRY_MOST_US = 1 * SECOND, 10 * SECOND
+
+
+class StreamThread:
+    """Number `number` of an instance, in one life of it. `member` is set by who makes it."""
+
+    member: Member
+
+    def __init__(self, port: Port, instance: Instance, number: int, settings: ThreadSettings):
+        self._port, self.instance, self.number = port, instance, number
+        self.settings = settings
+        self.timing = instance.application.timing
+        self.process = instance.process
+        self.state = CREATED
+        self.tasks: dict[TaskId, Task] = {}
+        self.updater = StateUpdater(
+            port,
+            instance.application,
+            instance.progresses,
+            (settings.restore_us, settings.standby_us),
+            instance.stable_at,
+            self._restored,
+            self._tell_task,
+        )
+        self._bell = port.waiting()
+        self._sleeps = False
+        self._poll_began = port.now
+        self._next_rebalance: int | None = None
+        self._committed_us = port.now
+        self._commit_due = 0
+        self._stuck_until = 0
+        self._opened_before = False
+        self._closes = False
+        self._gone = False
+        self._frozen = False
+
+        self._runner = f"{instance.name}.{instance.life}.{number}"
+
+    def _start(self, task: Task, *, again: bool = False) -> None:
+        self.instance.progresses.start(task.task, self._runner, self._port.now, again=again)
+
+    def _stop(self, task: Task, *, commits: bool) -> None:
+        self.instance.progresses.stop(task.task, self._runner, self._port.now, commits=commits)
+
+    # ------------------------------------------------------------------------------------- the loop
+
+    @property
+    def is_stuck(self) -> bool:
+        return self._stuck_until > self._port.now
+
+    def run(self) -> Steps:
+        """Poll, then work, until closed."""
+        self._set_state(STARTING)
+        self.member.begin()
+        while not self._gone:
+            yield from self._poll()
+            if self._closes or self._gone:
+                break
+            yield from self._work()
+        if not self._gone:
+            yield from self._shut_down()
+
+    def _poll(self) -> Steps:
+        self._poll_began = self._port.now
+        self.member.polled()
+        while not (self._closes or self._gone):
+            if self._frozen or self.is_stuck:
+                yield from self._pause(max(self._stuck_until, self._port.now + SECOND))
+                continue
+            begins = self._port.now == self._poll_began
+            if self.member.has_work() and (begins or self.member.acts_at_once):
+                yield from self.member.pass_of_poll()
+                continue
+            until = min(self._poll_began + self.settings.poll_us, self._records_at())
+            if self._port.now >= until:
+                return
+            if self._is_quiet():
+                yield from self._rest()
+            else:
+                yield from self._pause(until)
+
+    def _is_quiet(self) -> bool:
+        """Nothing is under way that a turn of the loop would move on."""
+        if self._next_rebalance is not None and self._next_rebalance <= self._port.now:
+            return self.member.is_rebalancing
+        if self.member.has_work():
+            return False
+        waits = any(task.phase in (Phase.CREATED, Phase.RESTORED) for task in self.tasks.values())
+        return not waits and (self.state == RUNNING or not self._may_run())
+
+    def _rest(self) -> Steps:
+        """Turns that change nothing are not played: their phase is kept by arithmetic."""
+        asks = self._next_rebalance
+        yield from self._pause(NEVER if asks is None or asks <= self._port.now else asks)
+        self.member.polled()
+        turn = self.settings.poll_us + self.timing.turn_us
+        passed = max(0, self._port.now - self._poll_began)
+        self._poll_began += passed // turn * turn
+
+    def _pause(self, until_us: int) -> Steps:
+        self._sleeps = True
+        self._bell.set(until_us)
+        yield self._bell
+        self._bell.off()
+        self._sleeps = False
+
+    def _spend(self, length_us: int) -> Steps:
+        """Work takes its time, whatever comes meanwhile; a frozen process does none."""
+        until = self._port.now + length_us
+        while self._port.now < until and not self._gone:
+            yield from self._pause(until)
+        while self._frozen and not self._gone:
+            yield from self._pause(NEVER)
+
+    def wake(self) -> None:
+        """Something came that the poll would see."""
+        if self._sleeps:
+            self._bell.give()
+
+    def _records_at(self) -> int:
+        """When the next records are there for a task that runs."""
+        if self.state == REVOKED or not self.member.is_ready:
+            return NEVER
+        rate = max((self._rate(task) for task in self.tasks.values()), default=0.0)
+        if rate <= 0:
+            return NEVER
+        every = max(self.timing.turn_us, int(SECOND / rate))
+        fetched = self.timing.link_us * 4
+        return (self._port.now - fetched) // every * every + every + fetched
+
+    def _rate(self, task: Task) -> float:
+        if not task.active or task.phase is not Phase.RUNNING:
+            return 0.0
+        return self.instance.progresses.of(task.task).rate
+
+    def _work(self) -> Steps:
+        """One iteration beside the poll: open tasks, take up restored ones, and see what is due."""
+        yield from self._spend(self.timing.turn_us)
+        ready = [task for task in self.tasks.values() if task.phase is Phase.RESTORED]
+        fresh = [task for task in self.tasks.values() if task.phase is Phase.CREATED]
+        for task in sorted(fresh, key=lambda task: (not task.active, task.task)):
+            if task.retry_us <= self._port.now and not self._gone:
+                yield from self._open(task)
+        for task in ready:
+            if task.phase is Phase.RESTORED and not self._gone:
+                yield from self._take_up(task)
+        if self.state == ASSIGNED and self._may_run():
+            self._set_state(RUNNING)
+        self._commit_on_interval()
+        due = self._next_rebalance
+        if due is not None and due <= self._port.now and not self.member.is_rebalancing:
+            self._next_rebalance = None
+            self.member.request_rejoin(f"triggered followup rebalance scheduled for {due // 1000}")
+
+    def _may_run(self) -> bool:
+        return self.member.is_ready and not any(
+            task.active and task.phase in (Phase.CREATED, Phase.RESTORING, Phase.RESTORED)
+            for task in self.tasks.values()
+        )
+
+    # ------------------------------------------------------------------------------- opening, running
+
+    def _open(self, task: Task) -> Steps:
+        holder = self.instance.locks.get(task.task)
+        if holder is not None and holder != self.number:
+            self._try_again(task)
+            return
+        self.instance.locks[task.task] = self.number
+        if task.stateful and not task.opened:
+            first = not self._opened_before
+            self._opened_before = True
+            stores = len(self.instance.application.parts[task.task.subtopology].stores)
+            cost = stores * self.timing.open_store_us
+            yield from self._spend(cost + (self.timing.first_open_us if first else 0))
+            task.position = task.checkpoint = self.instance.on_disk(task.task)
+        if task.task in self.tasks and self.tasks[task.task] is task:
+            task.opened = True
+            task.phase = Phase.RESTORING
+            self._tell_task(task, "opened")
+            self.updater.add(task)
+
+    def _try_again(self, task: Task) -> None:
+        """Another thread of the process still holds the directory."""
+        wait = min(LOCK_RETRY_US << task.attempts, LOCK_RETRY_MOST_US)
+        jitter = 0.5 + self._port.draw(f"lock {self.instance.name}-{self.number}").random()
+        task.attempts += 1
+        task.retry_us = self._port.now + int(wait * jitter)
+        self._port.at(task.retry_us, lambda _: self.wake())
+        self._tell_task(task, "locked")
+
+    def _restored(self, task: Task) -> None:
+        self._tell_task(task, "restored")
+        self.wake()
+
+    def _take_up(self, task: Task) -> Steps:
+        yield from self._spend(self.timing.fetch_offset_us)
+        if self.tasks.get(task.task) is not task or task.phase is not Phase.RESTORED:
+            return
+        task.phase = Phase.RUNNING
+        task.checkpoint = task.position
+        self._start(task, again=True)
+        self._tell_task(task, "running")
+
+    # ------------------------------------------------------------------- what the member has it do
+
+    def owned_tasks(self) -> list[TaskId]:
+        """Active tasks, whatever their phase."""
+        return sorted(task.task for task in self.tasks.values() if task.active)
+
+    def revoke(self, tasks: Sequence[TaskId]) -> Steps:
+        """onPartitionsRevoked: everything is committed together, the revoked ones are suspended."""
+        self._set_state(REVOKED)
+        mine = [self.tasks[task] for task in tasks if task in self.tasks]
+        if any(task.phase is Phase.RUNNING for task in mine):
+            yield from self._spend(self.timing.commit_us)
+            self._commit()
+        for task in mine:
+            if task.phase is Phase.RUNNING:
+                task.position = self._position(task)
+                self._stop(task, commits=True)
+            elif task.phase is Phase.RESTORING:
+                self.updater.remove(task)
+            task.phase = Phase.SUSPENDED
+            self._tell_task(task, "suspended")
+
+    def assign(self, generation: int, active: Sequence[TaskId], standby: Sequence[TaskId]) -> Steps:
+        """onAssignment and onPartitionsAssigned: close, convert, create."""
+        wanted = {**dict.fromkeys(standby, False), **dict.fromkeys(active, True)}
+        held_back = [t for t in self.tasks.values() if wanted.get(t.task) is not t.active]
+        yield from self._spend(self.updater.wait_for_removal(held_back))
+        gone = [task for name, task in sorted(self.tasks.items()) if name not in wanted]
+        if any(task.stateful and task.opened for task in gone):
+            yield from self._spend(self.timing.first_close_us)
+        for task in gone:
+            yield from self._close(task)
+        for name, as_active in sorted(wanted.items()):
+            held = self.tasks.get(name)
+            if held is None:
+                self._create(name, as_active)
+            elif held.active != as_active:
+                self._recycle(held, as_active)
+            elif held.phase is Phase.SUSPENDED:
+                held.phase = Phase.RUNNING
+                self._start(held)
+                self._tell_task(held, "running")
+        now = self._port.now
+        self._port.tell(
+            TasksAssigned(
+                now,
+                self.instance.name,
+                self.number,
+                generation,
+                tuple(sorted(active)),
+                tuple(sorted(standby)),
+            )
+        )
+        self._set_state(ASSIGNED)
+        self._sync_readiness()
+        self.instance.look_at_states()
+
+    def _create(self, name: TaskId, as_active: bool) -> None:
+        stateful = name in self.instance.topology.changelogs
+        task = self.tasks[name] = Task(name, as_active, stateful)
+        task.position = task.checkpoint = self.instance.on_disk(name)
+        self._tell_task(task, "created")
+
+    def _recycle(self, task: Task, as_active: bool) -> None:
+        """The store stays open and changes its role."""
+        if not task.active or task.phase is Phase.RESTORING:
+            self.updater.remove(task)
+        task.active = as_active
+        if not as_active:
+            task.follows = False
+        task.phase = Phase.CREATED
+        self._tell_task(task, "recycled")
+
+    def _close(self, task: Task) -> Steps:
+        if task.phase is Phase.RUNNING:
+            task.position = self._position(task)
+            self._stop(task, commits=True)
+        elif task.phase in (Phase.RESTORING, Phase.RESTORED):
+            self.updater.remove(task)
+        stores = len(self.instance.application.parts[task.task.subtopology].stores)
+        store_cost = self.timing.close_store_us * stores if task.opened else 0
+        yield from self._spend(max(self.timing.close_task_us, store_cost))
+        self._drop(task, task.position)
+        self._tell_task(task, "closed")
+
+    def _drop(self, task: Task, position: int) -> None:
+        self.tasks.pop(task.task, None)
+        if self.instance.locks.get(task.task) == self.number:
+            del self.instance.locks[task.task]
+        if task.stateful and task.opened:
+            self.instance.keep(task.task, position)
+
+    def _sync_readiness(self) -> None:
+        """A group that is not ready has its members poll and process nothing."""
+        ready = self.member.is_ready
+        for task in self.tasks.values():
+            if task.active and task.phase is Phase.RUNNING:
+                runs = self.instance.progresses.of(task.task).runner == self._runner
+                if ready and not runs:
+                    self._start(task)
+                    self._tell_task(task, "ready")
+                elif not ready and runs:
+                    self._stop(task, commits=False)
+                    self._tell_task(task, "not-ready")
+
+    def lose(self) -> Steps:
+        """onPartitionsLost: active tasks are closed dirty, standbys kept."""
+        for task in [task for task in self.tasks.values() if task.active]:
+            self._break_off(task, "lost")
+        yield from self._spend(self.timing.close_task_us)
+
+    def _break_off(self, task: Task, what: str) -> None:
+        """Without a commit, and with what the checkpoint has."""
+        position = self._checkpointed(task)
+        if task.phase is Phase.RUNNING:
+            self._stop(task, commits=False)
+        elif task.phase in (Phase.RESTORING, Phase.RESTORED) or not task.active:
+            self.updater.remove(task)
+        self._drop(task, position)
+        self._tell_task(task, what)
+
+    def _checkpointed(self, task: Task) -> int:
+        """What the checkpoint file says: the clean start, and every 10,000 offsets since; under
+        exactly-once a running task has none.
+        """
+        if self.settings.exactly_once and task.active and task.phase is Phase.RUNNING:
+            return 0
+        gained = self._position(task) - task.checkpoint
+        return task.checkpoint + gained // (CHECKPOINT_EVERY + 1) * (CHECKPOINT_EVERY + 1)
+
+    def _position(self, task: Task) -> int:
+        if task.phase is Phase.RUNNING:
+            return self.instance.progresses.end(task.task, self._port.now)
+        return self.updater.position(task)
+
+    def claim(self, member_id: str) -> ThreadClaim:
+        """The subscription: what it owns, and where the state of its tasks stands; the first
+        thread to speak tells of what lies on the disk unused as well.
+        """
+        owned = [p for name in self.owned_tasks() for p in self.instance.topology.inputs[name]]
+        sums: dict[TaskId, int] = {}
+        for name, task in sorted(self.tasks.items()):
+            if task.stateful:
+                runs = task.active and task.phase is Phase.RUNNING
+                sums[name] = LATEST_OFFSET if runs else self._position(task)
+        sums.update(self.instance.unused_on_disk(self.number))
+        return ThreadClaim(
+            member_id,
+            self.process,
+            tuple(sorted(owned)),
+            sums,
+            self.settings.rack,
+            self.settings.tags,
+        )
+
+    def follow_up(self, at_us: int | None) -> None:
+        """When another rebalance is to be asked for; None forgets an earlier wish."""
+        self._next_rebalance = at_us
+
+    def told_rebalance(self, why: str) -> None:
+        """The member joins, or was thrown out."""
+        self._port.tell(RebalanceStarted(self._port.now, self.instance.name, self.number, why))
+
+    def refused(self, why: str) -> None:
+        """The broker will not have it: the thread dies, and its client with it."""
+        self._port.tell(Refused(self._port.now, self.instance.name, why))
+        self.instance.fail()
+
+    # ------------------------------------------------------------------------------------- commits
+
+    def _commit(self) -> None:
+        """All running tasks together, where there is anything to commit."""
+        now = self._port.now
+        self._committed_us = now
+        running = [t for t in self.tasks.values() if t.active and t.phase is Phase.RUNNING]
+        for task in running:
+            self.instance.progresses.commit(task.task, self._runner, now)
+        if any(self._rate(task) > 0 for task in running) and not self.settings.exactly_once:
+            self.member.commit()
+
+    def _commit_on_interval(self, _: object = None) -> None:
+        """What is due is committed, but not while a rebalance is under way: then after it."""
+        every = max(1, self.settings.commit_us) + self.timing.turn_us
+        now = self._port.now
+        if self._gone or self._frozen or self.is_stuck:
+            return
+        if now - self._committed_us >= every and not self.member.is_rebalancing:
+            self._commit()
+        if self._commit_due <= now and not self.settings.exactly_once:
+            self._commit_due = max(self._committed_us, now) + every
+            self._port.at(self._commit_due, self._commit_on_interval)
+
+    def _last_commit(self) -> int:
+        """Under exactly-once commits come so often that they are worked out when they matter."""
+        every = max(1, self.settings.commit_us)
+        passed = (self._port.now - self._committed_us) // every
+        return self._committed_us + passed * every if passed > 0 else self._committed_us
+
+    # --------------------------------------------------------------------------------- coming, going
+
+    def hang(self, length_us: int) -> None:
+        """The handler is stuck: no poll, no progress."""
+        self._stuck_until = self._port.now + length_us
+        for task in self.tasks.values():
+            if task.active and task.phase is Phase.RUNNING:
+                self._stop(task, commits=False)
+                self._tell_task(task, "stuck")
+        self._port.at(self._stuck_until, self._unhang)
+        self.wake()
+
+    def _unhang(self, _: object) -> None:
+        for task in self.tasks.values():
+            if task.active and task.phase is Phase.RUNNING and not self._gone:
+                self._resume(task)
+        self.wake()
+
+    def ask_to_close(self) -> None:
+        self._closes = True
+        self.wake()
+
+    def freeze(self) -> None:
+        self._frozen = True
+        for task in self.tasks.values():
+            if task.active and task.phase is Phase.RUNNING:
+                self._stop(task, commits=False)
+                self._tell_task(task, "frozen")
+        self.member.freeze()
+
+    def thaw(self) -> None:
+        self._frozen = False
+        for task in self.tasks.values():
+            if task.active and task.phase is Phase.RUNNING:
+                self._resume(task)
+        self.member.thaw()
+        self.wake()
+
+    def _resume(self, task: Task) -> None:
+        """It goes on where it stood; beside a new owner, if it has one, until it hears of that."""
+        if not self.instance.progresses.of(task.task).runner:
+            self._start(task)
+        self._tell_task(task, "resumed")
+
+    def vanish(self) -> None:
+        """The process is gone from one moment to the next."""
+        self._gone = True
+        self.member.vanish()
+        for task in list(self.tasks.values()):
+            if self.settings.exactly_once and task.phase is Phase.RUNNING and task.active:
+                self.instance.progresses.commit(task.task, self._runner, self._last_commit())
+                self.instance.leave_transaction(task.task, self._last_commit())
+            self._break_off(task, "killed")
+        self.updater.stop()
+        self.wake()
+
+    def _shut_down(self) -> Steps:
+        """close(): commit, close everything cleanly, and leave the group or not."""
+        self._set_state(PENDING_SHUTDOWN)
+        yield from self._spend(self.timing.commit_us)
+        self._commit()
+        for task in [task for _, task in sorted(self.tasks.items())]:
+            yield from self._close(task)
+        self.updater.stop()
+        self.member.close(self.settings.leave_on_close)
+        self._gone = True
+        self._set_state(DEAD)
+        self.instance.thread_is_dead()
+
+    # --------------------------------------------------------------------------------------- telling
+
+    def _set_state(self, state: str) -> None:
+        before, self.state = self.state, state
+        self._port.tell(
+            ThreadStateChanged(self._port.now, self.instance.name, self.number, before, state)
+        )
+        self.instance.look_at_states()
+
+    def _tell_task(self, task: Task, what: str) -> None:
+        left = self.updater.left(task) if task.stateful else 0
+        name = self.instance.name
+        role = "active" if task.active else "standby"
+        self._port.tell(TaskChanged(self._port.now, name, self.number, task.task, what, left, role))

@@ -1,0 +1,184 @@
+"""A recording of a Kafka Streams application as something to play: the application from its header,
+and the moments and ids that nobody can know beforehand.
+
+Driven are each life's start and first request, close, kill, freeze and thaw; given are process
+ids and member ids. All else has to be predicted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from rebalsim.assignors.streams.settings import TaskAssignorSettings
+from rebalsim.simulation.streams.application import (
+    Application,
+    GroupSettings,
+    Part,
+    Store,
+    ThreadSettings,
+)
+from rebalsim.simulation.streams.play import Act, Known
+
+MS = 1_000
+RECORD_BYTES = 55  # what the recorded applications write
+RECORD_US = 8  # a changelog record beside what the listener sleeps
+Document = dict[str, Any]
+Event = dict[str, Any]
+
+_DEEDS = {
+    "close_begin": "stop",
+    "do_kill": "kill",
+    "do_freeze": "freeze",
+    "do_thaw": "thaw",
+}
+_REQUESTS = ("JoinGroup", "StreamsGroupHeartbeat")
+
+
+def application_of(document: Document) -> Application:
+    """What was recorded, from the header alone."""
+    conf, broker = document["conf"], document["broker"]
+    parts = []
+    preload = int(document.get("preload", 0))
+    for entry in str(conf["x.topology"]).split(","):
+        kind, _, topic = entry.partition(":")
+        store = Store(preload, RECORD_BYTES, 1.0, kind == "stateful-mem")
+        parts.append(Part((topic,), {"s": store} if kind.startswith("stateful") else {}))
+    rate = float(document["rate_per_partition"])
+    return Application(
+        str(document.get("group", document["name"])),
+        {name: int(count) for name, count in document["topics"].items()},
+        dict.fromkeys(document["topics"], rate),
+        tuple(parts),
+        "streams-ha",
+        TaskAssignorSettings(
+            int(conf.get("num.standby.replicas", 0)),
+            int(conf.get("acceptable.recovery.lag", 10_000)),
+            int(conf.get("max.warmup.replicas", 2)),
+            int(conf.get("probing.rebalance.interval.ms", 600_000)),
+        ),
+        GroupSettings(
+            int(broker.get("group.initial.rebalance.delay.ms", 3000)) * MS,
+            int(broker.get("group.streams.session.timeout.ms", 45_000)) * MS,
+            int(broker.get("group.streams.heartbeat.interval.ms", 5000)) * MS,
+            int(conf.get("x.group_standbys", broker.get("group.streams.num.standby.replicas", 0))),
+            int(broker.get("group.streams.initial.rebalance.delay.ms", 3000)) * MS,
+            int(
+                conf.get(
+                    "x.group_interval", broker.get("group.streams.assignment.interval.ms", 1000)
+                )
+            )
+            * MS,
+        ),
+    )
+
+
+def settings_of(conf: dict[str, Any]) -> ThreadSettings:
+    """A life's settings."""
+    exactly_once = conf.get("processing.guarantee") == "exactly_once_v2"
+    restore = float(conf.get("x.restore_us", 0))
+    known = ThreadSettings()
+    return replace(
+        known,
+        threads=int(conf.get("num.stream.threads", 1)),
+        group_protocol=str(conf.get("group.protocol", "classic")),
+        session_us=int(conf.get("session.timeout.ms", 45_000)) * MS,
+        heartbeat_us=int(conf.get("heartbeat.interval.ms", 3000)) * MS,
+        max_poll_us=int(conf.get("max.poll.interval.ms", 300_000)) * MS,
+        poll_us=int(conf.get("poll.ms", 100)) * MS,
+        commit_us=int(conf.get("commit.interval.ms", 100 if exactly_once else 30_000)) * MS,
+        restore_us=restore + RECORD_US,
+        standby_us=float(conf.get("x.standby_us", restore)) + RECORD_US,
+        handler_us=float(conf.get("x.record_us", 0)),
+        exactly_once=exactly_once,
+        transaction_timeout_us=int(conf.get("transaction.timeout.ms", 10_000)) * MS,
+        instance_id=conf.get("group.instance.id"),
+        leave_on_close=conf.get("x.close") == "leave",
+        keeps_disk="x.wipe" not in conf,
+    )
+
+
+def acts_of(document: Document) -> list[Act]:
+    """What was done to whom, when."""
+    acts: list[Act] = []
+    settings = dict(_lives(document))
+    first = _first_requests(document["events"])
+    hung: dict[str, int] = {}
+    for event in document["events"]:
+        what, member, at_us = event["ev"], event["member"], int(event["t"] * MS)
+        if what == "start":
+            life = (member, event.get("life", 1))
+            requests = first.get(life, {})
+            acts.append(Act(at_us, "start", member, settings.get(life), requests))
+        elif what in _DEEDS:
+            acts.append(Act(at_us, _DEEDS[what], member))  # type: ignore[arg-type]
+        elif what == "hang_begin":
+            hung[member] = at_us
+            acts.append(Act(at_us, "hang", member, length_us=int(event["ms"]) * MS))
+    return acts
+
+
+def _lives(document: Document) -> Iterator[tuple[tuple[str, int], ThreadSettings]]:
+    """Each life's settings: of all, of the instance, of that start."""
+    count: dict[str, int] = {}
+    for step in document["steps"]:
+        _, action, member, *extra = step
+        if action == "start":
+            count[member] = count.get(member, 0) + 1
+            own = document.get("members", {}).get(member, {})
+            conf = {**document["conf"], **own, **(extra[0] if extra else {})}
+            yield (member, count[member]), settings_of(conf)
+
+
+def _first_requests(events: list[Event]) -> dict[tuple[str, int], dict[int, int]]:
+    """When each thread of a life sent its first request to join; from the client's log where the
+    wire was not recorded.
+    """
+    found: dict[tuple[str, int], dict[int, int]] = {}
+    logged: dict[tuple[str, int], dict[int, int]] = {}
+    for event in events:
+        life = (event["member"], event.get("life", 1))
+        thread = int(event.get("thread", 1))
+        at_us = int(event["t"] * MS)
+        if event["ev"] == "sent" and event.get("api") in _REQUESTS:
+            found.setdefault(life, {}).setdefault(thread, at_us)
+        elif event["ev"] == "join_sent":
+            logged.setdefault(life, {}).setdefault(thread, at_us)
+    return {life: {**logged.get(life, {}), **found.get(life, {})} for life in {**logged, **found}}
+
+
+def known_of(document: Document) -> Known:
+    """Process ids and member ids."""
+    processes: dict[str, list[str]] = {}
+    members: dict[str, list[str]] = {}
+    static = {
+        member: own["group.instance.id"]
+        for member, own in document.get("members", {}).items()
+        if "group.instance.id" in own
+    }
+    for event in document["events"]:
+        if event["ev"] == "process_id":
+            processes.setdefault(event["member"], []).append(str(event["id"]))
+            continue
+        member_id = _member_id(event)
+        if member_id is None:
+            continue
+        thread = int(event.get("thread", 1))
+        client = f"{event['member']}-StreamThread-{thread}-consumer"
+        if event["member"] in static:
+            client = f"{static[event['member']]}-{thread}"
+        ids = members.setdefault(client, [])
+        if member_id not in ids:
+            ids.append(member_id)
+    return Known(processes, members)
+
+
+def _member_id(event: Event) -> str | None:
+    """The id that an event tells: handed out (classic) or the member's own (streams protocol)."""
+    given = "given member-id: "
+    if event["ev"] == "rejoin" and given in str(event.get("reason", "")):
+        return str(event["reason"]).partition(given)[2].strip()
+    if event["ev"] in ("joined", "state") and event.get("id"):
+        return str(event["id"])
+    return None
