@@ -21,6 +21,7 @@ JUDGES = {
     "consumer": "rebalsim.verify.consumer_conversations",
     "trace": "rebalsim.verify.traces",
     "streams-conversations": "rebalsim.verify.streams_conversations",
+    "streams-trace": "rebalsim.verify.streams_traces",
     "connect-assignors": "rebalsim.verify.connect_assignors",
     "connect-trace": "rebalsim.verify.connect_traces",
     "logs": "rebalsim.verify.logs",

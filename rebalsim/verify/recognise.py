@@ -19,6 +19,7 @@ Kind = Literal[
     "connect-trace",
     "streams-assignors",
     "streams-conversations",
+    "streams-trace",
 ]
 # what only the header of a recording of Connect's workers says
 _OF_CONNECT = ("scheduled.rebalance.max.delay.ms", "connector.class", "connect.protocol")
@@ -39,7 +40,7 @@ def recognise(path: Path) -> Kind:
     ):  # a trace is one JSON document over many lines: its first line holds the header only
         if '"events"' not in first and '"steps"' not in first:
             return _unknown(path)
-        return "connect-trace" if any(said in first for said in _OF_CONNECT) else "trace"
+        return _kind_of_trace(first)
     except RecursionError:
         return _unknown(path)
     if not isinstance(document, dict):
@@ -50,12 +51,19 @@ def recognise(path: Path) -> Kind:
         is_connect = document["assignor"] in CONNECT_ASSIGNORS
         return "connect-assignors" if is_connect else "assignors"
     if "events" in document and "conf" in document:
-        return "connect-trace" if any(said in first for said in _OF_CONNECT) else "trace"
+        return _kind_of_trace(first)
     if "config" in document and "steps" in document:
         if "subtopologies" in document:
             return "streams-conversations"
         return "consumer" if "topics" in document else "classic"
     return _unknown(path)
+
+
+def _kind_of_trace(first: str) -> Kind:
+    """Of whom: by what only a header of theirs says."""
+    if '"x.topology"' in first:
+        return "streams-trace"
+    return "connect-trace" if any(said in first for said in _OF_CONNECT) else "trace"
 
 
 def _unknown(path: Path) -> Kind:

@@ -8,6 +8,7 @@ within 300 ms of each other and end at one instance are held against each other 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -66,9 +67,7 @@ def judge(document: Document, prediction: Prediction) -> StreamsJudgement:
     gaps = _observed(handled)
     left = _relevant(handled, prediction)
     for gap in gaps:
-        best = max(
-            left.get(gap.partition, []), key=lambda mine: _overlap(gap, mine), default=None
-        )
+        best = max(left.get(gap.partition, []), key=lambda mine: _overlap(gap, mine), default=None)
         if best is not None and _overlap(gap, best) > 0:
             gap.ours = best[1] - best[0]
             best[2] = 1.0
@@ -92,9 +91,7 @@ def total(results: Sequence[StreamsJudgement]) -> dict[str, Any]:
         "recordings": len(results),
         "pauses": sum(len(result.gaps) for result in results),
         "within": sum(result.within for result in results),
-        "percent_mean_of_recordings": (
-            round(sum(shares) / len(shares), 1) if shares else 100.0
-        ),
+        "percent_mean_of_recordings": (round(sum(shares) / len(shares), 1) if shares else 100.0),
         "error_ms_p50_p95": [round(at(0.5), 1), round(at(0.95), 1)],
         "same_moves": sum(result.same_moves for result in results),
         "states_same": sum(result.states[0] for result in results),
@@ -173,7 +170,7 @@ def _never_were(
             longest = max(
                 (
                     later[0] - earlier[1]
-                    for earlier, later in zip(runs, runs[1:])
+                    for earlier, later in itertools.pairwise(runs)
                     if later[0] > start and earlier[1] < end
                 ),
                 default=0.0,

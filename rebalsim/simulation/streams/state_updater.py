@@ -183,10 +183,13 @@ class StateUpdater:
         return max(self._application.timing.restore_poll_us, stable - self._port.now)
 
     def _finish_if_at_end(self, task: Task) -> None:
-        if task in self._active and self.left(task) == 0:
-            if self._stable_at(task.task) <= self._port.now:
-                self._active.remove(task)
-                self._hand_back(task)
+        if (
+            task in self._active
+            and self.left(task) == 0
+            and self._stable_at(task.task) <= self._port.now
+        ):
+            self._active.remove(task)
+            self._hand_back(task)
 
     def _hand_back(self, task: Task) -> None:
         task.phase = Phase.RESTORED
