@@ -45,9 +45,7 @@ def test_the_same_tasks_move_to_the_same_instances(path: Path) -> None:
 def replayed(name: str) -> tuple[dict[str, Any], dict[str, Any]]:
     document = load(FOLDER / f"{name}.json.gz")
     horizon = int(document["end"] * 1000)
-    played = play(
-        application_of(document), acts_of(document), horizon, known=known_of(document)
-    )
+    played = play(application_of(document), acts_of(document), horizon, known=known_of(document))
     return document, prediction_of(played)
 
 
