@@ -63,6 +63,10 @@ COMMANDS: Commands = {
         "replay": ("rebalsim.cli.replay", "Play any run of a sweep again."),
     },
     "Write": {
+        "import": (
+            "rebalsim.cli.import_files",
+            "Write a scenario from deployment files, client settings and listings.",
+        ),
         "init": ("rebalsim.cli.init", "Write a commented scenario to start from."),
         "show": (
             "rebalsim.cli.show",

@@ -1,0 +1,1 @@
+"""Client settings in every dialect, read into one thing: what a consumer of these settings is."""

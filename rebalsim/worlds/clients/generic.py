@@ -1,0 +1,152 @@
+"""Keys of no framework: Kafka's own names with whatever stands before them, in properties, in the
+environment, in a program's own tree of settings.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+
+from rebalsim.worlds import kafka_names
+from rebalsim.worlds.clients.reading import Keys, Reading, read_setting
+from rebalsim.worlds.clients.topics import is_pattern, topics_of
+from rebalsim.worlds.kafka_names import NOT_THE_CONSUMERS
+from rebalsim.worlds.placeholders import resolved
+from rebalsim.worlds.secrets import is_credential
+from rebalsim.worlds.values import Text, inferred, place, stated, unknown
+from rebalsim.worlds.words import listed, squash, truth, whole, words
+
+# Settings whose names say Kafka's consumer by themselves; the others need Kafka before them.
+PLAIN = frozenset(
+    listed(
+        """
+    group.id group.instance.id application.id auto.offset.reset session.timeout.ms
+    heartbeat.interval.ms max.poll.interval.ms max.poll.records partition.assignment.strategy
+    bootstrap.servers enable.auto.commit fetch.min.bytes fetch.max.bytes fetch.max.wait.ms
+    isolation.level key.deserializer value.deserializer num.stream.threads group.protocol
+    max.partition.fetch.bytes zookeeper.connect group.remote.assignor auto.commit.interval.ms
+    """
+    )
+)
+_KAFKAS = frozenset(
+    listed(
+        """
+    kafka consumer consumers rdkafka rdkafkaconf librdkafka streams connect broker brokers
+    kafkaclient consumerconfig
+    """
+    )
+)
+_THREADS = frozenset(
+    listed(
+        """
+    concurrency workers threads numthreads consumerthreads numconsumers consumercount streams
+    threadcount numconsumerthreads consumerconcurrency consumersinstances parallelism
+    consumersperpod numworkers
+    """
+    )
+)
+_SWITCHES = ("kafka", "consumer", "consumers", "kafkaconsumer")
+_DELAY = re.compile(
+    r"(?:process(?:ing)?|handl(?:er|ing)|work|consume|record|message)_?(?:delay|sleep|time)"
+    r"_?(ms|millis|s|sec|secs|seconds)?$",
+    re.IGNORECASE,
+)
+
+
+def read_generic(
+    keys: Keys, known: Mapping[str, str], own: frozenset[str] | None = None
+) -> Reading:
+    """Everything that keys of no particular framework say of one consumer."""
+    reading = Reading()
+    mine = own_words(keys) if own is None else own
+    for key, text in keys.items():
+        _read_key(reading, key, text, known)
+    reading.topics = topics_of(keys, known, mine)
+    if reading.topics and reading.topics.known:
+        reading.is_pattern = is_pattern(reading.topics.value)
+    return reading
+
+
+def own_words(keys: Keys) -> frozenset[str]:
+    """The words that a program puts before its keys: first words that several keys share."""
+    first = Counter(w[0] for k in keys if len(w := words(k)) > 1)
+    return frozenset(w for w, n in first.items() if n > 1)
+
+
+def _read_key(reading: Reading, key: Text, text: Text | None, known: Mapping[str, str]) -> None:
+    if is_credential(key):
+        return
+    pieces = words(key)
+    if "kafka" in pieces or "rdkafka" in pieces:
+        reading.mentions_kafka = True
+    if _is_the_producers(pieces):
+        if pieces[-1:] == ["serializer"] or kafka_names.known(key):
+            reading.produces = True
+        if "." in key and set(pieces) & {"registry"}:
+            reading.unknown_keys.append(str(key))
+        return
+    found = kafka_names.known(key)
+    is_kafkas = "." in key and (key in kafka_names.NAMES or key in kafka_names.ALIASES)
+    if found and (is_kafkas or _belongs(*found)) and not _is_bent(pieces, found[1]):
+        name, _ = found
+        if name in ("group.id", "application.id") and text and text.lower() in ("true", "false"):
+            return
+        value = read_setting(name, text, known, place(key) or str(key))
+        if not (text is not None and not text.strip() and not value.known):
+            reading.put(name, value)
+        return
+    _read_own(reading, key, pieces, text, known)
+
+
+def _is_bent(pieces: list[str], before: list[str]) -> bool:
+    """`KAFKA_DEFAULT_COMMIT_INTERVAL_MS`: what stands before makes it another name."""
+    return pieces[:1] == ["kafka"] and before[1:2] == ["default"]
+
+
+def _is_the_producers(pieces: list[str]) -> bool:
+    return bool(set(pieces[:-1]) & NOT_THE_CONSUMERS) or pieces[-1:] == ["serializer"]
+
+
+def _belongs(name: str, before: list[str]) -> bool:
+    """Whether a setting behind these words is the consumer's."""
+    if name in PLAIN:
+        return not set(before) & {"http", "redis", "amqp", "mqtt", "pulsar", "jms", "nats", "web"}
+    return bool(set(before) & _KAFKAS)
+
+
+def _read_own(
+    reading: Reading, key: Text, pieces: list[str], text: Text | None, known: Mapping[str, str]
+) -> None:
+    """What is no setting of Kafka's: threads, a delay, a switch, a key nobody knows."""
+    last, source = squash("".join(pieces[-2:])), place(key) or str(key)
+    said = resolved(text, known) if text is not None else None
+    near_kafka = bool(set(pieces[:-1]) & _KAFKAS)
+    if near_kafka and ({pieces[-1], last} if pieces else set()) & _THREADS and whole(said):
+        reading.members = stated(whole(said), source)
+    elif (
+        pieces[-1] == "enabled"
+        and pieces[-2:-1]
+        and pieces[-2] in _SWITCHES
+        and truth(said) is False
+    ):
+        reading.is_off = stated(True, source)
+    elif (delay := _DELAY.search(str(key))) and whole(said) is not None:
+        each = 1 if (delay[1] or "").lower() in ("ms", "millis") else 1000
+        reading.handler_ms = inferred((whole(said) or 0) * each, source)
+    elif name := _strange(key, pieces):
+        reading.unknown_keys.append(name)
+        if pieces[:1] == ["kafka"] and said is not None and "." in name:
+            reading.settings.setdefault(name, stated(said, source) if said else unknown(source))
+
+
+_LOOKS_LIKE = re.compile(r"(_ms|\.ms|_bytes|\.bytes|_records|interval|timeout)$", re.IGNORECASE)
+
+
+def _strange(key: str, pieces: list[str]) -> str | None:
+    """A key that looks like a setting of Kafka's and is none: its dotted name."""
+    if pieces[:1] == ["kafka"] and _LOOKS_LIKE.search(key) and "_" in key:
+        return ".".join(pieces[1:])
+    if re.fullmatch(r"[a-z]+(\.[a-z]+){1,6}", key) and "." in key:
+        return str(key)
+    return None

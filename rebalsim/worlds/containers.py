@@ -1,0 +1,349 @@
+"""A workload's containers: which of them consume, and what their variables, command and mounted
+files say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from rebalsim.worlds.clients import signs
+from rebalsim.worlds.clients.console import read_command
+from rebalsim.worlds.clients.reading import Keys, Reading
+from rebalsim.worlds.configs import read_config, read_keys
+from rebalsim.worlds.kubernetes import pods
+from rebalsim.worlds.kubernetes.environment import Environment, Maps, command_of, environment
+from rebalsim.worlds.kubernetes.workloads import Workload
+from rebalsim.worlds.placeholders import GAP
+from rebalsim.worlds.recognise import Config, sort_out
+from rebalsim.worlds.text_tree import at, rows, table, word
+from rebalsim.worlds.understood import Consumer, Understood
+from rebalsim.worlds.values import Text, Tree, Value, default, place, stated, unknown
+
+_SETTINGS_FILE = re.compile(r"\.(properties|ya?ml|json|conf|ini|toml|env|cfg)$")
+NOT_CONSUMERS = re.compile(r"(?i)producer|webclient|httpserver|log4j|logback|logging|tracing")
+
+
+def read_workload(made: Understood, workload: Workload, maps: Maps, configs: list[Config]) -> None:
+    """The consumers of a workload, or why it is none."""
+    consumers = [
+        c
+        for container in workload.containers
+        for c in _container(workload, container, maps, configs)
+    ]
+    if consumers:
+        made.consumers += consumers
+        made.hurts += workload.hurts
+        return
+    names = [workload.name, *(str(at(c, "image") or "") for c in workload.containers)]
+    if re.search(r"(?i)consumer|listener|subscriber", workload.name) and not any(
+        signs.OTHERS.search(n) for n in names
+    ):
+        made.maybe.append((workload.label, "a consumer by its name alone: no sign of Kafka"))
+    else:
+        made.ignore(workload.label, _why_not(workload, names))
+
+
+def _why_not(workload: Workload, names: list[str]) -> str:
+    if any(signs.BROKER_IMAGES.search(n) for n in names):
+        return "a broker"
+    if any(signs.OTHERS.search(n) for n in names):
+        return "a tool beside Kafka, no consumer of yours"
+    if signs.PRODUCERS.search(workload.name):
+        return "produces"
+    return "nothing in it consumes from Kafka"
+
+
+def _container(
+    workload: Workload, container: Tree, maps: Maps, configs: list[Config]
+) -> list[Consumer]:
+    env = environment(container, maps)
+    command = command_of(container)
+    names = _names(workload, container, env, command)
+    image = str(at(container, "image") or "")
+    container_name = word(at(container, "name"))
+    if signs.BROKER_IMAGES.search(image) and not _consumes_from_console(command):
+        return []  # its version is read where the whole of the files is
+    if any(signs.OTHERS.search(n) for n in (image, str(container_name or ""))):
+        return []
+    if any(signs.BROKER_VARIABLES.match(k) for k in env.keys) and not command:
+        return []
+    readings = _readings(workload, container, env, command, maps, configs)
+    chosen = [r for r in readings if _consumes(r, workload, image)]
+    if not chosen and not any(r.produces for r in readings):
+        chosen = _by_weak_signs(workload, container, env, readings, names)
+    return [_consumer(workload, container, r, env, command, names) for r in chosen]
+
+
+def _consumes_from_console(command: list[Text]) -> bool:
+    return "kafka-console-consumer" in " ".join(command)
+
+
+def _names(workload: Workload, container: Tree, env: Environment, command: list[Text]) -> list[str]:
+    labels = table(at(workload.tree, "metadata", "labels"))
+    return [
+        workload.name,
+        str(at(container, "image") or ""),
+        str(at(container, "name") or ""),
+        *map(str, env.keys),
+        *env.used_maps,
+        *(str(v) for v in labels.values() if isinstance(v, Text)),
+        *map(str, command),
+    ]
+
+
+def _fixed(names: list[str], env: Environment) -> list[str]:
+    """The names but for the variables'."""
+    return [n for n in names if n not in env.keys]
+
+
+# ---- what it says ----
+def _readings(
+    workload: Workload,
+    container: Tree,
+    env: Environment,
+    command: list[Text],
+    maps: Maps,
+    configs: list[Config],
+) -> list[Reading]:
+    known = env.known()
+    files = [*_mounted(workload, container, maps), *configs]
+    keys: Keys = {}
+    special: list[Reading] = []
+    for config in files:
+        if config.form == "ini" or (config.tree is not None and not _is_plain(config)):
+            special += [r for r in read_config(config, known) if r.consumes]
+        else:
+            keys.update(config.keys)
+    for key, text in [*_system_properties(env, command).items(), *env.keys.items()]:
+        keys.pop(key, None)
+        keys[key] = text
+    readings = read_keys(keys, known) or [Reading()]
+    said = read_command(command, known)
+    if said is not None:
+        readings = [_over(r, said) for r in readings]
+    if special and not any(r.consumes for r in readings):
+        return special
+    return readings
+
+
+def _is_plain(config: Config) -> bool:
+    """A tree that dialects of keys read: Spring's, Quarkus', a program's own."""
+    return not any(r.name or r.client for r in read_config(config, {})) or any(
+        k.startswith(("spring", "mp.", "quarkus", "micronaut", "kafka")) for k in config.keys
+    )
+
+
+def _over(reading: Reading, said: Reading) -> Reading:
+    """The command's options over the variables."""
+    for name, value in said.settings.items():
+        if value.known or name not in reading.settings:
+            reading.put(name, value)
+    reading.topics = said.topics if said.topics and said.topics.known else reading.topics
+    reading.is_pattern = reading.is_pattern or said.is_pattern
+    reading.client = said.client or reading.client
+    reading.members = said.members or reading.members
+    reading.consumes = reading.consumes or said.consumes
+    reading.mentions_kafka = True
+    return reading
+
+
+def _system_properties(env: Environment, command: list[Text]) -> Keys:
+    """-Dname=value of the JVM's options: over the environment's names in Spring."""
+    made: Keys = {}
+    texts = [t for k, t in env.keys.items() if t and re.search(r"(?i)java|jvm|jdk", k)]
+    for text in [*texts, *command]:
+        for name, value in re.findall(r"-D([\w.\-]+)=(\S+)", text):
+            made[Text(name, text.file, text.line)] = Text(value, text.file, text.line)
+    return made
+
+
+def _mounted(workload: Workload, container: Tree, maps: Maps) -> list[Config]:
+    """Files of settings in the ConfigMaps that the container mounts."""
+    mounted = {str(at(m, "name")) for m in rows(at(container, "volumeMounts"))}
+    made: list[Config] = []
+    for volume in rows(at(workload.pod, "volumes")):
+        name = word(at(volume, "configMap", "name"))
+        if name is None or str(at(volume, "name")) not in mounted:
+            continue
+        data = maps.get(str(name))
+        if data is not None:
+            made += configs_of_map(data)
+    return made
+
+
+def configs_of_map(data: Mapping[Text, Tree]) -> list[Config]:
+    """The settings files inside a ConfigMap; examples and other programs' files are left out."""
+    made: list[Config] = []
+    for key, text in data.items():
+        if not isinstance(text, Text) or key.startswith("_example") or NOT_CONSUMERS.search(key):
+            continue
+        if _SETTINGS_FILE.search(key) or "\n" in text.strip():
+            inner = sort_out([(f"{key.file}#{key}", str(text))])
+            made += [_at_line(c, text) for c in inner.configs]
+    return made
+
+
+def _at_line(config: Config, text: Text) -> Config:
+    """A file inside a file: its lines counted in the outer one."""
+
+    def moved(t: Text | None) -> Text | None:
+        return Text(str(t), text.file, text.line + t.line) if t is not None else None
+
+    config.keys = {
+        Text(str(k), text.file, text.line + k.line): moved(t) for k, t in config.keys.items()
+    }
+    return config
+
+
+def container_name_of(container: Tree) -> str | None:
+    name = word(at(container, "name"))
+    return str(name) if name is not None and GAP not in name else None
+
+
+def readings_of_map(data: Mapping[Text, Tree], known: Mapping[str, str]) -> list[Reading]:
+    """A ConfigMap on its own: variables, or files of settings."""
+    files = configs_of_map(data)
+    plain: Keys = {
+        k: t
+        for k, t in data.items()
+        if isinstance(t, Text) and "\n" not in t.strip() and not k.startswith("_example")
+    }
+    made = [r for c in files for r in read_config(c, known)]
+    if any(r.consumes for r in made):
+        return made
+    return [*made, *(r for r in read_keys(plain, known) if plain)]
+
+
+# ---- whether it consumes ----
+def _consumes(reading: Reading, workload: Workload, image: str) -> bool:
+    if reading.is_off is not None and reading.is_off.value is True:
+        return False
+    named = (workload.name, image.rpartition("/")[2])
+    if any(signs.PRODUCERS.search(n) for n in named) and reading.group is None:
+        return False
+    if reading.group is not None:
+        return True
+    if reading.produces and not _reads(reading):
+        return False
+    return reading.consumes or "bootstrap.servers" in reading.settings
+
+
+def _reads(reading: Reading) -> bool:
+    signs_of_reading = {"auto.offset.reset", "max.poll.records", "session.timeout.ms"}
+    deserialisers = {"key.deserializer", "value.deserializer"}
+    return bool(set(reading.settings) & (signs_of_reading | deserialisers))
+
+
+def _by_weak_signs(
+    workload: Workload,
+    container: Tree,
+    env: Environment,
+    readings: list[Reading],
+    names: list[str],
+) -> list[Reading]:
+    """No setting says it, but a mount of Streams' state does, or a ConfigMap called after Kafka."""
+    reading = readings[0] if readings else Reading()
+    paths = [str(at(m, "mountPath")) for m in rows(at(container, "volumeMounts"))]
+    if any("kafka-streams" in p for p in paths):
+        reading.client = Value("streams", "inferred", "state under a folder of kafka-streams")
+        return [reading]
+    if any("kafka" in m.lower() for m in env.missing_maps):
+        return [reading]
+    program = signs.program_of(_fixed(names, env), map(str, env.keys))
+    kafka = any("kafka" in n.lower() for n in names)
+    if program and program.client and kafka and (program.has_many or reading.mentions_kafka):
+        return [reading]
+    image = str(at(container, "image") or "").lower()
+    if re.search(r"kafka.*(consumer|worker|stream)|(consumer|worker).*kafka", image):
+        return [reading]
+    if reading.mentions_kafka and not any(signs.PRODUCERS.search(n) for n in names[:2]):
+        return [reading] if re.search(r"(?i)consum|worker|ingest|sink", workload.name) else []
+    return []
+
+
+# ---- the consumer ----
+def _consumer(
+    workload: Workload,
+    container: Tree,
+    reading: Reading,
+    env: Environment,
+    command: list[Text],
+    names: list[str],
+) -> Consumer:
+    program = signs.program_of(_fixed(names, env), map(str, env.keys))
+    client = _client(reading, program, names)
+    made = Consumer(
+        reading,
+        client,
+        reading.group or unknown(_group_missing(env)),
+        _instance(reading, client, workload),
+        reading.topics or unknown("in the code"),
+        _members(reading, program, client),
+        workload=workload.label,
+        container=container_name_of(container),
+        name=reading.name,
+        replicas=workload.replicas,
+        replicas_left_out=workload.replicas_left_out,
+        update=workload.update,
+        grace=pods.grace(workload.pod),
+        pre_stop=pods.pre_stop(container),
+        ready=pods.ready(container),
+        shell=pods.shell_is_process_one(command),
+        where=workload.where,
+        annotations=workload.annotations,
+    )
+    kinds = ("startupProbe", "readinessProbe", "livenessProbe")
+    made.probes = [p for kind in kinds if (p := pods.probe(container, kind))]
+    if limit := word(at(container, "resources", "limits", "cpu")):
+        made.cpu_limit = str(limit)
+    if namespace := word(at(workload.tree, "metadata", "namespace")):
+        made.namespace = stated(str(namespace), place(namespace))
+    _spring_hints(made, env)
+    return made
+
+
+def _group_missing(env: Environment) -> str:
+    if env.missing_maps:
+        return f"ConfigMap {env.missing_maps[0]} is not among the files"
+    return "in the code"
+
+
+def _client(reading: Reading, program: signs.Program | None, names: list[str]) -> Value:
+    if reading.client is not None:
+        return reading.client
+    values = [str(v.value) for v in reading.settings.values() if v.known]
+    by_settings = signs.client_by_settings(reading.settings, values)
+    if by_settings is not None and by_settings.value == "streams":
+        return by_settings
+    if program is not None and program.client:
+        return Value(program.client, "inferred", program.why or "a program known by its name")
+    return by_settings or signs.client_by_names(names)
+
+
+def _instance(reading: Reading, client: Value, workload: Workload) -> Value:
+    instance = reading.instance
+    if instance is None:
+        untold = client.value == "streams" and not reading.settings
+        return unknown("in the code") if untold else default(None, "not set")
+    if client.value == "streams" and instance.known and "{thread}" not in str(instance.value):
+        return stated(f"{instance.value}-{{thread}}", instance.source)
+    return instance
+
+
+def _members(reading: Reading, program: signs.Program | None, client: Value) -> Value:
+    if reading.members is not None:
+        return reading.members
+    if program is not None and program.has_many:
+        return unknown(program.why or "several consumers by its nature")
+    if client.value == "streams":
+        if not reading.settings:
+            return unknown("num.stream.threads in the code")
+        return default(1, "num.stream.threads is 1 by default")
+    return default(1, "one per pod")
+
+
+def _spring_hints(made: Consumer, env: Environment) -> None:
+    """A Spring consumer whose settings are all in the environment is a listener, too."""
+    if made.client.value == "spring":
+        made.reading.is_listener = made.reading.is_listener or not made.reading.name

@@ -1,0 +1,382 @@
+"""The groups to play: consumers of one group id are one group, each workload its pods and members."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from rebalsim.scenario.language import CLIENT_KEYS
+from rebalsim.worlds.asks import QUESTIONS, is_refused
+from rebalsim.worlds.live.listings import Group as LiveGroup
+from rebalsim.worlds.understood import Consumer, Understood
+from rebalsim.worlds.values import Value, inferred, stated, unknown
+from rebalsim.worlds.words import milliseconds, whole
+
+# A client that is known here as something else, and what is lost by it.
+AS_CLIENT = {
+    "java": ("java", ""),
+    "spring": ("java", "Spring's container over the Java client"),
+    "smallrye": ("java", "SmallRye over the Java client"),
+    "micronaut": ("java", "Micronaut over the Java client"),
+    "streams": ("java", "played as a plain consumer: Streams' own assignor and state are not"),
+    "flink": ("java", "played as a plain consumer: Flink assigns partitions by itself"),
+    "librdkafka": ("librdkafka", ""),
+    "franz-go": ("franz-go", ""),
+    "sarama": ("sarama", ""),
+    "kafka-python": ("kafka-python", ""),
+    "aiokafka": ("aiokafka", ""),
+    "faust": ("aiokafka", "Faust is built on aiokafka"),
+    "kafkajs": ("java", "KafkaJS is not known here: played as Java"),
+}
+# Seconds from a pod's start to its first poll, by client, where nobody says it.
+START = {"spring": 20, "java": 15, "smallrye": 10, "micronaut": 10, "streams": 15, "librdkafka": 5}
+START_OTHER = 5
+NATIVE = ("franz-go", "sarama")
+PLAYED = frozenset(f.name for f in CLIENT_KEYS)
+
+
+@dataclass(slots=True)
+class Pods:
+    """One workload's pods within a group."""
+
+    name: str
+    count: int
+    each: int  # members in a pod
+    consumer: Consumer | None
+    why: str
+    each_why: str
+
+    @property
+    def members(self) -> int:
+        return self.count * self.each
+
+
+@dataclass(slots=True)
+class Play:
+    """A group as it is written into the scenario."""
+
+    name: str
+    group: Value
+    pods: list[Pods]
+    topics: list[str]
+    topics_why: str
+    consumer: Consumer | None
+    live: LiveGroup | None = None
+    client: Value = field(default_factory=unknown)
+
+    # ---- members ----
+    def member_lines(self) -> list[tuple[str, str]]:
+        made = []
+        for pods in self.pods:
+            if pods.each == 1:
+                made.append((f'"{pods.name}-{{n}}": {{count: {pods.count}}}', pods.why))
+                continue
+            for number in range(pods.count):
+                pod = f"{pods.name}-{number}"
+                line = f'"{pod}-{{n}}": {{count: {pods.each}, process: {pod}}}'
+                made.append((line, f"{pods.why}; {pods.each_why}" if number == 0 else ""))
+        return made
+
+    @property
+    def title(self) -> str:
+        return self.pods[0].name if self.pods else self.name
+
+    # ---- the client ----
+    @property
+    def client_name(self) -> str:
+        return AS_CLIENT.get(_first(self.client), ("java", ""))[0]
+
+    @property
+    def client_why(self) -> str:
+        said = _first(self.client)
+        note = AS_CLIENT.get(said, ("java", ""))[1]
+        if not self.client.known:
+            question = QUESTIONS["client"]
+            return f"ASK: {question.what}: {question.how} · assumed: {question.why}"
+        return f"{self.client.source}{'; ' + note if note else ''}"
+
+    @property
+    def instance(self) -> str | None:
+        consumer = self.consumer
+        if consumer is None:
+            return (
+                "{name}"
+                if self.live and any(m.instance_id for m in self.live.members.values())
+                else None
+            )
+        value = consumer.instance
+        if not value.known or value.value is None:
+            return None
+        text = str(value.value)
+        if "{pod}" in text:
+            return "{name}"
+        return text if self.pods and sum(p.members for p in self.pods) == 1 else None
+
+    @property
+    def instance_why(self) -> str:
+        return self.consumer.instance.source if self.consumer else "a listing: GROUP-INSTANCE-ID"
+
+    def settings(self) -> list[tuple[str, str, str]]:
+        """Kafka's own settings that the simulation plays, in the files' order."""
+        made = []
+        for name, value in (self.consumer.settings if self.consumer else {}).items():
+            if name not in PLAYED or name in ("group.id", "group.instance.id"):
+                continue
+            if not value.known:
+                continue
+            if (text := _written(name, value.value)) is not None:
+                made.append((name, text, _sure(value)))
+        in_use = self.live.assignor if self.live else None
+        is_told = any(n == "partition.assignment.strategy" for n, _, _ in made)
+        if in_use in ("range", "roundrobin", "sticky", "cooperative-sticky") and not is_told:
+            why = "a listing: the one in use"
+            made.append(("partition.assignment.strategy", f"[{in_use}]", why))
+        return _without_refused(made)
+
+    def left_out(self) -> list[str]:
+        """Settings that were read and are not played, and those that nobody can tell."""
+        settings = self.consumer.settings if self.consumer else {}
+        unsaid = [f"{n} ({v.source})" for n, v in settings.items() if not v.known and n in PLAYED]
+        made = []
+        if unsaid:
+            made.append(f"ASK: set in the files, but not to what: {', '.join(unsaid)}")
+        return made
+
+    # ---- what the application does ----
+    @property
+    def handler(self) -> str:
+        own = self.consumer.reading.handler_ms if self.consumer else None
+        return f"{own.value}ms" if own is not None and own.known else "1ms"
+
+    @property
+    def handler_why(self) -> str:
+        own = self.consumer.reading.handler_ms if self.consumer else None
+        if own is not None and own.known:
+            return f"{own.source}: inferred from its name"
+        question = QUESTIONS["handler_time"]
+        return f"ASK: {question.what}: {question.how} · assumed: {question.why}"
+
+    @property
+    def commit(self) -> tuple[str, str] | None:
+        if self.consumer is None:
+            return None
+        auto = self.consumer.settings.get("enable.auto.commit")
+        if auto is None or str(auto.value) != "false":
+            return None
+        if self.client.value != "spring":
+            return "sync-batch", "assumed: enable.auto.commit is false, so the code commits"
+        mode = self.consumer.settings.get("ack-mode")
+        said = str(mode.value) if mode is not None and mode.known else "BATCH"
+        form = "sync-record" if said in ("RECORD", "MANUAL_IMMEDIATE") else "sync-batch"
+        return form, f"Spring's ack-mode {said}" + ("" if mode is not None else ", its default")
+
+    def start_seconds(self) -> tuple[int, str]:
+        """From the container's start to the first poll: assumed, and at least what a probe waits."""
+        said = _first(self.client)
+        seconds = START.get(said, 2 if said in NATIVE else START_OTHER)
+        consumer = self.consumer
+        waits = consumer.ready.at_least if consumer is not None and consumer.ready else 0
+        question = QUESTIONS["start_time"]
+        why = (
+            f"ASK: {question.what}: {question.how} · assumed: what {said or 'such a client'} takes"
+        )
+        if waits > seconds:
+            # People set a probe's delay to the time that they saw, and round it up.
+            return seconds, f"{why}; the probe waits {waits} s"
+        return seconds, why
+
+    def life(self) -> list[tuple[str, str, str]]:
+        start, why = self.start_seconds()
+        made = [("start", f"{start}s", why)]
+        consumer = self.consumer
+        if consumer is None or consumer.grace is None:
+            return made
+        grace, stop = consumer.grace, consumer.pre_stop
+        if not grace.known:
+            return made
+        before = stop.value if stop is not None and stop.known else 0
+        left = max(0, grace.value - before)
+        note = _sure(grace) + (
+            f"; {before} s of it are preStop's ({stop.source})" if before and stop else ""
+        )
+        if consumer.shell:
+            made.append(("stop", f"{left + 60}s", "a shell is process 1: SIGTERM never arrives"))
+        elif self.client.value == "spring" and left > 10:
+            left, note = 10, f"Spring waits 10 s for its containers (of {grace.value} s of grace)"
+        made.append(("grace", f"{left}s", note))
+        return made
+
+
+def _first(client: Value) -> str:
+    return re.split(r"\s*(?:\bor\b|[|,/])\s*", str(client.value or ""))[0]
+
+
+def _sure(value: Value) -> str:
+    if value.sure == "stated":
+        return value.source
+    return f"{value.sure}: {value.source}"
+
+
+def _written(name: str, value: object) -> str | None:
+    """A setting as the scenario's language writes it; None for what it would not take."""
+    if isinstance(value, list):
+        names = [v for v in value if v in ("range", "roundrobin", "sticky", "cooperative-sticky")]
+        return f"[{', '.join(names)}]" if names else None
+    text = str(value).strip()
+    if name.endswith(".ms"):
+        number = milliseconds(text)
+        return str(number) if number is not None else None
+    if re.fullmatch(r"[\w.\-]+", text):
+        if (
+            name in ("max.poll.records", "fetch.min.bytes", "fetch.max.bytes")
+            and whole(text) is None
+        ):
+            return None
+        return text
+    return None
+
+
+def _without_refused(made: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
+    """Under the consumer protocol the classic's settings are refused: they are left out."""
+    if not any(n == "group.protocol" and t == "consumer" for n, t, _ in made):
+        return made
+    refused = ("session.timeout.ms", "heartbeat.interval.ms", "partition.assignment.strategy")
+    return [line for line in made if line[0] not in refused]
+
+
+# ---- from what was understood ----
+def groups_of(made: Understood) -> list[Play]:
+    """One play a group; consumers whose group nobody knows are never taken for one."""
+    plays: dict[str, Play] = {}
+    names: set[str] = set()
+    for number, consumer in enumerate(made.consumers):
+        if is_refused(consumer):
+            continue
+        for name, count in _group_names(consumer, number):
+            pods = _pods(consumer, made, names, count)
+            topics, why = _topics(consumer, pods.name)
+            if name in plays:
+                play = plays[name]
+                play.pods.append(pods)
+                play.topics += [t for t in topics if t not in play.topics]
+                continue
+            plays[name] = Play(name, consumer.group, [pods], topics, why, consumer)
+            plays[name].client = consumer.client
+    for play in plays.values():
+        _with_live(play, made)
+    if not plays:
+        plays = {g.name: _live_play(g) for g in made.listed.groups.values() if _is_playable(g)}
+    return list(plays.values())
+
+
+def _group_names(consumer: Consumer, number: int) -> list[tuple[str, int | None]]:
+    """The group's id; a pod's name makes one group a pod."""
+    if consumer.group.known and "{pod}" not in str(consumer.group.value):
+        return [(str(consumer.group.value), None)]
+    base = _base_name(consumer, number)
+    if consumer.group.known:
+        count = consumer.replicas.value if consumer.replicas and consumer.replicas.known else 1
+        return [(f"{base}-{n}", 1) for n in range(min(int(count or 1), 50))]
+    return [(f"{base}-group" if base else f"group-{number}", None)]
+
+
+def _base_name(consumer: Consumer, number: int) -> str:
+    label = (consumer.workload or "").split(" ")[0].rpartition("/")[2] or consumer.name or ""
+    if not label and consumer.group.known and "{" not in str(consumer.group.value):
+        label = str(consumer.group.value)
+    clean = re.sub(r"[^a-zA-Z0-9._\-]", "-", label).strip("-.")
+    return clean or (f"client-{number}" if number else "client")
+
+
+def _unlike(base: str, names: set[str]) -> str:
+    """A name whose numbered pods are called like nobody else's."""
+    for number in range(1, 1000):
+        name = base if number == 1 else f"{base}.{number}"
+        if not any(
+            name == n
+            or re.fullmatch(rf"{re.escape(n)}-\d+", name)
+            or re.fullmatch(rf"{re.escape(name)}-\d+", n)
+            for n in names
+        ):
+            return name
+    return f"{base}.{len(names) + 1000}"
+
+
+def _pods(consumer: Consumer, made: Understood, names: set[str], count: int | None) -> Pods:
+    base = _base_name(consumer, len(names))
+    base = _unlike(base, names)
+    names.add(base)
+    replicas = consumer.replicas
+    question = QUESTIONS["replicas"]
+    if count is not None:
+        pods, why = count, "a group a pod: the group's id is the pod's name"
+    elif replicas is not None and replicas.known:
+        pods, why = int(replicas.value), _sure(replicas)
+    else:
+        pods = 3
+        why = f"ASK: {question.what}: {question.how} · assumed: {question.why}"
+    each = int(consumer.members.value) if consumer.members.known else 1
+    each_why = _sure(consumer.members)
+    if not consumer.members.known:
+        asked = QUESTIONS["members_per_pod"]
+        why += f"; ASK: {asked.what}: {asked.how}"
+    return Pods(base, max(0, min(pods, 500)), max(1, min(each, 100)), consumer, why, each_why)
+
+
+def _topics(consumer: Consumer, base: str) -> tuple[list[str], str]:
+    if consumer.topics.known and consumer.topics.value and not consumer.reading.is_pattern:
+        return list(dict.fromkeys(consumer.topics.value)), _sure(consumer.topics)
+    question = QUESTIONS["topics"]
+    return [f"{base}-topic"], f"ASK: {question.what}: {question.how}"
+
+
+def _with_live(play: Play, made: Understood) -> None:
+    """What a listing of the same group adds: its topics, the assignor in use."""
+    live = made.listed.groups.get(play.name)
+    if live is None:
+        return
+    play.live = live
+    if play.topics_why.startswith("ASK") and live.partitions:
+        play.topics, play.topics_why = list(live.partitions), "a listing of the group"
+
+
+def _is_playable(group: LiveGroup) -> bool:
+    return bool(group.members or group.count or group.partitions)
+
+
+def _live_play(group: LiveGroup) -> Play:
+    """A group of which only a listing is known: its members as they stand."""
+    count = group.count if group.count is not None else len(group.members)
+    why = "a listing"
+    if not group.lists_members and group.count is None and not group.is_empty:
+        why = f"a listing; ASK: {QUESTIONS['member_count'].why}: {QUESTIONS['member_count'].how}"
+    if not count:
+        count, why = 3, f"ASK: the group is empty: {QUESTIONS['replicas'].how}"
+    clients = " ".join(m.client_id for m in group.members.values())
+    topics = list(group.partitions) or [f"{group.name}-topic"]
+    play = Play(
+        group.name,
+        stated(group.name, "a listing"),
+        [Pods(re.sub(r"[^a-zA-Z0-9._\-]", "-", group.name), count, 1, None, why, "")],
+        topics,
+        "a listing" if group.partitions else f"ASK: {QUESTIONS['topics'].how}",
+        None,
+        group,
+    )
+    play.client = client_by_ids(clients)
+    return play
+
+
+def client_by_ids(text: str) -> Value:
+    """The client by the CLIENT-IDs that a listing shows."""
+    for sign, client in (
+        (r"StreamThread-\d+-consumer", "streams"),
+        (r"\brdkafka\b", "librdkafka"),
+        (r"\bsarama\b", "sarama"),
+        (r"\baiokafka-", "aiokafka"),
+        (r"\bkafka-python-", "kafka-python"),
+        (r"\bconsumer-\S+-\d+", "java"),
+    ):
+        if re.search(sign, text):
+            return inferred(client, "the listing's CLIENT-IDs")
+    return unknown("no sign in the listing")

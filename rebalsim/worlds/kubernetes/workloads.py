@@ -1,0 +1,242 @@
+"""A workload's own numbers: replicas, how it is updated, how its pods start and end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from rebalsim.worlds.kubernetes.rollout import fences, is_share
+from rebalsim.worlds.placeholders import GAP, resolved
+from rebalsim.worlds.text_tree import at, rows, table, word
+from rebalsim.worlds.understood import Update
+from rebalsim.worlds.values import (
+    DEFAULT,
+    INFERRED,
+    STATED,
+    Hurt,
+    Text,
+    Tree,
+    Value,
+    default,
+    place,
+    stated,
+    unknown,
+)
+from rebalsim.worlds.words import truth, whole
+
+# Kinds that an operator turns into a Deployment with its own defaults.
+OPERATORS = ("ClowdApp", "Application", "Rollout", "Service", "App", "LeaderElectedDeployment")
+KINDS = (
+    "Deployment",
+    "StatefulSet",
+    "DaemonSet",
+    "ReplicaSet",
+    "DeploymentConfig",
+    "Job",
+    "CronJob",
+    "Pod",
+    *OPERATORS,
+)
+OLD_VERSIONS = ("extensions/v1beta1", "apps/v1beta1", "apps/v1beta2")
+
+
+@dataclass(slots=True)
+class Workload:
+    """A workload before anybody asked whether it consumes."""
+
+    kind: str
+    name: str
+    pod: Tree  # the pod's spec
+    containers: list[Tree]
+    tree: Tree
+    made_by_operator: bool = False
+    replicas: Value = field(default_factory=unknown)
+    replicas_left_out: bool = False
+    update: Update | None = None
+    hurts: list[Hurt] = field(default_factory=list)
+    where: str = ""
+    annotations: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        return f"{self.kind}/{self.name}"
+
+
+def workloads(tree: Tree) -> list[Workload]:
+    """The workloads of one object: none, one, or those of a ClowdApp."""
+    kind = str(at(tree, "kind"))
+    if kind not in KINDS:
+        return []
+    if kind == "ClowdApp":
+        return [_clowd(tree, row) for row in rows(at(tree, "spec", "deployments"))]
+    if kind == "Application" and isinstance(at(tree, "spec", "image"), Text):
+        return [_nais(tree)]
+    pod = _pod_spec(tree, kind)
+    if not isinstance(pod, dict) or not rows(at(pod, "containers")):
+        return []
+    made = Workload(kind, _name(tree), pod, rows(at(pod, "containers")), tree)
+    made.made_by_operator = kind in OPERATORS
+    _numbers(made, at(tree, "spec", "replicas"), "replicas" in table(at(tree, "spec")))
+    return [made]
+
+
+def _pod_spec(tree: Tree, kind: str) -> Tree:
+    if kind == "CronJob":
+        return at(tree, "spec", "jobTemplate", "spec", "template", "spec")
+    return at(tree, "spec") if kind == "Pod" else at(tree, "spec", "template", "spec")
+
+
+def _name(tree: Tree) -> str:
+    name = word(at(tree, "metadata", "name"))
+    if name is not None and GAP not in name:
+        return str(name)
+    labels = table(at(tree, "metadata", "labels")) or table(
+        at(tree, "spec", "template", "metadata", "labels")
+    )
+    for key in ("app.kubernetes.io/name", "app", "name", "component"):
+        said = word(labels.get(Text(key)))
+        if said is not None and GAP not in said:
+            return str(said)
+    container = word(at(tree, "spec", "template", "spec", "containers", 0, "name"))
+    if container is not None and GAP not in container:
+        return str(container)
+    return str(name).replace(GAP, "").strip("-") if name and name.strip(GAP + "-") else "workload"
+
+
+def _clowd(tree: Tree, row: Tree) -> Workload:
+    """A deployment of a ClowdApp: the operator names it APP-NAME."""
+    pod = table(at(row, "podSpec"))
+    name = f"{_name(tree)}-{at(row, 'name')}"
+    made = Workload("ClowdApp", f"{_name(tree)}", pod, [pod], tree, True)
+    made.name = f"{_name(tree)} deployment {at(row, 'name')} (becomes Deployment/{name})"
+    count = next(
+        (c for k in ("replicas", "minReplicas") if (c := at(row, k)) is not None),
+        at(row, "autoScalerSimple", "replicas", "min"),
+    )
+    _numbers(made, count, count is not None)
+    return made
+
+
+def _nais(tree: Tree) -> Workload:
+    """A NAIS Application: one container, replicas between min and max."""
+    spec = table(at(tree, "spec"))
+    container: dict[Text, Tree] = {
+        Text("name"): Text(_name(tree)),
+        Text("image"): spec.get(Text("image")),
+        Text("env"): spec.get(Text("env")),
+        Text("envFrom"): [],
+    }
+    for ours, theirs in (("readiness", "readinessProbe"), ("liveness", "livenessProbe")):
+        if isinstance(own := at(spec, ours), dict):
+            delay = at(own, "initialDelay")
+            container[Text(theirs)] = {
+                Text("initialDelaySeconds"): delay,
+                Text("periodSeconds"): at(own, "periodSeconds"),
+            }
+    made = Workload("Application", _name(tree), spec, [container], tree, True)
+    count = at(spec, "replicas", "min")
+    _numbers(made, count, count is not None)
+    return made
+
+
+def _numbers(made: Workload, count: Tree, told: bool) -> None:
+    made.where = place(next(iter(table(made.tree)), None))
+    notes = table(at(made.tree, "metadata", "annotations"))
+    made.annotations = {str(k): str(v) for k, v in notes.items() if isinstance(v, Text)}
+    if made.kind in ("DaemonSet", "Job", "CronJob"):
+        made.replicas = unknown(
+            "one a node" if made.kind == "DaemonSet" else "as many as are started"
+        )
+        made.replicas_left_out = True
+    else:
+        made.replicas = _count(count, told)
+        made.replicas_left_out = not told
+    made.update = _update(made)
+    version = str(at(made.tree, "apiVersion") or "")
+    if version in OLD_VERSIONS:
+        gone = "removed in Kubernetes 1.16" if version != "apps/v1beta2" else "gone since 1.16"
+        made.hurts.append(
+            Hurt(
+                f"apiVersion {version}",
+                f"{gone}; its defaults differ (surge and unavailable 1 each, no deadline): "
+                "read here as apps/v1",
+                made.where,
+            )
+        )
+
+
+def _count(count: Tree, told: bool) -> Value:
+    if not told or count is None:
+        return default(1, "no spec.replicas: Kubernetes takes 1")
+    said = resolved(count, {}) if isinstance(count, Text) else None
+    number = whole(said) if said is not None else None
+    return unknown(place(count)) if number is None else stated(number, place(count))
+
+
+# ---- how it is updated ----
+def _update(made: Workload) -> Update | None:
+    if made.kind == "StatefulSet":
+        return _stateful(made)
+    if made.kind in ("Job", "CronJob", "Pod"):
+        return None
+    if made.kind == "DaemonSet":
+        return Update("RollingUpdate", unavailable=(None, 1, DEFAULT, "Kubernetes"))
+    spec = at(made.tree, "spec")
+    strategy = at(spec, "strategy")
+    kind = str(at(strategy, "type") or "RollingUpdate")
+    if kind == "Recreate":
+        update = Update("Recreate", most_pods=made.replicas.value, fewest_available=0)
+    else:
+        update = _rolling(made, strategy)
+    update.min_ready_seconds = whole(at(spec, "minReadySeconds")) or 0
+    update.progress_deadline = whole(at(spec, "progressDeadlineSeconds")) or 600
+    update.paused = truth(at(spec, "paused")) is True
+    return update
+
+
+def _rolling(made: Workload, strategy: Tree) -> Update:
+    told = at(strategy, "rollingUpdate") or at(strategy, "rollingParams")
+    surge, unavailable = at(told, "maxSurge"), at(told, "maxUnavailable")
+    update = Update("RollingUpdate")
+    replicas = made.replicas.value
+    if not isinstance(replicas, int):
+        return update
+    given = [str(g) if isinstance(g, Text) and is_share(g) else "25%" for g in (surge, unavailable)]
+    limits = fences(replicas, given[0], given[1])
+    unsaid = INFERRED if made.made_by_operator else DEFAULT
+    update.surge = _fence(surge, limits.surge, unsaid)
+    update.unavailable = _fence(unavailable, limits.unavailable, unsaid)
+    update.most_pods = replicas + limits.surge
+    update.fewest_available = replicas - limits.unavailable
+    return update
+
+
+def _fence(given: Tree, pods: int, unsaid: str) -> tuple[str | None, int, str, str]:
+    if isinstance(given, Text) and is_share(given):
+        return str(given), pods, STATED, place(given)
+    return "25%", pods, unsaid, "Kubernetes, apps/v1"
+
+
+def _stateful(made: Workload) -> Update:
+    spec = at(made.tree, "spec")
+    strategy = at(spec, "updateStrategy")
+    told = table(at(strategy, "rollingUpdate"))
+    kind = str(at(strategy, "type") or "RollingUpdate")
+    update = Update(kind, order="highest ordinal first")
+    update.unavailable = (None, 1, DEFAULT, "Kubernetes, apps/v1")
+    update.pod_management = str(at(spec, "podManagementPolicy") or "OrderedReady")
+    update.partition = whole(told.get(Text("partition"))) or 0
+    update.min_ready_seconds = whole(at(spec, "minReadySeconds")) or 0
+    replicas = made.replicas.value
+    if isinstance(replicas, int):
+        update.most_pods, update.fewest_available = replicas, max(0, replicas - 1)
+    for part in (told, table(at(strategy, "rollingParams"))):
+        for key in ("maxSurge",):
+            if key in part:
+                made.hurts.append(
+                    Hurt(
+                        "maxSurge on a StatefulSet",
+                        "a StatefulSet knows no surge: the field is refused, or dropped",
+                        place(part[Text(key)]),
+                    )
+                )
+    return update

@@ -1,0 +1,82 @@
+"""Credentials: recognised by their key, never copied, and looked for once more before anything is
+printed.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+_KEY = re.compile(
+    r"passw|passphrase|\bpwd\b|secret|token(?!i)|credential|jaas|\bsalt|sasl.?username"
+    r"|(api|access|private|account|shared|auth|license|encryption)[-_.]?key|user[-_.]?info",
+    re.IGNORECASE,
+)
+_HARMLESS = re.compile(
+    r"(name|ref|location|file|path|type|class|enabled?|provider|ur[li]|endpoint|mechanism|protocol"
+    r"|interval|timeout|seconds|ms|ttl|size|format)s?$",
+    re.IGNORECASE,
+)
+_PAIR = re.compile(r"""^[\s"'#-]*(?:export\s+)?([\w.\-/:%\[\]]+?)["']?\s*[:=]\s*(.*?)[\s,]*$""")
+_INSIDE = re.compile(
+    r"""(?:password|secret|token)\\?["']?\s*[=:]\s*\\?["']?([^"'\s;,\\]+)""", re.IGNORECASE
+)
+_IN_URL = re.compile(r"://[^/\s:@]+:([^@/\s]+)@")
+MASKED = re.compile(r"REDACTED|\*{4,}|^<.*>$|^x{6,}$", re.IGNORECASE)
+
+
+def is_credential(key: str) -> bool:
+    """Whether a key's value must not be copied."""
+    return bool(_KEY.search(key)) and not _HARMLESS.search(key)
+
+
+def is_masked(text: str) -> bool:
+    """A value that somebody blanked, or a gap to fill in: not a value."""
+    return bool(MASKED.search(text))
+
+
+def credentials(text: str) -> set[str]:
+    """The values in a text that look like credentials: under such a key, in a Secret, in a URL."""
+    found: set[str] = set()
+    for document in re.split(r"(?m)^---", text):
+        is_secret = bool(re.search(r"(?m)^\s*kind:\s*[\"']?Secret\b", document))
+        name = ""
+        for line in document.splitlines():
+            if len(line) > 5000:
+                continue
+            pair = _PAIR.match(line)
+            key, value = pair.groups() if pair else ("", "")
+            if key == "name":
+                name = value.strip("\"'")
+            label = name if key == "value" else key
+            kept = ("apiVersion", "kind", "name", "namespace", "type")
+            if is_credential(label) or (is_secret and key not in kept):
+                found.add(value)
+            found.update(_INSIDE.findall(line), _IN_URL.findall(line))
+    return {c for v in found if (c := _clean(v)) and len(c) > 4}
+
+
+def _clean(value: str) -> str:
+    value = re.sub(r"\s+#.*$", "", value.strip()).strip("\"'")
+    value = re.sub(r"\$\{[^{}:]*(?::-?([^{}]*))?\}", r"\1", value).strip("-} ")
+    return "" if re.search(r"[`<>]|\{\{|\$[({]|^\$\w+$|^[{|&*]", value) else value
+
+
+def without(thing: Any, hidden: set[str]) -> Any:
+    """The same thing, each text in it that holds one of the hidden values taken out."""
+    if isinstance(thing, dict):
+        return {k: without(v, hidden) for k, v in thing.items()}
+    if isinstance(thing, (list, tuple)):
+        return [without(v, hidden) for v in thing]
+    if isinstance(thing, str) and any(h in thing for h in hidden):
+        return "(a credential's value: left out)"
+    return thing
+
+
+def worth_hiding(text: str) -> set[str]:
+    """The credentials of a text whose values stand nowhere else in it: one that is also a plain
+    word of the file (a user called `kafka`) gives nothing away, and would hide too much.
+    """
+    found = credentials(text)
+    rest = text.lower()
+    return {c for c in found if rest.count(c.lower()) <= 1 or not re.fullmatch(r"[a-z][a-z-]*", c)}

@@ -1,0 +1,244 @@
+"""A scenario's text from what was understood: every value with a comment that says from where it is,
+which default it is and why, or `# ASK:` with how to measure it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from rebalsim.worlds.asks import QUESTIONS
+from rebalsim.worlds.groups import Play, groups_of
+from rebalsim.worlds.rolls import rolls_of
+from rebalsim.worlds.understood import Understood
+
+PARTITIONS = 12
+RATE = "100/s"
+HANDLER = "1ms"
+
+
+@dataclass(slots=True)
+class Line:
+    """A line of the scenario and what stands behind it."""
+
+    text: str
+    why: str = ""
+
+
+@dataclass(slots=True)
+class Draft:
+    """The lines so far."""
+
+    lines: list[Line] = field(default_factory=list)
+
+    def add(self, text: str, why: str = "") -> None:
+        self.lines.append(Line(text, why))
+
+    def text(self) -> str:
+        made = []
+        for line in self.lines:
+            why = re.sub(r"\s+", " ", line.why)
+            pad = max(1, 46 - len(line.text)) if line.text.strip() else 0
+            made.append(f"{line.text}{' ' * pad}# {why}" if why else line.text)
+        return "\n".join(made).rstrip() + "\n"
+
+
+def can_be_played(made: Understood) -> bool:
+    """Whether there is a group to write a scenario of."""
+    return bool(groups_of(made))
+
+
+def to_scenario(made: Understood, with_roll: bool = True) -> str:
+    """The scenario's text: topics, groups, a rollout by its own rules, and the budgets."""
+    plays = groups_of(made)
+    draft = Draft()
+    draft.add("# Written by rebalsim import. What says ASK is assumed: measure it, and put it in.")
+    draft.add(f"title: {_quoted(_title(plays))}")
+    _version(draft, made)
+    _topics(draft, made, plays)
+    draft.add("")
+    draft.add("groups:")
+    for play in plays:
+        _group(draft, play)
+    if with_roll:
+        _script(draft, plays)
+    _budgets(draft, made)
+    return draft.text()
+
+
+def playable(text: str) -> str:
+    """The scenario with what no Kafka would take put into comments, each with the reason: files
+    hold such settings, and a scenario that cannot be played helps nobody.
+    """
+    from rebalsim.domain.errors import ProblemsError
+    from rebalsim.scenario.load import story_of
+
+    for _ in range(20):
+        try:
+            story_of(text.encode(), "the imported scenario").check()
+        except ProblemsError as e:
+            lines = text.split("\n")
+            wrong = {p.line: p.message for p in e.problems if not p.is_warning}
+            if not any(_can_go(lines, n) for n in wrong):
+                return text
+            for number, message in wrong.items():
+                if _can_go(lines, number):
+                    said = re.sub(r"\s+", " ", message)
+                    kept = lines[number - 1]
+                    pad = kept[: len(kept) - len(kept.lstrip())]
+                    lines[number - 1] = f"{pad}# left out: {kept.strip()} · refused: {said}"
+            text = "\n".join(lines)
+        else:
+            break
+    return text
+
+
+def _can_go(lines: list[str], number: int) -> bool:
+    """Only a setting of Kafka's own may go: a line `name.of.it: value`."""
+    line = lines[number - 1] if 0 < number <= len(lines) else ""
+    return bool(re.match(r"\s+[a-z]+(\.[a-z]+)+: \S", line))
+
+
+def _title(plays: list[Play]) -> str:
+    names = [p.title for p in plays]
+    return f"A rollout of {names[0]}" + (f" and {len(names) - 1} more" if names[1:] else "")
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "").replace('"', "'") + '"'
+
+
+KNOWN_VERSIONS = ("2.8", "3.9", "4.3")
+
+
+def _version(draft: Draft, made: Understood) -> None:
+    question = QUESTIONS["kafka_version"]
+    if made.kafka_version is None or not made.kafka_version.known:
+        draft.add("# kafka: the newest", f"ASK: {question.what}: {question.how}")
+        return
+    said = str(made.kafka_version.value)
+    chosen = nearest_version(said)
+    note = "" if said.startswith(chosen) else f", played as {chosen}, the nearest known"
+    draft.add(f'kafka: "{chosen}"', f"{made.kafka_version.source}: {said}{note}")
+
+
+def nearest_version(said: str) -> str:
+    """The newest known version that is not newer, or the oldest known."""
+    numbers = tuple(int(n) for n in re.findall(r"\d+", said)[:2]) or (99,)
+    older = [v for v in KNOWN_VERSIONS if tuple(map(int, v.split("."))) <= numbers]
+    return older[-1] if older else KNOWN_VERSIONS[0]
+
+
+# ---- topics ----
+def _topics(draft: Draft, made: Understood, plays: list[Play]) -> None:
+    draft.add("")
+    draft.add("topics:")
+    asked = QUESTIONS["partitions"]
+    for topic in dict.fromkeys(t for p in plays for t in p.topics):
+        told = made.topics.get(topic, {}).get("partitions")
+        least = max((g.partitions.get(topic, 0) for g in made.listed.groups.values()), default=0)
+        draft.add(f"  {name_of(topic)}:")
+        if told is not None and told.known:
+            draft.add(f"    partitions: {told.value}", told.source)
+        elif least:
+            draft.add(
+                f"    partitions: {least}", "a listing: at least so many, of those with commits"
+            )
+        else:
+            draft.add(
+                f"    partitions: {PARTITIONS}",
+                f"ASK: {asked.what}: {asked.how} · assumed because {asked.why}",
+            )
+        _rate(draft, made)
+
+
+def _rate(draft: Draft, made: Understood) -> None:
+    asked = QUESTIONS["rate"]
+    if made.measured is not None and made.measured.rate:
+        draft.add(f"    rate: {round(made.measured.rate, 2)}/s", "metrics: records-consumed-rate")
+        return
+    draft.add(f"    rate: {RATE}", f"ASK: {asked.what}: {asked.how} · assumed: {asked.why}")
+
+
+def name_of(text: str) -> str:
+    """A name that the scenario's language takes, as near to the given as it can be."""
+    clean = re.sub(r"[^a-zA-Z0-9._\-]", "-", str(text).replace("{pod}", "pod")).strip("-.") or "it"
+    return clean[:100]
+
+
+# ---- groups ----
+def _group(draft: Draft, play: Play) -> None:
+    draft.add(
+        f"  {name_of(play.name)}:", play.group.source if play.group.known else _ask("group_id")
+    )
+    draft.add("    members:")
+    for line, why in play.member_lines():
+        draft.add(f"      {line}", why)
+    draft.add(f"    topics: [{', '.join(name_of(t) for t in play.topics)}]", play.topics_why)
+    draft.add(f"    client: {play.client_name}", play.client_why)
+    if play.instance:
+        draft.add(f'    group.instance.id: "{play.instance}"', play.instance_why)
+    settings = play.settings()
+    if settings:
+        draft.add("    config:")
+        for key, text, why in settings:
+            draft.add(f"      {key}: {text}", why)
+    for why in play.left_out():
+        draft.add(f"    # {why}")
+    draft.add("    handler:")
+    draft.add(f"      per_record: {play.handler}", play.handler_why)
+    if play.commit:
+        draft.add(f"      commit: {play.commit[0]}", play.commit[1])
+    draft.add("    life:")
+    for key, text, why in play.life():
+        draft.add(f"      {key}: {text}", why)
+
+
+def _ask(word: str) -> str:
+    question = QUESTIONS[word]
+    return f"ASK: {question.what}: {question.how}"
+
+
+# ---- the rollout ----
+def _script(draft: Draft, plays: list[Play]) -> None:
+    rolls = rolls_of(plays)
+    draft.add("")
+    draft.add("script:")
+    for roll in rolls:
+        draft.add(f"  - at: {roll.at}")
+        draft.add(f"    id: {roll.id}")
+        draft.add(f"    rolling_bounce: {roll.written()}", roll.why)
+    if not rolls:
+        draft.add("  []", "nothing here is rolled out: add what you want to try")
+    draft.add("")
+    draft.add("replay: [as-written]")
+    draft.add(f"horizon: {horizon(plays)}")
+
+
+def horizon(plays: list[Play]) -> str:
+    """Long enough for the rollout and for what it leaves behind."""
+    seconds = max((r.begin + r.longest_seconds for r in rolls_of(plays)), default=120) + 300
+    return f"{-(-seconds // 60)}m"
+
+
+# ---- budgets ----
+def _budgets(draft: Draft, made: Understood) -> None:
+    found = budgets_of(made)
+    if not found:
+        return
+    draft.add("")
+    draft.add("budgets:")
+    for metric, limit, where in found:
+        draft.add(f'  {metric}: "{limit}"', where)
+
+
+def budgets_of(made: Understood) -> list[tuple[str, str, str]]:
+    """`rebalsim.io/METRIC-WITH-HYPHENS: LIMIT` of the workloads that consume."""
+    told: dict[str, tuple[str, str, str]] = {}
+    for consumer in made.consumers:
+        for key, value in consumer.annotations.items():
+            if key.startswith("rebalsim.io/"):
+                metric = key.removeprefix("rebalsim.io/").replace("-", "_")
+                limit = re.sub(r'["\n\\]', "", value)
+                told[metric] = (metric, limit, f"{consumer.workload}: annotation {key}")
+    return list(told.values())

@@ -1,0 +1,279 @@
+"""From texts to what they mean together: a workload, its ConfigMap, its settings, its scaler and its
+topics become one consumer. Pure: texts come in, facts go out.
+"""
+
+from __future__ import annotations
+
+import re
+
+from rebalsim.worlds import asks, compose, containers, hurts
+from rebalsim.worlds.clients import collectors, signs
+from rebalsim.worlds.clients.reading import Reading
+from rebalsim.worlds.configs import knative_source, read_config
+from rebalsim.worlds.kubernetes import autoscalers, kustomize, openshift, strimzi
+from rebalsim.worlds.kubernetes.environment import Maps
+from rebalsim.worlds.kubernetes.workloads import Workload, workloads
+from rebalsim.worlds.live.listings import read_listing
+from rebalsim.worlds.live.metrics import measured
+from rebalsim.worlds.recognise import Config, Found, sort_out
+from rebalsim.worlds.text_tree import at
+from rebalsim.worlds.understood import Consumer, Understood
+from rebalsim.worlds.values import Tree, Value, default, place, place_in, stated, unknown
+from rebalsim.worlds.values import inferred as likely
+
+_SHARE = re.compile(r"share\.(acknowledgement|auto\.offset)|group\.share\.|\bshare-?consumer", re.I)
+
+
+def understand(sources: list[tuple[str, str]]) -> Understood:
+    """Everything that a set of files tells of consumer groups."""
+    found = sort_out(sources)
+    made = Understood(files=found.files, unread=found.unread, to_render=found.to_render)
+    objects = [
+        inner
+        for tree in found.objects
+        for inner in (openshift.objects_of(tree) if openshift.is_template(tree) else [tree])
+    ]
+    objects, made.missing = kustomize.built(
+        found.kustomizations, objects, found.object_files, dict(sources)
+    )
+    maps = Maps()
+    for tree in objects:
+        if at(tree, "kind") == "ConfigMap":
+            maps.add(tree)
+    for tree in objects:
+        _object(made, tree)
+    _live(made, found)
+    _workloads(made, objects, maps, found)
+    for tree in found.composes:
+        compose.read_compose(made, tree, found.configs)
+    _without_workload(made, found, objects, maps)
+    _helm_values(made, found)
+    _finish(made, found, sources)
+    return made
+
+
+# ---- objects that are no workload ----
+def _object(made: Understood, tree: Tree) -> None:
+    kind, version = str(at(tree, "kind")), str(at(tree, "apiVersion") or "")
+    name = str(at(tree, "metadata", "name") or "")
+    if kind == "ScaledObject" or (kind == "ScaledJob" and "keda" in version):
+        made.scalings.append(autoscalers.scaled_object(tree))
+    elif kind == "HorizontalPodAutoscaler":
+        made.scalings.append(autoscalers.horizontal(tree))
+    elif kind == "PodDisruptionBudget":
+        spec = at(tree, "spec")
+        key = "minAvailable" if at(spec, "minAvailable") is not None else "maxUnavailable"
+        made.budgets_min_available.append((name, key, str(at(spec, key))))
+    elif kind in strimzi.KINDS:
+        strimzi.read(made, tree)
+    elif kind == "ClowdApp":
+        strimzi.clowd_topics(made, tree)
+
+
+# ---- workloads ----
+def _workloads(made: Understood, objects: list[Tree], maps: Maps, found: Found) -> None:
+    every = [w for tree in objects for w in workloads(tree)]
+    joined = _configs_of(every, found)
+    for workload in every:
+        for container in workload.containers:
+            _broker_version(made, at(container, "image"))
+        containers.read_workload(made, workload, maps, joined.get(id(workload), []))
+    for config_list in joined.values():
+        for config in config_list:
+            if config in found.configs:
+                found.configs.remove(config)
+
+
+def _broker_version(made: Understood, image: Tree) -> None:
+    version = signs.broker_version(str(image or ""))
+    if version is not None:
+        made.kafka_version = stated(version, place(image))
+
+
+def _configs_of(every: list[Workload], found: Found) -> dict[int, list[Config]]:
+    """Which files of settings belong to which workload: with one workload all do; with several,
+    by the workload's name in the file's.
+    """
+    if len(every) == 1:
+        return {id(every[0]): list(found.configs)}
+    joined: dict[int, list[Config]] = {}
+    for workload in every:
+        mine = [c for c in found.configs if workload.name in c.file]
+        if mine:
+            joined[id(workload)] = mine
+    return joined
+
+
+# ---- clients whose workload is not among the files ----
+def _without_workload(made: Understood, found: Found, objects: list[Tree], maps: Maps) -> None:
+    for tree in objects:
+        kind = at(tree, "kind")
+        readings: list[Reading] = []
+        if kind == "Component":
+            readings = collectors.read_dapr(tree, {})
+        elif kind == "KafkaSource" and (source := knative_source(tree, {})):
+            readings = [source]
+        for reading in readings:
+            made.consumers.append(client_of(reading, place_in(tree)))
+    known = _environments(found)
+    for config in found.configs:
+        if any(signs.TOOLS.fullmatch(k.split(".")[0]) for k in config.keys):
+            made.ignore(config.file, "settings of a tool beside Kafka, no consumer of yours")
+            continue
+        readings = [r for r in read_config(config, known) if consumes(r)]
+        for reading in readings:
+            made.consumers.append(_known_program(client_of(reading, config.file), config))
+        if not readings:
+            made.ignore(config.file, "settings, but of no consumer")
+    if not any(w for tree in objects for w in workloads(tree)):
+        _maps_alone(made, maps)
+
+
+def _known_program(consumer: Consumer, config: Config) -> Consumer:
+    """A program known by its keys may have several consumers by its nature."""
+    program = signs.program_of([], [k.split(".")[0] for k in config.keys])
+    if program and program.has_many and consumer.group.sure == "unknown":
+        consumer.members = unknown(program.why)
+    return consumer
+
+
+def _environments(found: Found) -> dict[str, str]:
+    """Variables of environment files among the given: they resolve the others' placeholders."""
+    return {
+        str(k): str(t)
+        for c in found.configs
+        if c.form == "environment"
+        for k, t in c.keys.items()
+        if t
+    }
+
+
+def _maps_alone(made: Understood, maps: Maps) -> None:
+    """ConfigMaps whose workload is not among the files."""
+    for name, data in maps.maps.items():
+        program = signs.program_of([name, *maps.about.get(name, [])])
+        for reading in containers.readings_of_map(data, {}):
+            if not consumes(reading):
+                continue
+            consumer = client_of(reading, place_in(data))
+            if program and program.has_many:
+                consumer.members = unknown(program.why)
+            made.consumers.append(consumer)
+
+
+def consumes(reading: Reading) -> bool:
+    """Whether a reading without a workload is a consumer's."""
+    if reading.is_off is not None and reading.is_off.value is True:
+        return False
+    return reading.consumes and not (
+        reading.produces and reading.group is None and not _reads(reading)
+    )
+
+
+def _reads(reading: Reading) -> bool:
+    return bool(
+        set(reading.settings)
+        & {
+            "auto.offset.reset",
+            "max.poll.records",
+            "session.timeout.ms",
+            "partition.assignment.strategy",
+            "max.poll.interval.ms",
+            "key.deserializer",
+            "value.deserializer",
+        }
+    )
+
+
+def client_of(reading: Reading, where: str) -> Consumer:
+    """A consumer without a workload."""
+    values = [str(v.value) for v in reading.settings.values() if v.known]
+    client = (
+        reading.client
+        or signs.client_by_settings(reading.settings, values)
+        or unknown("nothing in the file tells the client")
+    )
+    members = reading.members
+    if members is None:
+        members = default(1, "one per process")
+    return Consumer(
+        reading,
+        client,
+        reading.group or unknown("not in the file"),
+        reading.instance or default(None, "not set"),
+        reading.topics or unknown("not in the file"),
+        members,
+        name=reading.name,
+        where=where,
+    )
+
+
+# ---- Helm's values alone ----
+def _helm_values(made: Understood, found: Found) -> None:
+    """A chart's values without a template that tells the workload: what stands in them as text."""
+    if made.consumers or not found.values:
+        return
+    for file, tree in found.values:
+        workload = _workload_of_values(file, tree)
+        containers.read_workload(made, workload, Maps(), [])
+        if not made.consumers:
+            made.ignore(file, "a chart's values: nothing in them consumes; render the chart first")
+
+
+def _workload_of_values(file: str, tree: Tree) -> Workload:
+    from rebalsim.worlds.kubernetes.from_values import workload_of_values
+
+    return workload_of_values(file, tree)
+
+
+# ---- live ----
+def _live(made: Understood, found: Found) -> None:
+    """Listings and metrics: groups, members, partitions, rates."""
+    for _, text in found.listings:
+        read_listing(text, made.listed)
+    for _, text in found.metrics:
+        made.measured = measured(text)
+    for topic, told in made.listed.topics.items():
+        made.topics[topic] = {k: Value(v, "stated", "a listing") for k, v in told.items()}
+
+
+# ---- the whole ----
+def _finish(made: Understood, found: Found, sources: list[tuple[str, str]]) -> None:
+    _narrow_topics(made)
+    _join_scalers(made)
+    for file, text in sources:
+        if found_share := _SHARE.search(text):
+            made.share_groups.append(f"{file}: {found_share[0]}")
+    made.kind = _kind(made, found)
+    made.hurts += hurts.hurts_of(made)
+    made.asks = asks.asks_of(made)
+
+
+def _narrow_topics(made: Understood) -> None:
+    for consumer in made.consumers:
+        if consumer.topics.known and isinstance(consumer.topics.value, str):
+            consumer.topics = likely([consumer.topics.value], consumer.topics.source)
+
+
+def _join_scalers(made: Understood) -> None:
+    """A scaler that owns a workload's number: then a left-out replicas means its minimum."""
+    for consumer in made.consumers:
+        for scaling in made.scalings:
+            if scaling.target and consumer.workload and scaling.target in consumer.workload:
+                least = scaling.min.value if scaling.min.known else 1
+                if consumer.replicas_left_out:
+                    consumer.replicas = default(
+                        max(1, int(least or 1)), f"left out for {scaling.kind} {scaling.name}"
+                    )
+
+
+def _kind(made: Understood, found: Found) -> str:
+    if any(c.workload for c in made.consumers) or (found.objects and not made.scalings):
+        return "compose" if found.composes and not found.objects else "manifest"
+    if made.listed.groups or made.listed.topics:
+        return "live"
+    if made.scalings:
+        return "scaling"
+    if found.composes:
+        return "compose"
+    return "client-config"

@@ -1,0 +1,183 @@
+"""Client settings in their dialects."""
+
+from __future__ import annotations
+
+from reading import one, read
+
+
+def test_properties_take_the_last_of_two_and_leave_comments_out() -> None:
+    consumer = one(
+        c_properties="""
+        group.id=orders
+        #max.poll.records=1
+        session.timeout.ms=10000
+        session.timeout.ms = \\
+           20000
+        """
+    )
+    assert consumer.settings["session.timeout.ms"].value == "20000"
+    assert "max.poll.records" not in consumer.settings
+    assert (consumer.client.value, consumer.client.sure) == ("java", "inferred")
+
+
+def test_spring_reads_typed_keys_properties_and_the_listeners() -> None:
+    made = read(
+        application_yml="""
+        spring:
+          kafka:
+            bootstrap-servers: ${BROKERS:localhost:9092}
+            consumer:
+              group-id: ${GROUP:orders}
+              max-poll-records: 50
+              session-timeout-ms: 9000
+              properties:
+                heartbeat.interval.ms: 2000
+            listener: {concurrency: 3, ack-mode: record}
+        """
+    )
+    consumer = made.consumers[0]
+    assert consumer.group.value == "orders" and consumer.members.value == 3
+    assert consumer.settings["bootstrap.servers"].value == "localhost:9092"
+    assert consumer.settings["max.poll.records"].value == "50"
+    assert consumer.settings["heartbeat.interval.ms"].value == "2000"
+    assert consumer.settings["ack-mode"].value == "RECORD"
+    assert consumer.settings["enable.auto.commit"].sure == "default"
+    assert any("session-timeout-ms does nothing" in h.what for h in made.hurts)
+    assert "members_per_pod" in made.asks
+
+
+def test_springs_own_prefix_is_only_inferred() -> None:
+    made = read(
+        application_yml="""
+        spring: {application: {name: shop}, kafka: {producer: {acks: all}}}
+        kafka: {consumer: {group-id: shop-group, max-poll-records: 7}}
+        """
+    )
+    assert made.consumers[0].group.sure == "inferred"
+    assert any("Spring Boot ignores" in h.why for h in made.hurts)
+
+
+def test_spring_cloud_stream_reads_its_bindings() -> None:
+    consumer = one(
+        application_yml="""
+        spring.cloud.stream:
+          bindings:
+            take-in-0: {destination: orders, group: billing, consumer: {concurrency: 2}}
+            give-out-0: {destination: bills}
+          kafka.bindings.take-in-0.consumer.configuration: {max.poll.records: 9}
+        """
+    )
+    assert (consumer.group.value, consumer.topics.value) == ("billing", ["orders"])
+    assert consumer.members.value == 2 and consumer.settings["max.poll.records"].value == "9"
+
+
+def test_a_reactive_channel_is_over_its_connector_and_named_after_itself() -> None:
+    consumer = one(
+        application_properties="""
+        mp.messaging.incoming.fights.connector=smallrye-kafka
+        mp.messaging.incoming.fights.auto.offset.reset=earliest
+        mp.messaging.connector.smallrye-kafka.auto.offset.reset=latest
+        %dev.mp.messaging.incoming.fights.group.id=dev
+        mp.messaging.outgoing.wins.connector=smallrye-kafka
+        quarkus.application.name=stats
+        """
+    )
+    assert consumer.name == "fights"
+    assert (consumer.topics.value, consumer.topics.sure) == (["fights"], "default")
+    assert (consumer.group.value, consumer.group.sure) == ("stats", "default")
+    assert consumer.settings["auto.offset.reset"].value == "earliest"
+
+
+def test_librdkafkas_names_are_told_as_kafkas() -> None:
+    consumer = one(
+        settings_json="""
+        {"consumer": {"rdkafkaConf": {"group.id": "g", "metadata.broker.list": "b:9092",
+          "fetch.wait.max.ms": 50, "auto.offset.reset": "beginning",
+          "queued.min.messages": 10}}}
+        """
+    )
+    assert consumer.client.value == "librdkafka"
+    assert consumer.settings["bootstrap.servers"].value == "b:9092"
+    assert consumer.settings["fetch.max.wait.ms"].value == "50"
+    assert consumer.settings["auto.offset.reset"].value == "earliest"
+
+
+def test_one_file_may_hold_several_groups() -> None:
+    made = read(
+        settings_json="""
+        {"a": {"conf": {"group.id": "one", "session.timeout.ms": 7000}},
+         "b": {"conf": {"group.id": "two"}}}
+        """
+    )
+    assert [c.group.value for c in made.consumers] == ["one", "two"]
+    assert "session.timeout.ms" not in made.consumers[1].settings
+
+
+def test_streams_names_its_group_application_id_and_its_threads_are_members() -> None:
+    consumer = one(
+        app_conf="""
+        input.topic = "raw"
+        kafka.streams.config = {
+          application.id = grouper
+          num.stream.threads = 4
+          num.stream.threads = ${?THREADS}
+          producer.max.request.size = 1
+        }
+        """
+    )
+    assert (consumer.client.value, consumer.group.value) == ("streams", "grouper")
+    assert consumer.members.value == 4 and consumer.topics.value == ["raw"]
+
+
+def test_the_collectors_receiver_has_its_own_defaults() -> None:
+    consumer = one(
+        otel_yaml="""
+        receivers:
+          kafka: {brokers: [a:9092], logs: {topics: [app]}, heartbeat_interval: 2s}
+        service: {pipelines: {logs: {receivers: [kafka], exporters: []}}}
+        """
+    )
+    assert (consumer.group.value, consumer.group.sure) == ("otel-collector", "default")
+    assert consumer.settings["session.timeout.ms"].value == "10000"
+    assert consumer.settings["heartbeat.interval.ms"].value == "2000"
+    assert consumer.topics.value == ["app"] and consumer.client.value == "franz-go"
+
+
+def test_logstash_data_prepper_and_dapr_are_read_by_their_own_keys() -> None:
+    logstash = one(
+        l_conf='input {\n kafka {\n  group_id => "g"\n  topics => ["a"]\n  consumer_threads => 4\n }\n}\n'
+    )
+    assert (logstash.group.value, logstash.members.value) == ("g", 4)
+    prepper = one(
+        p_yaml="""
+        pipe:
+          source:
+            kafka:
+              topics: [{name: t, group_id: g, workers: 5, session_timeout: PT30S}]
+        """
+    )
+    assert prepper.members.value == 5 and prepper.topics.value == ["t"]
+    assert prepper.settings["session.timeout.ms"].value == "30000"
+    dapr = one(
+        d_yaml="""
+        apiVersion: dapr.io/v1alpha1
+        kind: Component
+        metadata: {name: bus}
+        spec:
+          type: pubsub.kafka
+          metadata: [{name: consumerGroup, value: g}, {name: brokers, value: "a:9092"}]
+        """
+    )
+    assert dapr.group.value == "g" and dapr.members.sure == "unknown"
+
+
+def test_a_gap_to_fill_in_is_unknown_and_never_a_value() -> None:
+    consumer = one(c_properties="group.id=g\nbootstrap.servers={your brokers}\nclient.id=${NAME}\n")
+    assert consumer.settings["bootstrap.servers"].sure == "unknown"
+    assert consumer.settings["client.id"].sure == "unknown"
+
+
+def test_a_consumer_of_before_zero_nine_is_refused_in_a_sentence() -> None:
+    made = read(c_properties="zookeeper.connect=z:2181\ngroup.id=old\n")
+    assert any("no broker of today" in h.why for h in made.hurts)
+    assert made.asks in ([], ["client"])
