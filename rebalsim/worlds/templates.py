@@ -195,7 +195,7 @@ class _Writer:
         blocks = self.named.get(arguments[0])
         if blocks is not None:
             return self.write(blocks, dot).strip()
-        # A chart's own helpers `X.fullname` make names from the chart's, which is X by habit.
+        # A chart's own templates `X.fullname` make names from the chart's, which is X by habit.
         own = re.fullmatch(r"([\w-]+)\.(?:fullname|name)", arguments[0])
         return own[1] if own and own[1] != "common" else UNKNOWN
 

@@ -60,7 +60,9 @@ class Reading:
             self.instance = value
         elif name == "num.stream.threads":
             count = whole(value.value) if value.known else None
-            self.members = Value(count, value.sure, value.source) if count else unknown(value.source)
+            self.members = (
+                Value(count, value.sure, value.source) if count else unknown(value.source)
+            )
         elif name not in ("bootstrap.servers", "client.id", "security.protocol", "sasl.mechanism"):
             self.consumes = True
 

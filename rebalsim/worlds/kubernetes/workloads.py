@@ -181,20 +181,20 @@ def _update(made: Workload) -> Update | None:
     if made.kind == "DaemonSet":
         return Update("RollingUpdate", unavailable=(None, 1, DEFAULT, "Kubernetes"))
     spec = at(made.tree, "spec")
-    strategy = at(spec, "strategy")
-    kind = str(at(strategy, "type") or "RollingUpdate")
+    how = at(spec, "strategy")
+    kind = str(at(how, "type") or "RollingUpdate")
     if kind == "Recreate":
         update = Update("Recreate", most_pods=made.replicas.value, fewest_available=0)
     else:
-        update = _rolling(made, strategy)
+        update = _rolling(made, how)
     update.min_ready_seconds = whole(at(spec, "minReadySeconds")) or 0
     update.progress_deadline = whole(at(spec, "progressDeadlineSeconds")) or 600
     update.paused = truth(at(spec, "paused")) is True
     return update
 
 
-def _rolling(made: Workload, strategy: Tree) -> Update:
-    told = at(strategy, "rollingUpdate") or at(strategy, "rollingParams")
+def _rolling(made: Workload, how: Tree) -> Update:
+    told = at(how, "rollingUpdate") or at(how, "rollingParams")
     surge, unavailable = at(told, "maxSurge"), at(told, "maxUnavailable")
     update = Update("RollingUpdate")
     replicas = made.replicas.value
@@ -218,9 +218,9 @@ def _fence(given: Tree, pods: int, unsaid: str) -> tuple[str | None, int, str, s
 
 def _stateful(made: Workload) -> Update:
     spec = at(made.tree, "spec")
-    strategy = at(spec, "updateStrategy")
-    told = table(at(strategy, "rollingUpdate"))
-    kind = str(at(strategy, "type") or "RollingUpdate")
+    how = at(spec, "updateStrategy")
+    told = table(at(how, "rollingUpdate"))
+    kind = str(at(how, "type") or "RollingUpdate")
     update = Update(kind, order="highest ordinal first")
     update.unavailable = (None, 1, DEFAULT, "Kubernetes, apps/v1")
     update.pod_management = str(at(spec, "podManagementPolicy") or "OrderedReady")
@@ -229,7 +229,7 @@ def _stateful(made: Workload) -> Update:
     replicas = made.replicas.value
     if isinstance(replicas, int):
         update.most_pods, update.fewest_available = replicas, max(0, replicas - 1)
-    for part in (told, table(at(strategy, "rollingParams"))):
+    for part in (told, table(at(how, "rollingParams"))):
         for key in ("maxSurge",):
             if key in part:
                 made.hurts.append(
