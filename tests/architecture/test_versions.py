@@ -73,8 +73,8 @@ MAY = {
     "rebalsim.proof.bench.jars": "the program that the benchmark needs",
     "rebalsim.proof.bench.assignors": "the program that the benchmark needs",
 }
-# a dialect of logs says which client prints it
-DIALECTS = "rebalsim.worlds.logs.dialects."
+# a dialect of logs says which client prints it, and files of settings which client reads them
+DIALECTS = "rebalsim.worlds."
 
 
 def test_nobody_else_compares_versions_or_clients() -> None:
