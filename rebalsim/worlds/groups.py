@@ -35,6 +35,12 @@ NATIVE = ("franz-go", "sarama")
 PLAYED = frozenset(f.name for f in CLIENT_KEYS)
 
 
+def name_of(text: str) -> str:
+    """A name that the scenario's language takes, as near to the given as it can be."""
+    clean = re.sub(r"[^a-zA-Z0-9._\-]", "-", str(text).replace("{pod}", "pod")).strip("-.") or "it"
+    return clean[:100]
+
+
 @dataclass(slots=True)
 class Pods:
     """One workload's pods within a group."""

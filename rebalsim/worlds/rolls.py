@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rebalsim.worlds.groups import Play, Pods
+from rebalsim.worlds.groups import Play, Pods, name_of
 from rebalsim.worlds.kubernetes.rollout import next_probe
 
 AFTER = 120  # seconds until the group that starts cold has settled
@@ -62,8 +62,6 @@ def rolls_of(plays: list[Play]) -> list[Roll]:
 
 def roll_of(play: Play, pods: Pods, begin: int, many: bool) -> Roll | None:
     """The rollout of one workload, or nothing where an apply restarts nothing."""
-    from rebalsim.worlds.to_scenario import name_of
-
     consumer = pods.consumer
     update = consumer.update if consumer is not None else None
     if pods.count == 0 or (update is not None and (update.type == "OnDelete" or update.paused)):

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, field
 
 from rebalsim.worlds.asks import QUESTIONS
-from rebalsim.worlds.groups import Play, groups_of
+from rebalsim.worlds.groups import Play, groups_of, name_of
 from rebalsim.worlds.rolls import rolls_of
 from rebalsim.worlds.understood import Understood
 
@@ -158,12 +158,6 @@ def _rate(draft: Draft, made: Understood) -> None:
         draft.add(f"    rate: {round(made.measured.rate, 2)}/s", "metrics: records-consumed-rate")
         return
     draft.add(f"    rate: {RATE}", f"ASK: {asked.what}: {asked.how} · assumed: {asked.why}")
-
-
-def name_of(text: str) -> str:
-    """A name that the scenario's language takes, as near to the given as it can be."""
-    clean = re.sub(r"[^a-zA-Z0-9._\-]", "-", str(text).replace("{pod}", "pod")).strip("-.") or "it"
-    return clean[:100]
 
 
 # ---- groups ----
