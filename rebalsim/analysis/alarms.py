@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
+from rebalsim.analysis.connect_phases import workers_of
 from rebalsim.analysis.grace_kills import find_grace_kills
 from rebalsim.analysis.index import NOTHING, Index
 from rebalsim.analysis.kinds import GroupTold
@@ -182,6 +183,14 @@ def _deaths(name: str, index: Index, header: TraceHeader) -> list[Alarm]:
     for end in ends:
         if end[0].how == "fatal" or (end[0].how == "killed" and end[2] < 0):
             found.setdefault(end[0].error if end[0].how == "fatal" else "", []).append(end)
+    mine = header.consumers.get(name)
+    if (
+        mine is not None
+        and mine.process
+        and mine.process != name
+        and mine.process in workers_of(header)
+    ):
+        return []  # a sink's consumer dies with its worker, and that is told
     others = _same_identity(name, header)
     return [
         Alarm(

@@ -13,6 +13,7 @@ from typing import Any
 from rebalsim.analysis.alarms import find_alarms
 from rebalsim.analysis.causes import Causes
 from rebalsim.analysis.client_metrics import Values, find_client_metrics
+from rebalsim.analysis.connect_phases import worker_groups
 from rebalsim.analysis.diagnosis import find_answers
 from rebalsim.analysis.disturbances import find_disturbances
 from rebalsim.analysis.doing import Doings
@@ -89,6 +90,23 @@ class Findings:
             pause._teller = self._tell
         return found
 
+    @cached_property
+    def worker_groups(self) -> frozenset[str]:
+        """The groups of Kafka Connect's workers; their partitions are tasks."""
+        return worker_groups(self.header)
+
+    @cached_property
+    def partition_pauses(self) -> list[Pause]:
+        """The pauses of partitions alone."""
+        of_tasks = self.worker_groups
+        return [p for p in self.pauses if p.group not in of_tasks] if of_tasks else self.pauses
+
+    @cached_property
+    def task_pauses(self) -> list[Pause]:
+        """The pauses of Connect's tasks."""
+        of_tasks = self.worker_groups
+        return [p for p in self.pauses if p.group in of_tasks] if of_tasks else []
+
     def _tell(self, pause: Pause) -> Story:
         return self._storyteller.tell(pause)
 
@@ -163,12 +181,20 @@ class Findings:
     @cached_property
     def partitions(self) -> list[tuple[str, Partition]]:
         """Every partition (with its group) that the group held, could have held or missed."""
-        return partition_keys(self.holdings, self.pauses, self.header.topics)
+        return partition_keys(self.holdings, self.pauses, self.header.topics, self.worker_groups)
+
+    @cached_property
+    def partition_keys(self) -> list[tuple[str, Partition]]:
+        """The same without Connect's tasks."""
+        of_tasks = self.worker_groups
+        return [k for k in self.partitions if k[0] not in of_tasks] if of_tasks else self.partitions
 
     @cached_property
     def lanes(self) -> list[Lane]:
         """A bar for each of them; equal ones point at the first of their kind (`like`)."""
-        return find_lanes(self.holdings, self.pauses, self.header.topics, self.horizon_us)
+        return find_lanes(
+            self.holdings, self.pauses, self.header.topics, self.horizon_us, self.worker_groups
+        )
 
     @cached_property
     def group_states(self) -> dict[str, list[StateSpan]]:

@@ -9,6 +9,7 @@ joined · time-ran-back.
 
 from __future__ import annotations
 
+from rebalsim.analysis.connect_phases import worker_groups
 from rebalsim.analysis.index import Index
 from rebalsim.analysis.ownership import Change, changes
 from rebalsim.analysis.values import Rebalance, Violation
@@ -33,10 +34,14 @@ def find_violations(
         hands.setdefault(index.group_of[change.holding.consumer], {}).setdefault(
             change.event, []
         ).append(change)
+    workers = worker_groups(header)
     for group in index.groups():
-        check = _Check(index, header, group, hands.get(group, {}))
+        # Connect itself lets two copies of a task run, and leaves work to nobody on purpose
+        hers = {} if group in workers else hands.get(group, {})
+        check = _Check(index, header, group, hers)
         found += check.run()
-        found += check.unheld(rounds.get(group, []))
+        if group not in workers:
+            found += check.unheld(rounds.get(group, []))
     return sorted(found, key=lambda v: (v.at_us, v.rule))
 
 

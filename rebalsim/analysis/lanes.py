@@ -4,7 +4,7 @@ once (`like`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from rebalsim.analysis.ownership import Holdings
 from rebalsim.analysis.values import Holding, Lane, Pause, Segment
@@ -13,12 +13,17 @@ from rebalsim.trace.trace import TopicFacts
 
 
 def partition_keys(
-    holdings: Holdings, pauses: Sequence[Pause], topics: Mapping[str, TopicFacts]
+    holdings: Holdings,
+    pauses: Sequence[Pause],
+    topics: Mapping[str, TopicFacts],
+    of_tasks: Set[str] = frozenset(),
 ) -> list[tuple[str, Partition]]:
-    """Every partition that a group ever held, could have held (same topic) or missed, sorted."""
+    """Every partition that a group ever held, could have held (same topic) or missed, sorted. A
+    group `of_tasks` has no topics: what stands there for one is a connector.
+    """
     keys = dict.fromkeys((*holdings, *((p.group, p.partition) for p in pauses)))
     for group, topic in {(group, p.topic): None for group, p in keys}:
-        facts = topics.get(topic)
+        facts = topics.get(topic) if group not in of_tasks else None
         keys.update(
             ((group, Partition(topic, n)), None)
             for n in range(facts.partitions if facts is not None else 0)
@@ -27,7 +32,11 @@ def partition_keys(
 
 
 def find_lanes(
-    holdings: Holdings, pauses: Sequence[Pause], topics: Mapping[str, TopicFacts], horizon_us: int
+    holdings: Holdings,
+    pauses: Sequence[Pause],
+    topics: Mapping[str, TopicFacts],
+    horizon_us: int,
+    of_tasks: Set[str] = frozenset(),
 ) -> list[Lane]:
     """A lane for every partition, sorted by group and partition."""
     paused: dict[tuple[str, Partition], list[Pause]] = {}
@@ -35,7 +44,7 @@ def find_lanes(
         paused.setdefault((pause.group, pause.partition), []).append(pause)
     lanes: list[Lane] = []
     seen: dict[tuple[object, ...], int] = {}
-    for group, partition in partition_keys(holdings, pauses, topics):
+    for group, partition in partition_keys(holdings, pauses, topics, of_tasks):
         held = tuple(holdings.get((group, partition), ()))
         stood = tuple(paused.get((group, partition), ()))
         segments = _segments(held, stood, horizon_us)

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from rebalsim.analysis.causes import Causes
+from rebalsim.analysis.connect_phases import delays_of, facts_of, recut, worker_groups
 from rebalsim.analysis.doing import (
     BROKERS_HEARTBEAT,
     HEARTBEAT,
@@ -63,6 +64,8 @@ class Storyteller:
         self.doings = Doings(index)
         self.causes = Causes(index, header, self.doings, disturbances)
         self.groups: dict[str, GroupTold] = {}
+        self.of_workers = worker_groups(header)
+        self.delays = delays_of(index, self.of_workers)
         self.received: dict[tuple[str, int], dict[Partition, list[tuple[int, str]]]] | None = None
         self.known: dict[tuple[object, ...], Story] = {}
         self.barriers: dict[tuple[int, int], tuple[Facts, tuple[int, ...]]] = {}
@@ -94,6 +97,8 @@ class Storyteller:
             cuts = [Cut(p.started_us, kind, p.owner_before, None, (p.start_event,))]
         else:
             cuts, is_ahead = self._walked(p)
+            if p.group in self.of_workers:
+                cuts = recut(self.index, p, cuts, self.delays[p.group])
         phases = self._phases(p, cuts)
         return Story(phases, self.causes.of(p, phases, self._rounds_of(p, cuts, is_ahead)))
 
@@ -246,6 +251,8 @@ class Storyteller:
 
     def _facts(self, p: Pause, cut: Cut, ended: int) -> tuple[Facts, tuple[int, ...]]:
         kind, who, r = cut.kind, cut.consumer, cut.round
+        if p.group in self.of_workers and (own := facts_of(p, cut, ended)) is not None:
+            return own, ()
         if kind in (PhaseKind.BARRIER, PhaseKind.FOLLOW_UP, PhaseKind.NOTICE) and r is not None:
             return self._of_round(p, kind, r, cut.at_us, ended)
         if kind is PhaseKind.FOLLOW_UP and who:

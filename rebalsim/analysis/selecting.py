@@ -26,8 +26,10 @@ def once(analysis: Findings, what: str, selection: Selection, work: Callable[[],
 def selected_pauses(a: Findings, s: Selection) -> Sequence[Pause]:
     """The pauses that a selection is about."""
     if s is EVERYTHING or s.is_all:
-        return a.pauses
-    found: Sequence[Pause] = once(a, "pauses", s, lambda: [p for p in a.pauses if _fits(a, p, s)])
+        return a.partition_pauses
+    found: Sequence[Pause] = once(
+        a, "pauses", s, lambda: [p for p in a.partition_pauses if fits(a, p, s)]
+    )
     return found
 
 
@@ -44,7 +46,8 @@ def settled_from(a: Findings, group: str) -> int:
     )
 
 
-def _fits(a: Findings, p: Pause, s: Selection) -> bool:
+def fits(a: Findings, p: Pause, s: Selection) -> bool:
+    """Is the selection about this pause?"""
     return (
         (not s.topics or p.partition.topic in s.topics)
         and (not s.group or p.group == s.group)
@@ -121,10 +124,10 @@ def _disturbances(a: Findings, s: Selection) -> list[Disturbance]:
 def selected_keys(a: Findings, s: Selection) -> list[tuple[str, Partition]]:
     """The partitions that a selection is about, those that never stood still too."""
     if s is EVERYTHING or s.is_all:
-        return a.partitions
+        return a.partition_keys
     keys = [
         k
-        for k in a.partitions
+        for k in a.partition_keys
         if (not s.topics or k[1].topic in s.topics) and (not s.group or k[0] == s.group)
     ]
     if s.members:

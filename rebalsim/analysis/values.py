@@ -30,6 +30,9 @@ class PhaseKind(StrEnum):
     ASSIGNMENT = "assignment"  # leader and sync, until the new owner's callback
     RESTORE = "restore"  # assigned callback, state
     FETCH = "fetch"  # position look-up and first records
+    DELAY = "delay"  # Connect: lost work waits for its worker, on purpose
+    STOP = "stop"  # Connect: the task, or all of its worker, is stopped
+    START = "start"  # Connect: the task is started
 
 
 class PauseKind(StrEnum):

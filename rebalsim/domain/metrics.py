@@ -30,6 +30,9 @@ PHASES = (
     "assignment",
     "restore",
     "fetch",
+    "delay",
+    "stop",
+    "start",
 )
 
 
@@ -396,6 +399,43 @@ _KAFKA: tuple[tuple[str, Unit, Better, str], ...] = (
 )
 
 
+def _of_tasks() -> list[Metric]:
+    """Of Kafka Connect: its tasks, which other metrics leave out."""
+    return [
+        Metric(
+            "longest_task_pause",
+            "duration",
+            "less",
+            "run",
+            "Connect: the longest that any task stood still",
+        ),
+        Metric(
+            "task_seconds",
+            "partition-time",
+            "less",
+            "run",
+            "Connect: time stood still, summed over tasks",
+        ),
+        Metric(
+            "tasks_touched", "count", "less", "run", "Connect: how many tasks stood still at all"
+        ),
+        Metric(
+            "tasks_unassigned",
+            "count",
+            "less",
+            "run",
+            "Connect: the most tasks at once that stood still",
+        ),
+        Metric(
+            "worker_rebalances",
+            "count",
+            "less",
+            "run",
+            "Connect: rounds of the workers' group, without its first settling",
+        ),
+    ]
+
+
 def _of_clients() -> list[Metric]:
     return [
         Metric(
@@ -411,7 +451,8 @@ def _of_clients() -> list[Metric]:
 
 
 METRICS: dict[str, Metric] = {
-    m.name: m for m in (*_of_pauses(), *_of_rebalances(), *_of_records(), *_of_clients())
+    m.name: m
+    for m in (*_of_pauses(), *_of_rebalances(), *_of_records(), *_of_tasks(), *_of_clients())
 }
 
 # What a reader wants first, in the order of a summary.

@@ -25,6 +25,9 @@ BEHIND_SHARE, BEHIND_EACH = (
 OTHER_START_US = 1_000_000
 LOSSES = ("skipped",)  # what is lost for good: any of it is worth a warning
 _OF_PAUSES = ("longest_pause", "p50_partition_pause", "p95_partition_pause", "partition_seconds")
+# what is told first where there are Connect's workers …
+OF_TASKS = ("longest_task_pause", "task_seconds", "tasks_unassigned", "worker_rebalances")
+_ALSO_OF_WORKERS = ("generations", "settle_time")  # … and what else where there are only they
 _IF_ANY = ("duplicates", "skipped", "open_pauses")
 
 
@@ -99,8 +102,11 @@ def _with_end(report: Report) -> list[str]:
     differ in that.
     """
     names = list(HEADLINES)
+    if any(v.analysis.worker_groups for v in report.variants):
+        has_partitions = any(v.analysis.partition_keys for v in report.variants)
+        names = [*OF_TASKS, *(n for n in names if has_partitions or n in _ALSO_OF_WORKERS)]
     if any(is_behind(v) for v in report.variants):
-        names.insert(names.index("lag_peak") + 1, "lag_at_end")
+        names.insert(names.index("lag_peak") + 1 if "lag_peak" in names else 0, "lag_at_end")
     starts = [v.analysis.measure("first_settle_time") for v in report.variants]
     known = [start for start in starts if start is not None]
     if known and max(known) - min(known) >= OTHER_START_US:
@@ -125,7 +131,7 @@ def _text(name: str, value: float | None, variant: VariantReport) -> str:
     if name in _OF_PAUSES and not variant.analysis.lanes:
         return figures.UNKNOWN  # nobody ever had a partition that could have stood still
     if name == "partitions_touched":
-        text += f" of {len(variant.analysis.lanes):,}"
+        text += f" of {len(variant.analysis.partition_keys):,}"
     elif name == "settle_time" and variant.analysis.measure("unsettled"):
         return (
             f"not within {say_duration(variant.analysis.horizon_us)}"

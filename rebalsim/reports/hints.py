@@ -9,6 +9,7 @@ from __future__ import annotations
 from rebalsim.analysis import Analysis
 from rebalsim.analysis.values import Pause, PhaseKind
 from rebalsim.domain.instants import say_duration
+from rebalsim.reports.connect_hints import task_hint
 from rebalsim.reports.names import safe
 from rebalsim.trace.trace import ConsumerFacts
 
@@ -35,6 +36,8 @@ def hint_on(pause: Pause, analysis: Analysis) -> str:
     ):
         blamed = header.consumers.get(pause.cause.consumer)
         return _outlasted(blamed.at(pause.started_us) if blamed is not None else None)
+    if (told := task_hint(phase, pause)) is not None:
+        return told
     if phase.facts.doing in ("no-coordinator", "reconnecting"):
         return ""  # a group has no setting for that
     if phase.facts.doing in ("dead-leader", "dead-owner"):

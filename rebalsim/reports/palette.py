@@ -40,6 +40,9 @@ LOOKS: dict[PhaseKind, Look] = {
     PhaseKind.ASSIGNMENT: Look("a", "░", "bright_blue", "#5b21b6", "#a78bfa"),
     PhaseKind.RESTORE: Look("R", "░", "bright_magenta", "#be185d", "#f472b6"),
     PhaseKind.FETCH: Look("f", "░", "bright_cyan", "#3f9fd8", "#7cc7f5"),
+    PhaseKind.DELAY: Look("W", "▒", "bright_green", "#4d7c0f", "#a3d154"),
+    PhaseKind.STOP: Look("x", "░", "bright_blue", "#334155", "#94a3b8"),
+    PhaseKind.START: Look("s", "░", "green", "#047857", "#34d399"),
 }
 
 BY_LETTER: dict[str, PhaseKind] = {look.letter: kind for kind, look in LOOKS.items()}

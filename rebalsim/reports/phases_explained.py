@@ -224,4 +224,37 @@ PHASES_EXPLAINED: dict[str, PhaseExplained] = {
         change="Little to gain: a longer poll timeout, a shorter fetch.max.wait.ms. Make sure that "
         "what dominates is not another phase.",
     ),
+    "delay": PhaseExplained(
+        title="waiting for the lost worker to come back (Kafka Connect)",
+        what="A worker is gone, and its connectors and tasks are given to nobody for "
+        "scheduled.rebalance.max.delay.ms (5 minutes by default), on purpose.",
+        why="A worker that is only restarted would else have its work moved away and back. The "
+        "delay begins with the first loss and never grows; a worker that comes back without "
+        "its work waits for the end like all others, one that left cleanly is waited for like "
+        "one that died, and only one that comes back still running its tasks ends it. Where "
+        "the worker that leads the cluster is the one that goes, there is no delay at all: its "
+        "successor remembers nothing.",
+        shows="WorkAssigned with a delay_us; the next round without one ends it.",
+        change="Set scheduled.rebalance.max.delay.ms a little above what a restart takes: longer, "
+        "and a lost worker's tasks stand still for it; shorter, and every restart moves "
+        "tasks. The leader's value counts.",
+    ),
+    "stop": PhaseExplained(
+        title="the task is being stopped (Kafka Connect)",
+        what="The worker asks the task to stop and waits for it: its poll(), its last offsets, "
+        "its stop(). A worker that is shut down stops all of them, then leaves the group.",
+        why="While it waits the worker does nothing else, and a round waits for the worker: one "
+        "slow task holds up all that move, and under eager all there are. A sink's task whose "
+        "consumer waits in a rebalance of its own stops only when that is over.",
+        shows="CallbackBegan (revoked) and TaskStopping of each; TaskCancelled where the patience "
+        "was over, from which on two copies may run.",
+        change="Let tasks stop quickly. task.shutdown.graceful.timeout.ms bounds the wait.",
+    ),
+    "start": PhaseExplained(
+        title="the task is being started (Kafka Connect)",
+        what="The task was given to this worker, which makes its clients and calls its start().",
+        why="Eight at a time are launched; each then starts on a thread of its own.",
+        shows="CallbackBegan (assigned), TaskStarting, RecordsDelivered at its first poll.",
+        change="What a task does in start() is the connector's matter.",
+    ),
 }

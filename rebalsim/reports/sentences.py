@@ -14,6 +14,7 @@ from rebalsim.domain.instants import say_duration
 from rebalsim.reports.names import listed, partitions_told, plural, safe
 from rebalsim.reports.ruler import say_instant
 
+OF_TASKS = (PhaseKind.DELAY, PhaseKind.STOP, PhaseKind.START)  # phases of Connect's tasks
 SMALL_SHARE, SMALL_US = (
     50,
     100_000,
@@ -175,7 +176,9 @@ def tell(group: Together) -> str:
     """The whole sentence about pauses with one story."""
     p = group.first
     who = partitions_told(x.partition for x in group.pauses)
-    count = f" ({plural(len(group.pauses), 'partition')})" if len(group.pauses) > 2 else ""
+    is_task = any(phase.kind in OF_TASKS for x in group.pauses for phase in x.phases)
+    thing = "task" if is_task else "partition"
+    count = f" ({plural(len(group.pauses), thing)})" if len(group.pauses) > 2 else ""
     shortest = min(x.length_us for x in group.pauses)
     length = say_duration(p.length_us)
     if shortest != p.length_us and say_duration(shortest) != length:
@@ -239,6 +242,7 @@ _OF_NEXT_OWNER = {  # of several partitions that went to several members
     PhaseKind.FETCH: "until their owners had found the positions and the first records",
     PhaseKind.RESTORE: "while their owners prepared them (callback, state)",
     PhaseKind.PICKUP: "until their owners were told at their heartbeats",
+    PhaseKind.START: "until their workers had started them",
 }
 _OF_LAST_OWNER = {
     "closing": "while their owners closed",
@@ -332,6 +336,8 @@ def _until(f: Facts, ending: str = "") -> str:
 
 
 def _stuck(f: Facts, who: str) -> str:
+    if f.doing == "failed":
+        return "failed, for nobody restarts a failed task"
     doing = {
         "committing": "commit waited for the coordinator",
         "in-callback": "callback went on",
@@ -505,6 +511,15 @@ _TELLERS: dict[PhaseKind, Callable[[Facts, str], str]] = {
     PhaseKind.ASSIGNMENT: _assignment,
     PhaseKind.RESTORE: lambda f, who: f"while {who} prepared it (callback, state)",
     PhaseKind.FETCH: _fetch,
+    PhaseKind.DELAY: lambda f, who: (
+        f"waiting out scheduled.rebalance.max.delay.ms for {who}, on purpose{_until(f, 'it was over')}"
+    ),
+    PhaseKind.STOP: lambda f, who: (
+        f"while {who} stopped its tasks and left"
+        if f.doing == "closing"
+        else f"while {who} stopped it"
+    ),
+    PhaseKind.START: lambda f, who: f"until {who} had started it",
 }
 
 

@@ -134,6 +134,7 @@ def sink_spec(worker: Any, task: Task, connector: Connector) -> Spec:
     return Spec(
         f"{task}@{worker.name}",
         connector.group,
+        worker.name,
         rack=worker.rack,
         client_version=worker.spec.client_version,
         config=replace(

@@ -1,0 +1,153 @@
+"""A Connect cluster's pauses: which groups are of workers, and how a standing task's time is cut
+where a group of consumers would only know its rounds.
+
+A task is to a cluster what a partition is to a consumer group. Beyond a group's phases it knows
+three: the delay that lost work waits out on purpose, its stop, and its start.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rebalsim.analysis.index import Index
+from rebalsim.analysis.phases_classic import Cut
+from rebalsim.analysis.values import Facts, Pause, PhaseKind
+from rebalsim.trace import events as ev
+from rebalsim.trace.connect_events import TaskFailed, WorkAssigned
+from rebalsim.trace.trace import TraceHeader
+
+CLIENT = "connect"  # how a worker's facts begin where a consumer's have its library
+DELAY_KEY = "scheduled.rebalance.max.delay.ms"
+OF_TASKS = (PhaseKind.DELAY, PhaseKind.STOP, PhaseKind.START)
+_WAITS = (
+    PhaseKind.NOTICE,
+    PhaseKind.BARRIER,
+    PhaseKind.ASSIGNMENT,
+    PhaseKind.FOLLOW_UP,
+    PhaseKind.AWAY,
+)
+_KINDS = {
+    PhaseKind.REVOKE: PhaseKind.STOP,
+    PhaseKind.RESTORE: PhaseKind.START,
+    PhaseKind.FETCH: PhaseKind.START,
+}
+Window = tuple[int, int]
+
+
+def worker_groups(header: TraceHeader) -> frozenset[str]:
+    """The groups whose members are Connect's workers."""
+    return frozenset(
+        facts.group for facts in header.consumers.values() if facts.client.startswith(CLIENT)
+    )
+
+
+def workers_of(header: TraceHeader) -> frozenset[str]:
+    """The workers' names."""
+    return frozenset(
+        name for name, facts in header.consumers.items() if facts.client.startswith(CLIENT)
+    )
+
+
+def delays_of(index: Index, groups: frozenset[str]) -> dict[str, list[Window]]:
+    """Per group of workers when lost work waited for its worker, from each round that says so to
+    its end or the next round.
+    """
+    rounds: dict[str, dict[int, tuple[int, int]]] = {group: {} for group in groups}
+    for e in index.events if groups else ():
+        if type(e) is WorkAssigned:
+            told = rounds.get(index.group_of.get(e.consumer, ""), {})
+            told.setdefault(e.generation, (e.at_us, e.delay_us))
+    found: dict[str, list[Window]] = {}
+    for group, told in rounds.items():
+        ordered = sorted(told.values())
+        nexts = [at for at, _ in ordered[1:]] + [index.horizon_us]
+        found[group] = [
+            (at, min(at + delay, following))
+            for (at, delay), following in zip(ordered, nexts)
+            if delay
+        ]
+    return found
+
+
+def recut(index: Index, p: Pause, cuts: Sequence[Cut], delays: Sequence[Window]) -> list[Cut]:
+    """The cuts of a task's pause, with its own phases in them."""
+    if _has_failed(index, p):
+        return _of_failed(index, p)
+    found: list[Cut] = []
+    for place, cut in enumerate(cuts):
+        ended = cuts[place + 1].at_us if place + 1 < len(cuts) else p.ended_us
+        if cut.kind in _WAITS:
+            found += _delayed(cut, ended, delays, p.owner_before)
+        else:
+            kind = _KINDS.get(cut.kind, cut.kind)
+            found.append(replace(cut, kind=kind, round=None if kind in OF_TASKS else cut.round))
+    return _joined(found)
+
+
+def _delayed(cut: Cut, ended: int, delays: Sequence[Window], lost: str) -> list[Cut]:
+    """The wait, with what of it lies within a delay as that."""
+    found = []
+    at = cut.at_us
+    first = max(0, bisect_right(delays, at, key=lambda w: w[0]) - 1)
+    for begin, end in delays[first:]:
+        if begin >= ended:
+            break
+        if end <= at:
+            continue
+        if begin > at:
+            found.append(replace(cut, at_us=at))
+        at = max(at, begin)
+        found.append(Cut(at, PhaseKind.DELAY, lost, None, cut.evidence))
+        at = min(end, ended)
+    if at < ended:
+        found.append(replace(cut, at_us=at))
+    return found
+
+
+def _joined(cuts: Sequence[Cut]) -> list[Cut]:
+    """Neighbours of one of a task's kinds, and for the same worker, are one."""
+    found: list[Cut] = []
+    for cut in cuts:
+        last = found[-1] if found else None
+        if (
+            last is not None
+            and last.kind is cut.kind
+            and cut.kind in OF_TASKS
+            and last.consumer == cut.consumer
+        ):
+            last.evidence = tuple(dict.fromkeys((*last.evidence, *cut.evidence)))
+        else:
+            found.append(cut)
+    return found
+
+
+def _has_failed(index: Index, p: Pause) -> bool:
+    """Did the task's thread die?"""
+    before = index.events[p.start_event - 1] if p.why == "lost" and p.start_event > 0 else None
+    return type(before) is TaskFailed and before.task == str(p.partition)
+
+
+def _of_failed(index: Index, p: Pause) -> list[Cut]:
+    cuts = [Cut(p.started_us, PhaseKind.STUCK, p.owner_before, None, (p.start_event,), "failed")]
+    for number in p.path:
+        e = index.events[number]
+        if type(e) is ev.CallbackBegan and e.callback == "assigned":
+            cuts.append(Cut(e.at_us, PhaseKind.START, e.consumer, None, (number,)))
+            break
+    return cuts
+
+
+def facts_of(p: Pause, cut: Cut, ended: int) -> Facts | None:
+    """What is known of a phase that only tasks have; None of any other."""
+    if cut.doing == "failed":
+        return Facts(cut.consumer, "failed", cut.at_us, ended)
+    if cut.kind is PhaseKind.DELAY:
+        return Facts(cut.consumer, "delayed", cut.at_us, ended, DELAY_KEY)
+    if cut.kind is PhaseKind.STOP:
+        is_closing = p.why == "closed" and cut.at_us == p.started_us
+        return Facts(cut.consumer, "closing" if is_closing else "stopping", cut.at_us, ended)
+    if cut.kind is PhaseKind.START:
+        return Facts(cut.consumer, "starting", cut.at_us, ended)
+    return None
