@@ -54,7 +54,7 @@ def delays_of(index: Index, groups: frozenset[str]) -> dict[str, list[Window]]:
     """Per group of workers when lost work waited for its worker, from each round that says so to
     its end or the next round.
     """
-    rounds: dict[str, dict[int, tuple[int, int]]] = {group: {} for group in groups}
+    rounds: dict[str, dict[int, tuple[int, int]]] = {group: {} for group in sorted(groups)}
     for e in index.events if groups else ():
         if type(e) is WorkAssigned:
             told = rounds.get(index.group_of.get(e.consumer, ""), {})

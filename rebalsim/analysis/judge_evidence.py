@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rebalsim.analysis.judge_selection import selection_of
+from rebalsim.analysis.measure_tasks import MEASURES as OF_TASKS
+from rebalsim.analysis.measure_tasks import task_pauses
 from rebalsim.analysis.selecting import (
     is_within,
     selected_disturbances,
@@ -38,7 +40,8 @@ def pauses_behind(a: Analysis, budget: Budget) -> list[Pause]:
     """The selected pauses that made the value: those of that length for a percentile, those
     longest in the phase for a phase, else the longest.
     """
-    found = selected_pauses(a, selection_of(a, budget))
+    of = task_pauses if budget.metric in OF_TASKS else selected_pauses
+    found = of(a, selection_of(a, budget))
     if not found:
         return []
     phase = (

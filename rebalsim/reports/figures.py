@@ -15,6 +15,7 @@ TITLES = {
     "p50_partition_pause": "p50 over partitions",
     "p95_partition_pause": "p95 over partitions",
     "partition_seconds": "partition-seconds",
+    "task_seconds": "task-seconds",
     "partitions_touched": "partitions touched",
     "rebalances": "rebalances",
     "generations": "generations",
