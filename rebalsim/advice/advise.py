@@ -24,6 +24,7 @@ SEEDS = (20, 10, 5)  # as many as there are events for; tried on fewer, nothing 
 MOST_CASES = 4  # pauses that something is done about, the longest first
 MOST_PER_CASE = 2
 WANTED = ("longest_pause", "partition_seconds")
+OF_TASKS = ("longest_task_pause", "task_seconds")  # of a pause of Kafka Connect's
 Asked = tuple[Case, Symptom, tuple[str, ...]]
 
 
@@ -123,7 +124,7 @@ def _pauses(story: Story, variant: str, analysis: Analysis) -> list[Asked]:
         (
             Case(story, variant, scenario, analysis, group.first),
             Symptom(group.first.group, str(group.first.partition), group.first.started_us),
-            WANTED,
+            OF_TASKS if group.first.group in analysis.worker_groups else WANTED,
         )
         for group, _ in worth_telling(recurring(together(analysis.pauses)), MOST_CASES)
     ]

@@ -106,6 +106,8 @@ class Case:
         return Patch((Turn(key, before, value),), ((f"{self._group_path(consumer)}.{key}", value),))
 
     def _group_path(self, consumer: Consumer) -> str:
+        if consumer.worker is not None:
+            return "connect"
         return f"groups.{consumer.group}" if "groups" in self.story.written else "group"
 
     def in_script(self, action: Action, key: str, before: str, value: str, said: str) -> Patch:

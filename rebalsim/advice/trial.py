@@ -58,8 +58,10 @@ def measured(
         value = measure_budget(analysis, budget).value
         if value is not None:
             found[key_of(budget)] = float(value)
+    of_tasks = ("longest_task_pause", "task_seconds")  # of Kafka Connect, they are what counts
+    metrics = of_tasks if analysis.worker_groups else ("longest_pause", "partition_seconds")
     for action in actions:
-        for name, metric in zip(of_action(action), ("longest_pause", "partition_seconds")):
+        for name, metric in zip(of_action(action), metrics):
             found[name] = float(analysis.measure(metric, Selection(action=action)) or 0)
     found[ACTED] = float(sum(mark.kind != "rebalance" for mark in analysis.marks))
     return found

@@ -26,6 +26,7 @@ class Taker:
         "holds",
         "is_assigned",
         "is_auto_commit",
+        "is_worker",
         "joined_us",
         "max_poll_us",
         "name",
@@ -38,6 +39,7 @@ class Taker:
         self.name = name
         self.group = group
         self.is_auto_commit = facts.is_auto_commit is not False
+        self.is_worker = facts.client.startswith("connect")  # of Kafka Connect
         self.max_poll_us = facts.max_poll_interval_us
         self.awaits = facts.awaits
         self.is_assigned = False  # it was assigned something, if only nothing, in this life
@@ -52,10 +54,11 @@ class Taker:
 class Shares:
     """What the pass knows of one group's partitions."""
 
-    __slots__ = ("name", "open", "owner", "ready", "resumed", "taker")
+    __slots__ = ("configured", "name", "open", "owner", "ready", "resumed", "taker")
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.configured: dict[str, int] = {}  # Connect: how many tasks a connector has now
         self.owner: dict[Partition, str] = {}  # who was assigned it last, empty once revoked
         self.taker: dict[Partition, str] = {}  # who takes its records now
         self.open: dict[Partition, Pause] = {}
@@ -63,3 +66,7 @@ class Shares:
         self.resumed: dict[
             Partition, tuple[int, int]
         ] = {}  # its owner went on with others of its partitions then, and may come to this one
+
+    def is_there(self, p: Partition) -> bool:
+        """Is it still something to make progress on? A task that is configured no longer is not."""
+        return p.number < self.configured.get(p.topic, p.number + 1)

@@ -23,6 +23,7 @@ from rebalsim.analysis.pause_state import UNKNOWN_CONSUMER, Shares, Taker
 from rebalsim.analysis.values import Pause
 from rebalsim.domain.ids import Partition
 from rebalsim.trace import events as ev
+from rebalsim.trace.connect_events import TasksConfigured
 from rebalsim.trace.trace import Trace
 
 NOTICEABLE_US = 100_000  # a callback that holds up kept partitions for less is as a batch
@@ -95,7 +96,9 @@ class PauseFinder:
         group, name = c.group, c.name
         taker = group.taker
         for p in partitions:
-            if taker.get(p) == name:
+            if not group.is_there(p):
+                taker.pop(p, None)
+            elif taker.get(p) == name:
                 del taker[p]
                 group.ready.pop(p, None)
                 group.open[p] = Pause(p, group.name, at, -1, True, why, name, "", number, -1)
@@ -215,6 +218,14 @@ class PauseFinder:
                 if (pause := group.open.pop(p, None)) is not None:
                     self._close(pause, e.at_us, number, "")
 
+    def _tasks_configured(self, number: int, e: TasksConfigured) -> None:
+        group = self.groups.get(e.group)
+        if group is None:
+            return
+        group.configured[e.connector] = e.tasks
+        for p in [p for p in group.open if not group.is_there(p)]:
+            self._close(group.open.pop(p), e.at_us, number, "")
+
     def _is_awaited(self, group: Shares, topic: str) -> bool:
         """Does a member subscribe to the topic, which was not there until now?"""
         return any(
@@ -294,7 +305,7 @@ class PauseFinder:
         began, c.callback = c.callback, ""
         if began != e.callback:
             return
-        if e.at_us - c.callback_us >= NOTICEABLE_US:
+        if e.at_us - c.callback_us >= NOTICEABLE_US and not c.is_worker:
             self._hold_up(c, e.at_us, number)
         if self.ends_at_callback and e.callback == "assigned":
             self._resume(c, e.partitions, e.at_us, number)
@@ -357,7 +368,7 @@ class PauseFinder:
         arrived to be handed over.
         """
         for c in self.consumers.values():
-            if c.callback and self.horizon_us - c.callback_us >= NOTICEABLE_US:
+            if c.callback and not c.is_worker and self.horizon_us - c.callback_us >= NOTICEABLE_US:
                 for p in c.holds:
                     if c.group.taker.get(p) == c.name:
                         c.group.open[p] = Pause(
@@ -469,6 +480,7 @@ _HANDLERS: dict[type, str] = {
     ev.GenerationJoined: "_joined",
     ev.MemberStateChanged: "_member_state",
     ev.ScriptActed: "_acted",
+    TasksConfigured: "_tasks_configured",
 }
 
 

@@ -11,7 +11,7 @@ from rebalsim.protocol.classic_member import After, ClassicMember
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.member_timers import backoff_us
 from rebalsim.protocol.messages import HeartbeatRequest
-from rebalsim.trace.events import MemberReset, PollExpired, RebalanceNoticed, RejoinRequested
+from rebalsim.trace.events import MemberReset, RebalanceNoticed, RejoinRequested
 
 
 class Beaten(Protocol):
@@ -77,7 +77,6 @@ class Beats:
             self._expire()
 
     def _expire(self) -> None:
-        self.port.record(PollExpired(self.port.now, self.port.name, self.polled_us))
         self.membership.left_for_poll()
 
     def _rung(self, turn: int) -> None:

@@ -69,4 +69,6 @@ HEADLINES_OF_ADVICE = (
     "duplicates",
     "lag_peak",
     "rebalancing_share",
+    "longest_task_pause",
+    "task_seconds",
 )

@@ -268,12 +268,32 @@ def tell_one(variant: VariantReport) -> str:
         variant.measure(name)
         for name in ("partitions_touched", "longest_pause", "partition_seconds")
     )
+    tasks = tell_tasks(variant)
     if not touched or longest is None or total is None:
-        return tell_none([a])
+        return tasks or tell_none([a])
     return (
-        f"{touched:.0f} of {plural(len(a.lanes), 'partition')} stood still, {_length(longest)} "
+        f"{tasks + ' ' if tasks else ''}"
+        f"{touched:.0f} of {plural(len(a.partition_keys), 'partition')} stood still, {_length(longest)} "
         f"at the longest and {_sum(total)} in all, "
         f"over {plural(round(variant.measure('rebalances') or 0), 'rebalance')}."
+    )
+
+
+def tell_tasks(variant: VariantReport) -> str:
+    """How much Connect's tasks stood still; empty where there are none."""
+    longest, total, touched, rounds = (
+        variant.measure(name)
+        for name in ("longest_task_pause", "task_seconds", "tasks_touched", "worker_rebalances")
+    )
+    if longest is None or total is None:
+        return ""
+    count = len(variant.analysis.partitions) - len(variant.analysis.partition_keys)
+    if not touched:
+        return f"None of {plural(count, 'task')} stood still."
+    return (
+        f"{touched:.0f} of {plural(count, 'task')} stood still, {_length(longest)} at the longest "
+        f"and {figures.say('task_seconds', total)} of tasks in all, over "
+        f"{plural(round(rounds or 0), 'round')} of their workers."
     )
 
 

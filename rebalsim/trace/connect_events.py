@@ -27,6 +27,16 @@ class WorkAssigned:
 
 
 @dataclass(slots=True)
+class TasksConfigured:
+    """The config topic says that the connector has so many tasks from now on (0: it is gone)."""
+
+    at_us: int
+    group: str  # of the workers
+    connector: str
+    tasks: int
+
+
+@dataclass(slots=True)
 class TaskStarting:
     """The task's start() was entered."""
 

@@ -12,6 +12,7 @@ from rebalsim.connect.config_state import (
     UNREAD,
     ConfigState,
     ConnectorPut,
+    ConnectorRemoved,
     KeyPut,
     Record,
     TasksPut,
@@ -19,6 +20,7 @@ from rebalsim.connect.config_state import (
 )
 from rebalsim.domain.connect import ConnectCluster
 from rebalsim.simulation.engine import SCRIPT
+from rebalsim.trace.connect_events import TasksConfigured
 
 if TYPE_CHECKING:
     from rebalsim.simulation.world import World
@@ -54,6 +56,10 @@ class Cluster:
     def append(self, record: Record) -> int:
         """One more record; how many there are now."""
         self.records.append(record)
+        if isinstance(record, TasksPut | ConnectorRemoved):
+            count = record.count if isinstance(record, TasksPut) else 0
+            world = self.world
+            world.tell(TasksConfigured(world.engine.now, self.spec.group, record.name, count))
         self.states.append(applied(self.states[-1], record))
         return len(self.records)
 

@@ -1,0 +1,187 @@
+"""A Kafka Connect cluster, played: what a lost worker, a lost leader, a newcomer and a connector
+cost, and what becomes of tasks that fail or do not stop.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rebalsim.analysis.analysis import Analysis
+from rebalsim.analysis.values import PhaseKind
+from rebalsim.one_run import run_once
+from rebalsim.scenario.load import load_scenario
+from rebalsim.trace.connect_events import TaskCancelled, TaskFailed, TaskStarting, WorkAssigned
+
+HEAD = """
+topics: {{orders: {{partitions: 4, rate: 40/s}}}}
+connect:
+  workers: {workers}
+  config: {{connect.protocol: {protocol}, scheduled.rebalance.max.delay.ms: {delay}{more}}}
+  connectors:
+    src: {{tasks.max: 6{src}}}
+    snk: {{topics: [orders], tasks.max: 2}}
+    late: {{exists: later, tasks.max: 3}}
+horizon: 6m
+"""
+
+
+def played(tmp_path: Path, script: str, **more: Any) -> Analysis:
+    said = {"workers": 3, "protocol": "sessioned", "delay": "1m", "more": "", "src": "", **more}
+    path = tmp_path / "story.yaml"
+    path.write_text(HEAD.format(**said) + f"script: {script}\n", encoding="utf-8")
+    analysis: Analysis = run_once(load_scenario(path).scenario()).analysis
+    assert analysis.violations == []
+    for pause in analysis.pauses:
+        assert sum(phase.length_us for phase in pause.phases) == pause.length_us
+    return analysis
+
+
+def leader(analysis: Analysis) -> str:
+    """Who led the cluster when it had settled."""
+    rounds = analysis.rounds_by_group["connect"]
+    return [r.leader for r in rounds if r.stable_us >= 0 and r.stable_us < 60_000_000][-1]
+
+
+def after(analysis: Analysis, at_us: int) -> list[Any]:
+    return [p for p in analysis.task_pauses if p.started_us >= at_us - 1_000_000]
+
+
+def spent(pauses: list[Any], kind: PhaseKind) -> int:
+    return max((x.length_us for p in pauses for x in p.phases if x.kind is kind), default=0)
+
+
+def followers(tmp_path: Path) -> list[str]:
+    first = leader(played(tmp_path, "[]"))
+    return [name for name in ("w0", "w1", "w2") if name != first]
+
+
+def test_a_lost_worker_is_waited_for_and_its_return_changes_nothing(tmp_path: Path) -> None:
+    who = followers(tmp_path)[0]
+    script = f"[{{at: 2m, crash: {{members: {who}, restart_after: 20s}}}}]"
+    lost = after(played(tmp_path, script), 120_000_000)
+    longest = max(lost, key=lambda p: p.length_us)
+    assert 67_000_000 < longest.length_us < 76_000_000  # session, notice, delay
+    assert 59_000_000 < spent(lost, PhaseKind.DELAY) <= 60_100_000
+    assert longest.cause.kind == "crashed" and longest.owner_after == who
+
+
+def test_one_that_leaves_cleanly_costs_the_same_delay(tmp_path: Path) -> None:
+    who = followers(tmp_path)[0]
+    left = after(played(tmp_path, f"[{{at: 2m, leave: {who}}}]"), 120_000_000)
+    assert 59_000_000 < spent(left, PhaseKind.DELAY) <= 60_100_000
+    assert spent(left, PhaseKind.STOP) > 500_000
+
+
+def test_the_leaders_loss_is_waited_for_by_nobody(tmp_path: Path) -> None:
+    first = leader(played(tmp_path, "[]"))
+    lost = after(played(tmp_path, f"[{{at: 2m, crash: {first}}}]"), 120_000_000)
+    assert spent(lost, PhaseKind.DELAY) == 0
+    assert max(p.length_us for p in lost) < 15_000_000
+
+
+def test_a_worker_that_freezes_shorter_than_the_delay_keeps_its_tasks(tmp_path: Path) -> None:
+    who = followers(tmp_path)[0]
+    script = f"[{{at: 2m, freeze: {{members: {who}, for: 30s}}}}]"
+    frozen = after(played(tmp_path, script), 120_000_000)
+    stood = [p for p in frozen if p.owner_before == who]
+    assert stood and all(p.owner_after == who for p in stood)
+    assert all(29_000_000 < p.length_us < 36_000_000 for p in stood)
+
+
+def test_a_newcomer_moves_few_tasks_incrementally_and_stops_all_under_eager(tmp_path: Path) -> None:
+    script = "[{at: 2m, join: {group: connect, count: 1}}]"
+    gentle = after(played(tmp_path, script), 120_000_000)
+    rough = after(played(tmp_path, script, protocol="eager"), 120_000_000)
+    assert 0 < len({p.partition for p in gentle}) < 4
+    assert len({p.partition for p in rough}) == 8
+    assert max(p.length_us for p in rough) < max(p.length_us for p in gentle)
+
+
+def test_from_one_worker_to_two_the_sinks_group_may_run_empty(tmp_path: Path) -> None:
+    script = "[{at: 2m, join: {group: connect, count: 1}}]"
+    a = played(tmp_path, script, workers=1, protocol="eager")
+    waits = [
+        phase
+        for p in a.partition_pauses
+        if p.started_us >= 119_000_000
+        for phase in p.phases
+        if phase.facts.doing == "initial-delay"
+    ]
+    assert sum(phase.length_us for phase in waits) >= 5_000_000
+
+
+def test_a_connector_is_created_and_deleted_in_two_rounds_each(tmp_path: Path) -> None:
+    script = "[{at: 2m, create_connector: late}, {at: 3m, delete_connector: late}]"
+    a = played(tmp_path, script)
+    started = [e for e in a.trace.events if type(e) is TaskStarting and e.task.startswith("late")]
+    assert sorted(e.task for e in started)[:3] == ["late-0", "late-1", "late-2"]
+    rounds = [r for r in a.rebalances if r.group == "connect" and r.barrier_us > 119_000_000]
+    created = [r for r in rounds if r.barrier_us < 150_000_000]
+    assert len(created) >= 2 and len(rounds) - len(created) >= 2
+    gone = [h for (g, p), held in a.holdings.items() if p.topic == "late" for h in held]
+    assert all(h.ended_us < 190_000_000 for h in gone)
+    assert not any(p.is_open for p in a.task_pauses)
+
+
+def test_a_task_that_will_not_stop_is_given_up_after_its_grace(tmp_path: Path) -> None:
+    script = "[{at: 2m, join: {group: connect, count: 1}}]"
+    a = played(tmp_path, script, src=", stop: 30s", more=", task.shutdown.graceful.timeout.ms: 3s")
+    given_up = [e for e in a.trace.events if type(e) is TaskCancelled]
+    assert given_up and all(e.at_us > 122_000_000 for e in given_up)
+    stops = [x for p in after(a, 120_000_000) for x in p.phases if x.kind is PhaseKind.STOP]
+    assert all(x.length_us <= 3_200_000 for x in stops)
+
+
+def test_a_failed_task_stands_until_it_is_restarted(tmp_path: Path) -> None:
+    script = "[{at: 2m, fail_task: src-2}, {at: 4m, restart_connector: src}]"
+    a = played(tmp_path, script)
+    assert [e.task for e in a.trace.events if type(e) is TaskFailed] == ["src-2"]
+    failed = next(p for p in a.task_pauses if p.why == "lost")
+    assert str(failed.partition) == "src-2"
+    assert 119_000_000 < failed.length_us < 122_000_000
+    assert failed.phases[0].kind is PhaseKind.STUCK and failed.phases[0].facts.doing == "failed"
+
+
+def test_a_mixed_upgrade_needs_one_bounce(tmp_path: Path) -> None:
+    script = (
+        "[{at: 1m, deploy: {group: connect, worker: {connect.protocol: sessioned}, down: 5s, "
+        "settle: 20s}}]"
+    )
+    a = played(tmp_path, script, protocol="eager")
+    spoken = [e.protocol for e in a.trace.events if type(e) is WorkAssigned]
+    assert spoken[0] == "default" and spoken[-1] == "sessioned"
+
+
+def test_metrics_of_tasks_are_their_own(tmp_path: Path) -> None:
+    who = followers(tmp_path)[0]
+    a = played(tmp_path, f"[{{at: 2m, crash: {who}}}]")
+    assert a.measure("longest_task_pause") == max(p.length_us for p in a.task_pauses)
+    assert a.measure("longest_pause") == max(p.length_us for p in a.partition_pauses)
+    assert (a.measure("tasks_unassigned") or 0) >= 2
+    assert a.measure("worker_rebalances") == 2
+
+
+@pytest.mark.parametrize("seed", range(1, 5))
+def test_whatever_happens_all_tasks_run_once_in_the_end(tmp_path: Path, seed: int) -> None:
+    path = tmp_path / "story.yaml"
+    said = {"workers": 4, "protocol": "sessioned", "delay": "20s", "more": "", "src": ""}
+    path.write_text(
+        HEAD.format(**said)
+        + "script: [{at: 30s, create_connector: late}]\n"
+        + "random_faults:\n"
+        + "  - {kind: crash, about_every: 2m, for: 5s..30s, from: 40s, until: 3m}\n"
+        + "  - {kind: freeze, about_every: 3m, for: 5s..40s, from: 40s, until: 3m}\n",
+        encoding="utf-8",
+    )
+    a: Analysis = run_once(load_scenario(path).scenario(), seed).analysis
+    assert a.violations == []
+    held = {
+        str(p): [h.consumer for h in holdings if h.ended_us == a.horizon_us]
+        for (group, p), holdings in a.holdings.items()
+        if group == "connect"
+    }
+    assert len(held) == 11
+    assert all(len(owners) == 1 for owners in held.values()), held
