@@ -1,5 +1,24 @@
-"""`python -m rebalsim` is the same door as the `rebalsim` command."""
+"""`python -m rebalsim` and the command `rebalsim`: the door, and before it what must hold while the
+door itself is still being imported.
+"""
 
-from rebalsim.cli.main import run
+from __future__ import annotations
 
-run()
+import sys
+
+
+def run() -> None:
+    """Run the command line. Ctrl-C ends with 130 from here on, imports included."""
+    try:
+        from rebalsim.cli.main import code_of
+
+        code = code_of(sys.argv[1:])
+    except KeyboardInterrupt:
+        from rebalsim.cli.endings import interrupted
+
+        code = interrupted()
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    run()

@@ -309,22 +309,22 @@ def _progress() -> Iterator[Callable[[int, int], None]]:
 # -------------------------------------------------------------------------------------------- files
 
 
+MOST_OF_BASELINE = 32 << 20
+
+
 def _read_baseline(name: str) -> Baseline:
+    from rebalsim.outside.files import read_text
+    from rebalsim.outside.rule import taken_from
     from rebalsim.reports.baseline_file import parse
 
-    try:
-        text = Path(name).read_text("utf-8")
-    except FileNotFoundError:
+    if not Path(name).exists():
         raise InputError(
             f"{name}: there is no such baseline — `rebalsim check … --save-baseline {name}` "
             "writes it"
-        ) from None
-    except (OSError, UnicodeDecodeError) as e:
-        raise InputError(
-            f"{name}: cannot be read ({getattr(e, 'strerror', None) or 'it is no text'}) — name "
-            "a baseline that --save-baseline wrote"
-        ) from None
-    return parse(text, name)
+        )
+    next_step = "name a baseline that --save-baseline wrote"
+    with taken_from(name, next_step):
+        return parse(read_text(name, MOST_OF_BASELINE), name)
 
 
 def _saved_before(name: str) -> Baseline | None:

@@ -14,6 +14,7 @@ import click
 
 from rebalsim.cli import terminal
 from rebalsim.cli.files import OutputFile, write_text
+from rebalsim.cli.streams import to_runner
 from rebalsim.domain.errors import InputError
 
 if TYPE_CHECKING:
@@ -147,11 +148,7 @@ def _tell_github(report: CheckReport, to_stderr: bool) -> None:
     """Annotations into the step's log, and the table into its summary."""
     from rebalsim.reports.to_github import render as to_github
 
-    click.echo(
-        to_github(from_root(report, os.environ.get("GITHUB_WORKSPACE", ""))),
-        nl=False,
-        err=to_stderr,
-    )
+    to_runner(to_github(from_root(report, os.environ.get("GITHUB_WORKSPACE", ""))), to_stderr)
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     if summary:
         from rebalsim.reports.check_to_markdown import render as to_markdown

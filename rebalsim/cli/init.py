@@ -36,7 +36,7 @@ def command(name: str, story: str | None, with_schema: bool) -> int:
     Without --from it is a rolling deploy of twelve pods with a bad handler, and says in comments
     what else can be said. Nothing is ever overwritten.
     """
-    from rebalsim.scenario.load import find_story, starter
+    from rebalsim.scenario.load import starter
 
     if not Path(name).name or name.endswith(("/", "\\")):
         raise InputError(f"'{name}' names no file — write a name such as our-deploy")
@@ -47,11 +47,7 @@ def command(name: str, story: str | None, with_schema: bool) -> int:
     if story in (plans := stock_plans()):
         _write_plan(path, plans[str(story)])
         return exits.WITHIN
-    text = (
-        find_story(story).read_text(encoding="utf-8")
-        if story
-        else starter().replace("NAME.yaml", path.name)
-    )
+    text = _text_of(story) if story else starter().replace("NAME.yaml", path.name)
     _write_new(path, _headed(text))
     click.echo(str(path))
     if with_schema and not schema.exists():
@@ -65,6 +61,21 @@ def command(name: str, story: str | None, with_schema: bool) -> int:
         )
     click.echo(f"Next: rebalsim lint {path}", err=True)
     return exits.WITHIN
+
+
+def _text_of(story: str) -> str:
+    """The story's own text, if it is one that can be begun with."""
+    from rebalsim.outside.rule import taken_from
+    from rebalsim.scenario.document import MAX_BYTES
+    from rebalsim.scenario.load import read_bytes
+
+    name, raw = read_bytes(story)
+    if len(raw) > MAX_BYTES:
+        raise InputError(
+            f"{name}: has more than the {MAX_BYTES:,} bytes that a scenario may have — is it one?"
+        )
+    with taken_from(name, "write it as UTF-8"):
+        return raw.decode("utf-8")
 
 
 def _write_plan(path: Path, plan: Path) -> None:

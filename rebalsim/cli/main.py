@@ -7,18 +7,18 @@ A command lives in a file of its own and is imported only when it is asked for, 
 from __future__ import annotations
 
 import codecs
-import errno
+import contextlib
 import io
 import os
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
 
 from rebalsim import __version__
-from rebalsim.cli import exits
+from rebalsim.cli.endings import ending_of
 from rebalsim.cli.lazy_group import Commands, LazyGroup
+from rebalsim.cli.streams import guard_streams, release_streams
 
 # The one table of commands.
 COMMANDS: Commands = {
@@ -135,48 +135,16 @@ def code_of(args: list[str]) -> int:
     """Run the command line and say which exit code it deserves; never lets a traceback out
     unless --debug asks for it.
     """
-    from rebalsim.domain.errors import BugError, RebalsimError
-
     _open_what_is_closed()
     _write_twins()
-    output = sys.stdout
+    guard_streams()
     try:
-        try:
-            outcome: Any = door.main(args=args, prog_name="rebalsim", standalone_mode=False)
-        except click.exceptions.Exit as e:
-            outcome = e.exit_code
-        # what is still buffered must not fail later, when nobody maps it to a code
-        sys.stdout.flush()
-        return outcome if isinstance(outcome, int) else exits.WITHIN
-    except click.ClickException as e:
-        e.show()
-        return exits.INVALID
-    except (KeyboardInterrupt, click.Abort):
-        click.echo("Interrupted.", err=True)
-        return exits.INTERRUPTED
-    except SystemExit:
-        if sys.stdout is output:
-            raise  # the shell asked for completions
-        # click has put its own in the output's place, and would end with 1: a broken budget's code
-        return _reader_is_gone()
-    except BrokenPipeError:
-        return _reader_is_gone()
-    except BugError as e:
-        return _bug(e, args)
-    except RebalsimError as e:
-        click.echo(str(e), err=True)
-        return exits.INVALID
-    except OSError as e:
-        if e.filename is not None or e.errno not in _OUTPUT_FAILS:
-            return _bug(e, args)
-        _drop_output()
-        click.echo(f"The output cannot be written: {e.strerror}", err=True)
-        return exits.INVALID
-    except Exception as e:
-        return _bug(e, args)
-
-
-_OUTPUT_FAILS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+        return ending_of(
+            lambda: door.main(args=args, prog_name="rebalsim", standalone_mode=False), args
+        )
+    finally:
+        with contextlib.suppress(OSError, ValueError):
+            release_streams()
 
 
 def _open_what_is_closed() -> None:
@@ -207,35 +175,3 @@ def _twin(error: UnicodeError) -> tuple[str, int]:
 
     assert isinstance(error, UnicodeEncodeError)
     return ascii_of(error.object[error.start : error.end]), error.end
-
-
-def _reader_is_gone() -> int:
-    """`| head` has seen enough. That is no verdict: neither all is well, nor is a budget broken."""
-    _drop_output()
-    return exits.INTERRUPTED
-
-
-def _drop_output() -> None:
-    """The interpreter flushes once more at its end: to nowhere, else it would complain, with a
-    code of its own.
-    """
-    try:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.__stdout__.fileno() if sys.__stdout__ is not None else 1)
-    except (OSError, ValueError):
-        pass
-
-
-def _bug(error: Exception, args: list[str]) -> int:
-    if "--debug" in args:
-        import traceback
-
-        traceback.print_exception(error)
-    click.echo(
-        f"rebalsim {__version__} contradicts itself: {type(error).__name__}: {error}\n"
-        "This is a bug in rebalsim, not in your file. Please report it with the scenario and "
-        f"this line: rebalsim {' '.join(args)}\n"
-        "`rebalsim --debug …` shows where it happened.",
-        err=True,
-    )
-    return exits.BUG

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from rebalsim.cli import exits
+from rebalsim.cli.files import write_text
 from rebalsim.cli.options import scenario_argument
-from rebalsim.domain.errors import InputError
 from rebalsim.domain.instants import say_duration
 from rebalsim.domain.metrics import METRICS, Selection, percentile
 
@@ -102,12 +102,7 @@ def command(scenario: str, target: str, variant: str, out: Path | None) -> int:
         for line in lines:
             click.echo(line)
     if out is not None:
-        try:
-            out.write_text(road.text, encoding="utf-8")
-        except OSError as e:
-            raise InputError(
-                f"{out}: cannot be written ({e.strerror}) — give --out a place of your own"
-            ) from None
+        write_text(out, road.text)
         click.echo(f"\nThe migration scenario is in\n  {out}\nrebalsim run plays it.")
     return exits.WITHIN
 

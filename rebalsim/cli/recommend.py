@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rebalsim.cli import exits
-from rebalsim.cli.files import OutputFile
+from rebalsim.cli.files import OutputFile, write_text
 from rebalsim.cli.options import ScenarioPath, allow_code_option
-from rebalsim.cli.sweep import CONF_HELP, parse_conf, played, told_steps, write_whole
+from rebalsim.cli.sweep import CONF_HELP, parse_conf, played, told_steps
 
 if TYPE_CHECKING:
     from rebalsim.spark.recommend import Choice, Expelled
@@ -201,7 +201,7 @@ def _search(
     if html:
         from rebalsim.reports.sweep_to_html import render_html
 
-        write_whole(Path(html), render_html(answer))
+        write_text(html, render_html(answer))
         click.echo(f"Page written to {html}", err=True)
     if as_json:
         click.echo(json.dumps(_document(plan, now, found, expelled), ensure_ascii=False, indent=2))

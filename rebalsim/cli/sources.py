@@ -45,19 +45,19 @@ def kind_of(name: str) -> str:
         return SCENARIO
     if path.suffix in (".log", ".txt") or path.name.endswith(".log.gz"):
         return LOGS
-    from rebalsim.trace.gzipped import lines_of
+    from rebalsim.outside.files import pieces_of
     from rebalsim.trace.jsonl import is_trace_line
 
-    first = next((line for line in lines_of(path) if line.strip()), "")
+    head = next(pieces_of(path), b"").decode("utf-8", "replace").lstrip()
+    first = head.partition("\n")[0]
     if is_trace_line(first):
         return TRACE
-    if not first.lstrip().startswith("{"):
+    if not first.startswith("{"):
         return SCENARIO
+    if '"schema_version"' in head[:200]:
+        return RESULT
     if '"events"' in first or '"steps"' in first:
         return RECORDING
-    head = "".join(line for line, _ in zip(lines_of(path), range(3)))
-    if '"schema_version"' in head:
-        return RESULT
     raise InputError(
         f"{path}: is JSON, and neither a trace (`rebalsim run --trace FILE` writes one) nor a "
         "recording of consumers"
@@ -66,6 +66,9 @@ def kind_of(name: str) -> str:
 
 def read_trace_from(name: str) -> Trace:
     """The one trace in a trace file, a recording, or logs."""
+    from rebalsim.outside.rule import strange
+
+    strange(name)
     kind, path = kind_of(name), Path(name)
     if kind == TRACE:
         from rebalsim.trace.jsonl import read_trace
@@ -199,17 +202,13 @@ def spread_of(over: OverSeeds) -> dict[str, Spread]:
 
 def _kept(name: str, variant: str | None) -> list[VariantReport]:
     """The variants that a result of --json tells of."""
-    import json
-
+    from rebalsim.outside.documents import parse_json
+    from rebalsim.outside.rule import strange
     from rebalsim.reports.from_json import report_from
     from rebalsim.trace.gzipped import text_of
 
-    try:
-        found = list(report_from(json.loads(text_of(Path(name))), name).variants)
-    except (ValueError, RecursionError) as e:
-        raise InputError(
-            f"{name}: is not a whole JSON document ({e}) — was the file cut?"
-        ) from None
+    strange(name)
+    found = list(report_from(parse_json(text_of(Path(name)), name), name).variants)
     named = [v for v in found if variant is None or v.name == variant]
     if not named:
         raise InputError(f"{name}: holds {', '.join(v.name for v in found)} and not '{variant}'")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rebalsim.cli import exits
-from rebalsim.cli.files import OutputFile
+from rebalsim.cli.files import OutputFile, write_text
 from rebalsim.cli.options import allow_code_option
 
 if TYPE_CHECKING:
@@ -287,12 +287,12 @@ def write_answer(
     if html:
         from rebalsim.reports.sweep_to_html import render_html
 
-        write_whole(Path(html), render_html(answer))
+        write_text(html, render_html(answer))
         click.echo(f"Page written to {html}", err=True)
     if svg:
         from rebalsim.reports.sweep_to_svg import render_svg
 
-        write_whole(Path(svg), render_svg(answer))
+        write_text(svg, render_svg(answer))
         click.echo(f"Picture written to {svg}", err=True)
     if as_json:
         from rebalsim.reports.sweep_to_json import render_json
@@ -309,19 +309,6 @@ def write_answer(
 
         encoding = (sys.stdout.encoding or "ascii").lower()
         render_answer(answer, Console(highlight=False), is_ascii="utf" not in encoding)
-
-
-def write_whole(path: Path, text: str) -> None:
-    """All of the file or nothing."""
-    from rebalsim.domain.errors import InputError
-
-    fresh = path.with_name(f".{path.name}.new")
-    try:
-        fresh.write_text(text, "utf-8")
-        fresh.replace(path)
-    except OSError as e:
-        fresh.unlink(missing_ok=True)
-        raise InputError(f"{path} cannot be written: {e.strerror or e}.") from None
 
 
 def _tables(plan: Any) -> int:

@@ -11,6 +11,8 @@ import click
 
 from rebalsim.cli import exits
 from rebalsim.domain.errors import InputError
+from rebalsim.outside.rule import taken_from
+from rebalsim.outside.text import inert
 from rebalsim.verify.recognise import recognise
 
 # kind → the module whose verify(path, **options) → Finding does it
@@ -75,12 +77,13 @@ def command(
     several = len(files) > 1
     for path in files:
         try:
-            judge: Any = importlib.import_module(JUDGES[recognise(path)])
-            finding = judge.verify(
-                path, differences=differences, wire=wire, out=out, several=several
-            )
+            with taken_from(path):
+                judge: Any = importlib.import_module(JUDGES[recognise(path)])
+                finding = judge.verify(
+                    path, differences=differences, wire=wire, out=out, several=several
+                )
         except InputError as e:
-            click.echo(str(e), err=True)
+            click.echo(inert(str(e)), err=True)
             codes.append(exits.INVALID)
             continue
         findings.append(finding)
@@ -90,9 +93,9 @@ def command(
         if as_json:
             click.echo(json.dumps(finding.document))
         else:
-            click.echo(finding.summary)
+            click.echo(inert(finding.summary))
             for line in finding.details:
-                click.echo(f"  {line}")
+                click.echo(f"  {inert(line)}")
     logs = [f for f in findings if f.kind == "logs"]
     if as_json and logs:
         from rebalsim.verify.logs import total
@@ -128,7 +131,7 @@ def _phase_by_phase(files: tuple[Path, ...], as_json: bool) -> int:
                 continue
             truths.append(truth_of(path))
         except InputError as e:
-            click.echo(str(e), err=True)
+            click.echo(inert(str(e)), err=True)
             codes.append(exits.INVALID)
             continue
         if as_json:

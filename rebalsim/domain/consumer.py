@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from rebalsim.domain.client import ClientConfig
@@ -110,9 +109,13 @@ class Consumer:
         """By name, or by a pattern that matches all of the name."""
         if topic in self.topics:
             return True
+        if self.pattern is None:
+            return False
+        from rebalsim.domain.pattern import BadPattern, matcher_of
+
         try:
-            return self.pattern is not None and re.fullmatch(self.pattern, topic) is not None
-        except re.error:
+            return matcher_of(self.pattern).matches(topic)
+        except BadPattern:
             return False
 
     @property

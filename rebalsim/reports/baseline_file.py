@@ -14,10 +14,11 @@ from rebalsim.domain.baseline import Baseline, VariantBaseline, metric_of
 from rebalsim.domain.errors import InputError
 from rebalsim.domain.instants import SECOND
 from rebalsim.domain.metrics import METRICS, PHASES
+from rebalsim.outside.documents import parse_json
 
 SCHEMA_VERSION = 2
 OLDER = (1,)  # its digests were of another making, and say nothing any more
-_SECONDS = re.compile(r"(-?\d+(?:\.\d{1,6})?) s")
+_SECONDS = re.compile(r"(-?[0-9]{1,15}(?:\.[0-9]{1,6})?) s")
 _AGAIN = "`rebalsim check --save-baseline FILE` writes it anew"
 
 
@@ -60,13 +61,13 @@ def _seconds(us: float) -> str:
 def parse(text: str, file: str) -> Baseline:
     """The baseline in this text. InputError says what is wrong with the file and what to do."""
     try:
-        document = json.loads(text)
-    except ValueError as e:
-        line = getattr(e, "lineno", 1)
+        document = parse_json(text, file)
+    except InputError as e:
         is_cut = text.lstrip().startswith("{") and not text.rstrip().endswith("}")
+        found = re.search(r" line (\d+) column", str(e))
         why = "is cut off" if is_cut else "is no baseline: it is not JSON"
         raise InputError(
-            f"{file}:{line}: {why} — restore it from version control, or {_AGAIN}"
+            f"{file}:{found[1] if found else 1}: {why} — restore it from version control, or {_AGAIN}"
         ) from None
     if not isinstance(document, dict) or "baseline" not in document:
         raise InputError(f"{file}:1: is JSON, but no baseline of rebalsim — {_AGAIN}")
@@ -85,7 +86,7 @@ def parse(text: str, file: str) -> Baseline:
             for name, variants in _mapping(document["stories"]).items()
         }
         return Baseline(str(document["rebalsim"]), stories)
-    except (KeyError, TypeError, ValueError) as e:
+    except (ArithmeticError, KeyError, TypeError, ValueError) as e:
         what = f"lacks {e}" if isinstance(e, KeyError) else str(e)
         raise InputError(
             f"{file}: is damaged ({what[:80]}) — restore it from version control, or {_AGAIN}"
@@ -103,7 +104,18 @@ def _variant(value: Any, is_older: bool) -> VariantBaseline:
     metrics = {str(key): _read(v) for key, v in _mapping(one["metrics"]).items()}
     phases = {str(key): _read(v) for key, v in _mapping(one["partition_seconds_by_phase"]).items()}
     story, settings = ("", "") if is_older else (str(one["story"]), str(one["settings"]))
-    return VariantBaseline(int(one["seed"]), int(one["runs"]), story, settings, metrics, phases)
+    return VariantBaseline(
+        _count(one["seed"]), _count(one["runs"]), story, settings, metrics, phases
+    )
+
+
+_LARGEST = 1 << 62
+
+
+def _count(value: Any) -> int:
+    if type(value) is not int or not 0 <= value <= _LARGEST:
+        raise TypeError(f"{str(value)[:30]!r} is no whole number")
+    return value
 
 
 def _read(value: Any) -> float:
@@ -112,4 +124,6 @@ def _read(value: Any) -> float:
         return float(int(whole) * SECOND + int(part.ljust(6, "0") or 0))
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"{str(value)[:30]!r} is no figure")
+    if abs(value) > _LARGEST:
+        raise ValueError(f"{str(value)[:30]} is out of all bounds")
     return float(value)

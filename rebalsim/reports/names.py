@@ -7,32 +7,17 @@ Also how several partitions are named in few words.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 
 from rebalsim.domain.ids import Partition
-
-_UNSEEN = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
+from rebalsim.outside.text import inert, named
 
 
 def safe(text: str) -> str:
     """The text with every control, format or bidi character written out, such as `\\x1b` or
-    `\\u202e`.
+    `\\u202e`; line breaks too.
     """
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(_shown(c) if unicodedata.category(c) in _UNSEEN else c for c in text)
-
-
-def _shown(character: str) -> str:
-    code = ord(character)
-    return (
-        f"\\x{code:02x}"
-        if code < 0x100
-        else f"\\u{code:04x}"
-        if code < 0x10000
-        else f"\\U{code:08x}"
-    )
+    return inert(text).replace("\n", "\\x0a")
 
 
 def ascii_of(text: str) -> str:
@@ -41,7 +26,7 @@ def ascii_of(text: str) -> str:
     """
     if text.isascii():
         return text
-    return "".join(_PLAIN.get(c, c) if c.isascii() or c in _PLAIN else _shown(c) for c in text)
+    return "".join(_PLAIN.get(c, c) if c.isascii() or c in _PLAIN else named(c) for c in text)
 
 
 _PLAIN = {

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import html
 import json
 from importlib import resources
 from typing import Any
@@ -18,6 +17,7 @@ from typing import Any
 from rebalsim.domain.answer import Answer, PointSaid
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.metrics import METRICS
+from rebalsim.reports.page_parts import text as text_of
 from rebalsim.reports.sweep_words import verdict_sentence
 
 _ALSO = (
@@ -42,8 +42,8 @@ def render_html(answer: Answer) -> str:
     data = json.dumps(_data(answer), ensure_ascii=False, separators=(",", ":")).replace(
         "<", "\\u003c"
     )
-    title = html.escape(answer.title)
-    about = f"<p>{html.escape(answer.description)}</p>" if answer.description else ""
+    title = text_of(answer.title)
+    about = f"<p>{text_of(answer.description)}</p>" if answer.description else ""
     pictures = "".join(
         f'<section><h2>{heading}</h2>{before}<div id="{name}"></div><details><summary>as a '
         "table</summary>"
@@ -62,21 +62,21 @@ def render_html(answer: Answer) -> str:
         f'http-equiv="Content-Security-Policy" content="{policy}">\n'
         f'<meta name="viewport" content="width=device-width,initial-scale=1"><title>{title} – '
         f"rebalsim sweep</title><style>{style}</style></head><body>\n"
-        f"<header><h1>{title}</h1>{about}<p><strong>{html.escape(verdict_sentence(answer))}</strong></p>"
-        f'<p class="dim">{answer.runs:,} runs · plan {html.escape(answer.plan_file)} · rebalsim '
-        f"{html.escape(answer.version)}"
+        f"<header><h1>{title}</h1>{about}<p><strong>{text_of(verdict_sentence(answer))}</strong></p>"
+        f'<p class="dim">{answer.runs:,} runs · plan {text_of(answer.plan_file)} · rebalsim '
+        f"{text_of(answer.version)}"
         f"{'' if answer.is_all_shown else ' · of so many points this page shows the best, the front, and the plane through the best one'}</p></header>\n"
         "<main><section><h2>Meeting all budgets, by "
-        f'{html.escape(", then ".join(answer.objectives))}</h2><div id="best"></div></section>\n'
+        f'{text_of(", then ".join(answer.objectives))}</h2><div id="best"></div></section>\n'
         "<section><h2>The point you chose</h2><div "
         f'id="chosen"></div></section>\n{pictures}\n<div class="two">{pair}</div>\n'
-        f"<section><h2>What moves {html.escape(answer.main_metric.replace('_', ' '))}</h2><p "
+        f"<section><h2>What moves {text_of(answer.main_metric.replace('_', ' '))}</h2><p "
         'class="dim">The mean over all points that have the value '
         'where it is lowest, and highest.</p><div id="tornado"></div><details><summary>as a '
         'table</summary><div class="scroll" id="tornado-table"></div>'
         f"</details></section></main>\n"
         "<noscript><p>This page draws with a script of its own. Without it, see the tables in "
-        f"{html.escape(answer.out)}.</p></noscript>\n"
+        f"{text_of(answer.out)}.</p></noscript>\n"
         '<script type="application/json" '
         f'id="data">{data}</script>\n<script>{script}</script>\n</body></html>\n'
     )

@@ -5,6 +5,7 @@ cheaper one breaks, the sensitivity.
 from __future__ import annotations
 
 from rebalsim.domain.answer import Answer
+from rebalsim.outside.text import inert_line
 from rebalsim.reports.sweep_words import (
     falls_behind,
     main_title,
@@ -20,9 +21,10 @@ ROWS = 10
 
 def cell(text: str) -> str:
     """Text that a Markdown table and an HTML-minded renderer leave alone."""
+    text = inert_line(text)
     for sign in "\\`*_[]<>|&#":
         text = text.replace(sign, f"\\{sign}")
-    return text.replace("\n", " ")
+    return text
 
 
 def render_markdown(answer: Answer) -> str:

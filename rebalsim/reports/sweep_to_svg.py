@@ -7,12 +7,12 @@ here are those of its light dress.
 
 from __future__ import annotations
 
-import html
 import math
 from dataclasses import dataclass
 
 from rebalsim.domain.answer import Answer, AxisSaid, PointSaid
 from rebalsim.domain.metrics import METRICS
+from rebalsim.reports.page_parts import text as text_of
 from rebalsim.reports.sweep_words import main_title, main_value, say_metric
 
 _INK, _DIM, _PAPER, _LINE, _NONE = "#1b1f24", "#5b6570", "#ffffff", "#d5dae0", "#e7e9ec"
@@ -176,7 +176,7 @@ def _panel(
             )
             parts.append(
                 f'<rect {at} fill="{_color(cell)}" '
-                f'stroke="{_PAPER}"><title>{html.escape(said)}</title></rect>'
+                f'stroke="{_PAPER}"><title>{text_of(said)}</title></rect>'
             )
             if cell and cell.text:
                 is_light = (cell.strength is not None and cell.strength <= 0.5) or cell.text == "×"
@@ -283,7 +283,7 @@ def _text(
 ) -> str:
     return (
         f'<text x="{x:g}" y="{y:g}" fill="{color}" text-anchor="{anchor}" font-weight="{weight}" '
-        f'font-size="{size}">{html.escape(text)}</text>'
+        f'font-size="{size}">{text_of(text)}</text>'
     )
 
 
@@ -293,7 +293,7 @@ def _document(width: int, height: int, parts: list[str], title: str) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
         f'height="{height}" role="img" '
         'font-family="system-ui,-apple-system,Segoe '
-        f'UI,Roboto,sans-serif">\n<title>{html.escape(title)}</title>\n'
+        f'UI,Roboto,sans-serif">\n<title>{text_of(title)}</title>\n'
         f'<rect width="{width}" height="{height}" rx="6" fill="{_PAPER}" '
         f'stroke="{_LINE}"/>\n{lines}\n</svg>\n'
     )

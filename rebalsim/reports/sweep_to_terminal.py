@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from rebalsim.domain.answer import Answer, Bar, PointSaid
+from rebalsim.outside.text import inert_line
 from rebalsim.reports.sweep_words import (
     falls_behind,
     fullest_said,
@@ -49,6 +50,8 @@ def render_answer(answer: Answer, console: Console, is_ascii: bool = False) -> N
 
     def say(text: Text | str = "", is_command: bool = False) -> None:
         line = text if isinstance(text, Text) else Text(text)
+        if not line.plain.isprintable():  # somebody's names are in it, and not only letters
+            line = Text(inert_line(line.plain))
         if is_ascii:
             line = Text(line.plain.translate(_ASCII), spans=line.spans)
         line.rstrip()

@@ -8,7 +8,7 @@ import csv
 import io
 
 from rebalsim.domain.metrics import PHASES
-from rebalsim.reports.names import safe
+from rebalsim.outside.text import inert_line, no_formula
 from rebalsim.reports.report import Report
 
 COLUMNS = (
@@ -27,7 +27,6 @@ COLUMNS = (
     "cause_action",
     *(f"{phase.replace('-', '_')}_us" for phase in PHASES),
 )
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def render(report: Report) -> str:
@@ -62,5 +61,4 @@ def render(report: Report) -> str:
 
 
 def _cell(text: str) -> str:
-    shown = safe(text)
-    return "'" + shown if shown.startswith(_FORMULA) or text.startswith(_FORMULA) else shown
+    return no_formula(inert_line(text))

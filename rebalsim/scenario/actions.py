@@ -31,6 +31,7 @@ from rebalsim.scenario.resolve import Resolver
 from rebalsim.scenario.roster import Roster, Seat
 
 _HINTS = 200  # after so many unknown names nobody reads what each was meant to be
+MAX_DEPLOYED = 60_000  # members × deploys, over all variants
 MAX_NAMED = 250_000  # members × actions, above which a story is a mistake
 _SHARE_THAT_KUBERNETES_TAKES = 0.25
 
@@ -57,6 +58,7 @@ class ScriptReader:
         self.exists = {name: topic.exists_from_start for name, topic in resolver.topics.items()}
         self.unknown: list[tuple[Node, str, Roster | None]] = []
         self.connectors = Connectors.of(resolver.connect, resolver.out)
+        self.deployed = 0  # how often a member was given other settings
         self.named = 0  # how often a member was named by an action
         self.is_incomplete = (
             False  # an entry could not be read, so who exists is not known for sure
@@ -672,9 +674,24 @@ class ScriptReader:
             )
         return self._roll(written, line, written)
 
+    def _deploys_too_many(self, node: Node, members: int) -> bool:
+        """Each member that is given other settings is worked out anew, in every variant."""
+        variants = self.resolver.story.get("replay", ())
+        most = max(MAX_CONSUMERS, MAX_DEPLOYED // max(len(variants), 1))
+        self.deployed += members
+        if self.deployed > most:
+            self.out.add(
+                node,
+                f"By here the script has deployed members {self.deployed:,} times — write at most "
+                f"{most:,}: fewer deploys, members or variants",
+            )
+        return self.deployed > most
+
     def _roll(self, written: Written, line: int, deployed: Written | None) -> Deed | None:
         found = self._seats(written, default_all=True, together=True)
         if not found:
+            return None
+        if deployed is not None and self._deploys_too_many(written.node, len(found)):
             return None
         how = written.get("as", "in-place")
         rosters = list(dict.fromkeys(r for r, _ in found))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 from rebalsim.domain.errors import InputError, Problem, ProblemsError
+from rebalsim.outside.files import first_bytes, read_stdin
 from rebalsim.scenario.document import MAX_BYTES, Mapping, Source, decode, parse, shorten
 from rebalsim.scenario.overrides import Override
 from rebalsim.scenario.problems import in_order, or_nearest
@@ -73,17 +73,10 @@ def story_of(
 def read_bytes(path_or_name: str | Path) -> tuple[str, bytes]:
     """The file's name as messages show it, and its bytes (one more than allowed at most)."""
     if str(path_or_name) == "-":
-        return "standard input", sys.stdin.buffer.read(MAX_BYTES + 1)
+        return "standard input", read_stdin(MAX_BYTES)
     path = find_story(path_or_name)
-    try:
-        with path.open("rb") as file:
-            return str(path_or_name) if path == Path(path_or_name) else path.name, file.read(
-                MAX_BYTES + 1
-            )
-    except OSError as e:
-        raise InputError(
-            f"{path} cannot be read: {e.strerror or e} — check its name and permissions"
-        ) from None
+    name = str(path_or_name) if path == Path(path_or_name) else path.name
+    return name, first_bytes(path, MAX_BYTES + 1)
 
 
 def find_story(path_or_name: str | Path) -> Path:

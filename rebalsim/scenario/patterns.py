@@ -1,24 +1,18 @@
-"""Regular expressions that a file may hold: what is none, and what could take for ever."""
+"""Regular expressions that a file may hold: what is none, and what nobody could match in time."""
 
 from __future__ import annotations
 
-import re
-
+from rebalsim.domain.pattern import BadPattern, matcher_of
 from rebalsim.scenario.document import shorten
 
 
 def bad_pattern(pattern: str) -> str:
-    """Why this is no regular expression; empty when it is one."""
+    """Why this expression cannot be taken; empty when it can."""
     try:
-        re.compile(pattern)
-    except (re.error, OverflowError, RecursionError) as e:
-        return f"'{shorten(pattern)}' is no regular expression ({e}) — mend it"
-    if (
-        re.search(r"\)[*+{]|[*+}][*+{]", pattern)
-        or len(re.findall(r"[*+{]", re.sub(r"\\.|\[[^]]*\]", "", pattern))) > 3
-    ):
-        return (
-            f"'{shorten(pattern)}' repeats a group, or repeats too often, which can take for "
-            "ever — write it with at most three repeats of single characters"
-        )
+        matcher_of(pattern)
+    except BadPattern as e:
+        why = str(e)
+        if why.startswith("it is no"):
+            return f"'{shorten(pattern)}' {why.removeprefix('it ')} — mend it"
+        return f"'{shorten(pattern)}' cannot be matched: {why} — write it more simply"
     return ""

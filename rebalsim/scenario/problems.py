@@ -5,6 +5,7 @@ there.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from rebalsim.domain.errors import Problem, ProblemsError
 from rebalsim.scenario.document import Node, shorten
@@ -62,9 +63,14 @@ def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """The known word that this one was probably meant to be, or nothing."""
+    return _nearest(word[:80], tuple(known))
+
+
+@lru_cache(maxsize=4096)
+def _nearest(word: str, known: tuple[str, ...]) -> str:
+    """Looked up once, for each variant of a story makes the same mistakes."""
     import difflib  # costs more than loading a story; only mistakes pay for it
 
-    word = word[:80]
     candidates = list(known)
     if len(candidates) > _MANY:  # thousands of members: look only at those that begin alike
         start, size = word[:2], len(word)

@@ -21,6 +21,7 @@ from rebalsim.domain.connect import ConnectCluster
 from rebalsim.domain.consumer import AssignorCost, Consumer, Cost, Handler, Life, Listener, State
 from rebalsim.domain.draws import NOTHING, Draw, constantly
 from rebalsim.domain.instants import DAY
+from rebalsim.domain.pattern import matcher_of
 from rebalsim.domain.phase import longest_heartbeat, room_of
 from rebalsim.domain.scenario import (
     Broker,
@@ -395,7 +396,7 @@ class Resolver:
         named = self.story.get("topics")
         if named is None:
             return made
-        total = 0
+        total = steps = 0
         for name in named.node.keys:
             written = named.values.get(name)
             if written is None or "partitions" not in written:
@@ -404,7 +405,17 @@ class Resolver:
                 )  # what is wrong with it is said already; whoever names it means it
                 continue
             total += written.get("partitions")
+            steps += steps_of(written.get("rate", ()), self.story.get("horizon", DAY))
+            if total > MAX_PARTITIONS or steps > MOST_STEPS:
+                made[name] = Topic(name, written.get("partitions"))  # not worked out any further
+                continue
             made[name] = self._topic(name, written)
+        if steps > MOST_STEPS:
+            self.out.add(
+                named.node,
+                f"The topics' rates come to {steps:,} steps within the horizon — write at most "
+                f"{MOST_STEPS:,}: fewer topics with a daily rate, or a shorter horizon",
+            )
         if total > MAX_PARTITIONS:
             self.out.add(
                 named.node,
@@ -891,7 +902,7 @@ class Resolver:
         if pattern is not None:
             if why := bad_pattern(pattern):
                 self.out.add(written.at["pattern"], why)
-            elif not any(re.fullmatch(pattern, t) for t in self.topics):
+            elif not any(map(matcher_of(pattern).matches, self.topics)):
                 self.out.add(
                     written.at["pattern"],
                     f"'{shorten(pattern)}' matches no topic of this story — the topics are "
@@ -1160,6 +1171,16 @@ def _whole(value: tuple[float, bool], partitions: int) -> float:
     return value[0] * partitions if value[1] else value[0]
 
 
+MOST_STEPS = 200_000  # of all topics' rates together
+
+
+def steps_of(rate: Any, horizon_us: int) -> int:
+    """How many steps a rate as written comes to, known before any is made."""
+    if not isinstance(rate, Written):
+        return len(rate)
+    return int(horizon_us // (rate.get("period", DAY) // 24)) + 2
+
+
 def _daily(curve: Written, partitions: int, horizon_us: int) -> tuple[RateStep, ...]:
     """A cosine between low and high as 24 straight lines a day; close enough, and exact to
     integrate.
@@ -1169,7 +1190,7 @@ def _daily(curve: Written, partitions: int, horizon_us: int) -> tuple[RateStep, 
     peak = curve.get("peak", period // 2)
     step = period // 24
     made = []
-    for i in range(min(horizon_us // step + 2, 24 * 400)):
+    for i in range(steps_of(curve, horizon_us)):
         phase = 2 * math.pi * ((i * step - peak) % period) / period
         made.append(
             RateStep(i * step, round(low + (high - low) * (1 + math.cos(phase)) / 2, 6), i > 0)
@@ -1179,7 +1200,14 @@ def _daily(curve: Written, partitions: int, horizon_us: int) -> tuple[RateStep, 
 
 @lru_cache(maxsize=64)
 def _zipf(exponent: float, partitions: int) -> tuple[float, ...]:
-    return tuple(round(1 / (i + 1) ** exponent, 12) for i in range(partitions))
+    found = []
+    for i in range(partitions):
+        try:
+            found.append(round(1 / (i + 1) ** exponent, 12))
+        except OverflowError:  # of so little that nothing is left of it
+            found += [0.0] * (partitions - i)
+            break
+    return tuple(found)
 
 
 def _listener(written: Written | None) -> Listener:

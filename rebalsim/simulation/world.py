@@ -4,7 +4,6 @@ horizon, and told as a trace.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
@@ -18,6 +17,7 @@ from rebalsim.domain.ids import Partition
 from rebalsim.domain.java_hash import string_hash
 from rebalsim.domain.machine import Machine
 from rebalsim.domain.own_code import is_own_code
+from rebalsim.domain.pattern import matcher_of
 from rebalsim.domain.phase import shift_of
 from rebalsim.domain.scenario import RateStep, Scenario, Topic
 from rebalsim.protocol.errors_of_kafka import Error
@@ -408,7 +408,7 @@ class World:
         return _assignors(names, self.scenario.code_from)
 
     def topics_matching(self, pattern: str) -> tuple[str, ...]:
-        matches = re.compile(pattern).fullmatch
+        matches = matcher_of(pattern).matches
         return tuple(
             sorted(topic for topic, count in self.partitions.items() if count and matches(topic))
         )

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from rebalsim.domain.errors import InputError, ProblemsError
 from rebalsim.domain.sweep import Axis, Base, Plan, Step
+from rebalsim.outside.files import read_bytes
 from rebalsim.scenario import load
-from rebalsim.scenario.document import decode, shorten
+from rebalsim.scenario.document import MAX_BYTES, decode, shorten
 from rebalsim.scenario.load import code_folder, story_of
 from rebalsim.scenario.plan import parse_plan, problems_of_axis
 from rebalsim.scenario.problems import or_nearest
@@ -34,7 +35,7 @@ def load_plan(path_or_name: str | Path, allow_code: bool = False) -> Plan:
     with it. `allow_code`: its scenarios may run assignors of one's own.
     """
     path = Path(path_or_name)
-    if not path.is_file():
+    if not path.exists() or path.is_dir():
         stock = stock_plans()
         if path.is_dir():
             raise InputError(f"{path} is a folder — name a plan file in it.")
@@ -44,10 +45,7 @@ def load_plan(path_or_name: str | Path, allow_code: bool = False) -> Plan:
                 f"There is no file and no stock plan '{shorten(str(path_or_name))}' — {hint}"
             )
         path = stock[str(path_or_name)]
-    try:
-        raw = path.read_bytes()
-    except OSError as e:
-        raise InputError(f"{path} cannot be read: {e.strerror or e}.") from None
+    raw = read_bytes(path, MAX_BYTES)
     name = str(path_or_name) if path == Path(path_or_name) else path.name
     text, problems = decode(raw, name)
     if problems:
@@ -72,7 +70,7 @@ def find_base(name: str, folder: Path) -> Base:
 
 
 def _base(name: str, path: Path) -> Base:
-    text, problems = decode(path.read_bytes(), str(path))
+    text, problems = decode(read_bytes(path, MAX_BYTES), str(path))
     if problems:
         raise LookupError(problems[0].message)
     return Base(Path(name).stem, str(path), text, name)

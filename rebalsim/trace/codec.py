@@ -13,7 +13,7 @@ from typing import Any
 
 from rebalsim.domain.errors import BugError
 from rebalsim.domain.habits import BrokerHabits, Habits
-from rebalsim.domain.ids import Partition, partition_named
+from rebalsim.domain.ids import MOST_PARTITIONS, Partition, partition_named
 from rebalsim.trace.events import EVENT_CLASSES, TraceEvent
 from rebalsim.trace.trace import ConsumerFacts, FormerFacts, TopicFacts, TraceHeader
 
@@ -46,10 +46,9 @@ def _shown(value: Any) -> str:
 def _number(value: Any) -> float:
     if type(value) not in (int, float) or value != value:
         raise Unfit(f"wants a number, not {_shown(value)}")
-    try:
-        return float(value)
-    except OverflowError:
-        raise Unfit("wants a number of a sane size") from None
+    if not -_LARGEST <= value <= _LARGEST:
+        raise Unfit("wants a number of a sane size")
+    return float(value)
 
 
 def _list_of(one: Decode, called: str) -> Decode:
@@ -68,7 +67,7 @@ def _partition(value: Any) -> Partition:
         p = partition_named(value)
     except ValueError:
         raise Unfit(f"wants a partition like orders-3, not {_shown(value)}") from None
-    if not p.topic or str(p) != value:
+    if not p.topic or str(p) != value or p.number >= MOST_PARTITIONS:
         raise Unfit(f"wants a partition like orders-3, not {_shown(value)}")
     return p
 
@@ -77,7 +76,16 @@ def _optional(one: Decode) -> Decode:
     return lambda value: None if value is None else one(value)
 
 
-_int, _str = _exactly(int, "an integer"), _exactly(str, "a text")
+def _int(value: Any) -> int:
+    if type(value) is not int:
+        raise Unfit(f"wants an integer, not {_shown(value)}")
+    if not -_LARGEST <= value <= _LARGEST:
+        raise Unfit("wants an integer of a sane size")
+    return value
+
+
+_str = _exactly(str, "a text")
+_LARGEST = 1 << 53  # 285 years of µs; more is nobody's measurement
 
 
 def _batch(value: Any) -> dict[Partition, tuple[int, int, int]]:

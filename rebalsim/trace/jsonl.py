@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from rebalsim import __version__
 from rebalsim.domain.errors import InputError
+from rebalsim.domain.ids import MOST_PARTITIONS
+from rebalsim.outside.documents import no_number, whole_text
+from rebalsim.outside.writing import replaced
 from rebalsim.trace.codec import EVENTS, HEADER, Unfit, encode_event
 from rebalsim.trace.events import TraceEvent
 from rebalsim.trace.gzipped import lines_of
-from rebalsim.trace.trace import SCHEMA_VERSION, Trace
+from rebalsim.trace.trace import SCHEMA_VERSION, Trace, TraceHeader
 
 _dumps = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
@@ -35,32 +36,14 @@ def lines_for(trace: Trace) -> Iterator[str]:
 
 def write_trace(trace: Trace, path: Path) -> None:
     """Writes the file whole or not at all; gzipped if its name ends in .gz."""
-    try:
-        handle, name = tempfile.mkstemp(dir=path.parent or Path(), prefix=f".{path.name}.")
-    except OSError as e:
-        raise InputError(
-            f"{path}: cannot be written ({e.strerror}) — give a file in a folder that exists and "
-            "is yours"
-        ) from None
-    try:
-        with os.fdopen(handle, "wb") as raw:
-            if path.suffix == ".gz":
-                with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
-                    for line in lines_for(trace):
-                        packed.write(line.encode("utf-8", "surrogatepass"))
-            else:
+    with replaced(path) as raw:
+        if path.suffix == ".gz":
+            with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
                 for line in lines_for(trace):
-                    raw.write(line.encode("utf-8", "surrogatepass"))
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)
-        Path(name).replace(path)
-    except OSError as e:
-        Path(name).unlink(missing_ok=True)
-        raise InputError(f"{path}: cannot be written ({e.strerror}) — is the disk full?") from None
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+                    packed.write(line.encode("utf-8", "surrogatepass"))
+        else:
+            for line in lines_for(trace):
+                raw.write(line.encode("utf-8", "surrogatepass"))
 
 
 def read_trace(path: Path) -> Trace:
@@ -97,7 +80,14 @@ def parse_trace(lines: Iterable[str], name: str) -> Trace:
         trace = Trace(HEADER.decode(header), events)
     except Unfit as e:
         raise InputError(f"{name}:1: {e}{_of_another(header)}") from None
+    if why := unfit(trace.header):
+        raise InputError(f"{name}:1: {why}")
     _read_events(numbered, name, events, _of_another(header))
+    if events and events[-1].at_us > header_end(trace) + LATE_US:
+        raise InputError(
+            f"{name}: its events go on until {events[-1].at_us} µs, long after the horizon that "
+            "its header names"
+        )
     if len(events) != document["events"]:
         raise InputError(
             f"{name}: was cut: its header promises {document['events']:,} events, "
@@ -138,10 +128,42 @@ def _read_events(
         events.append(event)
 
 
+LONGEST_US = 10 * 365 * 24 * 3_600_000_000  # ten years: no story is longer
+LATE_US = 3_600_000_000
+MOST_STEPS = 100_000
+
+
+def header_end(trace: Trace) -> int:
+    """Where the header says that the story ends; without one, anywhere."""
+    return trace.header.horizon_us or LONGEST_US
+
+
+def unfit(header: TraceHeader) -> str:
+    """What in a header would make work without end; empty where all is well."""
+    if not 0 <= header.horizon_us <= LONGEST_US:
+        return f"horizon_us {header.horizon_us} is not between 0 and ten years"
+    counts = [n for f in header.topics.values() for n in (f.partitions, *(n for _, n in f.growth))]
+    if any(n < 0 for n in counts) or sum(counts) > MOST_PARTITIONS:
+        return (
+            f"its topics have {sum(counts):,} partitions together, of at most {MOST_PARTITIONS:,}"
+        )
+    for name, facts in header.topics.items():
+        if len(facts.weights) > MOST_PARTITIONS or len(facts.rates or ()) > MOST_STEPS:
+            return f"topic {name[:40]!r} has more weights or rate steps than partitions can have"
+        starts = [at for at, _, _ in facts.rates or ()]
+        if starts != sorted(starts) or any(rate < 0 for _, rate, _ in facts.rates or ()):
+            return f"the rates of topic {name[:40]!r} are not in order of time, or below nothing"
+        if any(weight < 0 for weight in facts.weights):
+            return f"topic {name[:40]!r} has a weight below nothing"
+    return ""
+
+
 def _object(line: str, where: str, what: str) -> dict[str, Any]:
     try:
-        document = json.loads(line)
-    except (ValueError, RecursionError):
+        document = json.loads(line, parse_constant=no_number)
+        if "\\u" in line:
+            whole_text(document, line)
+    except (ValueError, RecursionError, MemoryError):
         hint = "" if line.endswith("\n") else " (the line has no end: was the file cut?)"
         raise InputError(f"{where}: is not JSON{hint} — {what} was expected") from None
     if type(document) is not dict:

@@ -8,15 +8,17 @@ followed. Nothing here says what it means.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from rebalsim.domain.errors import InputError
 from rebalsim.domain.ids import Partition, partition_named
+from rebalsim.outside.documents import parse_json
+from rebalsim.outside.rule import said
 from rebalsim.trace import events as ev
 from rebalsim.trace.gzipped import text_of
+from rebalsim.trace.jsonl import unfit
 from rebalsim.trace.kafka_errors import error_name
 from rebalsim.trace.trace import ConsumerFacts, TopicFacts, Trace, TraceHeader
 
@@ -27,24 +29,18 @@ _CALLBACKS = ("revoked", "assigned", "lost")
 
 def read_recording(path: Path) -> Trace:
     """The trace in a recording's file, plain or gzipped."""
-    text = text_of(path)
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as e:
-        raise InputError(
-            f"{path}: is not a whole JSON document ({e}) — a recording is one document; was the "
-            "file cut?"
-        ) from None
-    return trace_of_recording(document, str(path))
+    return trace_of_recording(parse_json(text_of(path), str(path)), str(path))
 
 
 def trace_of_recording(document: Any, name: str = "recording") -> Trace:
     """The trace that a recording's document tells."""
     try:
-        return _Translation(document).trace()
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as e:
-        what = f"lacks {e}" if isinstance(e, KeyError) else str(e)
-        raise InputError(f"{name}: is not a recording as its format says ({what})") from None
+        trace = _Translation(document).trace()
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as e:
+        raise InputError(f"{name}: is not a recording as its format says ({said(e)})") from None
+    if why := unfit(trace.header):
+        raise InputError(f"{name}: {why}")
+    return trace
 
 
 def assignor_names(classes: str) -> tuple[str, ...]:

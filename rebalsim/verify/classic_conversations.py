@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from rebalsim.domain.errors import BugError, InputError
+from rebalsim.outside.documents import parse_json
 from rebalsim.protocol.classic_group import ClassicGroup, CoordinatorRules, fired, step, written
 from rebalsim.protocol.effects import Append, CancelTimer, Effect, Reply, SetTimer
 from rebalsim.protocol.errors_of_kafka import Error
@@ -356,7 +357,7 @@ _REQUESTS: dict[str, Callable[[Line], ClassicRequest]] = {
 def _parsed(text: str, where: str) -> Line:
     """The conversation of one line, if it is one as far as it will be used."""
     try:
-        conversation = json.loads(text)
+        conversation = parse_json(text, where)
     except (ValueError, RecursionError) as e:
         raise InputError(
             f"{where}: is not JSON ({e}) — every line holds one conversation as one JSON object"

@@ -7,7 +7,6 @@ worker that restarted begins with an empty one.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from rebalsim.assignors.connect.memory import NOTHING_REMEMBERED, Memory
 from rebalsim.assignors.connect.round import Answer, ConfigSnapshot, WorkerClaim
 from rebalsim.assignors.connect.work import Work, task_named
 from rebalsim.domain.errors import InputError
+from rebalsim.outside.documents import parse_json
 from rebalsim.trace.gzipped import lines_of
 from rebalsim.verify.finding import Finding
 
@@ -86,7 +86,7 @@ def _rounds(path: Path) -> Iterator[tuple[int, int, dict[str, Any], Answer]]:
             continue
         number = 0
         try:
-            chain = json.loads(text)
+            chain = parse_json(text, f"{path}:{line}")
             player = _Player(chain)
             for number, step in enumerate(chain["steps"], 1):
                 ours = player.answer(step)

@@ -17,6 +17,7 @@ from typing import Any
 
 from rebalsim.assignors.registry import server_assignor
 from rebalsim.domain.errors import BugError, InputError
+from rebalsim.outside.documents import parse_json
 from rebalsim.protocol import consumer_group as rules
 from rebalsim.protocol.consumer.assignor import Assignor
 from rebalsim.protocol.consumer.commits import check_commit, check_fetch
@@ -387,7 +388,7 @@ _OFFSETS: dict[str, tuple[Any, str]] = {
 def _parse(text: str, place: str) -> Line:
     """One conversation, checked as far as the replay relies on it."""
     try:
-        conversation = json.loads(text)
+        conversation = parse_json(text, place)
     except ValueError as e:
         raise InputError(f"{place}: is not JSON ({e}) — every line is one conversation") from None
     except RecursionError:

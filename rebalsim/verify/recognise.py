@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Literal
 
 from rebalsim.domain.errors import InputError
+from rebalsim.outside.documents import parse_json
 from rebalsim.trace.gzipped import lines_of
 
 Kind = Literal[
@@ -34,15 +34,13 @@ def recognise(path: Path) -> Kind:
         return "logs"
     first = next((line for line in lines_of(path) if line.strip()), "")
     try:
-        document = json.loads(first)
+        document = parse_json(first, str(path))
     except (
-        ValueError
+        InputError
     ):  # a trace is one JSON document over many lines: its first line holds the header only
         if '"events"' not in first and '"steps"' not in first:
             return _unknown(path)
         return _kind_of_trace(first)
-    except RecursionError:
-        return _unknown(path)
     if not isinstance(document, dict):
         return _unknown(path)
     if "assignor" in document and "steps" in document:

@@ -18,7 +18,8 @@ from rebalsim.assignors.streams.process import ThreadClaim
 from rebalsim.assignors.streams.settings import TaskAssignorSettings
 from rebalsim.assignors.streams.tasks import Subtopology, TaskId, Topology, task_named, topology_of
 from rebalsim.domain.errors import InputError
-from rebalsim.domain.ids import partition_named
+from rebalsim.domain.ids import partition_named, sane_counts
+from rebalsim.outside.documents import parse_json
 from rebalsim.trace.gzipped import lines_of
 from rebalsim.verify.finding import Finding
 
@@ -99,7 +100,7 @@ def _chains(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         if not text.strip():
             continue
         try:
-            chain = json.loads(text)
+            chain = parse_json(text, f"{path}:{line}")
             fine = isinstance(chain["assignor"], str) and isinstance(chain["subtopologies"], list)
             fine = fine and all(isinstance(step, dict) for step in chain["steps"])
         except (ValueError, KeyError, TypeError, RecursionError):
@@ -158,7 +159,7 @@ def _topology(chain: dict[str, Any]) -> Topology:
         )
         for part in chain["subtopologies"]
     ]
-    topics = {name: int(count) for name, count in chain["topics"].items()}
+    topics = sane_counts({name: int(count) for name, count in chain["topics"].items()})
     if sum(topics.values()) > _MOST_TASKS:
         raise ValueError(f"more than {_MOST_TASKS} partitions")
     return topology_of(parts, topics)
@@ -221,6 +222,7 @@ def _plain(answer: leader.LeaderAnswer, step: Step) -> Answer:
 def _brokers(chain: dict[str, Any], step: Step) -> Answer:
     stateful = {int(part["id"]): bool(part["stateful"]) for part in chain["subtopologies"]}
     counts = {int(part): int(count) for part, count in step["tasks"].items()}
+    sane_counts({str(part): count for part, count in counts.items()})
     if sum(counts.values()) > _MOST_TASKS:
         raise ValueError(f"more than {_MOST_TASKS} tasks")
     members = [

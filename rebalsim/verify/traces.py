@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from rebalsim.domain.errors import InputError
+from rebalsim.outside.documents import parse_json
+from rebalsim.outside.writing import write_text
 from rebalsim.simulation.world import play
 from rebalsim.trace.gzipped import text_of
 from rebalsim.trace.trace import Trace
@@ -134,13 +136,9 @@ def summarise(findings: Sequence[Finding]) -> list[str]:
 
 
 def load(path: Path) -> dict[str, Any]:
-    try:
-        document = json.loads(text_of(path), parse_constant=_no_number)
-    except (ValueError, RecursionError) as e:
-        raise InputError(
-            f"{path}: is not a whole JSON document ({e}) — a recording is one document; was the "
-            "file cut?"
-        ) from None
+    document = parse_json(text_of(path), str(path))
+    if not isinstance(document, dict):
+        raise InputError(f"{path}: is no recording — one is a JSON object")
     missing = [
         key
         for key in ("conf", "events", "steps", "topics", "end", "rate_per_partition")
@@ -170,14 +168,10 @@ def as_recording(path: Path) -> Iterator[None]:
         ) from None
 
 
-def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is no number")
-
-
 def write_prediction(path: Path, prediction: dict[str, Any]) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(prediction) + "\n", encoding="utf-8")
+        write_text(path, json.dumps(prediction) + "\n")
     except OSError as e:
         raise InputError(
             f"{path}: cannot be written ({e.strerror}) — give --out a place of your own"

@@ -7,7 +7,6 @@ the matter, not in which order it is listed.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,9 @@ from rebalsim.assignors.claim import AssignmentFailed, Claim
 from rebalsim.assignors.registry import ASSIGNORS, ClientAssignor, ServerAssignor
 from rebalsim.assignors.server_target import ServerMember
 from rebalsim.domain.errors import InputError
-from rebalsim.domain.ids import Partition, partition_named
+from rebalsim.domain.ids import Partition, partition_named, sane_counts
 from rebalsim.domain.java_hash import hash_ordered, uuid_halves, uuid_hash
+from rebalsim.outside.documents import parse_json
 from rebalsim.trace.gzipped import lines_of
 from rebalsim.verify.finding import Finding
 
@@ -100,7 +100,7 @@ def _steps(path: Path) -> Iterator[tuple[int, int, str, dict[str, Any]]]:
         if not text.strip():
             continue
         try:
-            chain = json.loads(text)
+            chain = parse_json(text, f"{path}:{line}")
             name, steps = chain["assignor"], chain["steps"]
         except (ValueError, KeyError, TypeError, RecursionError):
             raise InputError(f"{path}:{line}: is not a chain of an assignor's answers") from None
@@ -147,7 +147,7 @@ def _client_answer(assignor: ClientAssignor, step: dict[str, Any]) -> Answer:
                 user.generation,
             )
         )
-    topics = {name: int(count) for name, count in step["topics"].items()}
+    topics = sane_counts({name: int(count) for name, count in step["topics"].items()})
     return {
         member: [str(p) for p in partitions]
         for member, partitions in assignor.assign(topics, claims, step.get("replica_racks")).items()
@@ -170,7 +170,9 @@ def _server_answer(assignor: ServerAssignor, step: dict[str, Any]) -> Answer:
         members.append(
             ServerMember(member["id"], tuple(subscribed), member.get("instance"), target)
         )
-    counts = {str(topic["id"]): int(topic["partitions"]) for topic in step["topics"].values()}
+    counts = sane_counts(
+        {str(topic["id"]): int(topic["partitions"]) for topic in step["topics"].values()}
+    )
     targets = assignor.assign(counts, members)
     return {
         member: [f"{names[t]}-{n}" for t, numbers in target.items() for n in numbers]

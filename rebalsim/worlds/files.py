@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from rebalsim.domain.errors import InputError
+from rebalsim.outside.files import first_bytes
 from rebalsim.worlds.text_tree import LARGEST
 from rebalsim.worlds.words import listed
 
@@ -99,7 +100,7 @@ def _text(path: Path, is_in_folder: bool) -> str:
             raise InputError(
                 f"{path} is larger than {LARGEST:,} bytes — no deployment file is; name another"
             )
-        return path.read_text(encoding="utf-8-sig", errors="replace")
+        return first_bytes(path, LARGEST).decode("utf-8-sig", "replace")
     except OSError as e:
         if is_in_folder:
             return ""

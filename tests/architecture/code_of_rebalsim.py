@@ -17,6 +17,7 @@ PACKAGE = ROOT / "rebalsim"
 # beside or above it.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("domain",),
+    ("outside",),
     ("assignors", "scenario", "trace"),
     ("protocol", "analysis", "worlds"),
     ("connect",),

@@ -64,6 +64,7 @@ NOT_IN: dict[str, dict[str, str]] = {
     "simulation": {"json": "files and formats are trace's and the reports'"},
 }
 OPEN_FILES = (
+    "outside",
     "rebalsim.scenario.load",
     "rebalsim.trace.jsonl",
     "rebalsim.trace.gzipped",
@@ -148,7 +149,7 @@ def test_what_a_room_has_no_business_with(room: str) -> None:
 def test_only_the_door_prints_and_exits() -> None:
     wrong = []
     for module in modules():
-        if module.room == "cli":
+        if module.room in ("cli", "__main__"):
             continue
         for call in (n for n in _outside_of_main(module.tree) if isinstance(n, ast.Call)):
             name = ast.unparse(call.func)

@@ -218,7 +218,7 @@ def test_expressions_match_and_are_refused_as_the_brokers_library_does() -> None
     assert len(rows) == 300
     for regex, answer in rows:
         try:
-            found = [name for name in NAMES if pattern(regex).fullmatch(name)]
+            found = [name for name in NAMES if pattern(regex).matches(name)]
         except Refusal:
             assert answer == "INVALID", regex
         else:

@@ -302,7 +302,7 @@ def test_the_command_ends_with_0_1_or_2(tmp_path: Path) -> None:
         ),
         ('{"assignor":"range","steps":[7]}', "list of steps"),
         ('{"assignor":"range","steps":{}}', "list of steps"),
-        ('{"assignor":"range"', "not a chain"),
+        ('{"assignor":"range"', "not a chain|is not JSON"),
         (
             '{"assignor":"server-uniform","steps":[{"topics":{"t":{"id":"x","partitions":1}},"members":[],"assignment":{}}]}',
             "step 1 is not one",

@@ -4,8 +4,12 @@ clean problems; never in a traceback.
 
 from __future__ import annotations
 
+import atexit
 import multiprocessing
+import shutil
+import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -42,6 +46,14 @@ class Tally:
     type=click.IntRange(1),
     help="How many broken files.",
 )
+@click.option(
+    "--reader",
+    "readers",
+    multiple=True,
+    metavar="NAME",
+    help="Break this kind of input instead of scenarios, as its commands read it: scenario, plan, "
+    "trace, result, baseline, recording, conversation, vectors, log, options, or all. Repeatable.",
+)
 @click.option("--seed", default=1, show_default=True, help="Decides which.")
 @click.option("--from", "first", default=0, show_default=True, help="The number of the first.")
 @click.option(
@@ -51,8 +63,18 @@ class Tally:
     metavar="NUMBER",
     help="Print the broken file of this number instead.",
 )
-def command(files: tuple[Path, ...], count: int, seed: int, first: int, shown: int | None) -> int:
+def command(
+    files: tuple[Path, ...],
+    count: int,
+    readers: tuple[str, ...],
+    seed: int,
+    first: int,
+    shown: int | None,
+) -> int:
     """Break good scenarios and hold the loader to its word.
+
+    With --reader, every kind of file that rebalsim reads is broken, and the commands that read it
+    must end with 0 to 3.
 
     Files are broken by flipped bytes, dropped and doubled lines, swapped values. Each must load,
     or be refused with problems that have a place in it, within 2 s and 500 MB; `lint`'s rules
@@ -61,12 +83,14 @@ def command(files: tuple[Path, ...], count: int, seed: int, first: int, shown: i
     from rebalsim.proof.mutations import mutated
     from rebalsim.scenario.load import good_files
 
+    if readers:
+        return _read_all(readers, seed, first, count, shown)
     goods = [path.read_bytes() for path in files] or good_files()
     if shown is not None:
         click.echo(mutated(goods, seed, shown), nl=False)
         return exits.WITHIN
     started = time.monotonic()
-    tally = run(goods, seed, first, count)
+    tally = run(_loads, (goods,), seed, first, count)
     seconds = time.monotonic() - started
     click.echo(
         f"{count:,} broken files from {len(goods)} good ones, seed {seed}: {tally.loaded:,} "
@@ -84,7 +108,69 @@ def command(files: tuple[Path, ...], count: int, seed: int, first: int, shown: i
     return exits.BROKEN if tally.failures else exits.WITHIN
 
 
-def run(goods: list[bytes], seed: int, first: int, count: int) -> Tally:
+def _read_all(
+    readers: tuple[str, ...], seed: int, first: int, count: int, shown: int | None
+) -> int:
+    """So many inputs of each kind, and a line for each."""
+    from rebalsim.cli.main import code_of
+    from rebalsim.domain.errors import InputError
+    from rebalsim.proof.readers import READERS, Reading
+
+    names = list(READERS) if "all" in readers else list(readers)
+    if unknown := next((name for name in names if name not in READERS), ""):
+        raise InputError(f"There is no reader '{unknown}' — there are {', '.join(READERS)}, all")
+    if shown is not None:
+        with tempfile.TemporaryDirectory() as folder:
+            click.echo(
+                Reading(READERS[names[0]], Path(folder), code_of).broken(seed, shown), nl=False
+            )
+        return exits.WITHIN
+    code = exits.WITHIN
+    for name in names:
+        started = time.monotonic()
+        tally = run(_reads, (name,), seed, first, count)
+        click.echo(
+            f"{name}: {count:,} broken inputs, seed {seed}: {tally.loaded:,} are read, "
+            f"{tally.refused:,} refused, {len(tally.failures):,} fail; slowest "
+            f"{tally.slowest * 1000:.0f} ms (number {tally.slowest_number}), at most "
+            f"{tally.megabytes:.0f} MB; {time.monotonic() - started:.0f} s"
+        )
+        for number, what in tally.failures[:20]:
+            click.echo(f"  number {number}: {what}")
+            click.echo(
+                f"    see it: rebalsim dev fuzz --reader {name} --seed {seed} --print {number}"
+            )
+        code = exits.BROKEN if tally.failures else code
+    return code
+
+
+Judge = Callable[[bytes, int], int]
+
+
+def _loads(goods: list[bytes]) -> tuple[Callable[[int, int], bytes], Judge]:
+    """Scenarios, straight into the loader: what is broken, and who judges it."""
+    from rebalsim.proof.mutations import mutated
+
+    judge(goods[0])  # what is imported on the way is not the first file's time
+    return lambda seed, number: mutated(goods, seed, number), lambda raw, _: judge(raw)
+
+
+def _reads(name: str) -> tuple[Callable[[int, int], bytes], Judge]:
+    """Any input, through the commands that read it."""
+    from rebalsim.cli.main import code_of
+    from rebalsim.proof.readers import READERS, Reading
+
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    reading = Reading(READERS[name], Path(folder), code_of)
+    for number in range(len(reading.reader.commands)):
+        reading.judge(reading.goods[0], number)
+    return reading.broken, reading.judge
+
+
+def run(
+    begins: Callable[..., Any], what: tuple[Any, ...], seed: int, first: int, count: int
+) -> Tally:
     """All of them in a worker process that is killed and replaced when a file takes too long or
     too much.
     """
@@ -93,7 +179,9 @@ def run(goods: list[bytes], seed: int, first: int, count: int) -> Tally:
     at, end = first, first + count
     while at < end:
         here, there = context.Pipe()
-        worker: Any = context.Process(target=_work, args=(there, goods, seed, at, end), daemon=True)
+        worker: Any = context.Process(
+            target=_work, args=(there, begins, what, seed, at, end), daemon=True
+        )
         worker.start()
         there.close()
         at = _listen(here, worker, tally, at, end)
@@ -108,7 +196,7 @@ def _listen(here: Connection, worker: Any, tally: Tally, at: int, end: int) -> i
     """
     is_started = False
     while True:
-        if not here.poll(MAX_SECONDS + 1 if is_started else 60):
+        if not here.poll(5 * MAX_SECONDS if is_started else 60):
             tally.failures.append((at, f"hangs for more than {MAX_SECONDS:.0f} s"))
             return at + 1
         try:
@@ -116,7 +204,7 @@ def _listen(here: Connection, worker: Any, tally: Tally, at: int, end: int) -> i
         except EOFError:
             worker.join(5)
             tally.failures.append((at, f"the worker died (exit code {worker.exitcode})"))
-            return at + 1
+            return at + 1 if is_started else end  # what cannot begin cannot go on either
         is_started = True
         if kind == "at":
             at = number
@@ -135,27 +223,32 @@ def _listen(here: Connection, worker: Any, tally: Tally, at: int, end: int) -> i
                 return end
 
 
-def _work(pipe: Connection, goods: list[bytes], seed: int, first: int, end: int) -> None:
+def _work(
+    pipe: Connection,
+    begins: Callable[..., Any],
+    what: tuple[Any, ...],
+    seed: int,
+    first: int,
+    end: int,
+) -> None:
     """In the worker: break, load, judge. Says where it is before each file that might hang."""
-    from rebalsim.proof.mutations import mutated
-
-    judge(goods[0])  # what is imported on the way is not the first file's time
+    broken, judged = begins(*what)
     _limit_memory()
     loaded = refused = problems = 0
     slowest, slowest_number = 0.0, first
     for number in range(first, end):
         pipe.send(("at", number, None))
-        raw = mutated(goods, seed, number)
-        started = time.perf_counter()
+        raw = broken(seed, number)
+        started = time.process_time()
         try:
-            found = judge(raw)
+            found = judged(raw, number)
         except MemoryError:
             pipe.send(("failed", number, f"needs more than {MAX_MEGABYTES} MB"))
             found = -1
         except Exception as e:
             pipe.send(("failed", number, f"{type(e).__name__}: {e}"))
             found = -1
-        took = time.perf_counter() - started
+        took = time.process_time() - started
         if took > MAX_SECONDS:
             pipe.send(("failed", number, f"takes {took:.1f} s"))
         if took > slowest:

@@ -8,10 +8,10 @@ heartbeat. Kafka matches with RE2/J (re2.py).
 
 from __future__ import annotations
 
-import re
 from enum import IntEnum
 from functools import lru_cache
 
+from rebalsim.domain.pattern import BadPattern, Matcher
 from rebalsim.protocol.consumer.group import MS, REFRESH_US, ConsumerGroup, ResolvedRegex
 from rebalsim.protocol.consumer.member import Member
 from rebalsim.protocol.consumer.re2 import NotRe2, to_python
@@ -80,7 +80,7 @@ def resolve(group: ConsumerGroup, now_us: int) -> list[Effect]:
     group.regexes_are_due = False
     changed = False
     for regex in group.regex_counts:
-        matches = pattern(regex).fullmatch
+        matches = pattern(regex).matches
         topics = tuple(sorted(name for name in group.topics.by_name if matches(name)))
         known = group.regexes.get(regex)
         changed = changed or topics != (known.topics if known else ())
@@ -96,10 +96,13 @@ def resolve(group: ConsumerGroup, now_us: int) -> list[Effect]:
     ]
 
 
+MOST_STATES = 12_000  # RE2 takes a repeat of a thousand
+
+
 @lru_cache(maxsize=256)
-def pattern(regex: str) -> re.Pattern[str]:
+def pattern(regex: str) -> Matcher:
     """The compiled expression; INVALID_REGULAR_EXPRESSION if RE2 would not take it."""
     try:
-        return re.compile(to_python(regex))
-    except (NotRe2, re.error, OverflowError) as e:
+        return Matcher(to_python(regex), MOST_STATES)
+    except (NotRe2, BadPattern, OverflowError) as e:
         raise Refusal(Error.INVALID_REGULAR_EXPRESSION, f"{regex}: {e}") from None

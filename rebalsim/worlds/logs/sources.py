@@ -6,10 +6,8 @@ to where it ends, and a line of megabytes is cut.
 
 from __future__ import annotations
 
-import gzip
 import io
 import re
-import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,11 +15,12 @@ from pathlib import Path
 from typing import IO
 
 from rebalsim.domain.errors import InputError
+from rebalsim.outside.files import stream_of
 
 LONGEST = 1 << 20  # characters of a line; what is longer is cut
 _ROTATED = re.compile(r"^(?P<stem>.+\.(?:log|txt|out))\.(?P<number>\d{1,4})$")
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\r\x1b"))  # of which a text has next to none
-_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_ZSTD = b"\x28\xb5\x2f\xfd"
 
 
 @dataclass(slots=True)
@@ -42,7 +41,7 @@ class Source:
             return
         try:
             yield from _lines(opened)
-        except (EOFError, zlib.error, gzip.BadGzipFile, OSError) as e:
+        except (EOFError, InputError, OSError) as e:
             self.notes.append(f"{self.name}: is cut or damaged ({e}); read as far as it goes")
         except Exception as e:
             if type(e).__module__.split(".")[0] != "zstandard":
@@ -57,15 +56,12 @@ class Source:
     def _open(self) -> IO[bytes] | None:
         assert self.path is not None
         try:
-            raw = self.path.open("rb")
-        except OSError as e:
-            self.notes.append(f"{self.name}: cannot be read ({e.strerror})")
+            raw = stream_of(self.path)
+            head = raw.peek(4_096)[:4_096]
+        except InputError as e:
+            self.notes.append(str(e))
             return None
         self.raw = raw
-        head = raw.read(4_096)
-        raw.seek(0)
-        if head.startswith(_GZIP):
-            return io.BufferedReader(gzip.GzipFile(fileobj=raw))
         if head.startswith(_ZSTD):
             return _zstd(raw, self.name)
         if len(head.translate(None, _CONTROL)) * 20 < len(head) * 19:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rebalsim.domain.ids import Partition
+from rebalsim.domain.ids import MOST_PARTITIONS, Partition
 from rebalsim.trace import events as ev
 from rebalsim.trace.events import TraceEvent
 from rebalsim.worlds.logs.facts import Fact
@@ -23,7 +23,7 @@ LONGEST_CALLBACK_US = 600_000_000
 def partition_of(name: str) -> Partition:
     """`topic-3` as a partition; a connector's name has no number of its own."""
     topic, _, number = name.rpartition("-")
-    if topic and number.isdigit() and len(number) < 10:
+    if topic and number.isdigit() and len(number) < 7 and int(number) < MOST_PARTITIONS:
         return Partition(topic, int(number))
     return Partition(name, 0)
 
