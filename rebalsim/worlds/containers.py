@@ -44,6 +44,12 @@ def read_workload(made: Understood, workload: Workload, maps: Maps, configs: lis
         made.ignore(workload.label, _why_not(workload, names))
 
 
+def may_consume(workload: Workload) -> bool:
+    """Whether a workload is neither a broker nor a tool nor a producer by its names."""
+    names = [workload.name, *(str(at(c, "image") or "") for c in workload.containers)]
+    return _why_not(workload, names).startswith("nothing")
+
+
 def _why_not(workload: Workload, names: list[str]) -> str:
     if any(signs.BROKER_IMAGES.search(n) for n in names):
         return "a broker"

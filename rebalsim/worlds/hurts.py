@@ -70,6 +70,29 @@ def _no_grace(consumer: Consumer, made: Understood) -> Iterator[Hurt]:
         )
 
 
+def _short_grace(consumer: Consumer, made: Understood) -> Iterator[Hurt]:
+    grace = consumer.grace
+    is_pod = not str(consumer.workload or "").startswith("service/")
+    if grace is not None and grace.sure == "stated" and is_pod and 0 < (grace.value or 0) <= 10:
+        yield Hurt(
+            f"terminationGracePeriodSeconds: a grace of {grace.value} s",
+            "the batch in hand, the commit and close() must fit into it, else the pod is killed and "
+            "its session must run out",
+            grace.source,
+        )
+
+
+def _http_probe(consumer: Consumer, made: Understood) -> Iterator[Hurt]:
+    for probe in consumer.probes:
+        if probe.kind == "readinessProbe" and probe.what.startswith("/"):
+            yield Hurt(
+                f"readiness probe {probe.what} of an HTTP server",
+                "it knows nothing of Kafka: a pod is ready before, or long after, it has joined the "
+                "group, and the rollout goes by it",
+                probe.where,
+            )
+
+
 def _slow_handler(consumer: Consumer, made: Understood) -> Iterator[Hurt]:
     handler = consumer.reading.handler_ms
     if handler is None or not handler.known or not handler.value:
@@ -169,10 +192,11 @@ def _session(consumer: Consumer, made: Understood) -> Iterator[Hurt]:
             "out" + (", and a static member must be back within it" if is_static else ""),
             where,
         )
-    elif session >= 120_000 and not is_static:
+    elif session >= 120_000:
         yield Hurt(
-            f"session.timeout.ms={session}",
-            f"a member that dies keeps its partitions for {_seconds(session)}",
+            f"session.timeout.ms={session}{' for static members' if is_static else ''}",
+            f"a member that dies{' for good' if is_static else ''} keeps its partitions for "
+            f"{_seconds(session)}",
             where,
         )
 
@@ -376,6 +400,7 @@ RULES: tuple[Rule, ...] = (
     _zookeeper,
     _shell,
     _no_grace,
+    _short_grace,
     _slow_handler,
     _instance_id,
     _group_is_pod,
@@ -392,6 +417,7 @@ RULES: tuple[Rule, ...] = (
     _stateful_one,
     _recreate,
     _probe,
+    _http_probe,
     _one_by_one,
     _streams_leave,
 )

@@ -38,7 +38,7 @@ def resolved(text: Text, known: Known) -> Text | None:
         said = None if value is None else said[: found.start()] + value + said[found.end() :]
     if said is None or not said.strip():
         return None
-    if _TEMPLATE.search(said) or GAP in said or is_masked(said):
+    if _TEMPLATE.search(said.replace("{pod}", "pod")) or GAP in said or is_masked(said):
         return None
     return like(said, text)
 

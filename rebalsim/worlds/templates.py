@@ -208,8 +208,8 @@ class _Writer:
             return said
         if said in ("true", "false"):
             return said == "true"
-        if said == "nil":
-            return None
+        if said in _EMPTY:
+            return _EMPTY[said]
         if said.startswith("$") and not said.startswith("$."):
             name, _, path = said.partition(".")
             return _walk(self.variables.get(name, UNKNOWN), path)
@@ -223,6 +223,9 @@ class _Writer:
         if said.startswith((".Release", ".Chart", ".Capabilities", ".Files", "$.Release")):
             return UNKNOWN
         return _walk(dot, path) if said.startswith((".", "$")) else UNKNOWN
+
+
+_EMPTY: dict[str, object] = {"nil": None, "dict": {}, "list": []}
 
 
 def _walk(value: object, path: str) -> object:

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from rebalsim.worlds.kubernetes.autoscalers import Scaling, Trigger
-from rebalsim.worlds.live.listings import Group, Member
+from rebalsim.worlds.live.listings import Group, Member, protocol_of
 from rebalsim.worlds.secrets import without, worth_hiding
 from rebalsim.worlds.understood import Consumer, Understood
 from rebalsim.worlds.values import Value
@@ -153,7 +153,7 @@ def _group(group: Group) -> dict[str, Any]:
         "PreparingRebalance",
         "CompletingRebalance",
     )
-    told["protocol"] = group.protocol
+    told["protocol"] = protocol_of(group)
     if group.epoch is not None:
         told["epoch"] = group.epoch
     if group.assignor:

@@ -73,7 +73,7 @@ def _object(made: Understood, tree: Tree) -> None:
 # ---- workloads ----
 def _workloads(made: Understood, objects: list[Tree], maps: Maps, found: Found) -> None:
     every = [w for tree in objects for w in workloads(tree)]
-    joined = _configs_of(every, found)
+    joined = _configs_of(every, found, maps)
     for workload in every:
         for container in workload.containers:
             _broker_version(made, at(container, "image"))
@@ -90,12 +90,26 @@ def _broker_version(made: Understood, image: Tree) -> None:
         made.kafka_version = stated(version, place(image))
 
 
-def _configs_of(every: list[Workload], found: Found) -> dict[int, list[Config]]:
-    """Which files of settings belong to which workload: with one workload all do; with several,
-    by the workload's name in the file's.
+def _alone_to_consume(every: list[Workload], maps: Maps) -> list[Workload]:
+    """The workloads that consume by themselves; where none does, those that could."""
+    alone = []
+    for workload in every:
+        trial = Understood()
+        containers.read_workload(trial, workload, maps, [])
+        if trial.consumers:
+            alone.append(workload)
+    return alone or [w for w in every if containers.may_consume(w)]
+
+
+def _configs_of(every: list[Workload], found: Found, maps: Maps) -> dict[int, list[Config]]:
+    """Which files of settings belong to which workload: all to the only one that consumes; with
+    several, by the workload's name in the file's.
     """
-    if len(every) == 1:
-        return {id(every[0]): list(found.configs)}
+    if not found.configs:
+        return {}
+    only = every if len(every) == 1 else _alone_to_consume(every, maps)
+    if len(only) == 1:
+        return {id(only[0]): list(found.configs)}
     joined: dict[int, list[Config]] = {}
     for workload in every:
         mine = [c for c in found.configs if workload.name in c.file]

@@ -27,7 +27,7 @@ PROGRAMS = (
     Program(r"knative|eventing-kafka", "java", True, "one consumer per trigger or source"),
     Program(r"eventuate", "java", True, "one per subscription of Eventuate Tram"),
     Program(r"thingsboard|\btb[-_](?:node|core|rule)", "java", True, "consumers for each queue"),
-    Program(r"firehose", "java"),
+    Program(r"firehose|source_kafka_consumer", "java"),
     Program(r"zipkin", "java"),
     Program(r"jaeger", "sarama", False, "Jaeger is written in Go"),
     Program(r"otel(?:-?col)?|opentelemetry-collector", "franz-go"),

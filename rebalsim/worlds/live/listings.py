@@ -71,6 +71,22 @@ class Group:
         self.partitions[topic] = max(partition + 1, self.partitions.get(topic, 0))
 
 
+_UUID = re.compile(r"-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
+_SHORT_ID = re.compile(r"[A-Za-z0-9_-]{22}")
+
+
+def protocol_of(group: Group) -> str | None:
+    """Told, or seen from the members' ids: the classic coordinator appends a UUID to the client's
+    id, a consumer of the consumer protocol makes 22 letters up by itself.
+    """
+    ids = list(group.members)
+    if group.protocol is not None or not ids:
+        return group.protocol
+    if all(_UUID.search(i) for i in ids):
+        return "classic"
+    return "consumer" if all(_SHORT_ID.fullmatch(i) for i in ids) else None
+
+
 @dataclass(slots=True)
 class Listed:
     """Everything that a set of listings tells."""
