@@ -27,6 +27,10 @@ COMMANDS: Commands = {
             "rebalsim.cli.run",
             "Play a story in all its variants, side by side, and tell what stood still, and why.",
         ),
+        "preview": (
+            "rebalsim.cli.preview",
+            "Say what a change of deployment files will do to consumption, before the merge.",
+        ),
         "check": (
             "rebalsim.cli.check",
             "Hold scenarios against their budgets, for CI: exit 1 where one is broken.",

@@ -298,6 +298,7 @@ def _consumer(
         shell=pods.shell_is_process_one(command),
         where=workload.where,
         annotations=workload.annotations,
+        template=repr((at(workload.tree, "spec", "template"), workload.pod)),
     )
     kinds = ("startupProbe", "readinessProbe", "livenessProbe")
     made.probes = [p for kind in kinds if (p := pods.probe(container, kind))]

@@ -47,10 +47,9 @@ class Roll:
         return "{" + ", ".join(parts) + "}"
 
 
-def rolls_of(plays: list[Play]) -> list[Roll]:
+def rolls_of(plays: list[Play], begin: int = AFTER) -> list[Roll]:
     """One after another, so that each is seen for itself."""
     made: list[Roll] = []
-    begin = AFTER
     for play in plays:
         for pods in play.pods:
             roll = roll_of(play, pods, begin, many=len(plays) > 1 or len(play.pods) > 1)

@@ -48,22 +48,47 @@ def can_be_played(made: Understood) -> bool:
     return bool(groups_of(made))
 
 
-def to_scenario(made: Understood, with_roll: bool = True) -> str:
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """A script in place of the usual rollout: its lines, and how long the story lasts."""
+
+    title: str
+    lines: tuple[tuple[str, str], ...]
+    seconds: int
+
+
+def to_scenario(
+    made: Understood,
+    happening: Happening | None = None,
+    budgets: list[tuple[str, str, str]] | None = None,
+) -> str:
     """The scenario's text: topics, groups, a rollout by its own rules, and the budgets."""
     plays = groups_of(made)
     draft = Draft()
     draft.add("# Written by rebalsim import. What says ASK is assumed: measure it, and put it in.")
-    draft.add(f"title: {_quoted(_title(plays))}")
+    draft.add(f"title: {_quoted(happening.title if happening else _title(plays))}")
     _version(draft, made)
     _topics(draft, made, plays)
     draft.add("")
     draft.add("groups:")
     for play in plays:
         _group(draft, play)
-    if with_roll:
+    if happening is None:
         _script(draft, plays)
-    _budgets(draft, made)
+    else:
+        _happens(draft, happening)
+    _budgets(draft, budgets_of(made) if budgets is None else budgets)
     return draft.text()
+
+
+def _happens(draft: Draft, happening: Happening) -> None:
+    draft.add("")
+    draft.add("script:")
+    for text, why in happening.lines:
+        draft.add(f"  {text}", why)
+    draft.add("")
+    draft.add("replay: [as-written]")
+    draft.add(f"horizon: {happening.seconds}s")
 
 
 def playable(text: str) -> str:
@@ -216,8 +241,7 @@ def horizon(plays: list[Play]) -> str:
 
 
 # ---- budgets ----
-def _budgets(draft: Draft, made: Understood) -> None:
-    found = budgets_of(made)
+def _budgets(draft: Draft, found: list[tuple[str, str, str]]) -> None:
     if not found:
         return
     draft.add("")

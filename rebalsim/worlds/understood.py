@@ -54,7 +54,7 @@ class Consumer:
     where: str = ""
     annotations: dict[str, str] = field(default_factory=dict)
     cpu_limit: str | None = None
-    restart: str | None = None
+    template: str = ""  # the pod's template as text: where it differs, pods are replaced
 
     @property
     def settings(self) -> dict[str, Value]:

@@ -26,6 +26,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("advice",),
     ("verify",),
     ("check",),
+    ("preview",),
     ("api", "pytest_plugin"),
     ("spark",),
     ("proof",),

@@ -1,0 +1,165 @@
+"""What differs between two versions of the files and bears on consumption."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rebalsim.reports.previewed import Difference
+from rebalsim.worlds.groups import Play
+from rebalsim.worlds.understood import Consumer, Understood
+from rebalsim.worlds.values import Value
+
+# Settings that say where and with whom, not how the group behaves.
+_WITHOUT_BEARING = ("client.id", "bootstrap.servers", "security.protocol", "sasl.mechanism")
+Pair = tuple[Play, Play]
+
+
+def pairs_of(old: list[Play], new: list[Play]) -> list[tuple[Play | None, Play | None]]:
+    """Groups of the two versions that are the same: by their id, then by their workload."""
+    left = list(old)
+    made: list[tuple[Play | None, Play | None]] = []
+    for play in new:
+        mate = next((o for o in left if o.name == play.name), None) or next(
+            (o for o in left if _workloads(o) & _workloads(play)), None
+        )
+        if mate is not None:
+            left.remove(mate)
+        made.append((mate, play))
+    return made + [(o, None) for o in left]
+
+
+def _workloads(play: Play) -> set[str]:
+    return {p.consumer.workload for p in play.pods if p.consumer and p.consumer.workload}
+
+
+def differences_of(pairs: list[tuple[Play | None, Play | None]]) -> tuple[Difference, ...]:
+    found: list[Difference] = []
+    for old, new in pairs:
+        if old is None and new is not None:
+            note = "begins where auto.offset.reset says, and reads from there"
+            found.append(Difference(new.name, "group", "–", "new", new.group.source, note))
+        elif new is None and old is not None:
+            note = "its members stop; its committed offsets stay for a week"
+            found.append(Difference(old.name, "group", "there", "gone", old.group.source, note))
+        elif old is not None and new is not None:
+            found += _group(old, new)
+    return tuple(found)
+
+
+def _group(old: Play, new: Play) -> Iterator[Difference]:
+    if old.name != new.name:
+        note = (
+            "another group: it does not know the old one's offsets and begins at auto.offset.reset"
+        )
+        yield Difference(new.title, "group.id", old.name, new.name, new.group.source, note)
+    if sorted(old.topics) != sorted(new.topics):
+        yield Difference(
+            new.title, "topics", ", ".join(old.topics), ", ".join(new.topics), new.topics_why
+        )
+    before = {p.consumer.workload: p.consumer for p in old.pods if p.consumer}
+    for pods in new.pods:
+        consumer = pods.consumer
+        mate = before.get(consumer.workload) if consumer else None
+        if consumer is not None and mate is not None:
+            yield from _consumer(pods.name, mate, consumer)
+
+
+def _consumer(name: str, old: Consumer, new: Consumer) -> Iterator[Difference]:
+    for what, before, after in (
+        ("replicas", old.replicas, new.replicas),
+        ("members a pod", old.members, new.members),
+        ("client", old.client, new.client),
+        ("group.instance.id", old.instance, new.instance),
+        ("terminationGracePeriodSeconds", old.grace, new.grace),
+        ("preStop", old.pre_stop, new.pre_stop),
+    ):
+        if _text(before) != _text(after):
+            where = after.source if after is not None else ""
+            yield Difference(name, what, _text(before), _text(after), where)
+    yield from _update(name, old, new)
+    for key in dict.fromkeys((*old.settings, *new.settings)):
+        if key in _WITHOUT_BEARING or key in ("group.id", "group.instance.id"):
+            continue
+        before, after = old.settings.get(key), new.settings.get(key)
+        if _text(before) != _text(after):
+            where = (after or before or Value("", "", "")).source
+            yield Difference(name, key, _text(before), _text(after), where)
+
+
+def _update(name: str, old: Consumer, new: Consumer) -> Iterator[Difference]:
+    before, after = old.update, new.update
+    if before is None or after is None:
+        return
+    if before.type != after.type:
+        yield Difference(name, "update", before.type, after.type, new.where)
+    for what, one, other in (
+        ("maxSurge", before.surge, after.surge),
+        ("maxUnavailable", before.unavailable, after.unavailable),
+    ):
+        if one and other and one[:2] != other[:2]:
+            said = [f"{f[0]} = {f[1]}" if f[0] else str(f[1]) for f in (one, other)]
+            yield Difference(name, what, said[0], said[1], other[3])
+    if old.ready and new.ready and old.ready.at_least != new.ready.at_least:
+        yield Difference(
+            name,
+            "ready after",
+            f"{old.ready.at_least} s at least",
+            f"{new.ready.at_least} s at least",
+            new.ready.why,
+        )
+
+
+def _text(value: Value | None) -> str:
+    """A value as a table shows it; a default left out and one written out are the same."""
+    if value is None or value.value is None:
+        return "not told"
+    if isinstance(value.value, list):
+        return ", ".join(map(str, value.value))
+    return str(value.value)
+
+
+def restarts(old: Understood, new: Understood) -> dict[str, bool]:
+    """Workload → whether its pods are replaced: only a changed template does that."""
+    before = {c.workload: c.template for c in old.consumers if c.workload}
+    return {
+        c.workload: c.workload not in before or before[c.workload] != c.template
+        for c in new.consumers
+        if c.workload
+    }
+
+
+def refusals(pairs: list[tuple[Play | None, Play | None]]) -> tuple[str, ...]:
+    """What Kafka would refuse of the roll: no assignor that old and new members both offer."""
+    found = []
+    for old, new in pairs:
+        if old is None or new is None or old.name != new.name:
+            continue
+        offered = [_assignors(p) for p in (old, new)]
+        if all(offered) and not set(offered[0] or ()) & set(offered[1] or ()):
+            found.append(
+                f"{new.name}: old members offer {', '.join(offered[0] or ())}, new ones "
+                f"{', '.join(offered[1] or ())}: with no assignor in common the new ones cannot join "
+                "(InconsistentGroupProtocol) — deploy twice, first with both"
+            )
+    return tuple(found)
+
+
+_DEFAULT_ASSIGNORS = {
+    "librdkafka": ("range", "roundrobin"),
+    "franz-go": ("cooperative-sticky",),
+    "sarama": ("range",),
+    "aiokafka": ("roundrobin",),
+    "kafka-python": ("range", "roundrobin"),
+}
+
+
+def _assignors(play: Play) -> tuple[str, ...] | None:
+    """What the members offer; nothing is said of those of the consumer protocol."""
+    settings = play.consumer.settings if play.consumer else {}
+    protocol = settings.get("group.protocol")
+    if protocol is not None and str(protocol.value).lower() == "consumer":
+        return None
+    told = settings.get("partition.assignment.strategy")
+    if told is not None and told.known:
+        return tuple(told.value) if isinstance(told.value, list) else (str(told.value),)
+    return _DEFAULT_ASSIGNORS.get(play.client_name, ("range", "cooperative-sticky"))

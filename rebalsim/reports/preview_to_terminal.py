@@ -1,0 +1,90 @@
+"""A preview as text: the verdict, what differs, the longest pauses and why, figures, advice."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator
+
+from rebalsim.reports.previewed import Difference, Previewed
+
+WIDTH = 80
+_SIGNS = {"pass": "✓", "fail": "✗", "inconclusive": "?"}
+
+
+def render(told: Previewed, width: int = WIDTH) -> str:
+    lines = [told.title, f"  {_compared(told)}", "", *_wrapped(told.verdict, width, "")]
+    lines += _section("Kafka refuses", told.refused, width)
+    lines += _section("What differs", map(difference_told, told.differences), width)
+    lines += _section("How it is rolled", told.rollouts, width)
+    lines += _section("What stands still longest, and why", told.worst, width)
+    if told.figures:
+        lines += ["", *table(told)]
+    if told.checked:
+        lines += ["", "Budgets"]
+        for c in told.checked:
+            limit = f"  ({c.said})" if c.said else ""
+            lines.append(f"  {_SIGNS.get(c.outcome, '?')} {c.name}{limit}")
+    lines += _section("Change first (tried)", told.advice, width)
+    lines += _section("Would hurt", told.hurts, width)
+    lines += _section("Notes", told.notes, width)
+    lines += _section("Assumed, until you measure it", told.assumed, width)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _compared(told: Previewed) -> str:
+    return f"{told.old} → {told.new}" if told.old else f"{told.new}, as it stands"
+
+
+def difference_told(d: Difference) -> str:
+    where = f"  ({d.where})" if d.where else ""
+    return f"{d.of}: {d.what} {d.before} → {d.after}{where}{'; ' + d.note if d.note else ''}"
+
+
+def table(told: Previewed) -> list[str]:
+    """The deploy beside the group's usual day, before and after it."""
+    cells = [list(row) for row in columns(told)]
+    widths = [max(len(row[n]) for row in cells) for n in range(len(cells[0]))]
+    return [
+        "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
+        for row in cells
+    ]
+
+
+def columns(told: Previewed) -> list[tuple[str, ...]]:
+    """The table's head and rows; without an old version there is nothing to lay beside."""
+    if not told.old:
+        rows = [(f.metric, f.restart_after, f.crash_after) for f in told.figures]
+        return [("", "this restart", "a crash"), *rows]
+    return [
+        ("", "the deploy", "restart before", "restart after", "crash before", "crash after"),
+        *(
+            (
+                f.metric,
+                f.deploy,
+                f.restart_before,
+                f.restart_after,
+                f.crash_before,
+                f.crash_after,
+            )
+            for f in told.figures
+        ),
+    ]
+
+
+def _section(title: str, texts: Iterable[str], width: int) -> Iterator[str]:
+    found = list(texts)
+    if found:
+        yield from ("", title)
+        for text in found:
+            yield from _wrapped(text, width, "  ")
+
+
+def _wrapped(text: str, width: int, indent: str) -> list[str]:
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=indent,
+        subsequent_indent=indent + "  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

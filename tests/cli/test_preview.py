@@ -1,0 +1,149 @@
+"""`rebalsim preview`: two versions of the files in, what the deploy does out."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from click.testing import CliRunner, Result
+
+from rebalsim.cli.preview import command
+
+MANIFEST = """
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: orders
+  annotations: {{{annotations}}}
+spec:
+  replicas: {replicas}
+  strategy: {{rollingUpdate: {{maxSurge: {surge}}}}}
+  template:
+    spec:
+      containers:
+      - name: app
+        image: shop/orders:{version}
+        readinessProbe: {{tcpSocket: {{port: 1}}, initialDelaySeconds: 20}}
+        env:
+        - {{name: KAFKA_GROUP_ID, value: orders-group}}
+        - {{name: KAFKA_TOPIC, value: orders}}
+        - {{name: KAFKA_PARTITION_ASSIGNMENT_STRATEGY, value: {assignor}}}
+"""
+PLAIN = {
+    "annotations": "",
+    "replicas": 4,
+    "surge": "25%",
+    "version": 1,
+    "assignor": "org.apache.kafka.clients.consumer.RangeAssignor",
+}
+COOPERATIVE = "org.apache.kafka.clients.consumer.CooperativeStickyAssignor"
+
+
+def write(path: Path, **changed: object) -> str:
+    path.write_text(MANIFEST.format(**{**PLAIN, **changed}), encoding="utf-8")
+    return str(path)
+
+
+def preview(*arguments: str) -> Result:
+    return CliRunner().invoke(command, [*arguments, "--no-advice"], standalone_mode=False)
+
+
+def test_the_roll_is_played_by_its_own_rules_and_what_differs_is_told(tmp_path: Path) -> None:
+    old = write(tmp_path / "old.yaml")
+    new = write(tmp_path / "new.yaml", version=2, surge="100%")
+    result = preview(old, new)
+    assert result.return_value == 0, result.output
+    assert "orders: maxSurge 25% = 1 → 100% = 4" in result.stdout
+    assert "The longest pause of a partition is" in result.stdout
+    assert "restart before" in result.stdout and "crash after" in result.stdout
+
+
+def test_new_alone_is_a_restart_as_it_stands(tmp_path: Path) -> None:
+    result = preview(write(tmp_path / "new.yaml"))
+    assert result.return_value == 0 and "A restart of orders" in result.stdout
+    assert "What differs" not in result.stdout
+
+
+def test_budgets_come_from_annotations_and_a_file_and_end_the_build(tmp_path: Path) -> None:
+    new = write(tmp_path / "new.yaml", version=2, annotations='rebalsim.io/longest-pause: "<= 1ms"')
+    limits = tmp_path / "limits.yaml"
+    limits.write_text('budgets:\n  rebalances: "<= 100"\n', encoding="utf-8")
+    junit = tmp_path / "junit.xml"
+    result = preview(
+        write(tmp_path / "old.yaml"), new, "--budgets", str(limits), "--junit", str(junit)
+    )
+    assert result.return_value == 1, result.output
+    assert "✗ longest_pause <= 1ms" in result.stdout and "✓ rebalances <= 100" in result.stdout
+    suite = ET.parse(junit).getroot()
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+
+
+def test_assignors_without_one_in_common_are_refused(tmp_path: Path) -> None:
+    result = preview(
+        write(tmp_path / "old.yaml"), write(tmp_path / "new.yaml", assignor=COOPERATIVE)
+    )
+    assert "Kafka refuses this change" in result.stdout
+    assert "deploy twice, first with both" in result.stdout
+
+
+def test_an_unchanged_template_restarts_nothing_and_says_so(tmp_path: Path) -> None:
+    result = preview(write(tmp_path / "old.yaml"), write(tmp_path / "new.yaml", replicas=6))
+    assert "so nothing restarts now" in result.stdout.replace("\n    ", " ")
+    assert "orders: replicas 4 → 6" in result.stdout
+
+
+def test_a_comment_is_at_most_forty_lines_and_holds_no_html_of_the_files(tmp_path: Path) -> None:
+    new = write(tmp_path / "new.yaml", version=2, replicas=9, surge=3)
+    result = preview(write(tmp_path / "old.yaml"), new, "--markdown")
+    lines = result.stdout.splitlines()
+    assert len(lines) <= 40 and lines[0] == "<!-- rebalsim preview -->"
+    assert any("<details>" in line for line in lines)
+
+
+def test_json_and_the_page_tell_the_same_verdict(tmp_path: Path) -> None:
+    new, page = write(tmp_path / "new.yaml"), tmp_path / "page.html"
+    result = preview(new, "--json", "--html", str(page))
+    told = json.loads(result.stdout)
+    assert told["verdict"] in page.read_text(encoding="utf-8")
+    assert told["figures"][0]["metric"] == "longest pause"
+
+
+def test_the_same_files_say_the_same_again(tmp_path: Path) -> None:
+    old, new = write(tmp_path / "old.yaml"), write(tmp_path / "new.yaml", version=2)
+    assert preview(old, new).stdout == preview(old, new).stdout
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "deploy").mkdir()
+    write(tmp_path / "deploy" / "orders.yaml")
+    for name in ("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"):
+        monkeypatch.setenv(name, "a")
+    for name in ("GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"):
+        monkeypatch.setenv(name, "a@b")
+    for arguments in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-qm", "x"]):
+        subprocess.run(["git", *arguments], check=True)
+    write(tmp_path / "deploy" / "orders.yaml", version=2, replicas=5)
+    return tmp_path
+
+
+@pytest.mark.parametrize("old", ["git:main", "git:main:deploy", "git:main:deploy/orders.yaml"])
+def test_a_revision_is_read_without_being_checked_out(repository: Path, old: str) -> None:
+    result = preview(old, "deploy")
+    assert result.return_value == 0, result.output
+    assert "orders: replicas 4 → 5" in result.stdout
+
+
+def test_a_revision_that_is_not_there_says_what_to_write(repository: Path) -> None:
+    result = CliRunner().invoke(command, ["git:nowhere", "deploy"], standalone_mode=False)
+    assert "git knows no such revision" in str(result.exception)
+
+
+def test_nothing_that_consumes_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_text("apiVersion: v1\nkind: Namespace\n", encoding="utf-8")
+    result = CliRunner().invoke(command, [str(tmp_path / "x.yaml")], standalone_mode=False)
+    assert "Nothing in these files consumes" in str(result.exception)
