@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from rebalsim.domain.client import ClientConfig
 from rebalsim.reports.previewed import Difference
-from rebalsim.worlds.groups import Play
+from rebalsim.worlds.groups import Play, name_of
 from rebalsim.worlds.understood import Consumer, Understood
 from rebalsim.worlds.values import Value
 
@@ -128,38 +129,26 @@ def restarts(old: Understood, new: Understood) -> dict[str, bool]:
     }
 
 
-def refusals(pairs: list[tuple[Play | None, Play | None]]) -> tuple[str, ...]:
+Configs = Mapping[str, ClientConfig]
+
+
+def refusals(
+    pairs: list[tuple[Play | None, Play | None]], before: Configs, after: Configs
+) -> tuple[str, ...]:
     """What Kafka would refuse of the roll: no assignor that old and new members both offer."""
     found = []
     for old, new in pairs:
         if old is None or new is None or old.name != new.name:
             continue
-        offered = [_assignors(p) for p in (old, new)]
-        if all(offered) and not set(offered[0] or ()) & set(offered[1] or ()):
+        one, other = before.get(name_of(old.name)), after.get(name_of(new.name))
+        if one is None or other is None:
+            continue
+        mine, theirs = one.partition_assignment_strategy, other.partition_assignment_strategy
+        are_classic = one.group_protocol == other.group_protocol == "classic"
+        if are_classic and not set(mine) & set(theirs):
             found.append(
-                f"{new.name}: old members offer {', '.join(offered[0] or ())}, new ones "
-                f"{', '.join(offered[1] or ())}: with no assignor in common the new ones cannot join "
-                "(InconsistentGroupProtocol) — deploy twice, first with both"
+                f"{new.name}: old members offer {', '.join(mine)}, new ones {', '.join(theirs)}: "
+                "with no assignor in common the new ones cannot join (InconsistentGroupProtocol) — "
+                "deploy twice, first with both"
             )
     return tuple(found)
-
-
-_DEFAULT_ASSIGNORS = {
-    "librdkafka": ("range", "roundrobin"),
-    "franz-go": ("cooperative-sticky",),
-    "sarama": ("range",),
-    "aiokafka": ("roundrobin",),
-    "kafka-python": ("range", "roundrobin"),
-}
-
-
-def _assignors(play: Play) -> tuple[str, ...] | None:
-    """What the members offer; nothing is said of those of the consumer protocol."""
-    settings = play.consumer.settings if play.consumer else {}
-    protocol = settings.get("group.protocol")
-    if protocol is not None and str(protocol.value).lower() == "consumer":
-        return None
-    told = settings.get("partition.assignment.strategy")
-    if told is not None and told.known:
-        return tuple(told.value) if isinstance(told.value, list) else (str(told.value),)
-    return _DEFAULT_ASSIGNORS.get(play.client_name, ("range", "cooperative-sticky"))

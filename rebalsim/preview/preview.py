@@ -141,7 +141,7 @@ def _told(
     told = worth_telling(recurring(together(pauses)), 3) if pauses else []
     longest = rolled.analysis.measure("longest_pause", since)
     catch_up = rolled.analysis.measure("time_to_catch_up", since)
-    refused = differing.refusals(pairs)
+    refused = differing.refusals(pairs, _configs(before_day.story), _configs(after_day.story))
     return Previewed(
         title,
         old.name if old else "",

@@ -64,7 +64,9 @@ def roll(
         for one in rolls_of([new], last):
             workload = workload_of(new, one)
             if restarts.get(workload, True):
-                lines += _rolled(one, "deploy", _deployed(one, old, new, configs.get(new.name)))
+                lines += _rolled(
+                    one, "deploy", _deployed(one, old, new, configs.get(name_of(new.name)))
+                )
                 last = one.begin + one.longest_seconds + 60
         before = sum(p.members for p in old.pods)
         after = sum(p.members for p in new.pods)
