@@ -48,7 +48,6 @@ class Record:
     at_us: int
     text: str
     thread: str = ""
-    logger: str = ""
     fields: dict[str, object] | None = None
 
 

@@ -57,7 +57,7 @@ def observe(sources: Iterable[Source], group: str = "") -> Observation:
     census = Census()
     notes: list[str] = []
     for source in sources:
-        Reader(source.name, source.host, streams, census).read(source.lines())
+        Reader(source.name, source.host, streams, census).read_all(source.chunks())
         notes += source.notes
     found = told_by(list(streams.values()), census, group)
     found.notes = [*notes, *found.notes]

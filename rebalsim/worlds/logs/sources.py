@@ -6,6 +6,7 @@ to where it ends, and a line of megabytes is cut.
 
 from __future__ import annotations
 
+import codecs
 import io
 import re
 from collections import Counter
@@ -17,6 +18,7 @@ from typing import IO
 from rebalsim.domain.errors import InputError
 from rebalsim.outside.files import stream_of
 
+CHUNK = 1 << 20
 LONGEST = 1 << 20  # characters of a line; what is longer is cut
 _ROTATED = re.compile(r"^(?P<stem>.+\.(?:log|txt|out))\.(?P<number>\d{1,4})$")
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\r\x1b"))  # of which a text has next to none
@@ -36,11 +38,16 @@ class Source:
 
     def lines(self) -> Iterator[str]:
         """Its lines, without their ends."""
+        for chunk in self.chunks():
+            yield from chunk
+
+    def chunks(self) -> Iterator[list[str]]:
+        """Its lines in lists of many, which is faster."""
         opened = self.stream if self.stream is not None else self._open()
         if opened is None:
             return
         try:
-            yield from _lines(opened)
+            yield from _chunks(opened)
         except (EOFError, InputError, OSError) as e:
             self.notes.append(f"{self.name}: is cut or damaged ({e}); read as far as it goes")
         except Exception as e:
@@ -83,16 +90,23 @@ def _zstd(raw: IO[bytes], name: str) -> IO[bytes]:
     return io.BufferedReader(reader)
 
 
-def _lines(opened: IO[bytes]) -> Iterator[str]:
-    """Text with whatever is no UTF-8 replaced; carriage returns and NULs do not matter."""
-    text = io.TextIOWrapper(opened, encoding="utf-8", errors="replace", newline="\n")
-    try:
-        while line := text.readline(LONGEST):
-            yield line.rstrip("\r\n")
-            while not line.endswith("\n") and len(line) >= LONGEST:
-                line = text.readline(LONGEST)  # the rest of a line that is too long
-    finally:
-        text.detach()
+def _chunks(opened: IO[bytes]) -> Iterator[list[str]]:
+    """Text with whatever is no UTF-8 replaced; a line without an end is cut."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    rest, skips = "", False
+    while raw := opened.read1(CHUNK) if hasattr(opened, "read1") else opened.read(CHUNK):
+        lines = (rest + decoder.decode(raw)).split("\n")
+        rest = lines.pop()
+        if skips and lines:  # the end of a line that was cut
+            lines, skips = lines[1:], False
+        if len(rest) > LONGEST:
+            if not skips:
+                lines.append(rest[:LONGEST])
+            rest, skips = "", True
+        if lines:
+            yield [line.rstrip("\r") for line in lines] if "\r" in lines[0] else lines
+    if rest and not skips:
+        yield [rest]
 
 
 def sources_in(names: Sequence[str], standard_input: IO[bytes] | None = None) -> list[Source]:

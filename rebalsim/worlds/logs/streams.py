@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from rebalsim.worlds.logs import heads
-from rebalsim.worlds.logs.dialects import Dialect, Facts, all_dialects
+from rebalsim.worlds.logs.dialects import Dialect, Facts, dialect
 from rebalsim.worlds.logs.facts import Fact, Record
-from rebalsim.worlds.logs.sieve import may_matter
+from rebalsim.worlds.logs.sieve import BROKER, JAVA, LIBRDKAFKA, OTHER, SETTING, Sieve, other_marks
 from rebalsim.worlds.logs.times import DAY_US, Stamp, stamp_of
 from rebalsim.worlds.logs.wrappings import Unwrapped, Wrapping, wrapping_of
 
@@ -74,14 +73,6 @@ class Census:
 
 
 _MASKED = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d+")
-_MARKS: list[tuple[str, Dialect]] = []
-
-
-def marks() -> list[tuple[str, Dialect]]:
-    """Every dialect's marks, the most particular dialect first."""
-    if not _MARKS:
-        _MARKS.extend((mark, d) for d in all_dialects() for mark in d.marks)
-    return _MARKS
 
 
 class Reader:
@@ -89,72 +80,99 @@ class Reader:
 
     def __init__(self, file: str, host: str, streams: dict[str, Stream], census: Census) -> None:
         self.file, self.host, self.streams, self.census = file, host, streams, census
-        self.recent: deque[str] = deque(maxlen=REMEMBERED)
+        self.recent: list[str] = []  # lines among which the last one before a silence is looked for
         self.wrapping: Wrapping | None = None
+        self.is_new = True
+        self.sieve = Sieve()
+        self._of_kind = {
+            JAVA: dialect("Java"),
+            BROKER: dialect("group coordinator"),
+            LIBRDKAFKA: dialect("librdkafka"),
+            SETTING: dialect("Java without prefix"),
+        }
 
     def read(self, lines: Iterable[str]) -> None:
         """All lines of the file."""
-        coming = iter(lines)
-        head = list(itertools.islice(coming, SAMPLE))
-        wrapping = wrapping_of(head)
-        if wrapping is not None:
-            self.census.wrappings[wrapping.name] += 1
-        self.go_on(itertools.chain(head, coming), wrapping)
+        self.go_on(list(lines))
+        self.end()
+
+    def read_all(self, chunks: Iterable[list[str]]) -> None:
+        """All lines of the file, in lists of many."""
+        for chunk in chunks:
+            self.go_on(chunk)
+        self.end()
+
+    def go_on(self, lines: list[str]) -> None:
+        """More lines of the file."""
+        self.census.lines += len(lines)
+        if self.is_new:
+            self.is_new = False
+            self.wrapping = wrapping_of(lines[:SAMPLE])
+            self.sieve.look_at(lines[:SAMPLE])
+            if self.wrapping is not None:
+                self.census.wrappings[self.wrapping.name] += 1
+        if self.wrapping is not None and self.wrapping.may_go_on is not None:
+            lines = list(_joined(lines, self.wrapping))
+        before = len(self.recent)
+        self.recent += lines
+        picked = self.sieve.sift(lines)
+        if any(kind == OTHER for _, kind, _ in picked) and self._who_speaks(picked):
+            picked = self.sieve.sift(lines)  # again, with the marks of who speaks here, too
+        for place, kind, line in picked:
+            self._take(line, kind, before + place)
+        del self.recent[: -REMEMBERED * 4]
+
+    def _who_speaks(self, picked: Sequence[tuple[int, int, str]]) -> bool:
+        """Whether a dialect speaks here that has not been heard before."""
+        found = {
+            next(d.name for mark, d in other_marks() if mark in line)
+            for _, kind, line in picked
+            if kind == OTHER
+        }
+        return bool([name for name in sorted(found) if self.sieve.heard(name)])
+
+    def end(self) -> None:
+        """No more lines: the last of any kind tells until when each process lived."""
         for stream in list(self.streams.values()):
             if stream.host == self.host and stream.told:
-                self._remember(stream, 1 << 62)
+                self._remember(stream, 1 << 62, len(self.recent))
 
-    def go_on(self, lines: Iterable[str], wrapping: Wrapping | None) -> None:
-        """More lines, wrapped so."""
-        whole = _joined(lines, wrapping) if wrapping is not None and wrapping.can_tear else lines
-        self.wrapping = wrapping
-        count, remember = 0, self.recent.append
-        for line in whole:
-            count += 1
-            if may_matter(line):
-                self._take(line)
-            else:
-                remember(line)
-        self.census.lines += count
-
-    def _take(self, line: str) -> None:
-        unwrapped = self._unwrapped(line)
-        text, fields, thread, logger = unwrapped.text, None, "", ""
-        document = heads.document_in(text) if text.startswith("{") else None
+    def _take(self, line: str, kind: int, place: int) -> None:
+        source, collected = "", None
+        text = line
+        if self.wrapping is not None and (unwrapped := self.wrapping.take(line)) is not None:
+            text, source, collected = unwrapped.text, unwrapped.source, unwrapped.stamp
+        fields, thread = None, ""
+        document = heads.document_in(text) if text[:1] == "{" else None
         if document is not None and (message := heads.message_in(document)):
             fields, text = document, message
             stamp = heads.stamp_in(document)
-            thread, logger = heads.thread_in(document), heads.logger_in(document)
+            thread = heads.thread_in(document)
         else:
             stamp = stamp_of(text)
-        stream = self._stream(unwrapped.source)
+        stream = self._stream(source)
         before = stream.last_us
-        at = _instant(stream, stamp, unwrapped.stamp)
+        at = _instant(stream, stamp, collected)
         if 0 <= before < at - SILENCE_US:
-            self._remember(stream, at)
-        self._hear(stream, Record(at, text, thread, logger, fields))
+            self._remember(stream, at, place)
+        self._hear(stream, Record(at, text, thread, fields), kind)
 
-    def _unwrapped(self, line: str) -> Unwrapped:
-        found = self.wrapping.take(line) if self.wrapping is not None else None
-        return found or Unwrapped(line)
-
-    def _remember(self, stream: Stream, until_us: int) -> None:
+    def _remember(self, stream: Stream, until_us: int, place: int) -> None:
         """The last line of any kind before a silence: the process was alive then."""
-        for line in reversed(self.recent):
-            unwrapped = self._unwrapped(line)
-            if self._stream(unwrapped.source) is not stream:
+        for line in reversed(self.recent[max(0, place - REMEMBERED) : place]):
+            unwrapped = (self.wrapping.take(line) if self.wrapping is not None else None) or (
+                Unwrapped(line)
+            )
+            if unwrapped.source != stream.source:
                 continue
             stamp = stamp_of(unwrapped.text)
             if stamp is None and unwrapped.stamp is None:
                 continue
-            was = stream.last_us, stream.day
-            at = _instant(stream, stamp, unwrapped.stamp)
-            stream.last_us, stream.day = was
-            if at < until_us - SILENCE_US or until_us >= 1 << 61:
+            at = _looked_at(stream, stamp, unwrapped.stamp)
+            if at < until_us - SILENCE_US:
                 stream.spoke_us = max(stream.spoke_us, at)
                 break
-        last = stream.told[-1][1].at_us if stream.told else -1
-        if stream.told and stream.spoke_us > last:
+        if stream.told and stream.spoke_us > stream.told[-1][1].at_us:
             stream.told.append((stream.told[-1][0], Fact(stream.spoke_us, "spoke")))
 
     def _stream(self, source: str) -> Stream:
@@ -165,35 +183,52 @@ class Reader:
         found.file = self.file
         return found
 
-    def _hear(self, stream: Stream, record: Record) -> None:
-        for dialect, facts in _read_by(record):
-            self.census.taken += 1
-            self.census.dialects[dialect.name] += 1
-            if not facts:
-                stream.spoke_us = record.at_us
-            for fact in facts:
-                fact.place = len(stream.told)
-                stream.told.append((dialect, fact))
+    def _hear(self, stream: Stream, record: Record, kind: int) -> None:
+        speaker, facts = self._read_by(record, kind)
+        if speaker is None:
+            stream.spoke_us = record.at_us
+            self.census.add_unknown(record.text)
             return
-        stream.spoke_us = record.at_us
-        self.census.add_unknown(record.text)
+        self.census.taken += 1
+        self.census.dialects[speaker.name] += 1
+        if not facts:
+            stream.spoke_us = record.at_us
+        told = stream.told
+        for fact in facts:
+            fact.place = len(told)
+            told.append((speaker, fact))
+
+    def _read_by(self, record: Record, kind: int) -> tuple[Dialect | None, Facts]:
+        """The dialect that takes the record for its own, and what it proves."""
+        likely = self._of_kind.get(kind)
+        if likely is not None and (facts := likely.read(record)) is not None:
+            return likely, facts
+        tried = likely
+        for mark, speaker in other_marks():
+            if mark in record.text and speaker is not tried:
+                tried = speaker
+                if (facts := speaker.read(record)) is not None:
+                    return speaker, facts
+        if dialect("other lines").read(record) is not None:
+            return dialect("other lines"), ()
+        return None, ()
 
 
-def _read_by(record: Record) -> Iterator[tuple[Dialect, Facts]]:
-    """The first dialect that takes the record for its own."""
-    text, tried = record.text, None
-    for mark, dialect in marks():
-        if mark in text and dialect is not tried:
-            tried = dialect
-            facts = dialect.read(record)
-            if facts is not None:
-                yield dialect, facts
+def _looked_at(stream: Stream, own: Stamp | None, collected: Stamp | None) -> int:
+    """When a line was written, without taking note of it."""
+    was = stream.last_us, stream.day, stream.coarse, stream.fine
+    at = _instant(stream, own, collected)
+    stream.last_us, stream.day, stream.coarse, stream.fine = was
+    return at
 
 
 def _joined(lines: Iterable[str], wrapping: Wrapping) -> Iterator[str]:
     """Long lines made whole again: the collector marks all parts but the last."""
     pending: dict[str, list[Unwrapped]] = {}
     for line in lines:
+        if not pending and wrapping.may_go_on is not None and not wrapping.may_go_on(line):
+            yield line
+            continue
         unwrapped = wrapping.take(line)
         if unwrapped is None or not (unwrapped.goes_on or unwrapped.source in pending):
             yield line

@@ -25,7 +25,7 @@ _BARE = re.compile(r"^\W{0,2}(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?!\d)")
 _EPOCH = re.compile(r"^%\d\|(\d{9,11})\.(\d{3})\|")
 
 
-@dataclass(slots=True, frozen=True)
+@dataclass(slots=True)
 class Stamp:
     """A time as it was written."""
 
@@ -36,11 +36,16 @@ class Stamp:
     step_us: int  # its resolution
 
 
+_ZONES = ("+", "-", "Z", "U")  # with which a zone begins
 _seconds: dict[str, int] = {}
 
 
 def stamp_of(line: str) -> Stamp | None:
     """The line's own time; None where it has none."""
+    begin = 1 if line[:1] == "[" else 0
+    seconds = _seconds.get(line[begin : begin + 19])
+    if seconds is not None and (known := _in_known_second(line, begin, seconds)) is not None:
+        return known
     if line.startswith("%") and (found := _EPOCH.match(line)) is not None:
         at = int(found[1]) * 1_000_000 + int(found[2]) * 1_000
         return Stamp(at, found.end(), True, True, 1_000)
@@ -54,6 +59,20 @@ def stamp_of(line: str) -> Stamp | None:
         return Stamp(at, found.end(), False, False, step) if int(found[1]) < 24 else None
     found = _NAMED_DAY.search(line, 0, LOOKED_AT)
     return _from_named_day(found) if found is not None else None
+
+
+def _in_known_second(line: str, begin: int, seconds: int) -> Stamp | None:
+    """The usual case, quickly: milliseconds and no zone, in a second that was met before."""
+    digits, after = line[begin + 20 : begin + 23], line[begin + 23 : begin + 25]
+    if (
+        line[begin + 19 : begin + 20] not in (",", ".")
+        or not digits.isdecimal()
+        or after[1:] in _ZONES
+    ):
+        return None
+    if after[:1] not in ("]", " ") or not digits.isascii():
+        return None
+    return Stamp(seconds * 1_000_000 + int(digits) * 1_000, begin + 23, False, True, 1_000)
 
 
 def _from_iso(line: str, found: re.Match[str]) -> Stamp | None:

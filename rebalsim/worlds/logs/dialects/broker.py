@@ -8,7 +8,18 @@ import re
 
 from rebalsim.worlds.logs.dialects import Dialect, Facts
 from rebalsim.worlds.logs.dialects.broker_new import TEMPLATES as NEW_TEMPLATES
-from rebalsim.worlds.logs.dialects.templates import GROUP, ID, N, Told, nothing, one, table, told
+from rebalsim.worlds.logs.dialects.templates import (
+    GROUP,
+    ID,
+    N,
+    Template,
+    Told,
+    heads,
+    nothing,
+    one,
+    table,
+    told,
+)
 from rebalsim.worlds.logs.facts import Fact, Record
 from rebalsim.worlds.logs.heads import without_logger
 
@@ -55,105 +66,105 @@ def _member_left(at: int, m: re.Match[str]) -> Told:
     return (Fact(at, "left", m[3], member=m[1], why=m[4] or ""), *settings)
 
 
-_TABLE = table(
+TEMPLATES: tuple[Template, ...] = (
     (
-        (
-            rf"Preparing to rebalance group {GROUP} in state (\w{{1,40}}) with old generation "
-            rf"{N}{_P} \(reason: (.*?)\)\.?\s*$",
-            one("preparing", group=1, generation=3, why=4),
-        ),
-        (
-            rf"Stabilized group {GROUP} generation {N}{_P} with {N} members",
-            one("stabilized", group=1, generation=2, amount=3),
-        ),
-        (
-            rf"Assignment received from leader (?:{ID} )?for group {GROUP} for generation {N}",
-            one("distributed", member=1, group=2, generation=3),
-        ),
-        (
-            rf"Group {GROUP} with generation {N}{_P} is now empty",
-            one("empty", group=1, generation=2),
-        ),
-        (rf"Group {GROUP} removed dynamic members who haven't joined: (.*)$", _removed),
-        (rf"Group {GROUP} removed members who haven't sent their sync", nothing),
-        (rf"Member {ID} in group {GROUP} has failed", one("failed", member=1, group=2)),
-        (rf"Member {ID} in group {GROUP} has left", one("left", member=1, group=2)),
-        (
-            r"Member MemberMetadata\(memberId=([^,]{1,400}), (.{0,4000}?)\) has left group "
-            rf"{GROUP} through explicit `LeaveGroup`(?:; client reason: (.*))?$",
-            _member_left,
-        ),
-        (
-            r"Member ?\[group\.instance\.id .{0,300}?, member\.id (\S.{0,400}?)\] in group "
-            rf"{GROUP} has left",
-            one("left", member=1, group=2),
-        ),
-        (
-            rf"Pending member {ID} in group {GROUP} has been removed after session timeout",
-            one("unborn", member=1, group=2),
-        ),
-        (
-            rf"Dynamic [Mm]ember with unknown member id joins group {GROUP} in .{{0,100}}?Created a "
-            rf"new member id {ID} (?:and request|for this member and request)",
-            one("born", group=1, member=2),
-        ),
-        (
-            rf"Dynamic [Mm]ember with unknown member id joins group {GROUP} in .{{0,100}}?Created a "
-            rf"new member id {ID} (?:and added|for this member and add)",
-            one("added", group=1, member=2),
-        ),
-        (
-            rf"Pending dynamic member with id {ID} joins group {GROUP} in",
-            one("added", member=1, group=2),
-        ),
-        (
-            rf"Static [Mm]ember with unknown member id joins group {GROUP} in .{{0,100}}?Created a "
-            rf"new member id {ID} for this",
-            one("added", group=1, member=2),
-        ),
-        (
-            rf"Static member with groupInstanceId=(\S{{1,300}}) and unknown member id joins group "
-            rf"{GROUP} in .{{0,100}}?Created a new member id {ID} for this",
-            one("added", instance=1, group=2, member=3),
-        ),
-        (
-            rf"Static member with groupInstanceId=(\S{{1,300}}) and unknown member id joins group "
-            rf"{GROUP} in .{{0,100}}?Replacing previously mapped member {ID} with this",
-            one("replaced", instance=1, group=2, other=3),
-        ),
-        (
-            rf"Adding new static member (\S{{1,300}}?) of? ?group {GROUP} with member id {ID}\.?$",
-            one("added", instance=1, group=2, member=3),
-        ),
-        (
-            rf"Static member (\S{{1,300}}) of group {GROUP} with unknown member id rejoins, assigning "
-            rf"new member id {ID}, while old member id {ID} will be removed",
-            one("replaced", instance=1, group=2, member=3, other=4),
-        ),
-        (
-            rf"Updating metadata for static member {ID} with instance id (\S{{1,300}})",
-            one("updated", member=1, instance=2),
-        ),
-        (
-            rf"Request memberId={ID} for static member with groupInstanceId=(\S{{1,300}}) is fenced "
-            rf"by (?:existing|current) memberId={ID}",
-            _fenced,
-        ),
-        (
-            rf"given member\.id {ID} is identified as a known static member (\S{{1,300}}?), but not "
-            rf"matching the expected member\.id {ID} during",
-            _fenced,
-        ),
-        (
-            rf"Group leader \[memberId: {ID}, groupInstanceId: (\S{{1,300}})\] failed to join before",
-            one("late-leader", member=1, instance=2),
-        ),
-        (rf"Loaded (?:classic|consumer) group {GROUP} with", one("loaded", group=1)),
-        (rf"Loading group metadata for {GROUP} with generation {N}", one("loaded", group=1)),
-        (rf"Unloading group metadata for {GROUP} with generation", one("unloaded", group=1)),
-        *NEW_TEMPLATES,
-    )
+        rf"Preparing to rebalance group {GROUP} in state (\w{{1,40}}) with old generation "
+        rf"{N}{_P} \(reason: (.*?)\)\.?\s*$",
+        one("preparing", group=1, generation=3, why=4),
+    ),
+    (
+        rf"Stabilized group {GROUP} generation {N}{_P} with {N} members",
+        one("stabilized", group=1, generation=2, amount=3),
+    ),
+    (
+        rf"Assignment received from leader (?:{ID} )?for group {GROUP} for generation {N}",
+        one("distributed", member=1, group=2, generation=3),
+    ),
+    (
+        rf"Group {GROUP} with generation {N}{_P} is now empty",
+        one("empty", group=1, generation=2),
+    ),
+    (rf"Group {GROUP} removed dynamic members who haven't joined: (.*)$", _removed),
+    (rf"Group {GROUP} removed members who haven't sent their sync", nothing),
+    (rf"Member {ID} in group {GROUP} has failed", one("failed", member=1, group=2)),
+    (rf"Member {ID} in group {GROUP} has left", one("left", member=1, group=2)),
+    (
+        r"Member MemberMetadata\(memberId=([^,]{1,400}), (.{0,4000}?)\) has left group "
+        rf"{GROUP} through explicit `LeaveGroup`(?:; client reason: (.*))?$",
+        _member_left,
+    ),
+    (
+        r"Member ?\[group\.instance\.id .{0,300}?, member\.id (\S.{0,400}?)\] in group "
+        rf"{GROUP} has left",
+        one("left", member=1, group=2),
+    ),
+    (
+        rf"Pending member {ID} in group {GROUP} has been removed after session timeout",
+        one("unborn", member=1, group=2),
+    ),
+    (
+        rf"Dynamic [Mm]ember with unknown member id joins group {GROUP} in .{{0,100}}?Created a "
+        rf"new member id {ID} (?:and request|for this member and request)",
+        one("born", group=1, member=2),
+    ),
+    (
+        rf"Dynamic [Mm]ember with unknown member id joins group {GROUP} in .{{0,100}}?Created a "
+        rf"new member id {ID} (?:and added|for this member and add)",
+        one("added", group=1, member=2),
+    ),
+    (
+        rf"Pending dynamic member with id {ID} joins group {GROUP} in",
+        one("added", member=1, group=2),
+    ),
+    (
+        rf"Static [Mm]ember with unknown member id joins group {GROUP} in .{{0,100}}?Created a "
+        rf"new member id {ID} for this",
+        one("added", group=1, member=2),
+    ),
+    (
+        rf"Static member with groupInstanceId=(\S{{1,300}}) and unknown member id joins group "
+        rf"{GROUP} in .{{0,100}}?Created a new member id {ID} for this",
+        one("added", instance=1, group=2, member=3),
+    ),
+    (
+        rf"Static member with groupInstanceId=(\S{{1,300}}) and unknown member id joins group "
+        rf"{GROUP} in .{{0,100}}?Replacing previously mapped member {ID} with this",
+        one("replaced", instance=1, group=2, other=3),
+    ),
+    (
+        rf"Adding new static member (\S{{1,300}}?) of? ?group {GROUP} with member id {ID}\.?$",
+        one("added", instance=1, group=2, member=3),
+    ),
+    (
+        rf"Static member (\S{{1,300}}) of group {GROUP} with unknown member id rejoins, assigning "
+        rf"new member id {ID}, while old member id {ID} will be removed",
+        one("replaced", instance=1, group=2, member=3, other=4),
+    ),
+    (
+        rf"Updating metadata for static member {ID} with instance id (\S{{1,300}})",
+        one("updated", member=1, instance=2),
+    ),
+    (
+        rf"Request memberId={ID} for static member with groupInstanceId=(\S{{1,300}}) is fenced "
+        rf"by (?:existing|current) memberId={ID}",
+        _fenced,
+    ),
+    (
+        rf"given member\.id {ID} is identified as a known static member (\S{{1,300}}?), but not "
+        rf"matching the expected member\.id {ID} during",
+        _fenced,
+    ),
+    (
+        rf"Group leader \[memberId: {ID}, groupInstanceId: (\S{{1,300}})\] failed to join before",
+        one("late-leader", member=1, instance=2),
+    ),
+    (rf"Loaded (?:classic|consumer) group {GROUP} with", one("loaded", group=1)),
+    (rf"Loading group metadata for {GROUP} with generation {N}", one("loaded", group=1)),
+    (rf"Unloading group metadata for {GROUP} with generation", one("unloaded", group=1)),
+    *NEW_TEMPLATES,
 )
+_TABLE = table(TEMPLATES)
+HEADS = heads(TEMPLATES)
 DIALECT = Dialect(
     "group coordinator", ("[GroupCoordinator ", "[GroupMetadataManager "), read, 10, is_broker=True
 )

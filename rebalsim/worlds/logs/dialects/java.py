@@ -11,7 +11,7 @@ import re
 from rebalsim.worlds.logs.dialects import Dialect, Facts
 from rebalsim.worlds.logs.dialects.java_lists import partitions_in
 from rebalsim.worlds.logs.dialects.java_new import TEMPLATES as NEW_TEMPLATES
-from rebalsim.worlds.logs.dialects.templates import ID, N, Teller, Told, one, table, told
+from rebalsim.worlds.logs.dialects.templates import ID, N, Teller, Told, heads, one, table, told
 from rebalsim.worlds.logs.facts import Fact, Record
 from rebalsim.worlds.logs.heads import thread_before, without_logger
 
@@ -154,5 +154,7 @@ TEMPLATES = (
     (r"Unsubscribed all topics or patterns", one("unsubscribed")),
     (r"Kafka consumer has been closed", one("closed")),
 )
-_TABLE = table([*TEMPLATES, *NEW_TEMPLATES])
+_ALL = (*TEMPLATES, *NEW_TEMPLATES)
+_TABLE = table(_ALL)
+HEADS = heads(_ALL)
 DIALECT = Dialect("Java", (MARK,), read, order=20)

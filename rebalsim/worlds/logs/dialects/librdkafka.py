@@ -132,6 +132,7 @@ _TELLERS = {
     "LEAVE": _leave,
     "SRVPEND": _started,
 }
+FACILITIES = frozenset(_TELLERS)
 
 
 def settle(facts: list[Fact]) -> list[Fact]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterable
 
@@ -24,6 +25,32 @@ def table(templates: Iterable[Template]) -> Table:
         head = re.sub(r"\\([\[\]().`-])", r"\1", pattern[: HEAD * 2])[:HEAD]
         found.setdefault(head, []).append((re.compile(pattern, re.DOTALL), teller))
     return found
+
+
+def heads(templates: Iterable[Template]) -> dict[str, str]:
+    """The first characters of the templates, and how all templates go on that begin so."""
+    found: dict[str, str] = {}
+    for pattern, _ in templates:
+        literal = _literal(pattern)
+        head = literal[:HEAD]
+        found[head] = _shared(found[head], literal) if head in found else literal
+    return found
+
+
+def _shared(one: str, other: str) -> str:
+    """What both begin with."""
+    pairs = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other))
+    return "".join(a for a, _ in pairs)
+
+
+def _literal(pattern: str) -> str:
+    """The plain text that a pattern begins with."""
+    text = re.sub(r"\\([\[\]().`-])", lambda m: chr(0xE000 + ord(m[1])), pattern)
+    plain = re.match(r"[^\[\]().`?*+{\\|$]*", text)
+    assert plain is not None
+    follows = text[plain.end() : plain.end() + 1]
+    kept = plain[0][:-1] if follows in ("?", "*", "{") else plain[0]
+    return "".join(chr(ord(c) - 0xE000) if ord(c) >= 0xE000 else c for c in kept)
 
 
 def told(templates: Table, at_us: int, message: str) -> Told | None:

@@ -32,7 +32,7 @@ class Wrapping:
     name: str
     take: Callable[[str], Unwrapped | None]
     order: int = 50
-    can_tear: bool = False  # long lines come in parts
+    may_go_on: Callable[[str], bool] | None = None  # where long lines come in parts: a quick look
 
 
 @cache

@@ -18,4 +18,4 @@ def take(line: str) -> Unwrapped | None:
     return Unwrapped(line[found.end() :], stamp_of(found[1]), goes_on=found[2] == "P")
 
 
-WRAPPING = Wrapping("CRI", take, order=10, can_tear=True)
+WRAPPING = Wrapping("CRI", take, order=10, may_go_on=lambda line: " P " in line[:60])

@@ -26,4 +26,4 @@ def take(line: str) -> Unwrapped | None:
     return Unwrapped(text.rstrip("\r\n"), stamp, goes_on=not text.endswith("\n"))
 
 
-WRAPPING = Wrapping("docker json-file", take, order=10, can_tear=True)
+WRAPPING = Wrapping("docker json-file", take, order=10, may_go_on=lambda line: '\\n"' not in line)
