@@ -59,8 +59,9 @@ def _silenced(voice: Voice, f: Fact) -> Stop:
     before = [at for at in said if at <= f.at_us - 500_000]
     last = before[-1] if before else 0
     told = _told_session_us(voice)
-    if told > 0:
-        at = max(f.at_us - told, last)
+    if told > 0:  # some time between its last heartbeat and the next one
+        beat = max(0, voice.settled("heartbeat.interval.ms")) * 1_000
+        at = max(f.at_us - told + beat // 2, last)
     else:  # somewhere between its last line and its end: the middle, or what its client's default says
         at = max(f.at_us - session_ms(voice) * 1_000, (last + f.at_us) // 2)
     at = min(at, f.at_us, until - 1)

@@ -1,0 +1,139 @@
+"""Each process's lives as a script has them: when it came, what befell it, how it went."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from rebalsim.worlds.logs.adoption import stem_of
+from rebalsim.worlds.logs.facts import Fact
+from rebalsim.worlds.logs.observation import GroupStory
+from rebalsim.worlds.logs.stops import Stop
+from rebalsim.worlds.logs.voices import Voice
+
+BEFORE_JOIN_US = 30_000  # from a warm process's first poll to its JoinGroup
+NEVER = 1 << 62
+MUCH_US = 1_000_000  # a poll loop that takes so long to come has been held up
+
+
+@dataclass(slots=True)
+class Blow:
+    """Something that befell a process. `what`: crash | freeze | hang | leave."""
+
+    at_us: int
+    what: str
+    for_us: int = 0
+
+
+@dataclass(slots=True)
+class Life:
+    """One process from its first join to its end."""
+
+    name: str
+    voice: Voice
+    begin_us: int
+    end_us: int = NEVER
+    member: str = ""
+    joins_us: int = -1  # when the JoinGroup left that brought it in
+    blows: list[Blow] = field(default_factory=list)
+
+
+def lives_of(story: GroupStory) -> list[Life]:
+    """Every life that the logs tell of, in order of their beginnings; later ones of a process have a
+    number behind its name.
+    """
+    found = []
+    for voice in story.voices:
+        mine = _lives(voice)
+        for number, life in enumerate(mine, 1):
+            name = voice.name.replace("/", "-")
+            life.name = name if number == 1 else f"{name}.{number}"
+            stops = [s for s in story.stops if s.voice is voice and life.begin_us <= s.at_us]
+            _strike(life, [s for s in stops if s.at_us < life.end_us])
+            _tarry(life)
+            life.blows.sort(key=lambda b: b.at_us)
+        found += mine
+    return sorted(found, key=lambda x: x.begin_us)
+
+
+def _lives(voice: Voice) -> list[Life]:
+    found: list[Life] = []
+    is_open = is_in = False
+    for f in voice.facts:
+        if f.what == "started" and is_open:
+            found[-1].end_us = min(found[-1].end_us, f.at_us)
+            is_open = False
+        elif f.what in ("asking", "state", "epoch") and not is_open:
+            if f.what == "state" and not f.why.endswith(">JOINING"):
+                continue
+            found.append(Life("", voice, f.at_us, joins_us=f.at_us))
+            is_open, is_in = True, False
+        elif f.what == "asking" and not is_in:
+            found[-1].joins_us = f.at_us  # again, with the member id that it was given
+        elif f.what in ("joined", "assigned"):
+            is_in = True
+        elif f.what == "closed" and is_open:
+            found[-1].end_us = f.at_us
+            is_open = False
+        if is_open and f.member and not found[-1].member and f.what != "planned":
+            found[-1].member = f.member
+    return found
+
+
+def _strike(life: Life, stops: Sequence[Stop]) -> None:
+    """What befell it, from the stops that no listener's call explains, and how it ended."""
+    for stop in stops:
+        if stop.how == "killed":
+            life.blows.append(Blow(stop.at_us, "crash"))
+            return
+        if stop.how == "frozen":
+            life.blows.append(Blow(stop.at_us, "freeze", _back(life, stop) - stop.at_us))
+        elif stop.how == "hung":
+            life.blows.append(Blow(stop.at_us, "hang", _back(life, stop) - stop.at_us))
+    if life.end_us < NEVER:
+        life.blows.append(Blow(_goodbye(life), "leave" if _left_well(life) else "crash"))
+
+
+def _tarry(life: Life) -> None:
+    """It heard of a rebalance and did not come for long: its handler was at work until it did."""
+    heard = -1
+    for f in _facts(life):
+        if f.what == "heard" and heard < 0:
+            heard = f.at_us
+        elif f.what in ("revoked", "asking", "joined", "lost", "assigned"):
+            is_told = any(b.at_us <= f.at_us <= b.at_us + b.for_us + MUCH_US for b in life.blows)
+            if 0 <= heard < f.at_us - MUCH_US and not is_told:
+                life.blows.append(Blow(heard - 50_000, "hang", f.at_us - heard + 50_000))
+            heard = -1
+
+
+def _back(life: Life, stop: Stop) -> int:
+    """Its first word after it was noticed to be missing."""
+    shows = ("revoked", "lost", "asking", "back", "thrown-out", "assigned")
+    for f in life.voice.facts:
+        if f.at_us > stop.noticed_us and f.what in shows:
+            return f.at_us
+    return stop.noticed_us
+
+
+def _facts(life: Life) -> list[Fact]:
+    return [f for f in life.voice.facts if life.begin_us <= f.at_us <= life.end_us]
+
+
+def _goodbye(life: Life) -> int:
+    """When its close began: the listener's last call, or the LeaveGroup."""
+    last = [f.at_us for f in _facts(life) if f.what in ("revoked", "leaving")]
+    near = [at for at in last if at >= life.end_us - 5_000_000]
+    return min(near, default=life.end_us)
+
+
+def _left_well(life: Life) -> bool:
+    return any(
+        f.what in ("closed", "leaving") and f.at_us >= life.end_us - 5_000_000 for f in _facts(life)
+    )
+
+
+def client_id_of(life: Life) -> str:
+    """What its member id begins with, as far as assignors' order of members needs it."""
+    stem = stem_of(life.member)
+    return life.member[: len(stem) + 9] if stem else life.member
