@@ -41,6 +41,10 @@ COMMANDS: Commands = {
             "rebalsim.cli.observe",
             "Read brokers' and clients' logs, and tell each group's rebalances and pauses.",
         ),
+        "incident": (
+            "rebalsim.cli.incident",
+            "Last night, from its logs: what happened, and what would have prevented it.",
+        ),
         "report": (
             "rebalsim.cli.report",
             "Tell what stood still in a trace, a recording or logs, and why, without simulating.",

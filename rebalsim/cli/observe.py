@@ -95,7 +95,7 @@ def _as_report(
     from rebalsim.reports.report import VariantReport
     from rebalsim.worlds.logs.to_trace import trace_of
 
-    trace = trace_of(observed, list(observed.groups.values()))
+    trace = trace_of(list(observed.groups.values()))
     found = VariantReport("logs", analyse(trace), trace.header.heading, logs[0])
     report = report_on(logs[0], [found], f"rebalsim observe {' '.join(logs)}")
     if told:

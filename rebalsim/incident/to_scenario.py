@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from rebalsim.incident.disturbance import last_us
 from rebalsim.incident.lives import BEFORE_JOIN_US, Blow, Life, client_id_of, lives_of
+from rebalsim.scenario.profiles import CLIENTS
 from rebalsim.worlds.logs.dialects import dialect
 from rebalsim.worlds.logs.measured import Measured, beat_ms, beats_apart_ms
 from rebalsim.worlds.logs.observation import GroupStory
@@ -31,6 +32,7 @@ ASSIGNORS = {
 }
 RATE = "10/s/partition"
 BEFORE_US, AFTER_US = 1_000_000, 5_000_000
+PLAYED = frozenset(client for client, _ in CLIENTS)
 _PLAIN = re.compile(r"[A-Za-z_][\w.-]*")
 
 
@@ -142,7 +144,7 @@ def _shared(story: GroupStory, lives: Sequence[Life], measured: Measured | None)
                 f"    assignor_cost: {{fixed: {cost // 1_000}ms}}   # the middle of {count} rebalances"
             )
     client = Counter(dialect(v.dialect).client for v in story.voices).most_common(1)
-    if client and client[0][0] not in ("java", "kafkajs"):
+    if client and client[0][0] in PLAYED:
         lines.append(f"    client: {client[0][0]}")
     config = _config(story)
     if config:

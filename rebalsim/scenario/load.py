@@ -102,6 +102,12 @@ def find_story(path_or_name: str | Path) -> Path:
     raise InputError(f"There is no file and no stock story '{shorten(name)}' — {hint}")
 
 
+def stock_folder() -> Path:
+    """Where what ships lies: in a wheel beside the package's rooms, in a clone under scenarios/."""
+    shipped = _PACKAGE / "stock"
+    return shipped if shipped.is_dir() else _PACKAGE.parent / "scenarios"
+
+
 def stock_stories() -> dict[str, Path]:
     """The stories that ship with rebalsim, by name: in a wheel beside the package's rooms, in a
     clone under scenarios/.

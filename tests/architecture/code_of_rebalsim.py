@@ -24,6 +24,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("simulation", "reports", "lint"),
     ("one_run",),
     ("advice",),
+    ("incident",),
     ("verify",),
     ("check",),
     ("preview",),

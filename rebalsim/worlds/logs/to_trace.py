@@ -15,7 +15,7 @@ from rebalsim.trace.recording import assignor_names, protocol_of
 from rebalsim.trace.trace import ConsumerFacts, TopicFacts, Trace, TraceHeader
 from rebalsim.worlds.logs.coordinator_events import coordinator_events
 from rebalsim.worlds.logs.dialects import dialect
-from rebalsim.worlds.logs.observation import GroupStory, Observation, observe
+from rebalsim.worlds.logs.observation import GroupStory, observe
 from rebalsim.worlds.logs.sources import Source
 from rebalsim.worlds.logs.voice_events import partition_of, voice_events
 from rebalsim.worlds.logs.voices import Voice
@@ -32,10 +32,10 @@ def read_logs(sources: Sequence[Source], group: str = "") -> Trace:
             f"{where}: no line is a Kafka consumer's or a group coordinator's — give their logs "
             "at level INFO; `rebalsim observe --what-to-log` prints the settings"
         )
-    return trace_of(observed, list(observed.groups.values()))
+    return trace_of(list(observed.groups.values()))
 
 
-def trace_of(observed: Observation, stories: Sequence[GroupStory]) -> Trace:
+def trace_of(stories: Sequence[GroupStory]) -> Trace:
     """These groups' events in order, counted from the first of them."""
     events: list[TraceEvent] = []
     for story in stories:

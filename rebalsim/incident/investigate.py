@@ -1,0 +1,72 @@
+"""From logs to the whole of an incident: disturbances, scenario, replay, remedies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from rebalsim.advice.advise import DEFAULT_EVENTS, remedies_of
+from rebalsim.domain.errors import RebalsimError
+from rebalsim.domain.remedy import Remedy
+from rebalsim.incident.align import aligned
+from rebalsim.incident.disturbance import Disturbance, disturbances_of
+from rebalsim.incident.replay import Held, hold, story_in
+from rebalsim.incident.to_scenario import Written
+from rebalsim.worlds.logs.measured import measure
+from rebalsim.worlds.logs.observation import GroupStory, Observation
+
+WANTED = ("longest_pause", "partition_seconds")
+
+
+@dataclass(slots=True)
+class Incident:
+    """What happened to one group, and what came of trying it again."""
+
+    story: GroupStory
+    disturbances: list[Disturbance]
+    written: Written | None = None
+    held: Held | None = None
+    remedies: tuple[Remedy, ...] = ()
+    why_not: str = ""  # why nothing could be played
+    missed: list[str] = field(default_factory=list)
+
+    @property
+    def cost_us(self) -> int:
+        """Partition-time lost, all in all."""
+        return sum(d.cost_us for d in self.disturbances)
+
+
+def investigate(observed: Observation, events: int = DEFAULT_EVENTS) -> list[Incident]:
+    """Every group that lost something, the worst first; the worst is played and advised on."""
+    found = [Incident(s, disturbances_of(s)) for s in observed.groups.values()]
+    found = sorted((i for i in found if i.disturbances), key=lambda i: (-i.cost_us, i.story.name))
+    for incident in found[:1]:
+        try_again(incident, events)
+    return found
+
+
+def try_again(incident: Incident, events: int = DEFAULT_EVENTS) -> None:
+    """Play the incident, hold the replay against it, and where it is believed try what could help."""
+    story = incident.story
+    if not story.voices:
+        incident.why_not = "no member's log is at hand, so there is nothing to play"
+        return
+    try:
+        written = aligned(story, measure([story]))
+        held = hold(written, story.pauses)
+        incident.written, incident.held = written, held
+        if held.is_believed and events:
+            found = remedies_of(story_in(written.text), events)
+            incident.remedies = _best_first([r for rs in found.values() for r in rs])
+    except RebalsimError as e:
+        incident.why_not = f"what was observed cannot be played ({str(e).splitlines()[0]})"
+
+
+def _best_first(remedies: Sequence[Remedy]) -> tuple[Remedy, ...]:
+    """By what they spare, the most first."""
+
+    def left(r: Remedy) -> float:
+        shares = [r.after[m] / r.before[m] for m in WANTED if r.before.get(m) and m in r.after]
+        return min(shares, default=1.0)
+
+    return tuple(sorted(remedies, key=left))

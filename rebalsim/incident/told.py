@@ -1,0 +1,117 @@
+"""An incident in sentences: what happened, what would have prevented it, then the chain, and what it
+cost by cause and member.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rebalsim.domain.instants import say_duration
+from rebalsim.incident.disturbance import Disturbance
+from rebalsim.incident.investigate import Incident
+from rebalsim.reports.names import listed, natural, plural, safe
+from rebalsim.reports.observed import Name, clock, namer, round_told, why
+from rebalsim.reports.remedies_told import tell_remedy
+
+MOST, MOST_ROUNDS, MOST_REMEDIES = 5, 12, 3
+NOTHING = "Nothing stood still in these logs, as far as they tell."
+
+
+def render(incidents: Sequence[Incident]) -> str:
+    """The worst incident whole, the others in a line each."""
+    if not incidents:
+        return NOTHING + "\n"
+    first = incidents[0]
+    lines = [happened(first), prevented(first), ""]
+    lines += [f"  {line}" for line in replayed(first)]
+    for number, d in enumerate(first.disturbances[:MOST], 1):
+        lines += ["", *_disturbance(d, first, number)]
+    if len(first.disturbances) > MOST:
+        lines += ["", f"and {len(first.disturbances) - MOST} more, shorter ones."]
+    others = incidents[1:]
+    if others:
+        lines += ["", "Other groups, less of it (--group NAME tells one of them)"]
+        lines += [
+            f"  {safe(i.story.name)}: {i.cost_us / 1e6:,.1f} partition-seconds" for i in others[:20]
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def happened(incident: Incident) -> str:
+    """The first sentence."""
+    d = incident.disturbances[0]
+    name = namer(incident.story)
+    (kind, member), pauses = d.by_cause()[0]
+    who = name(member) if member else ""
+    begin = next((r.begin_us for r in d.rounds if r.trigger.member == member), d.begin_us)
+    longest = max(d.length_us(p) for p in pauses)
+    parts = sorted({p.partition for p in pauses}, key=natural)
+    stood = f"{safe(listed(parts, 4))} stood still for up to {say_duration(longest)}"
+    text = f"At {clock(begin)} UTC {why(kind, who)}{_before(d, kind)}, and {stood}"
+    return f"{text}: {d.cost_us / 1e6:,.1f} partition-seconds in all, in group {safe(d.group)}."
+
+
+def _before(d: Disturbance, kind: str) -> str:
+    starts = [
+        p.start_us for p in d.pauses if p.kind == kind and p.how in ("killed", "frozen", "hung")
+    ]
+    if not starts:
+        return ""
+    words = {"poll-timeout": "its handler had been stuck since about"}
+    return f" ({words.get(kind, 'it had been silent since about')} {clock(min(starts))})"
+
+
+def prevented(incident: Incident) -> str:
+    """The second sentence: only what was tried, and only where the replay is believed."""
+    held = incident.held
+    if held is None:
+        return (
+            f"What would have prevented it is not told: {incident.why_not or 'it was not played'}."
+        )
+    if not held.is_believed:
+        return (
+            f"What would have prevented it is not told: only {held.agreeing} of {held.observed} pauses "
+            "replay within 10 %, too few to draw conclusions from."
+        )
+    if not incident.remedies:
+        return "Nothing that was tried on its replay would have made it better."
+    return f"What would have helped, tried on its replay: {tell_remedy(incident.remedies[0])}"
+
+
+def replayed(incident: Incident) -> list[str]:
+    """How far the replay can be believed, and the other remedies."""
+    held = incident.held
+    lines = [held.told()] if held is not None else []
+    if held is not None and not held.is_believed:
+        lines += [f"  not so: {safe(miss)}" for miss in held.misses[:3]]
+    lines += [f"also tried: {tell_remedy(r)}" for r in incident.remedies[1:MOST_REMEDIES]]
+    return lines
+
+
+def _disturbance(d: Disturbance, incident: Incident, number: int) -> list[str]:
+    """The chain, and the cost of it."""
+    name = namer(incident.story)
+    length = say_duration(max(1_000, d.end_us - d.begin_us))
+    lines = [
+        f"{number}. {clock(d.begin_us)}, {length}: {d.cost_us / 1e6:,.1f} partition-seconds, "
+        f"{plural(len({p.partition for p in d.pauses}), 'partition')}"
+    ]
+    lines += [f"   {round_told(r, name)}" for r in d.rounds[:MOST_ROUNDS]]
+    if len(d.rounds) > MOST_ROUNDS:
+        lines.append(f"   … and {len(d.rounds) - MOST_ROUNDS} more rebalances")
+    return [*lines, *_attributed(d, name)]
+
+
+def _attributed(d: Disturbance, name: Name) -> list[str]:
+    """Every partition-second to a cause and a member."""
+    lines = []
+    for (kind, member), pauses in d.by_cause():
+        cost = sum(map(d.length_us, pauses))
+        share = 100 * cost / d.cost_us if d.cost_us else 0
+        still = sum(1 for p in pauses if p.end_us < 0)
+        who = name(member) if member else ""
+        lines.append(
+            f"   {cost / 1e6:8,.1f} partition-seconds ({share:.0f} %) because {why(kind, who)}"
+            + (f"; {plural(still, 'partition')} not taken up again in these logs" if still else "")
+        )
+    return lines

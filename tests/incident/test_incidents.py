@@ -1,0 +1,79 @@
+"""Recorded incidents: what is told of them, the scenario they become, and how that replays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rebalsim.cli.main import code_of
+from rebalsim.incident.disturbance import disturbances_of
+from rebalsim.incident.investigate import investigate
+from rebalsim.incident.replay import story_in
+from rebalsim.incident.told import happened, prevented, render
+from rebalsim.reports.observed import render as observed_render
+from rebalsim.worlds.logs.observation import Observation, observe
+from rebalsim.worlds.logs.sources import sources_in
+
+FOLDER = Path(__file__).parents[2] / "scenarios" / "incidents"
+STORIES = sorted(p.name for p in FOLDER.iterdir())
+Golden = Callable[[str, str], None]
+
+
+def observed(name: str) -> Observation:
+    return observe(sources_in([str(FOLDER / name)]))
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_what_was_observed_is_told_as_before(name: str, golden: Golden) -> None:
+    golden(f"incidents/{name}.txt", observed_render(observed(name)))
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_every_partition_second_has_a_cause(name: str) -> None:
+    for story in observed(name).groups.values():
+        found = disturbances_of(story)
+        assert sum(len(d.pauses) for d in found) == len(story.pauses)
+        for d in found:
+            told = sum(d.length_us(p) for _, ps in d.by_cause() for p in ps)
+            assert told == d.cost_us
+
+
+def test_a_deploy_replays_as_it_was_and_what_helps_was_tried() -> None:
+    first = investigate(observed("deploy-last-night"), events=60_000)[0]
+    assert first.held is not None
+    assert first.held.is_believed
+    assert "orders-1 left" in happened(first)
+    assert prevented(first).startswith(("What would have helped", "Nothing that was tried"))
+    assert "replayed: " in render([first])
+
+
+def test_a_storm_that_does_not_replay_is_not_advised_on() -> None:
+    first = investigate(observed("storm-last-night"))[0]
+    assert first.held is not None
+    if not first.held.is_believed:
+        assert first.remedies == ()
+        assert "too few to draw conclusions from" in prevented(first)
+
+
+def test_the_scenario_is_one_to_keep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "night.yaml"
+    line = ["incident", str(FOLDER / "crash-last-night"), "--advice", "0", "--scenario", str(path)]
+    assert code_of(line) == 0
+    story = story_in(path.read_text(encoding="utf-8"))
+    assert len(story.scenario("as-written").groups[0].consumers) == 5
+    assert "crash: pay-3" in path.read_text(encoding="utf-8")
+    capsys.readouterr()
+    assert code_of(["run", str(path)]) == 0
+
+
+def test_a_stock_incident_has_a_name_a_page_and_a_document(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "night.html"
+    assert code_of(["incident", "crash-last-night", "--advice", "0", "--html", str(page)]) == 0
+    assert "the session of pay-3 ran out" in capsys.readouterr().out
+    assert "the session of pay-3 ran out" in page.read_text(encoding="utf-8")
+    assert code_of(["incident", "crash-last-night", "--advice", "0", "--json"]) == 0
+    assert '"believed": ' in capsys.readouterr().out
