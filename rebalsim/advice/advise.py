@@ -117,6 +117,14 @@ class Advisor:
         }
 
 
+def asked_of(
+    story: Story, variant: str, analysis: Analysis, budgets: Sequence[Budget]
+) -> list[Asked]:
+    """All that could be done something about in one run: pauses, and these budgets."""
+    played = Played(story, variant, tuple(budgets))
+    return [*_pauses(story, variant, analysis), *_of_budgets(played, analysis, budgets)]
+
+
 def _pauses(story: Story, variant: str, analysis: Analysis) -> list[Asked]:
     """The pauses that are told of."""
     scenario = story.scenario(variant)

@@ -116,18 +116,27 @@ class Played:
         }
 
 
+def changed_story(story: Story, variant: str, patch: Patch) -> Story | None:
+    """The story with the patch; None where that is none, or plays as before in this variant."""
+    try:
+        made = story.with_overrides(patch.overrides).check()
+        before, after = story.scenario(variant), made.scenario(patch.variant or variant)
+    except ProblemsError:
+        return None
+    is_same = (after.cluster, after.groups, after.script) == (
+        before.cluster,
+        before.groups,
+        before.script,
+    )
+    return None if is_same else made
+
+
 def changed(played: Played, patch: Patch) -> Played | None:
     """The same story with the patch alone; None where that makes no story, or the very same."""
     variant = patch.variant or played.variant
-    try:
-        story = played.story.with_overrides(patch.overrides).check()
-        scenario = story.scenario(variant)
-    except (ProblemsError, ValueError):
-        return None
-    if (
-        scenario.cluster == played.scenario.cluster
-        and scenario.groups == played.scenario.groups
-        and scenario.script == played.scenario.script
-    ):
-        return None
-    return Played(story, variant, played.budgets, played.actions, played.is_all_budgeted)
+    story = changed_story(played.story, played.variant, patch)
+    return (
+        None
+        if story is None
+        else Played(story, variant, played.budgets, played.actions, played.is_all_budgeted)
+    )

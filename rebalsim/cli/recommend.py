@@ -54,8 +54,7 @@ if TYPE_CHECKING:
     "--seeds",
     type=click.IntRange(1, 1000),
     default=None,
-    help="How many seeds each choice must meet the budgets with.  [default: 3; 20 under the "
-    "consumer protocol, where a run is a sample]",
+    help="How many seeds each choice must meet the budgets with.  [default: 20]",
 )
 @click.option(
     "--gc-pauses",
@@ -71,7 +70,7 @@ if TYPE_CHECKING:
     help="Network cuts that healthy members suffer, likewise.  [default: the scenario's random "
     "cuts]",
 )
-@click.option("--out", metavar="DIR", help="Keep the sweep's tables here.  [default: thrown away]")
+@click.option("--out", metavar="DIR", help="Keep what was tried here.  [default: thrown away]")
 @click.option("--html", type=OutputFile(), metavar="FILE", help="Write the whole search as a page.")
 @click.option("--json", "as_json", is_flag=True, help="Print the recommendation as JSON.")
 @click.option(
@@ -81,6 +80,27 @@ if TYPE_CHECKING:
     help="Spark's master.  [default: all cores of this machine]",
 )
 @click.option("--conf", multiple=True, metavar="K=V", help=CONF_HELP)
+@click.option(
+    "--spark",
+    "is_on_spark",
+    is_flag=True,
+    help="Search the whole grid of usual values, on Spark; --master, --html, --gc-pauses and "
+    "--cuts do, too.",
+)
+@click.option(
+    "--events",
+    type=click.IntRange(1, 10**12),
+    metavar="N",
+    help="How many events may be played in this process.  [default: 800,000]",
+)
+@click.option("--dry-run", is_flag=True, help="Say what would be played, and how long that takes.")
+@click.option("--resume", is_flag=True, help="Go on with what --out DIR kept.")
+@click.option(
+    "--apply",
+    "is_applied",
+    is_flag=True,
+    help="Write the smallest change into the scenario's file; its comments stay.",
+)
 @allow_code_option
 def command(
     scenario: str,
@@ -95,17 +115,49 @@ def command(
     as_json: bool,
     master: str,
     conf: tuple[str, ...],
+    is_on_spark: bool,
+    events: int | None,
+    dry_run: bool,
+    resume: bool,
+    is_applied: bool,
     allow_code: bool,
 ) -> int:
-    """Find the smallest change of a scenario's settings that meets the budgets, and say what the
-    change costs elsewhere.
+    """Find the smallest change of a scenario that keeps its budgets, over seeds and wherever its
+    faults strike, and say what the change costs elsewhere.
 
-    Exit 1 where nothing among the usual values meets them.
+    Played in this process: what the causes propose, then single settings, then pairs. Exit 1
+    where nothing that was tried keeps them.
     """
     from rebalsim.domain.errors import InputError
+
+    searched = tuple(k.strip() for k in over.split(",") if k.strip())
+    is_grid = is_on_spark or master or html or gc_pauses or cuts or conf
+    if is_grid and (events or dry_run or resume or is_applied):
+        raise click.UsageError(
+            "--events, --dry-run, --resume and --apply are for the search in this process — leave "
+            "out what asks for Spark."
+        )
+    if not is_grid:
+        from rebalsim.cli.searching import search_here
+
+        return search_here(
+            scenario,
+            budgets,
+            searched,
+            variants,
+            seeds,
+            events,
+            out,
+            resume,
+            is_applied,
+            dry_run,
+            as_json,
+            allow_code,
+        )
     from rebalsim.spark.java import check_packages
 
     check_packages()  # what is imported next needs them
+    from rebalsim.advice.ladders import USUAL
     from rebalsim.scenario.load import code_folder
     from rebalsim.spark import recommend
     from rebalsim.spark.plans import find_base, story_of_base
@@ -123,8 +175,8 @@ def command(
             f"{scenario} has no budgets — say what must be met with --budget, as in --budget "
             '"longest_pause <= 5s"'
         )
-    keys = tuple(k.strip() for k in over.split(",") if k.strip()) or (
-        recommend.USUAL_OF_BROKERS if recommend.is_of_brokers(story, named[0]) else recommend.USUAL
+    keys = searched or (
+        recommend.USUAL_OF_BROKERS if recommend.is_of_brokers(story, named[0]) else USUAL
     )
     plan = recommend.plan_for(
         base, story, budgets, keys, named, seeds or recommend.seeds_for(story, named)

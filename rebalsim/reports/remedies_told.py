@@ -22,7 +22,7 @@ def tell_patch(patch: Patch) -> str:
     told = ", ".join(f"{t.setting} {t.before} → {t.after}" for t in turns)
     if len(turns) < len(patch.turns):
         told += " (and the brokers' least with it)"
-    return f"{patch.script} ({told})" if patch.script else told
+    return f"{patch.script} ({told})" if patch.script and len(turns) == 1 else told
 
 
 def tell_remedy(remedy: Remedy, first: str = "") -> str:

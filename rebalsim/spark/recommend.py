@@ -15,6 +15,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from rebalsim.advice.ladders import LADDERS, OF_BROKERS
+from rebalsim.advice.limits import budget_of
 from rebalsim.domain.answer import PointSaid
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.client import BrokerConfig, ClientConfig
@@ -27,22 +29,6 @@ from rebalsim.scenario.story import Story
 from rebalsim.spark.schemas import reserved_names
 from rebalsim.spark.tables import quoted
 
-# What people set these to. The scenario's own value joins its ladder, as its first step.
-LADDERS: dict[str, tuple[str, ...]] = {
-    "session.timeout.ms": ("6s", "10s", "15s", "20s", "30s", "45s", "60s"),
-    "heartbeat.interval.ms": ("500ms", "1s", "2s", "3s", "5s"),
-    "max.poll.interval.ms": ("10s", "30s", "1m", "2m", "5m", "10m"),
-    "max.poll.records": ("10", "50", "100", "250", "500"),
-    "auto.commit.interval.ms": ("1s", "5s", "10s"),
-    "fetch.max.wait.ms": ("100ms", "500ms"),
-}
-USUAL = ("session.timeout.ms", "heartbeat.interval.ms", "max.poll.interval.ms", "max.poll.records")
-# Under the consumer protocol the brokers decide; what goes below their minimum lowers that, too.
-OF_BROKERS: dict[str, tuple[str, ...]] = {
-    "group.consumer.heartbeat.interval.ms": ("1s", "2s", "3s", "5s", "10s"),
-    "group.consumer.session.timeout.ms": ("10s", "20s", "30s", "45s", "1m"),
-    "group.consumer.assignment.interval.ms": ("0s", "500ms", "1s", "2s"),
-}
 USUAL_OF_BROKERS = tuple(OF_BROKERS)
 SEEDS, SEEDS_OF_SAMPLES = 3, 20  # a run of the consumer protocol is a sample
 MOST_POINTS = 20_000
@@ -81,22 +67,6 @@ class Expelled:
     for_: str
     before: float  # members removed against their will, a day, over the whole group
     after: float
-
-
-def budget_of(text: str) -> tuple[str, str]:
-    """`longest_pause <= 5s` → (metric, limit); `pause.p99` is understood as p99_pause."""
-    import re
-
-    found = re.fullmatch(r"\s*([A-Za-z][\w.\-]*)\s*((?:<=|>=|==|<|>|≤|≥).+)", text)
-    if not found:
-        raise InputError(
-            f"'{text}' is no budget — write a metric, a sign and a limit, as in --budget "
-            '"longest_pause <= 5s"'
-        )
-    name = found[1]
-    if swapped := re.fullmatch(r"(\w+)[.\-](p\d+)", name):
-        name = f"{swapped[2]}_{swapped[1]}"
-    return name, found[2].strip()
 
 
 def ladder(story: Story, variant: str, name: str) -> tuple[str, str, list[str]]:

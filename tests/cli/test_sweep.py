@@ -120,7 +120,7 @@ def test_no_java_an_old_java_no_pyspark_are_one_line_each(plan: Path, tmp_path: 
     )  # as if it were not there, whoever imports it
     for command in (
         ("sweep", str(plan), "--out", out),
-        ("recommend", "crash", "--budget", "longest_pause <= 10s"),
+        ("recommend", "crash", "--spark", "--budget", "longest_pause <= 10s"),
         ("replay", out, "--run", "0-eager-1"),
     ):
         code, said, err = rebalsim(*command, PYTHONPATH=f"{tmp_path / 'none'}{os.pathsep}{ROOT}")

@@ -1,0 +1,164 @@
+"""What a search for the smallest change came to, in words: what to change, what that brings and
+costs, or which budget is out of reach and why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rebalsim.domain.baseline import key_of
+from rebalsim.domain.budget import Budget
+from rebalsim.reports import figures
+from rebalsim.reports.names import listed, plural, safe
+from rebalsim.reports.remedies_told import tell_patch
+
+MOST = 5
+SHOWN = ("longest_pause", "partition_seconds", "rebalances", "duplicates")
+
+
+def render_search(
+    title: str,
+    found: Any,
+    budgets: Sequence[Budget],
+    whys: Sequence[str],
+    command: str,
+) -> Iterator[str]:
+    """Lines for a terminal. `found`: what the search came to; `whys`: for each budget that nothing
+    keeps, what stands in its way.
+    """
+    yield safe(title)
+    yield f"  asked: {', '.join(safe(b.text) for b in budgets)}"
+    yield ""
+    for tried in found.as_it_is:
+        yield f"As it is, {safe(tried.variant)}: {_figures(tried)}{_broken(tried, budgets)}"
+    yield ""
+    if found.choices and not found.choices[0].tried.patch.sets:
+        yield _unchanged(found)
+        return
+    if found.choices:
+        yield from _choices(found, command)
+    else:
+        yield from _out_of_reach(found, budgets, whys)
+    yield ""
+    yield _played(found)
+
+
+def _unchanged(found: Any) -> str:
+    names = [safe(c.tried.variant) for c in found.choices if not c.tried.patch.sets]
+    return f"Nothing need be changed: {listed(names, 9)} keeps all budgets as it is."
+
+
+def _choices(found: Any, command: str) -> Iterator[str]:
+    yield "What keeps all budgets, the smallest change first"
+    for number, choice in enumerate(found.choices[:MOST], 1):
+        tried = choice.tried
+        price = f"; its price: {_price(choice, found)}" if choice.price else ""
+        yield f"  {number}. {safe(tried.variant)}: {tell_patch(tried.patch)}"
+        yield f"     {_from_to('longest_pause', choice, found)} over {tried.seeds} seeds{price}"
+    first = found.choices[0].tried
+    sets = " ".join(f"--set '{one}'" for one in first.patch.overrides)
+    yield ""
+    yield f"See it: {command} --variant {safe(first.variant)} {sets}"
+    if len(found.choices) > MOST:
+        yield f"{plural(len(found.choices) - MOST, 'other change')} would do, and move more."
+
+
+def _out_of_reach(found: Any, budgets: Sequence[Budget], whys: Sequence[str]) -> Iterator[str]:
+    yield f"Nothing of {plural(len(found.all_tried), 'change')} that {_were(found)} tried keeps all budgets."
+    alone = True
+    for place, budget in enumerate(budgets):
+        least = found.least(place)
+        if least.beyond()[place] <= 0:
+            continue
+        alone = False
+        value = figures.say(budget.metric, least.worst(key_of(budget)))
+        yield f"  out of reach: {safe(budget.text)}; the nearest is {value} ({_with(least)})"
+        if whys[place]:
+            yield f"    {whys[place]}"
+    if alone:
+        yield "  Each budget alone can be kept, but not all of them together."
+    for tried in found.edges[:2]:
+        yield (
+            f"  {_with(tried)} keeps them only as long as the faults strike when they do: up to a "
+            "heartbeat earlier or later it does not."
+        )
+    best = found.best()
+    yield f"The best that can be had: {_with(best)}: {_figures(best)}{_broken(best, budgets)}"
+
+
+def _were(found: Any) -> str:
+    return "was" if len(found.all_tried) == 1 else "were"
+
+
+def _with(tried: Any) -> str:
+    changed = tell_patch(tried.patch) if tried.patch.turns else "as it is"
+    return f"{safe(tried.variant)}, {changed}"
+
+
+def _figures(tried: Any) -> str:
+    middle = tried.middle()
+    return ", ".join(
+        f"{figures.title_of(name)} {figures.say(name, middle[name])}" for name in SHOWN
+    )
+
+
+def _broken(tried: Any, budgets: Sequence[Budget]) -> str:
+    broken = [safe(b.text) for b, beyond in zip(budgets, tried.beyond()) if beyond > 0]
+    return f" — breaks {listed(broken, 9)}" if broken else ""
+
+
+def _root(choice: Any, found: Any) -> Any:
+    return next(t for t in found.as_it_is if t.variant == choice.tried.variant)
+
+
+def _price(choice: Any, found: Any) -> str:
+    return ", ".join(_from_to(name, choice, found) for name in choice.price)
+
+
+def _from_to(name: str, choice: Any, found: Any) -> str:
+    before, after = _root(choice, found).middle()[name], choice.tried.middle()[name]
+    return f"{figures.title_of(name)} {figures.say(name, before)} → {figures.say(name, after)}"
+
+
+def _played(found: Any) -> str:
+    spent = (
+        "; the events ran out before all was tried: --events N plays more" if found.is_spent else ""
+    )
+    return (
+        f"{plural(len(found.all_tried), 'change')} tried in {found.events:,} events{spent}. A "
+        "change is told only if it keeps the budgets in 19 of 20 seeds, and when the faults "
+        "strike up to a heartbeat and up to a second earlier or later."
+    )
+
+
+def document_of(found: Any, budgets: Sequence[Budget]) -> dict[str, Any]:
+    """The same for tools."""
+    return {
+        "schema_version": 1,
+        "kind": "recommendation",
+        "budgets": [b.text for b in budgets],
+        "as_it_is": [_tried(t, budgets) for t in found.as_it_is],
+        "choices": [
+            {**_tried(c.tried, budgets), "price": list(c.price), "cost": round(c.cost, 3)}
+            for c in found.choices
+        ],
+        "best": None if found.choices else _tried(found.best(), budgets),
+        "knifes_edges": [_tried(t, budgets) for t in found.edges],
+        "tried": len(found.all_tried),
+        "events": found.events,
+        "is_spent": found.is_spent,
+    }
+
+
+def _tried(tried: Any, budgets: Sequence[Budget]) -> dict[str, Any]:
+    return {
+        "variant": tried.variant,
+        "patch": dict(tried.patch.sets),
+        "changes": [
+            {"setting": t.setting, "before": t.before, "after": t.after} for t in tried.patch.turns
+        ],
+        "metrics": tried.middle(),
+        "seeds": tried.seeds,
+        "breaks": [b.text for b, beyond in zip(budgets, tried.beyond()) if beyond > 0],
+    }

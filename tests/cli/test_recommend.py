@@ -1,0 +1,136 @@
+"""`rebalsim recommend` in one process: the causes' remedies, single settings and pairs, judged over
+seeds and wherever the faults strike; resumed, and written into the file.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from rebalsim.advice.search import Search, Tried, shifted, shifts_of
+from rebalsim.cli.main import door
+from rebalsim.domain.remedy import Patch, Turn
+from rebalsim.one_run import run_once
+from rebalsim.scenario.load import load_scenario, story_of
+
+CRASH = """\
+title: A crash
+topics: {orders: {partitions: 6, rate: 60/s}}
+group:
+  members: 3
+  config:                        # ours
+    session.timeout.ms: 45s      # Kafka's own
+  handler: 1ms
+script: [{at: 30s, crash: c1}]
+replay: [cooperative]
+horizon: 2m
+budgets: {longest_pause: "<= 25s"}
+"""
+
+
+def recommend(*arguments: str) -> Any:
+    return CliRunner().invoke(door, ["recommend", *arguments], standalone_mode=False)
+
+
+@pytest.fixture
+def crash(tmp_path: Path) -> Path:
+    path = tmp_path / "crash.yaml"
+    path.write_text(CRASH, "utf-8")
+    return path
+
+
+def found_in(told: Any) -> Any:
+    return json.loads(told.stdout)
+
+
+def test_the_smallest_change_keeps_the_budgets_in_each_seed_and_at_each_moment(crash: Path) -> None:
+    told = recommend(str(crash), "--json")
+    best = found_in(told)["choices"][0]
+    assert told.return_value == 0 and list(best["patch"]) == ["group.config.session.timeout.ms"]
+    story = story_of(CRASH.encode(), "s", [f"{k}={v}" for k, v in best["patch"].items()]).check()
+    scenario = story.scenario("cooperative")
+    longest = [
+        run_once(shifted(scenario, shift), seed).analysis.measure("longest_pause") or 0
+        for seed, shift in [*((s, 0) for s in range(1, 21)), *((1, s) for s in shifts_of(scenario))]
+    ]
+    assert max(longest) <= 25_000_000
+    assert best["patch"]["group.config.session.timeout.ms"] == "20s", "no shorter than need be"
+
+
+def test_it_says_first_what_it_will_play_and_a_dry_run_ends_there(crash: Path) -> None:
+    told = recommend(str(crash), "--dry-run")
+    assert told.stderr.startswith("Plays up to 800,000 events") and told.stdout == ""
+    assert told.return_value == 0
+
+
+def test_what_is_kept_already_needs_no_change(crash: Path) -> None:
+    told = recommend(str(crash), "--budget", "longest_pause <= 60s")
+    assert "Nothing need be changed: cooperative keeps all budgets" in told.stdout
+
+
+def test_where_nothing_helps_it_says_which_budget_is_out_of_reach_and_why(crash: Path) -> None:
+    told = recommend(str(crash), "--budget", "rebalances <= 0", "--budget", "longest_pause <= 25s")
+    said = " ".join(told.stdout.split())
+    assert told.return_value == 1
+    assert "out of reach: rebalances <= 0; the nearest is 1" in said
+    assert "1 round because c1's session ran out." in said and "The best that can be had:" in said
+
+
+def test_the_change_is_written_into_the_file_and_its_comments_stay(crash: Path) -> None:
+    recommend(str(crash), "--apply")
+    text = crash.read_text("utf-8")
+    assert text == CRASH.replace("session.timeout.ms: 45s ", "session.timeout.ms: 20s ")
+
+
+def test_a_search_goes_on_where_it_was_broken_off(crash: Path, tmp_path: Path) -> None:
+    kept = str(tmp_path / "kept")
+    whole = recommend(str(crash), "--json")
+    first = recommend(str(crash), "--events", "3000", "--out", kept, "--json")
+    assert found_in(first)["is_spent"]
+    again = recommend(str(crash), "--out", kept)
+    assert "continue it with --resume" in str(again.exception)
+    assert recommend(str(crash), "--out", kept, "--resume", "--json").stdout == whole.stdout
+    wrong = recommend(str(crash), "--variant", "eager", "--out", kept, "--resume")
+    assert wrong.exception is not None
+
+
+def test_a_knifes_edge_is_no_choice(crash: Path) -> None:
+    """What keeps a budget only when the fault strikes at its written moment is told apart."""
+    story = load_scenario(crash)
+    search = Search(story, ("cooperative",))
+    found = search.run()
+    for choice in found.choices:
+        scenario = choice.tried.story.scenario("cooperative")
+        assert all((1, shift) in choice.tried.runs for shift in shifts_of(scenario))
+    assert not {id(t) for t in found.edges} & {id(c.tried) for c in found.choices}
+
+
+def test_changes_are_weighed_by_how_far_they_turn_not_by_how_many_they_are() -> None:
+    story = load_scenario("crash")
+    far = Tried("eager", Patch((Turn("session.timeout.ms", "45s", "6s"),), ()), story)
+    two = Tried(
+        "eager",
+        Patch(
+            (
+                Turn("session.timeout.ms", "45s", "30s"),
+                Turn("heartbeat.interval.ms", "3s", "2s"),
+            ),
+            (),
+        ),
+        story,
+    )
+    assert two.size < far.size
+
+
+def test_its_options_fit_together(crash: Path) -> None:
+    for arguments, says in (
+        (("--resume",), "--resume continues what --out DIR kept"),
+        (("--spark", "--dry-run"), "leave out what asks for Spark"),
+        (("--over", "sesion.timeout.ms"), "did you mean 'session.timeout.ms'?"),
+    ):
+        told = recommend(str(crash), *arguments)
+        assert says in str(told.exception), told.exception
