@@ -67,6 +67,9 @@ class RunSaid:
     events: int
 
 
+Key = tuple[str, tuple[tuple[str, str], ...]]  # the variant, and what is set
+
+
 @dataclass(slots=True)
 class Tried:
     """A change of one variant, with the runs that were played of it."""
@@ -75,6 +78,10 @@ class Tried:
     patch: Patch
     story: Story
     runs: dict[tuple[int, int], RunSaid] = field(default_factory=dict)  # by seed and shift
+
+    @property
+    def key(self) -> Key:
+        return self.variant, tuple(sorted(self.patch.sets))
 
     def beyond(self, percent: float = 95) -> tuple[float, ...]:
         """How far beyond each budget it goes in the seeds at that percentile."""
@@ -169,9 +176,9 @@ class Search:
         self.step = step
         self.budgets = {v: budgets_of(story, v) for v in self.variants}
         self.actions: dict[str, tuple[str, ...]] = {}
-        self._analyses: dict[int, Analysis] = {}
-        self._seen: dict[tuple[str, tuple[tuple[str, str], ...]], Tried | None] = {}
-        self._confirmed: set[int] = set()
+        self._analyses: dict[Key, Analysis] = {}
+        self._seen: dict[Key, Tried | None] = {}
+        self._confirmed: set[Key] = set()
         self.found = Found([])
 
     def run(self) -> Found:
@@ -341,9 +348,9 @@ class Search:
 
     def _confirm(self, tried: Tried) -> None:
         """Whether it holds over seeds, and wherever the faults strike."""
-        if id(tried) in self._confirmed:
+        if tried.key in self._confirmed:
             return
-        self._confirmed.add(id(tried))
+        self._confirmed.add(tried.key)
         first = self.story.seed
         allowed = self.seeds // 20  # one in twenty may be beyond it
         missed = 0
@@ -380,10 +387,9 @@ class Search:
         return found
 
     def _analysis(self, node: Tried) -> Analysis:
-        if id(node) not in self._analyses:
-            scenario = node.story.scenario(node.variant)
-            self._analyses[id(node)] = run_once(scenario, self.story.seed).analysis
-        return self._analyses[id(node)]
+        if node.key not in self._analyses:
+            self._analyses[node.key] = analysis_of(node)
+        return self._analyses[node.key]
 
     def _case(self, root: Tried) -> tuple[Case, Any]:
         scenario = root.story.scenario(root.variant)
