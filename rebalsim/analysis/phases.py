@@ -29,6 +29,7 @@ from rebalsim.analysis.values import Disturbance, Facts, Pause, Phase, PhaseKind
 from rebalsim.domain.errors import BugError
 from rebalsim.domain.ids import Partition
 from rebalsim.trace import events as ev
+from rebalsim.trace.streams_events import StoreRestored
 from rebalsim.trace.trace import TraceHeader
 
 # position look-up, connections, and a Fetch in flight to wait for take less: longer, and the owner
@@ -99,8 +100,30 @@ class Storyteller:
             cuts, is_ahead = self._walked(p)
             if p.group in self.of_workers:
                 cuts = recut(self.index, p, cuts, self.delays[p.group])
+            cuts = self._with_stores(p, cuts)
         phases = self._phases(p, cuts)
         return Story(phases, self.causes.of(p, phases, self._rounds_of(p, cuts, is_ahead)))
+
+    def _with_stores(self, p: Pause, cuts: list[Cut]) -> list[Cut]:
+        """A task of Kafka Streams is read from when its stores are restored: the wait for that is
+        none for records.
+        """
+        if not p.owner_after or not cuts or cuts[-1].kind is not PhaseKind.FETCH:
+            return cuts
+        last = cuts[-1]
+        found = [
+            n
+            for n in self._between(p.owner_after, last.at_us, p.ended_us, StoreRestored)
+            if p.partition in self.index.events[n].partitions
+        ]
+        if not found:
+            return cuts
+        restored = self.index.events[found[-1]]
+        restoring = Cut(
+            last.at_us, PhaseKind.RESTORE, p.owner_after, last.round, (*last.evidence, found[-1])
+        )
+        fetching = Cut(restored.at_us, PhaseKind.FETCH, p.owner_after, last.round, (found[-1],))
+        return [*cuts[:-1], restoring, fetching]
 
     def _walked(self, p: Pause) -> tuple[list[Cut], bool]:
         """Each instant belongs to what the group was then: barriers and a leader in a classic

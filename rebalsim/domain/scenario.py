@@ -21,6 +21,7 @@ from rebalsim.domain.habits import NEWEST, BrokerHabits
 from rebalsim.domain.instants import MINUTE, MS
 from rebalsim.domain.machine import Machine
 from rebalsim.domain.script import Action, RandomFault
+from rebalsim.domain.streams import StreamsApp
 
 T = TypeVar("T")
 
@@ -104,6 +105,7 @@ class Group:
 
     name: str
     consumers: tuple[Consumer, ...]
+    streams: StreamsApp | None = None  # it is a Kafka Streams application; consumers are instances
 
 
 @dataclass(frozen=True, slots=True)

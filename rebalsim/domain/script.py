@@ -64,6 +64,7 @@ class Crash:
 
     consumers: tuple[str, ...]
     restart_after: Draw | None = None
+    loses_volume: bool = False  # Kafka Streams: its state directory is gone, too
 
 
 @dataclass(frozen=True, slots=True)

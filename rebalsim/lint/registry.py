@@ -14,6 +14,7 @@ from rebalsim.lint.places import Tellable, spot_of
 from rebalsim.lint.rule import Checked
 
 # headings in the order in which `rebalsim explain` lists them
+STREAMS = "Kafka Streams"
 HEADINGS = (
     "Timers against each other",
     "Handlers and commits",
@@ -24,6 +25,7 @@ HEADINGS = (
     "Faults",
     "Topics that grow",
     "The story itself",
+    STREAMS,
 )
 
 
@@ -54,7 +56,10 @@ def check(story: Tellable) -> list[Problem]:
     found: dict[tuple[int, str, Place], list[str]] = {}
     for variant in variants:
         scenario = story.scenario(variant)
+        is_streams = any(group.streams is not None for group in scenario.groups)
         for order, checked in enumerate(RULES):
+            if is_streams is not (checked.rule.heading == STREAMS):
+                continue  # a Streams application has rules of its own, and consumers' are not its
             at: dict[Place, int] = {}
             for finding in checked.find(scenario):
                 if finding.only_if_said and not story.says(

@@ -47,6 +47,7 @@ from rebalsim.scenario.kinds import (
 )
 from rebalsim.scenario.problems import Problems, one_of
 from rebalsim.scenario.quantities import DURATION, RATE, rate, say_number, say_rate
+from rebalsim.scenario.streams_language import STREAMS
 
 MAX_CONSUMERS = 10_000
 MAX_PARTITIONS = 200_000
@@ -1272,6 +1273,11 @@ GROUP = Section(
         Field("name", NAME, "The group's name (group.id).", default="group"),
         Field("template", NAME, "A template from templates: to begin with."),
         Field(
+            "streams",
+            STREAMS,
+            "It is a Kafka Streams application, and its members are instances.",
+        ),
+        Field(
             "per_process",
             Whole(1, 1_000),
             "Consumers in one process (Spring's concurrency): one restart, GC pause or crash "
@@ -1485,6 +1491,12 @@ CRASH = Section(
             "Started again so much later.",
             target="restart_after",
             default="not at all",
+        ),
+        Field(
+            "loses_volume",
+            Flag(),
+            "Kafka Streams: its state directory is gone, too.",
+            target="loses_volume",
         ),
     ),
     "Processes die at once (SIGKILL).",
@@ -1939,6 +1951,7 @@ OVERLAY = Section(
         *[f for f in TEMPLATE_FIELDS if f.name not in ("topics", "pattern", "rack")],
         Field("worker", WORKER_CONFIG, "Connect workers: what they have otherwise."),
         Field("cluster", CLUSTER, "Changes to the cluster."),
+        Field("streams", STREAMS, "Changes to a Kafka Streams application."),
         Field(
             "set",
             SetBlock(),

@@ -62,6 +62,7 @@ from rebalsim.scenario.profiles import (
 )
 from rebalsim.scenario.quantities import say_us
 from rebalsim.scenario.roster import PLACEHOLDERS, Roster, Seat, fill
+from rebalsim.scenario.streams import app_of, as_stream_thread, check_script, heading_of
 from rebalsim.scenario.variants import Variant, variant_named
 
 STRATEGY = "partition.assignment.strategy"
@@ -151,6 +152,7 @@ class Resolver:
         groups = self._groups()
         horizon_us = self.story.get("horizon", Scenario.__dataclass_fields__["horizon_us"].default)
         actions, faults = read_script(self, horizon_us)
+        check_script(self, groups, actions, faults)
         self._check_links()
         made = build(
             Scenario,
@@ -178,6 +180,9 @@ class Resolver:
     def _heading(self, groups: tuple[Group, ...]) -> str:
         said: dict[str, None] = {}
         for group in groups:
+            if group.streams is not None:
+                said[heading_of(group.streams)] = None
+                continue
             for consumer in group.consumers:
                 config = consumer.config
                 if consumer.worker is not None:
@@ -534,7 +539,10 @@ class Resolver:
                 seat.is_running = consumer.starts_at is not None
                 consumers.append(consumer)
             self._check_members(roster, consumers)
-            made.append(Group(name, tuple(consumers)))
+            app = None if named[name].section is CONNECT else app_of(self, named[name])
+            if app is not None:
+                consumers = [as_stream_thread(consumer) for consumer in consumers]
+            made.append(Group(name, tuple(consumers), app))
         return tuple(made)
 
     def _roster(self, group: str, written: Written, prefix: str) -> None:

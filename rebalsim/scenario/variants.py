@@ -114,7 +114,7 @@ def is_played_as_written(story: Written) -> bool:
     for group in groups:
         if not isinstance(group, Written):
             continue
-        if _says(group, "group.protocol") == "consumer":
+        if "streams" in group or _says(group, "group.protocol") == "consumer":
             return True
         blocks = [written for _, _, written, _ in group.get("members", ()) if written is not None]
         if "overrides" in group:

@@ -637,6 +637,10 @@ def play(
     every request, answer and batch too.
     `drive`: what a recording dictates, in place of the scenario's starts and script.
     """
+    if any(group.streams is not None for group in scenario.groups):
+        from rebalsim.simulation.streams.story import play_story
+
+        return play_story(scenario, seed)
     with seldom_collecting():
         return World(
             scenario,

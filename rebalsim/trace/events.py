@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rebalsim.domain.ids import Partition
-from rebalsim.trace import connect_events
+from rebalsim.trace import connect_events, streams_events
 
 # ------------------------------------------------------------------------- the script and the world
 
@@ -559,7 +559,11 @@ TraceEvent = Any  # one of the classes above; kept open so that readers dispatch
 
 EVENT_CLASSES: dict[str, type] = {
     name: thing
-    for name, thing in [*globals().items(), *vars(connect_events).items()]
+    for name, thing in [
+        *globals().items(),
+        *vars(connect_events).items(),
+        *vars(streams_events).items(),
+    ]
     if isinstance(thing, type)
     and hasattr(thing, "__dataclass_fields__")
     and "at_us" in thing.__dataclass_fields__

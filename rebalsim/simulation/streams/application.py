@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rebalsim.assignors.streams.settings import TaskAssignorSettings
@@ -71,6 +71,7 @@ class ThreadSettings:
     commit_us: int = 30 * SECOND
     restore_us: float = 4.0  # for a changelog record
     standby_us: float = 4.0
+    restore_byte_us: float = 0.0  # … and for each of its bytes
     handler_us: float = 0.0
     exactly_once: bool = False
     transaction_timeout_us: int = 10 * SECOND
@@ -111,6 +112,7 @@ class Application:
     group: GroupSettings = GroupSettings()
     timing: Timing = Timing()
 
+    replica_racks: Mapping[str, Sequence[Sequence[str | None]]] | None = None
     internal_topics_exist: bool = True  # the application ran before
 
     def internal_topics(self) -> dict[str, int]:

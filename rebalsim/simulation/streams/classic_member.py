@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from rebalsim.simulation.streams.stream_thread import StreamThread
 
 PROTOCOL = "stream"
+TOLD = "stream (cooperative)"  # what people are told of it
 Lead = Callable[[list[ThreadClaim], str, int], LeaderAnswer]
 
 
@@ -137,11 +138,15 @@ class ClassicMember:
         self._beats = False
         self._attempt += 1
         self._counter += 1
+        if self._why.startswith("group is already"):
+            self._thread.heard("RebalanceNoticed", by="heartbeat")
+        self._thread.heard("RejoinRequested", reason=self._why)
         self._thread.told_rebalance(self._why)
         claim = self._thread.claim(self.member_id)
         self._send_join(claim, self._attempt)
 
     def _send_join(self, claim: ThreadClaim, attempt: int) -> None:
+        self._thread.heard("RequestSent", api="JoinGroup", number=self._counter)
         request = JoinGroupRequest(
             self.member_id,
             self._instance_id,
@@ -167,6 +172,14 @@ class ClassicMember:
             self._send_join(claim, attempt)
         elif answer.error is Error.NONE:
             self.member_id, self.generation = answer.member_id, answer.generation
+            self._thread.heard(
+                "GenerationJoined",
+                generation=self.generation,
+                member_id=self.member_id,
+                assignor=TOLD,
+                is_leader=answer.leader == self.member_id,
+                skips_assignment=answer.skip_assignment,
+            )
             self._beats = True
             self._plan_beat(self._port.now + self._settings.heartbeat_us)
             if answer.leader == self.member_id and not answer.skip_assignment:
@@ -187,9 +200,18 @@ class ClassicMember:
             _, claim = member.metadata
             claims.append(_named(claim, member.member_id))
         answer = self._lead(claims, self._thread.process, self.generation)
+        self._thread.heard(
+            "AssignmentComputed",
+            group=self._host.group.group_id,
+            generation=self.generation,
+            assignor=TOLD,
+        )
         self._sync(attempt, dict(answer.shares))
 
     def _sync(self, attempt: int, shares: dict[str, Share]) -> None:
+        self._thread.heard(
+            "RequestSent", api="SyncGroup", number=self._counter, generation=self.generation
+        )
         request = SyncGroupRequest(
             self.member_id, self._instance_id, self.generation, "consumer", PROTOCOL, shares
         )
@@ -200,6 +222,11 @@ class ClassicMember:
             return
         if answer.error is Error.NONE:
             self._shares = [answer.assignment]
+            self._thread.heard(
+                "AssignmentReceived",
+                generation=self.generation,
+                partitions=answer.assignment.partitions if answer.assignment else (),
+            )
             self._thread.wake()
         else:
             self._failed(answer.error)
@@ -239,6 +266,7 @@ class ClassicMember:
             return
         now = self._port.now
         if now - self._polled_us > self._settings.max_poll_us and self._thread.is_stuck:
+            self._thread.heard("PollExpired", last_poll_us=self._polled_us)
             self._leave("consumer poll timeout has expired.")
             self._reset("consumer poll timeout has expired.")
             self._wants_join, self._why = True, "poll timeout"
@@ -267,9 +295,11 @@ class ClassicMember:
         self._lost = True
         self._attempt += 1
         self.is_rebalancing = False
+        self._thread.heard("MemberReset", reason=why)
         self._thread.told_rebalance(why)
 
     def _leave(self, reason: str) -> None:
+        self._thread.heard("LeaveSent", reason=reason)
         request = LeaveGroupRequest([LeavingMember(self.member_id, self._instance_id, reason)])
         self._host.ask(request, lambda answer: None)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from rebalsim.assignors.streams.tasks import TaskId
 
@@ -103,6 +104,19 @@ class Refused:
     why: str
 
 
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What a consumer's client or the coordinator did, in the words of trace events: the event's
+    class and its facts. `instance` is empty for the coordinator.
+    """
+
+    at_us: int
+    instance: str
+    thread: int
+    kind: str
+    facts: dict[str, Any]
+
+
 Happening = (
     InstanceChanged
     | ApplicationStateChanged
@@ -113,4 +127,5 @@ Happening = (
     | RebalanceStarted
     | MemberGone
     | Refused
+    | Heard
 )

@@ -50,6 +50,7 @@ class Instance:
         self._disk_since: dict[TaskId, int] = {}
         self._settings = ThreadSettings()
         self.is_up = False
+        self.is_warm = False  # it ran before: whatever it is given now, it has the state of
 
     # ----------------------------------------------------------------------------------------- lives
 
@@ -136,6 +137,8 @@ class Instance:
 
     def on_disk(self, task: TaskId) -> int:
         """Where restoration of a task would begin here."""
+        if self.is_warm and task in self.topology.changelogs:
+            return self.progresses.end(task, self._port.now)
         return self._disk.get(task, 0)
 
     def keep(self, task: TaskId, position: int) -> None:

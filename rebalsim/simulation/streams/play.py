@@ -12,10 +12,11 @@ from rebalsim.assignors.streams import leader
 from rebalsim.assignors.streams.leader import LeaderAnswer
 from rebalsim.assignors.streams.process import ThreadClaim
 from rebalsim.assignors.streams.tasks import TaskId, Topology, topology_of
+from rebalsim.protocol.effects import Note
 from rebalsim.simulation.streams.application import Application, ThreadSettings
 from rebalsim.simulation.streams.changelogs import Progresses
 from rebalsim.simulation.streams.classic_member import ClassicMember
-from rebalsim.simulation.streams.happenings import AssignmentMade, Happening
+from rebalsim.simulation.streams.happenings import AssignmentMade, Happening, Heard
 from rebalsim.simulation.streams.hosts import ClassicHost, StreamsHost
 from rebalsim.simulation.streams.instance import Instance
 from rebalsim.simulation.streams.port import EnginePort
@@ -67,14 +68,16 @@ def play(
     known: Known | None = None,
 ) -> Played:
     """Everything up to the horizon."""
-    world = _World(application, known or Known(), seed)
+    world = StreamsWorld(application, known or Known(), seed)
     for act in acts:
         world.port.at(act.at_us, world.do, act)
     world.port.engine.run_to(horizon_us)
     return Played(application, world.topology, world.port.told, horizon_us)
 
 
-class _World:
+class StreamsWorld:
+    """The application's coordinator, its instances, and what is done to them."""
+
     def __init__(self, application: Application, known: Known, seed: int) -> None:
         self.port = EnginePort(seed)
         self._application = application
@@ -86,10 +89,11 @@ class _World:
         self._members = {client: list(ids) for client, ids in known.members.items()}
         self._classic: ClassicHost | None = None
         self._streams: StreamsHost | None = None
+        self.threads: dict[str, tuple[str, int]] = {}  # client, static or member id → thread
 
     def do(self, act: Act) -> None:
         """Carry out an act."""
-        instance = self._instance(act.instance)
+        instance = self.instance(act.instance)
         if act.deed == "start":
             instance.start(act.settings or ThreadSettings(), dict(act.first_request_us))
         elif act.deed == "stop":
@@ -105,7 +109,7 @@ class _World:
         else:
             instance.lose_disk()
 
-    def _instance(self, name: str) -> Instance:
+    def instance(self, name: str) -> Instance:
         found = self._instances.get(name)
         if found is None:
             processes = list(self._known.processes.get(name, ()))
@@ -126,16 +130,23 @@ class _World:
     ) -> StreamThread:
         thread = StreamThread(self.port, instance, number, settings)
         client = f"{instance.name}-StreamThread-{number}-consumer"
+        self.threads[client] = (instance.name, number)
         if settings.group_protocol == "streams":
             if self._streams is None:
                 self._streams = StreamsHost(self.port, self._application)
+                self._streams.noted.append(self._noted)
+            member_id = self._streams_id(client)
+            self.threads[member_id] = (instance.name, number)
             thread.member = StreamsMember(
-                self.port, self._streams, thread, client, settings, self._streams_id(client)
+                self.port, self._streams, thread, client, settings, member_id
             )
         else:
             if self._classic is None:
                 self._classic = ClassicHost(self.port, self._application, self._members)
+                self._classic.noted.append(self._noted)
             static = f"{settings.instance_id}-{number}" if settings.instance_id else None
+            if static is not None:
+                self.threads[static] = (instance.name, number)
             thread.member = ClassicMember(
                 self.port, self._classic, thread, client, settings, static, self._lead
             )
@@ -147,11 +158,26 @@ class _World:
             return known.pop(0)
         return f"{self.port.draw(f'member id of {client}').getrandbits(128):032x}"
 
+    def _noted(self, note: Note) -> None:
+        """What the coordinator did, with consumers instead of member ids."""
+        facts = dict(note.facts)
+        for key in ("member_id", "last", "leader"):
+            if isinstance(facts.get(key), str):
+                facts[key] = self._thread_of(facts[key]) or facts[key]
+        if "kicked" in facts:
+            facts["kicked"] = tuple(self._thread_of(each) or each for each in facts["kicked"])
+        ids = {"id": note.facts["member_id"]} if "member_id" in note.facts else {}
+        self.port.tell(Heard(self.port.now, "", 0, note.kind, {**facts, **ids}))
+
+    def _thread_of(self, member_id: str) -> tuple[str, int] | None:
+        return self.threads.get(member_id) or self.threads.get(member_id[:-37])
+
     def _lead(self, claims: list[ThreadClaim], process: str, generation: int) -> LeaderAnswer:
         """What the leader's assignor decides, with the changelogs' ends as they are now."""
         now = self.port.now
         ends = {task: self._progresses.end(task, now) for task in self.topology.changelogs}
         settings = self._application.assigning
+        racks = self._application.replica_racks
         answer = leader.assign(
             self._application.assignor,
             self.topology,
@@ -160,6 +186,7 @@ class _World:
             now_ms=now // 1000,
             settings=settings,
             end_offset_sums=ends,
+            replica_racks=racks,
         )
         copies: dict[TaskId, int] = {}
         for _, standby in answer.decided.values():

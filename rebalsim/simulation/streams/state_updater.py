@@ -13,6 +13,7 @@ from rebalsim.simulation.streams.changelogs import Progresses
 from rebalsim.simulation.streams.port import NEVER, Port, Steps
 from rebalsim.simulation.streams.tasks import Phase, Task
 
+SLICES_AT_MOST = 256  # of a very long restoration: what is finer tells nothing
 SLICE_BYTES = 1 << 20  # max.partition.fetch.bytes: what one fetch brings of a changelog
 
 
@@ -24,7 +25,7 @@ class StateUpdater:
         port: Port,
         application: Application,
         progresses: Progresses,
-        settings: tuple[float, float],
+        settings: tuple[float, float, float],
         stable_at: Callable[[TaskId], int],
         restored: Callable[[Task], None],
         told: Callable[[Task, str], None],
@@ -32,7 +33,7 @@ class StateUpdater:
         self._port = port
         self._application = application
         self._progresses = progresses
-        self._restore_us, self._standby_us = settings
+        self._restore_us, self._standby_us, self._byte_us = settings
         self._stable_at = stable_at
         self._restored = restored
         self._told = told
@@ -196,10 +197,12 @@ class StateUpdater:
         self._restored(task)
 
     def _slice(self, task: Task, cost_us: float) -> Steps:
-        stores = self._application.parts[task.task.subtopology].stores.values()
-        size = max(store.record_bytes for store in stores)
-        amount = min(self.left(task), max(1, SLICE_BYTES // size))
+        size = self._record_bytes(task)
+        everything = sum(self.left(each) for each in self._active)
+        slice_ = max(1, SLICE_BYTES // size, everything // SLICES_AT_MOST)
+        amount = min(self.left(task), slice_)
         begun = task.position
+        cost_us += self._byte_us * size
         self._current = (task, self._port.now, begun, cost_us)
         until = self._port.now + int(amount * cost_us)
         while self._port.now < until and task in self._active and not self._stopped:
@@ -207,6 +210,10 @@ class StateUpdater:
         if self._current is not None and self._current[0] is task:
             task.position = begun + amount
             self._current = None
+
+    def _record_bytes(self, task: Task) -> int:
+        stores = self._application.parts[task.task.subtopology].stores.values()
+        return max(1, *(store.record_bytes for store in stores))
 
     def _copy(self) -> Steps:
         """Standbys that are behind, a slice each, until an active task comes."""
@@ -225,12 +232,13 @@ class StateUpdater:
         return int(progress.rate * progress.writes * 0.2) + 1
 
     def _standby_slice(self, task: Task) -> Steps:
-        stores = self._application.parts[task.task.subtopology].stores.values()
-        size = max(store.record_bytes for store in stores)
-        amount = min(self.left(task), max(1, SLICE_BYTES // size))
+        size = self._record_bytes(task)
+        left = self.left(task)
+        amount = min(left, max(1, SLICE_BYTES // size, left // SLICES_AT_MOST))
         begun = task.position
-        self._current = (task, self._port.now, begun, self._standby_us)
-        until = self._port.now + int(amount * self._standby_us)
+        cost_us = self._standby_us + self._byte_us * size
+        self._current = (task, self._port.now, begun, cost_us)
+        until = self._port.now + int(amount * cost_us)
         while self._port.now < until and not self._new and not self._stopped:
             yield from self._pause(until)
         task.position = self.position(task)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.assignors.streams.process import ThreadClaim
 from rebalsim.assignors.streams.tasks import LATEST_OFFSET, TaskId
+from rebalsim.domain.ids import Partition
 from rebalsim.simulation.streams.application import SECOND, ThreadSettings
 from rebalsim.simulation.streams.happenings import (
+    Heard,
     RebalanceStarted,
     Refused,
     TaskChanged,
@@ -46,7 +48,7 @@ class StreamThread:
             port,
             instance.application,
             instance.progresses,
-            (settings.restore_us, settings.standby_us),
+            (settings.restore_us, settings.standby_us, settings.restore_byte_us),
             instance.stable_at,
             self._restored,
             self._tell_task,
@@ -238,6 +240,8 @@ class StreamThread:
 
     def revoke(self, tasks: Sequence[TaskId]) -> Steps:
         """onPartitionsRevoked: everything is committed together, the revoked ones are suspended."""
+        given_up = self.inputs_of(tasks)
+        self.heard("CallbackBegan", callback="revoked", partitions=given_up)
         self._set_state(REVOKED)
         mine = [self.tasks[task] for task in tasks if task in self.tasks]
         if any(task.phase is Phase.RUNNING for task in mine):
@@ -251,10 +255,12 @@ class StreamThread:
                 self.updater.remove(task)
             task.phase = Phase.SUSPENDED
             self._tell_task(task, "suspended")
+        self.heard("CallbackEnded", callback="revoked", partitions=given_up)
 
     def assign(self, generation: int, active: Sequence[TaskId], standby: Sequence[TaskId]) -> Steps:
         """onAssignment and onPartitionsAssigned: close, convert, create."""
         wanted = {**dict.fromkeys(standby, False), **dict.fromkeys(active, True)}
+        had = {name for name, task in self.tasks.items() if task.active}
         held_back = [t for t in self.tasks.values() if wanted.get(t.task) is not t.active]
         yield from self._spend(self.updater.wait_for_removal(held_back))
         gone = [task for name, task in sorted(self.tasks.items()) if name not in wanted]
@@ -272,6 +278,9 @@ class StreamThread:
                 held.phase = Phase.RUNNING
                 self._start(held)
                 self._tell_task(held, "running")
+        fresh = self.inputs_of(name for name in active if name not in had)
+        self.heard("CallbackBegan", callback="assigned", partitions=fresh)
+        self.heard("CallbackEnded", callback="assigned", partitions=fresh)
         now = self._port.now
         self._port.tell(
             TasksAssigned(
@@ -337,8 +346,12 @@ class StreamThread:
 
     def lose(self) -> Steps:
         """onPartitionsLost: active tasks are closed dirty, standbys kept."""
-        for task in [task for task in self.tasks.values() if task.active]:
+        gone = [task for task in self.tasks.values() if task.active]
+        partitions = self.inputs_of(task.task for task in gone)
+        self.heard("CallbackBegan", callback="lost", partitions=partitions)
+        for task in gone:
             self._break_off(task, "lost")
+        self.heard("CallbackEnded", callback="lost", partitions=partitions)
         yield from self._spend(self.timing.close_task_us)
 
     def _break_off(self, task: Task, what: str) -> None:
@@ -392,6 +405,15 @@ class StreamThread:
     def told_rebalance(self, why: str) -> None:
         """The member joins, or was thrown out."""
         self._port.tell(RebalanceStarted(self._port.now, self.instance.name, self.number, why))
+
+    def heard(self, kind: str, **facts: Any) -> None:
+        """Something that a trace of consumers tells as well."""
+        self._port.tell(Heard(self._port.now, self.instance.name, self.number, kind, facts))
+
+    def inputs_of(self, tasks: Iterable[TaskId]) -> tuple[Partition, ...]:
+        """The partitions that these tasks read."""
+        inputs = self.instance.topology.inputs
+        return tuple(sorted(p for task in tasks for p in inputs[task]))
 
     def refused(self, why: str) -> None:
         """The broker will not have it: the thread dies, and its client with it."""

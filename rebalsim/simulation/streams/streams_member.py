@@ -115,6 +115,7 @@ class StreamsMember:
 
     def close(self, leave: bool) -> None:
         """Every close leaves, whatever it was told."""
+        self._thread.heard("LeaveSent", reason="the consumer is being closed")
         request = StreamsGroupHeartbeatRequest(self.member_id, LEAVES, client_id=self._client_id)
         self._host.ask(request, lambda answer: None)
         self.vanish()
@@ -161,6 +162,7 @@ class StreamsMember:
         self._in_flight = True
         attempt = self._attempt
         if joins:
+            self._thread.heard("RejoinRequested", reason="joins")
             self._thread.told_rebalance("joins")
         self._sent_us = self._port.now
         self._plan_beat(self._sent_us + self._interval_us)
@@ -189,6 +191,8 @@ class StreamsMember:
 
     def _leave_for_stuck(self) -> None:
         """The poll timeout: out of the group until the thread polls again."""
+        self._thread.heard("PollExpired", last_poll_us=self._polled_us)
+        self._thread.heard("LeaveSent", reason="consumer poll timeout has expired.")
         request = StreamsGroupHeartbeatRequest(self.member_id, LEAVES, client_id=self._client_id)
         self._host.ask(request, lambda answer: None)
         self._reset()
@@ -223,6 +227,11 @@ class StreamsMember:
         changed = answer.tasks is not None and (self._fresh or answer.tasks != self._target)
         if answer.tasks is not None:
             self._target = answer.tasks
+            self._thread.heard(
+                "AssignmentReceived",
+                generation=answer.epoch,
+                partitions=self._thread.inputs_of(sorted(answer.tasks.active)),
+            )
         self._fresh = False
         self._told_ready = ready
         if changed or flips:

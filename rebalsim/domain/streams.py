@@ -1,0 +1,73 @@
+"""A Kafka Streams application as a story describes it: its topology, its stores, its settings under
+Kafka's names (`_ms` becomes `_us`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rebalsim.domain.instants import MINUTE, MS, SECOND
+
+
+@dataclass(frozen=True, slots=True)
+class StreamsStore:
+    """A state store of a sub-topology. Bytes and records are those of all its changelog's
+    partitions together, at the start.
+    """
+
+    name: str
+    records: int = 0
+    record_bytes: int = 100
+    writes: float = 1.0  # changelog records for a record handled
+    in_memory: bool = False
+    has_changelog: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class StreamsPart:
+    """A sub-topology; its sources are topics of the cluster or repartition topics."""
+
+    sources: tuple[str, ...]
+    stores: tuple[StreamsStore, ...] = ()
+    writes_to: tuple[str, ...] = ()  # repartition topics
+    joins: bool = False  # its sources must have as many partitions
+
+
+@dataclass(frozen=True, slots=True)
+class StreamsConfig:
+    """The application's settings, and the group's that brokers keep for the streams protocol."""
+
+    num_stream_threads: int = 1
+    num_standby_replicas: int = 0
+    acceptable_recovery_lag: int = 10_000
+    max_warmup_replicas: int = 2
+    probing_rebalance_interval_us: int = 10 * MINUTE
+    task_assignor_class: str = "HighAvailabilityTaskAssignor"
+    rack_aim: str = "none"
+    rack_traffic_cost: int | None = None
+    rack_non_overlap_cost: int | None = None
+    rack_tags: tuple[str, ...] = ()
+    commit_interval_us: int | None = None  # None: 30 s, or 100 ms under exactly-once
+    poll_us: int = 100 * MS
+    state_cleanup_delay_us: int = 10 * MINUTE
+    processing_guarantee: str = "at_least_once"
+    transaction_timeout_us: int = 10 * SECOND
+    group_protocol: str = "classic"
+    streams_session_timeout_us: int = 45 * SECOND
+    streams_heartbeat_interval_us: int = 5 * SECOND
+    streams_num_standby_replicas: int = 0
+    streams_initial_rebalance_delay_us: int = 3 * SECOND
+    streams_assignment_interval_us: int = 1 * SECOND
+
+
+@dataclass(frozen=True, slots=True)
+class StreamsApp:
+    """All of it; the group's members are its instances."""
+
+    parts: tuple[StreamsPart, ...]
+    config: StreamsConfig = StreamsConfig()
+    restore_bytes_per_second: float = 40e6  # for a thread's state updater
+    starts: str = "warm"  # warm | cold: whether the stores are there when the story begins
+    volume: str = "kept"  # kept | lost: whether the state directory survives a restart
+    close: str = "remain"  # remain | leave
+    repartition_topics: tuple[tuple[str, int], ...] = ()  # name, partitions

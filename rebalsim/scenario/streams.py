@@ -1,0 +1,255 @@
+"""A Kafka Streams application as written → as meant: sub-topologies, stores, repartition topics, and
+what cannot be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from rebalsim.domain.consumer import Consumer
+from rebalsim.domain.scenario import Group
+from rebalsim.domain.script import (
+    Action,
+    Crash,
+    Freeze,
+    Hang,
+    Join,
+    Leave,
+    RandomFault,
+    RollingBounce,
+    Scale,
+)
+from rebalsim.domain.streams import StreamsApp, StreamsConfig, StreamsPart, StreamsStore
+from rebalsim.scenario.document import shorten
+from rebalsim.scenario.kinds import Written, build, merge
+from rebalsim.scenario.problems import or_nearest
+
+if TYPE_CHECKING:
+    from rebalsim.scenario.resolve import Resolver
+
+MAX_TASKS = 50_000
+PLAYED = (Join, Scale, Leave, Crash, Freeze, Hang, RollingBounce)
+
+
+def app_of(asked: Resolver, group: Written) -> StreamsApp | None:
+    """The application that this group is, if it is one."""
+    written: Written | None = group.get("streams")
+    layer = asked.variant.layer
+    over = layer.get("streams") if layer is not None else None
+    if written is None:
+        if over is not None:
+            asked.out.add(
+                layer.at["streams"] if layer is not None else group.node,
+                "streams: stands in a variant, but no group is a Streams application — write "
+                "streams: below the group, too",
+            )
+        return None
+    if over is not None:
+        written = merge(written, over)
+    settings = written.get("config")
+    config = build(StreamsConfig, settings)
+    parts = tuple(_parts(asked, written))
+    made = _repartition_topics(asked, written, parts)
+    _check(asked, group, written, parts, config, made)
+    return build(
+        StreamsApp,
+        written,
+        parts=parts,
+        config=config,
+        repartition_topics=tuple(made.items()),
+    )
+
+
+def _parts(asked: Resolver, written: Written) -> list[StreamsPart]:
+    listed = written.get("topology")
+    if listed is None:
+        return [StreamsPart((name,)) for name in asked.topics]
+    parts = []
+    number = 0
+    for block in listed:
+        if not isinstance(block, Written) or "sources" not in block:
+            continue
+        stores = []
+        for store in [
+            *([block.get("store")] if "store" in block else []),
+            *block.get("stores", ()),
+        ]:
+            if isinstance(store, Written):
+                stores.append(_store(asked, store, number))
+                number += 1
+        parts.append(
+            StreamsPart(
+                tuple(block.get("sources")),
+                tuple(stores),
+                tuple(block.get("writes_to", ())),
+                bool(block.get("joins", False)),
+            )
+        )
+    return parts
+
+
+def _store(asked: Resolver, written: Written, number: int) -> StreamsStore:
+    record_bytes = int(written.get("record_bytes", 100))
+    if "size" in written and "records" in written:
+        asked.out.add(
+            written.at["records"],
+            "Both size and records are here, and one follows from the other — leave one out",
+        )
+    records = written.get("records")
+    if records is None:
+        records = int(written.get("size", 0)) // record_bytes
+    return StreamsStore(
+        written.get("name", f"store-{number}"),
+        int(records),
+        record_bytes,
+        float(written.get("writes", 1.0)),
+        bool(written.get("in_memory", False)),
+    )
+
+
+def _repartition_topics(
+    asked: Resolver, written: Written, parts: tuple[StreamsPart, ...]
+) -> dict[str, int]:
+    """Their partitions: the most among the sources of whoever writes to them."""
+    counts = {name: topic.partitions for name, topic in asked.topics.items()}
+    wanted = [name for part in parts for name in part.writes_to if name not in counts]
+    made: dict[str, int] = {}
+    for _ in range(len(wanted) + 1):
+        known = {**counts, **made}
+        for name in wanted:
+            of = [
+                known[source]
+                for part in parts
+                if name in part.writes_to
+                for source in part.sources
+                if source in known
+            ]
+            if of:
+                made[name] = max(of)
+    return made
+
+
+def _check(
+    asked: Resolver,
+    group: Written,
+    written: Written,
+    parts: tuple[StreamsPart, ...],
+    config: StreamsConfig,
+    made: Mapping[str, int],
+) -> None:
+    counts = {**{name: topic.partitions for name, topic in asked.topics.items()}, **made}
+    blocks = [block for block in written.get("topology", ()) if isinstance(block, Written)]
+    for part, block in zip(parts, blocks):
+        unknown = [name for name in part.sources if name not in counts]
+        for name in unknown:
+            asked.out.add(
+                block.at["sources"],
+                f"There is no topic '{shorten(name)}', and nobody writes to it — "
+                f"{or_nearest(name, list(counts))}",
+            )
+        sizes = {name: counts[name] for name in part.sources if name in counts}
+        if part.joins and len(set(sizes.values())) > 1:
+            told = ", ".join(f"{name}: {count}" for name, count in sorted(sizes.items()))
+            asked.out.add(
+                block.at["sources"],
+                f"Topics not co-partitioned: [{told}] — joined topics need as many partitions; "
+                "Kafka Streams does not start",
+            )
+    names = [store.name for part in parts for store in part.stores]
+    twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
+    if twice is not None:
+        asked.out.add(written.node, f"There are two stores named {twice} — give one another name")
+    tasks = sum(max((counts.get(n, 0) for n in part.sources), default=0) for part in parts)
+    if tasks > MAX_TASKS:
+        asked.out.add(
+            written.node, f"The application has {tasks:,} tasks — write at most {MAX_TASKS:,}"
+        )
+    _check_protocol(asked, group, written, config)
+
+
+def _check_protocol(
+    asked: Resolver, group: Written, written: Written, config: StreamsConfig
+) -> None:
+    """What Kafka refuses, or does not heed."""
+    consumers = group.get("config")
+    if consumers is not None and consumers.get("group.protocol") == "consumer":
+        asked.out.add(
+            consumers.at["group.protocol"],
+            "Kafka Streams does not speak the consumer protocol — write group.protocol: streams "
+            "under streams: config:, or leave it out",
+        )
+    settings: Any = written.get("config")
+    if config.group_protocol == "streams" and settings is not None:
+        for key in (
+            "num.standby.replicas",
+            "acceptable.recovery.lag",
+            "max.warmup.replicas",
+            "probing.rebalance.interval.ms",
+            "task.assignor.class",
+        ):
+            if key in settings:
+                asked.notes[
+                    f"{key} has no bearing under the streams protocol"
+                    + (
+                        ": the group's streams.num.standby.replicas has."
+                        if key == "num.standby.replicas"
+                        else "."
+                    )
+                ] = None
+
+
+def heading_of(app: StreamsApp) -> str:
+    """Who deals the tasks."""
+    if app.config.group_protocol == "streams":
+        return "streams protocol"
+    sticky = "Sticky" in app.config.task_assignor_class
+    return "Streams, sticky" if sticky else "Streams, high availability"
+
+
+def as_stream_thread(consumer: Consumer) -> Consumer:
+    """What Kafka Streams sets for the consumers inside it."""
+    config = replace(
+        consumer.config,
+        partition_assignment_strategy=("cooperative-sticky",),
+        max_poll_records=1000,
+        auto_offset_reset="earliest",
+        enable_auto_commit=False,
+    )
+    return replace(consumer, config=config)
+
+
+def check_script(
+    asked: Resolver,
+    groups: Sequence[Group],
+    actions: Sequence[Action],
+    faults: Sequence[RandomFault],
+) -> None:
+    """A Streams application has a story of its own, and some deeds are not played in it."""
+    apps = [group for group in groups if group.streams is not None]
+    if not apps:
+        return
+    if len(groups) > 1:
+        asked.out.add(
+            asked.story.node,
+            "A Streams application is played alone — give the other groups a story of their own",
+        )
+    if faults:
+        asked.out.add(
+            asked.story.at["random_faults"],
+            "Random faults are not played for a Streams application yet — write them as actions",
+        )
+    blocks = asked.story.get("script", ())
+    for action in actions:
+        if not isinstance(action.deed, PLAYED):
+            node = blocks[0].node if blocks else asked.story.node
+            named = "".join(
+                f" {letter.lower()}" if letter.isupper() else letter
+                for letter in type(action.deed).__name__
+            ).strip()
+            asked.out.add(
+                node,
+                f"{named.capitalize()} is not played for a Streams application yet — join, scale, "
+                "leave, crash, freeze, hang, rolling_bounce and deploy are",
+            )

@@ -1,0 +1,343 @@
+"""A story of a Kafka Streams application: the scenario as something to play, its script carried out,
+and the trace that comes of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import replace
+from typing import Any
+
+from rebalsim import __version__
+from rebalsim.assignors.streams.settings import TaskAssignorSettings
+from rebalsim.domain.consumer import Consumer
+from rebalsim.domain.draws import Draw
+from rebalsim.domain.phase import shift_of
+from rebalsim.domain.scenario import Group, Scenario
+from rebalsim.domain.script import (
+    Action,
+    Crash,
+    Freeze,
+    Hang,
+    Join,
+    Leave,
+    RollingBounce,
+    Scale,
+)
+from rebalsim.domain.streams import StreamsApp
+from rebalsim.scenario.telling import say_names
+from rebalsim.simulation.randomness import mean_of
+from rebalsim.simulation.streams.application import (
+    Application,
+    GroupSettings,
+    Part,
+    Store,
+    ThreadSettings,
+    Timing,
+)
+from rebalsim.simulation.streams.play import Known, StreamsWorld
+from rebalsim.simulation.streams.telling import Teller
+from rebalsim.trace.trace import Trace
+
+Carried = Generator[Any, Any, None]
+EXACTLY_ONCE = "exactly_once_v2"
+RECORD_US = 2.0  # what a restored record costs beside its bytes
+LOOK_US = 50_000  # how often somebody who waits for an instance looks
+
+
+def play_story(scenario: Scenario, seed: int | None = None) -> Trace:
+    """Play it, and tell what happened in the words of traces."""
+    story = _Story(scenario, scenario.seed if seed is None else seed)
+    return story.play()
+
+
+def app_group(scenario: Scenario) -> Group | None:
+    """The group that is a Streams application."""
+    return next((group for group in scenario.groups if group.streams is not None), None)
+
+
+def application_of(scenario: Scenario, group: Group) -> Application:
+    """The application as it is played; rates are those at the start."""
+    app = group.streams
+    assert app is not None
+    topics = {topic.name: topic.partitions for topic in scenario.topics}
+    topics.update(app.repartition_topics)
+    rates = {t.name: _rate(t.rate) / max(1, t.partitions) for t in scenario.topics}
+    for name, count in app.repartition_topics:
+        writers = [part for part in app.parts if name in part.writes_to]
+        total = sum(rates.get(s, 0.0) * topics.get(s, 0) for w in writers for s in w.sources)
+        rates[name] = total / max(1, count)
+    broker, config = scenario.cluster.config, app.config
+    link_us = max(1, int(mean_of(scenario.cluster.network.latency)))
+    return Application(
+        group.name,
+        topics,
+        rates,
+        tuple(_part(app, part, topics) for part in app.parts),
+        "streams-sticky" if "Sticky" in config.task_assignor_class else "streams-ha",
+        TaskAssignorSettings(
+            config.num_standby_replicas,
+            config.acceptable_recovery_lag,
+            config.max_warmup_replicas,
+            config.probing_rebalance_interval_us // 1000,
+            config.rack_aim,
+            config.rack_traffic_cost,
+            config.rack_non_overlap_cost,
+            config.rack_tags,
+        ),
+        GroupSettings(
+            broker.group_initial_rebalance_delay_us,
+            config.streams_session_timeout_us,
+            config.streams_heartbeat_interval_us,
+            config.streams_num_standby_replicas,
+            config.streams_initial_rebalance_delay_us,
+            config.streams_assignment_interval_us,
+            broker.group_max_size,
+        ),
+        replace(Timing(), link_us=link_us),
+    )
+
+
+def _rate(steps: Any) -> float:
+    return float(steps[0].per_second) if steps else 0.0
+
+
+def _part(app: StreamsApp, part: Any, topics: dict[str, int]) -> Part:
+    tasks = max((topics.get(name, 0) for name in part.sources), default=0)
+    internal = {name for name, _ in app.repartition_topics}
+    return Part(
+        tuple(name for name in part.sources if name not in internal),
+        {
+            store.name: Store(
+                store.records // max(1, tasks), store.record_bytes, store.writes, store.in_memory
+            )
+            for store in part.stores
+        },
+        part.writes_to,
+        tuple(name for name in part.sources if name in internal),
+        part.joins,
+    )
+
+
+def settings_of(spec: Consumer, app: StreamsApp, start_us: int) -> ThreadSettings:
+    """An instance's settings, as it would start now."""
+    config, client = app.config, spec.config
+    exactly_once = config.processing_guarantee == EXACTLY_ONCE
+    usual = 100_000 if exactly_once else 30_000_000
+    return ThreadSettings(
+        threads=config.num_stream_threads,
+        group_protocol=config.group_protocol,
+        session_us=client.session_timeout_us,
+        heartbeat_us=client.heartbeat_interval_us,
+        max_poll_us=client.max_poll_interval_us,
+        poll_us=config.poll_us,
+        commit_us=usual if config.commit_interval_us is None else config.commit_interval_us,
+        restore_us=RECORD_US,
+        standby_us=RECORD_US,
+        restore_byte_us=1e6 / app.restore_bytes_per_second,
+        handler_us=mean_of(spec.handler.per_record),
+        exactly_once=exactly_once,
+        transaction_timeout_us=config.transaction_timeout_us,
+        instance_id=client.group_instance_id,
+        rack=spec.rack or None,
+        tags={"rack": spec.rack} if spec.rack else {},
+        leave_on_close=app.close == "leave",
+        keeps_disk=app.volume == "kept",
+        cleanup_delay_us=config.state_cleanup_delay_us,
+        start_us=start_us,
+    )
+
+
+class _Story:
+    def __init__(self, scenario: Scenario, seed: int) -> None:
+        group = app_group(scenario)
+        assert group is not None and group.streams is not None
+        self._scenario, self._group, self._app, self._seed = scenario, group, group.streams, seed
+        self._application = application_of(scenario, group)
+        self._world = StreamsWorld(self._application, Known(), seed)
+        self._port = self._world.port
+        self._specs = {spec.name: spec for spec in group.consumers}
+        self._order: list[str] = []
+        self._running: dict[str, None] = {}
+        self._after: dict[str, list[tuple[Action, str]]] = {}
+        self._left: dict[str, int] = {}
+        self._shift_us = shift_of(seed, scenario.shift_within_us)
+        self._teller = Teller(scenario, group, self._application, seed, self._shift_us)
+
+    def play(self) -> Trace:
+        for spec in self._group.consumers:
+            if spec.starts_at is not None:
+                self._world.instance(spec.name).is_warm = self._app.starts == "warm"
+                at_us = self._draw(f"start/{spec.name}", spec.starts_at)
+                self._port.at(at_us, self._start, spec.name)
+        for number, action in enumerate(self._scenario.script, 1):
+            name = action.id or f"{_dashed(type(action.deed).__name__)}-{number}"
+            if action.id:
+                self._left[action.id] = self._left.get(action.id, 0) + action.times
+            if action.after is not None:
+                self._after.setdefault(action.after, []).append((action, name))
+            else:
+                self._plan(action, name, self._shift_us)
+        self._port.engine.run_to(self._scenario.horizon_us)
+        return self._teller.trace(self._port.told, __version__)
+
+    def _plan(self, action: Action, name: str, from_us: int) -> None:
+        for i in range(action.times):
+            at_us = from_us + action.at_us + i * (action.every_us or 0)
+            if action.jitter_us:
+                at_us += int(self._port.draw(f"jitter/{name}").random() * action.jitter_us)
+            self._port.at(at_us, lambda _: self._port.begin(self._act(action, name)))
+
+    def _act(self, action: Action, name: str) -> Carried:
+        if action.when is not None:
+            while not self._holds(action.when):
+                yield from self._wait(LOOK_US)
+        for each in self._specs:
+            self._world.instance(each).is_warm = False
+        yield from _DEEDS[type(action.deed)](self, name, action.deed)
+        if action.id:
+            self._left[action.id] -= 1
+            if not self._left[action.id]:
+                for waiting, its_name in self._after.pop(action.id, ()):
+                    self._plan(waiting, its_name, self._port.now)
+
+    def _holds(self, when: Any) -> bool:
+        """Stable: everybody who is up runs. Other conditions look at consumers' records."""
+        return all(self._world.instance(name).state == "RUNNING" for name in self._running)
+
+    # ------------------------------------------------------------------------------------- the deeds
+
+    def _tell(self, name: str, kind: str, text: str, targets: tuple[str, ...]) -> None:
+        self._teller.acted(self._port.told, self._port.now, name, kind, text, targets)
+
+    def _draw(self, stream: str, what: Draw) -> int:
+        if what.is_constant:
+            return int(what.a)
+        from rebalsim.simulation.randomness import Randomness
+
+        return int(Randomness(self._seed).stream(stream).draw(what))
+
+    def _wait(self, length_us: int) -> Carried:
+        waiting = self._port.waiting()
+        waiting.set(self._port.now + max(1, length_us))
+        yield waiting
+
+    def _start(self, name: str) -> None:
+        spec = self._specs[name]
+        if name in self._running:
+            return
+        self._running[name] = None
+        self._order.append(name)
+        start_us = self._draw(f"life/{name}", spec.life.start)
+        self._world.instance(name).start(settings_of(spec, self._app, start_us), {})
+
+    def _stop(self, name: str) -> Carried:
+        """Asked to stop, it closes after its stop time; killed when its grace is over."""
+        spec = self._specs[name]
+        instance = self._world.instance(name)
+        self._running.pop(name, None)
+        self._teller.asked_to_stop(self._port.told, self._port.now, name)
+        yield from self._wait(self._draw(f"stop/{name}", spec.life.stop))
+        instance.close()
+        ends = self._port.now + spec.life.grace_us
+        while instance.is_up and self._port.now < ends:
+            yield from self._wait(LOOK_US // 10)
+        if instance.is_up:
+            instance.kill()
+
+    def _kill(self, name: str) -> None:
+        self._running.pop(name, None)
+        self._world.instance(name).kill()
+
+    def _join(self, name: str, deed: Join) -> Carried:
+        for spec in deed.consumers:
+            self._specs[spec.name] = spec
+            self._tell(name, "Join", f"{spec.name} joins", (spec.name,))
+            self._start(spec.name)
+            yield from self._wait(deed.stagger_us)
+
+    def _scale(self, name: str, deed: Scale) -> Carried:
+        self._tell(name, "Scale", f"scale to {deed.to}", tuple(self._running))
+        joiners = list(deed.joiners)
+        while len(self._running) < deed.to and joiners:
+            spec = joiners.pop(0)
+            self._specs[spec.name] = spec
+            self._start(spec.name)
+            yield from self._wait(deed.stagger_us)
+        while len(self._running) > deed.to:
+            last = next(each for each in reversed(self._order) if each in self._running)
+            yield from self._stop(last)
+
+    def _leave(self, name: str, deed: Leave) -> Carried:
+        for who in deed.consumers:
+            self._tell(name, "Leave", f"stop {who}", (who,))
+            yield from self._stop(who)
+            yield from self._wait(deed.stagger_us)
+
+    def _crash(self, name: str, deed: Crash) -> Carried:
+        self._tell(name, "Crash", f"crash {say_names(deed.consumers)}", deed.consumers)
+        for who in deed.consumers:
+            self._kill(who)
+            if deed.loses_volume:
+                self._world.instance(who).lose_disk()
+        if deed.restart_after is not None:
+            yield from self._wait(self._draw(f"script/{name}", deed.restart_after))
+            for who in deed.consumers:
+                self._start(who)
+
+    def _freeze(self, name: str, deed: Freeze) -> Carried:
+        self._tell(name, "Freeze", f"freeze {say_names(deed.consumers)}", deed.consumers)
+        for who in deed.consumers:
+            self._world.instance(who).freeze()
+        yield from self._wait(self._draw(f"script/{name}", deed.for_))
+        for who in deed.consumers:
+            if self._world.instance(who).is_up:
+                self._world.instance(who).thaw()
+
+    def _hang(self, name: str, deed: Hang) -> Carried:
+        self._tell(name, "Hang", f"hang {say_names(deed.consumers)}", deed.consumers)
+        length_us = self._draw(f"script/{name}", deed.for_)
+        for who in deed.consumers:
+            self._world.instance(who).hang(length_us)
+        yield from self._wait(length_us)
+
+    def _bounce(self, name: str, deed: RollingBounce) -> Carried:
+        for spec in deed.deploy.consumers:
+            self._specs[spec.name] = spec
+        new = dict(zip(deed.consumers, deed.surge_consumers))
+        left = list(deed.consumers)
+        while left:
+            batch, left = left[: deed.max_unavailable], left[deed.max_unavailable :]
+            self._tell(name, "RollingBounce", f"restart {say_names(batch)}", tuple(batch))
+            for who in batch:
+                yield from self._stop(who)
+            if deed.down is not None:
+                yield from self._wait(self._draw(f"script/{name}", deed.down))
+            come = [new[who] if who in new else self._specs[who] for who in batch]
+            for spec in come:
+                self._specs[spec.name] = spec
+                self._start(spec.name)
+            yield from self._wait(deed.ready_after_us)
+            while deed.ready_when_assigned and any(
+                self._world.instance(spec.name).state != "RUNNING" for spec in come
+            ):
+                yield from self._wait(LOOK_US)
+            yield from self._wait(deed.settle_us)
+
+
+_DEEDS: dict[type, Callable[..., Carried]] = {
+    Join: _Story._join,
+    Scale: _Story._scale,
+    Leave: _Story._leave,
+    Crash: _Story._crash,
+    Freeze: _Story._freeze,
+    Hang: _Story._hang,
+    RollingBounce: _Story._bounce,
+}
+
+
+def _dashed(name: str) -> str:
+    return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in name)[1:]
+
+
+__all__ = ["app_group", "application_of", "play_story", "settings_of"]

@@ -1,0 +1,285 @@
+"""Happenings in the words of traces, so that whatever reads a trace of consumers reads one of a
+Streams application: a stream thread is a consumer, and its instance the process.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rebalsim.assignors.streams.tasks import TaskId, topology_of
+from rebalsim.domain.ids import Partition
+from rebalsim.domain.scenario import Group, Scenario
+from rebalsim.simulation.randomness import mean_of
+from rebalsim.simulation.streams.application import SECOND, Application
+from rebalsim.simulation.streams.changelogs import Progresses
+from rebalsim.simulation.streams.happenings import (
+    ApplicationStateChanged,
+    AssignmentMade,
+    Happening,
+    Heard,
+    InstanceChanged,
+    TaskChanged,
+    ThreadStateChanged,
+)
+from rebalsim.trace import events as ev
+from rebalsim.trace import streams_events as se
+from rebalsim.trace.events import EVENT_CLASSES, TraceEvent
+from rebalsim.trace.trace import ConsumerFacts, TopicFacts, Trace, TraceHeader
+
+_ABOUT_MEMBERS = ("member_id", "last", "leader")
+
+
+class Teller:
+    """Makes the trace of one run."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        group: Group,
+        application: Application,
+        seed: int,
+        shift_us: int,
+    ) -> None:
+        self._scenario, self._group, self._application = scenario, group, application
+        self._seed, self._shift_us = seed, shift_us
+        self._topology = topology_of(application.subtopologies(), application.topics)
+        app = group.streams
+        assert app is not None
+        self._app = app
+        self._threads = app.config.num_stream_threads
+        self._is_new = app.config.group_protocol == "streams"
+        self._holders: dict[tuple[str, int], dict[TaskId, bool]] = {}
+        self._restoring: dict[tuple[str, int, TaskId], tuple[int, int, str]] = {}
+        self._progress = Progresses(application, self._topology)
+
+    def name_of(self, instance: str, thread: int) -> str:
+        """The consumer: the instance itself, where it has one thread."""
+        return instance if self._threads == 1 else f"{instance}.{thread}"
+
+    # ---------------------------------------------------------------------- told while it is played
+
+    def acted(
+        self,
+        told: list[Happening],
+        at_us: int,
+        name: str,
+        kind: str,
+        text: str,
+        targets: tuple[str, ...],
+    ) -> None:
+        """An action of the script takes effect."""
+        who = tuple(self.name_of(each, n + 1) for each in targets for n in range(self._threads))
+        facts = {"action": name, "kind": kind, "text": text, "targets": who}
+        told.append(Heard(at_us, "", 0, "ScriptActed", facts))
+
+    def asked_to_stop(self, told: list[Happening], at_us: int, instance: str) -> None:
+        """A process was asked to stop."""
+        told.append(InstanceChanged(at_us, instance, 0, "asked"))
+
+    # ------------------------------------------------------------------------------------- the trace
+
+    def trace(self, told: list[Happening], version: str) -> Trace:
+        """All of it, in order of time."""
+        events: list[TraceEvent] = []
+        for happening in told:
+            events += self._events(happening)
+        events.sort(key=lambda event: event.at_us)
+        horizon = self._scenario.horizon_us
+        events = [event for event in events if event.at_us < horizon]
+        return Trace(self._header(version, told), events)
+
+    def _header(self, version: str, told: list[Happening]) -> TraceHeader:
+        scenario = self._scenario
+        header = TraceHeader(
+            rebalsim=version,
+            title=scenario.title,
+            variant=scenario.variant,
+            heading=scenario.heading,
+            kafka=scenario.cluster.kafka,
+            habits=scenario.cluster.habits,
+            digest=scenario.digest,
+            seed=self._seed,
+            horizon_us=scenario.horizon_us,
+            shift_us=self._shift_us,
+        )
+        sizes = {topic.name: topic.record_bytes for topic in scenario.topics}
+        for name, count in self._application.topics.items():
+            rate = self._application.rates.get(name, 0.0) * count
+            facts = TopicFacts(count, ((0, rate, False),), (), sizes.get(name, 1000))
+            header.topics[name] = facts
+        specs = {spec.name: spec for spec in self._group.consumers}
+        for action in scenario.script:
+            for field in ("consumers", "joiners", "surge_consumers"):
+                for spec in getattr(action.deed, field, ()):
+                    if not isinstance(spec, str):
+                        specs[spec.name] = spec
+        up = {h.instance for h in told if isinstance(h, InstanceChanged)}
+        for name, spec in specs.items():
+            if name in up or spec.starts_at is not None:
+                for number in range(1, self._threads + 1):
+                    header.consumers[self.name_of(name, number)] = self._facts(spec, name)
+        return header
+
+    def _facts(self, spec: Any, instance: str) -> ConsumerFacts:
+        config = self._app.config
+        return ConsumerFacts(
+            self._group.name,
+            instance if self._threads > 1 else "",
+            spec.rack,
+            "java 4.3 Streams",
+            "consumer" if self._is_new else "cooperative",
+            () if self._is_new else ("stream (cooperative)",),
+            spec.config.group_instance_id,
+            config.streams_session_timeout_us if self._is_new else spec.config.session_timeout_us,
+            config.streams_heartbeat_interval_us
+            if self._is_new
+            else spec.config.heartbeat_interval_us,
+            spec.config.max_poll_interval_us,
+            config.poll_us,
+            mean_of(spec.handler.per_record),
+            False,
+            -1,
+            "sync-batch",
+        )
+
+    def _events(self, happening: Happening) -> list[TraceEvent]:
+        if isinstance(happening, Heard):
+            return self._heard(happening)
+        if isinstance(happening, InstanceChanged):
+            return self._instance(happening)
+        if isinstance(happening, ThreadStateChanged):
+            return self._thread(happening)
+        if isinstance(happening, TaskChanged):
+            return self._task(happening)
+        if isinstance(happening, ApplicationStateChanged):
+            return [
+                se.ApplicationStateChanged(
+                    happening.at_us, happening.instance, happening.before, happening.after
+                )
+            ]
+        if isinstance(happening, AssignmentMade) and not happening.stable:
+            warmups = tuple(str(task) for task in happening.warmups)
+            return [
+                se.TasksWithheld(
+                    happening.at_us,
+                    self._group.name,
+                    happening.generation,
+                    happening.probing,
+                    warmups,
+                )
+            ]
+        return []
+
+    def _heard(self, heard: Heard) -> list[TraceEvent]:
+        kind, facts = heard.kind, dict(heard.facts)
+        if kind == "ScriptActed":
+            return [ev.ScriptActed(heard.at_us, **facts)]
+        if heard.instance:
+            name = self.name_of(heard.instance, heard.thread)
+            return [EVENT_CLASSES[kind](at_us=heard.at_us, consumer=name, **facts)]
+        member_id = facts.pop("id", "")
+        for key in _ABOUT_MEMBERS:
+            if isinstance(facts.get(key), tuple):
+                facts[key] = self.name_of(*facts[key])
+        if "kicked" in facts:
+            facts["kicked"] = tuple(
+                self.name_of(*each) if isinstance(each, tuple) else each for each in facts["kicked"]
+            )
+        if "member_id" in facts:
+            facts["consumer"] = facts.pop("member_id")
+        if kind == "TargetComputed":
+            return [
+                ev.AssignmentComputed(
+                    heard.at_us,
+                    "",
+                    self._group.name,
+                    facts["epoch"],
+                    facts["assignor"],
+                    facts["moved"],
+                )
+            ]
+        if kind in ("MemberAdded", "MemberRemoved"):
+            facts["member_id"] = member_id
+        if kind == "Fenced":
+            return [ev.Fenced(at_us=heard.at_us, **facts)]
+        return [EVENT_CLASSES[kind](at_us=heard.at_us, group=self._group.name, **facts)]
+
+    def _instance(self, h: InstanceChanged) -> list[TraceEvent]:
+        made: list[TraceEvent] = []
+        for number in range(1, self._threads + 1):
+            name = self.name_of(h.instance, number)
+            if h.what == "started":
+                made.append(ev.ConsumerStarted(h.at_us, name, h.life))
+            elif h.what == "asked":
+                made.append(ev.StopAsked(h.at_us, name))
+            elif h.what == "closing":
+                made.append(ev.CloseBegan(h.at_us, name))
+            elif h.what == "closed":
+                made.append(ev.CloseEnded(h.at_us, name))
+                made.append(ev.ConsumerExited(h.at_us, name, h.life, "closed"))
+            elif h.what == "killed":
+                made.append(ev.ConsumerExited(h.at_us, name, h.life, "killed"))
+            elif h.what == "froze":
+                made.append(ev.ConsumerFroze(h.at_us, name))
+            elif h.what == "thawed":
+                made.append(ev.ConsumerThawed(h.at_us, name))
+        return made
+
+    def _thread(self, h: ThreadStateChanged) -> list[TraceEvent]:
+        if h.after == "STARTING":
+            return [ev.PollingBegan(h.at_us, self.name_of(h.instance, h.thread), 1)]
+        return []
+
+    def _task(self, h: TaskChanged) -> list[TraceEvent]:
+        name, inputs = self.name_of(h.instance, h.thread), self._topology.inputs[h.task]
+        key = (h.instance, h.thread, h.task)
+        if h.how == "standby":
+            return self._standby(h, name, inputs)
+        if h.what in ("scratch", "checkpoint") or (h.what == "recycled" and h.left >= 0):
+            how = "standby" if h.what == "recycled" else h.what
+            self._restoring[key] = (h.at_us, h.left, how)
+            ended = se.StandbyEnded(h.at_us, name, str(h.task), inputs)
+            return [ended] if h.what == "recycled" else []
+        if h.what == "restored" and key in self._restoring:
+            began, records, how = self._restoring.pop(key)
+            stores = self._application.parts[h.task.subtopology].stores.values()
+            size = max((store.record_bytes for store in stores), default=0)
+            return [
+                se.StoreRestored(
+                    h.at_us, name, str(h.task), inputs, began, records, records * size, how
+                )
+            ]
+        if h.what in ("running", "ready", "resumed"):
+            return self._running(h, name, inputs)
+        if h.what == "stuck":
+            return [ev.HandlerStuck(h.at_us, name, "hang", inputs)]
+        if h.what == "not-ready":
+            return [ev.HandlerStuck(h.at_us, name, "not-ready", inputs)]
+        return []
+
+    def _running(
+        self, h: TaskChanged, name: str, inputs: tuple[Partition, ...]
+    ) -> list[TraceEvent]:
+        """The first records come a little later."""
+        at_us = h.at_us + (self._application.timing.first_fetch_us if h.what == "running" else 0)
+        made: list[TraceEvent] = []
+        if h.what in ("ready", "resumed"):
+            made.append(ev.HandlerReturned(h.at_us, name))
+        rates = self._application.rates
+        batch = {}
+        for p in inputs:
+            offset = int(rates.get(p.topic, 0.0) * at_us / SECOND)
+            batch[p] = (offset, offset, -1)
+        made.append(ev.RecordsDelivered(at_us, name, batch))
+        return made
+
+    def _standby(
+        self, h: TaskChanged, name: str, inputs: tuple[Partition, ...]
+    ) -> list[TraceEvent]:
+        if h.what == "standby":
+            return [se.StandbyBegan(h.at_us, name, str(h.task), inputs, h.left)]
+        if h.what == "follows":
+            return [se.StandbyCaughtUp(h.at_us, name, str(h.task), inputs)]
+        if h.what in ("closed", "killed", "lost"):
+            return [se.StandbyEnded(h.at_us, name, str(h.task), inputs)]
+        return []

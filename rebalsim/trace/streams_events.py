@@ -1,0 +1,79 @@
+"""What Kafka Streams adds to what can have happened: stores restored, standbys, and the
+application's own state.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rebalsim.domain.ids import Partition
+
+
+@dataclass(slots=True)
+class StoreRestored:
+    """A task's stores are as its changelog: it can be processed from the thread's next turn on.
+    `partitions` are the task's inputs. `how`: scratch | checkpoint | standby, where restoration
+    began; nothing to restore counts as standby.
+    """
+
+    at_us: int
+    consumer: str
+    task: str
+    partitions: tuple[Partition, ...]
+    began_us: int
+    records: int
+    bytes: int
+    how: str
+
+
+@dataclass(slots=True)
+class StandbyBegan:
+    """A consumer began to copy a task's changelog; a warm-up is a standby on the way to become
+    active.
+    """
+
+    at_us: int
+    consumer: str
+    task: str
+    partitions: tuple[Partition, ...]
+    behind: int
+    is_warmup: bool = False
+
+
+@dataclass(slots=True)
+class StandbyCaughtUp:
+    at_us: int
+    consumer: str
+    task: str
+    partitions: tuple[Partition, ...]
+
+
+@dataclass(slots=True)
+class StandbyEnded:
+    """It was closed, or turned active."""
+
+    at_us: int
+    consumer: str
+    task: str
+    partitions: tuple[Partition, ...]
+
+
+@dataclass(slots=True)
+class ApplicationStateChanged:
+    """KafkaStreams.State of an instance, as its StateListener hears it."""
+
+    at_us: int
+    instance: str
+    before: str
+    after: str
+
+
+@dataclass(slots=True)
+class TasksWithheld:
+    """The leader asked for another look: at once (tasks to be given up first), or by probing."""
+
+    at_us: int
+    group: str
+    generation: int
+    probing: bool
+    warmups: tuple[str, ...] = ()
