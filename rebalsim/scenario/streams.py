@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from rebalsim.domain.consumer import Consumer
-from rebalsim.domain.scenario import Group
+from rebalsim.domain.scenario import Group, Topic
 from rebalsim.domain.script import (
     Action,
     Crash,
@@ -24,16 +24,24 @@ from rebalsim.domain.script import (
 from rebalsim.domain.streams import StreamsApp, StreamsConfig, StreamsPart, StreamsStore
 from rebalsim.scenario.document import shorten
 from rebalsim.scenario.kinds import Written, build, merge
-from rebalsim.scenario.problems import or_nearest
-
-if TYPE_CHECKING:
-    from rebalsim.scenario.resolve import Resolver
+from rebalsim.scenario.problems import Problems, or_nearest
+from rebalsim.scenario.variants import Variant
 
 MAX_TASKS = 50_000
 PLAYED = (Join, Scale, Leave, Crash, Freeze, Hang, RollingBounce)
 
 
-def app_of(asked: Resolver, group: Written) -> StreamsApp | None:
+class Asked(Protocol):
+    """Whoever resolves the story, as far as an application needs it."""
+
+    out: Problems
+    story: Written
+    variant: Variant
+    topics: dict[str, Topic]
+    notes: dict[str, None]
+
+
+def app_of(asked: Asked, group: Written) -> StreamsApp | None:
     """The application that this group is, if it is one."""
     written: Written | None = group.get("streams")
     layer = asked.variant.layer
@@ -62,7 +70,7 @@ def app_of(asked: Resolver, group: Written) -> StreamsApp | None:
     )
 
 
-def _parts(asked: Resolver, written: Written) -> list[StreamsPart]:
+def _parts(asked: Asked, written: Written) -> list[StreamsPart]:
     listed = written.get("topology")
     if listed is None:
         return [StreamsPart((name,)) for name in asked.topics]
@@ -90,7 +98,7 @@ def _parts(asked: Resolver, written: Written) -> list[StreamsPart]:
     return parts
 
 
-def _store(asked: Resolver, written: Written, number: int) -> StreamsStore:
+def _store(asked: Asked, written: Written, number: int) -> StreamsStore:
     record_bytes = int(written.get("record_bytes", 100))
     if "size" in written and "records" in written:
         asked.out.add(
@@ -110,7 +118,7 @@ def _store(asked: Resolver, written: Written, number: int) -> StreamsStore:
 
 
 def _repartition_topics(
-    asked: Resolver, written: Written, parts: tuple[StreamsPart, ...]
+    asked: Asked, written: Written, parts: tuple[StreamsPart, ...]
 ) -> dict[str, int]:
     """Their partitions: the most among the sources of whoever writes to them."""
     counts = {name: topic.partitions for name, topic in asked.topics.items()}
@@ -132,7 +140,7 @@ def _repartition_topics(
 
 
 def _check(
-    asked: Resolver,
+    asked: Asked,
     group: Written,
     written: Written,
     parts: tuple[StreamsPart, ...],
@@ -169,9 +177,7 @@ def _check(
     _check_protocol(asked, group, written, config)
 
 
-def _check_protocol(
-    asked: Resolver, group: Written, written: Written, config: StreamsConfig
-) -> None:
+def _check_protocol(asked: Asked, group: Written, written: Written, config: StreamsConfig) -> None:
     """What Kafka refuses, or does not heed."""
     consumers = group.get("config")
     if consumers is not None and consumers.get("group.protocol") == "consumer":
@@ -221,7 +227,7 @@ def as_stream_thread(consumer: Consumer) -> Consumer:
 
 
 def check_script(
-    asked: Resolver,
+    asked: Asked,
     groups: Sequence[Group],
     actions: Sequence[Action],
     faults: Sequence[RandomFault],

@@ -49,7 +49,7 @@ _PATTERNS = {
 # names that others gave: Kafka's keys (and the constant that holds one), Java's and Python's
 # packages, mypy's error codes
 _NOT_OURS = re.compile(
-    r"metadata\.recovery\.strategy|rack\.aware\.assignment\.strategy|"
+    r"metadata\.recovery\.strategy|rack\.aware\.assignment\.strategy|default\.timestamp\.extractor|"
     r"partition\.assignment\.strategy|partition_assignment_strategy|STRATEGY|java\.util|"
     r".@?timestamp.(?=,)|--timestamps|__REALTIME_TIMESTAMP|importlib\.util|type: "
     r"ignore\[\w+\]"

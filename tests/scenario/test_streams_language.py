@@ -1,0 +1,91 @@
+"""A Kafka Streams application in a scenario: under twenty lines, by Kafka's names, and what cannot be
+is said on its line.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from rebalsim.domain.errors import ProblemsError
+from rebalsim.scenario.load import story_of
+
+GOOD = """
+topics: {orders: {partitions: 6, rate: 600/s}, users: 6}
+group:
+  members: {"app-{n}": {count: 3}}
+  config: {session.timeout.ms: 30s, group.instance.id: "{name}"}
+  streams:
+    topology:
+      - {source: orders, store: 6GB, writes_to: by-user}
+      - {sources: [by-user, users], joins: true, stores: [{records: 1000, name: totals}]}
+    config: {num.standby.replicas: 1, num.stream.threads: 2, processing.guarantee: exactly_once_v2}
+    restore: 50MB/s
+    volume: lost
+replay:
+  none: {streams: {config: {num.standby.replicas: 0}}}
+  new: {streams: {config: {group.protocol: streams, streams.num.standby.replicas: 1}}}
+horizon: 10m
+"""
+
+
+def problems_of(text: str) -> str:
+    story = story_of(text.encode(), "story.yaml")
+    return "\n".join(str(problem.message) for problem in story.problems())
+
+
+def test_an_application_is_resolved_with_its_stores_and_topics() -> None:
+    story = story_of(GOOD.encode(), "story.yaml").check()
+    app = story.scenario("none").groups[0].streams
+    assert app is not None
+    assert app.parts[0].stores[0].records == 6_000_000_000 // 100
+    assert app.parts[1].stores[0].name == "totals"
+    assert app.repartition_topics == (("by-user", 6),)
+    assert app.config.num_stream_threads == 2 and app.volume == "lost"
+    assert app.restore_bytes_per_second == 50e6
+
+
+def test_variants_change_single_settings() -> None:
+    story = story_of(GOOD.encode(), "story.yaml").check()
+    none, new = (story.scenario(name).groups[0].streams for name in ("none", "new"))
+    assert none is not None and new is not None
+    assert none.config.num_standby_replicas == 0 and new.config.num_standby_replicas == 1
+    assert new.config.group_protocol == "streams" and none.config.group_protocol == "classic"
+    assert "Streams, high availability" in story.scenario("none").heading
+    assert any("no bearing" in note for note in story.scenario("new").notes)
+
+
+def test_consumers_inside_have_what_streams_sets_for_them() -> None:
+    story = story_of(GOOD.encode(), "story.yaml").check()
+    config = story.scenario("none").groups[0].consumers[0].config
+    assert config.max_poll_records == 1000 and config.auto_offset_reset == "earliest"
+    assert config.session_timeout_us == 30_000_000
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("source: orders", "source: order"), "There is no topic 'order'"),
+        (("users: 6", "users: 4"), "Topics not co-partitioned"),
+        (("num.stream.threads: 2", "num.stream.threads: 0"), "from 1 to"),
+        (("processing.guarantee: exactly_once_v2", "upgrade.from: 2.3"), "leads nowhere"),
+        (("num.stream.threads: 2", "session.timeout.ms: 1s"), "under the group's config"),
+        (("num.stream.threads: 2", "num.stream.thread: 2"), "num.stream.threads"),
+        (("name: totals", "name: store-0"), "two stores named store-0"),
+        (("session.timeout.ms: 30s", "group.protocol: consumer"), "does not speak"),
+        (
+            ("horizon: 10m", "script: [{at: 1m, add_partitions: {topic: orders, to: 9}}]"),
+            "is not played",
+        ),
+        (("num.stream.threads: 2", "probing.rebalance.interval.ms: 5s"), "1m or more"),
+        (("volume: lost", "volume: gone"), "kept or lost"),
+        (("records: 1000", "records: 1000, size: 3GB"), "one follows from the other"),
+    ],
+)
+def test_what_cannot_be_is_said(change: tuple[str, str], said: str) -> None:
+    assert change[0] in GOOD
+    assert said in problems_of(GOOD.replace(*change))
+
+
+def test_a_broken_application_raises_before_it_is_played() -> None:
+    with pytest.raises(ProblemsError):
+        story_of(GOOD.replace("orders", "order", 1).encode(), "story.yaml").check()

@@ -1,0 +1,117 @@
+"""What a deploy, a crash or a newcomer does to a Kafka Streams application."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rebalsim.one_run import run_once
+from rebalsim.scenario.load import story_of
+from rebalsim.trace import streams_events as se
+
+SECOND = 1_000_000
+
+
+def run(streams: str, script: str, config: str = "", members: int = 3, horizon: str = "40m") -> Any:
+    text = f"""
+topics: {{orders: {{partitions: 6, rate: 600/s}}}}
+group:
+  members: {{"app-{{n}}": {{count: {members}}}}}
+  config: {{{config}}}
+  streams: {{{streams}}}
+script: [{script}]
+horizon: {horizon}
+"""
+    return run_once(story_of(text.encode(), "story.yaml").check().scenario())
+
+
+def longest(done: Any) -> float:
+    value: float = done.analysis.measure("longest_pause")
+    return value / SECOND
+
+
+BOUNCE = "{at: 5m, rolling_bounce: {members: all, down: 5s, settle: 2m}}"
+STORE = "topology: [{source: orders, store: 12GB}]"
+
+
+def test_a_dynamic_instance_stands_still_for_the_whole_session_however_fast_it_is_back() -> None:
+    done = run(STORE, BOUNCE, "session.timeout.ms: 20s")
+    assert 20 < longest(done) < 23
+
+
+def test_a_static_one_for_its_restart_only() -> None:
+    config = 'session.timeout.ms: 20s, group.instance.id: "{name}"'
+    assert 5 < longest(run(STORE, BOUNCE, config)) < 8
+
+
+def test_closing_with_leave_moves_tasks_at_once() -> None:
+    script = "{at: 5m, leave: app-0}"
+    stays = run("topology: [orders]", script, "session.timeout.ms: 20s")
+    leaves = run("topology: [orders], close: leave", script, "session.timeout.ms: 20s")
+    assert longest(stays) > 15 and longest(leaves) < 5
+
+
+def test_a_standby_saves_the_restoration_and_not_the_session() -> None:
+    crash = "{at: 5m, crash: app-0}"
+    cold = longest(run(STORE, crash, "session.timeout.ms: 20s"))
+    config = "config: {num.standby.replicas: 1}"
+    hot = longest(run(f"{STORE}, {config}", crash, "session.timeout.ms: 20s"))
+    assert cold > 60 and 17 < hot < 25
+
+
+def test_a_newcomers_tasks_are_warmed_up_first_and_move_hot() -> None:
+    done = run(STORE, "{at: 5m, scale: 3}", members=2)
+    warmed = [e for e in done.trace.events if type(e) is se.StandbyBegan]
+    assert warmed and longest(done) < 4
+    assert done.analysis.measure("moved_partitions") >= 2
+
+
+def test_small_stores_move_at_once_and_cold() -> None:
+    small = "topology: [{source: orders, store: {records: 50000, writes: 0.01}}]"
+    done = run(small, "{at: 5m, scale: 3}", members=2)
+    assert not [e for e in done.trace.events if type(e) is se.StandbyBegan]
+    assert any(e.how == "scratch" for e in done.trace.events if type(e) is se.StoreRestored)
+
+
+def test_under_the_streams_protocol_every_move_is_cold() -> None:
+    done = run(f"{STORE}, config: {{group.protocol: streams}}", "{at: 5m, scale: 3}", members=2)
+    assert longest(done) > 30
+
+
+def test_without_a_volume_a_restart_restores_everything() -> None:
+    config = 'session.timeout.ms: 60s, group.instance.id: "{name}"'
+    kept = longest(run(STORE, BOUNCE, config))
+    lost = longest(run(f"{STORE}, volume: lost", BOUNCE, config))
+    assert kept < 10 < 60 < lost
+
+
+def test_a_pause_is_cut_into_waiting_and_restoring() -> None:
+    done = run(STORE, "{at: 5m, crash: {members: app-0, loses_volume: true}}")
+    pause = max(done.analysis.pauses, key=lambda p: p.ended_us - p.started_us)
+    kinds = [phase.kind.value for phase in pause.phases]
+    assert "detection" in kinds and "restore" in kinds and kinds[-1] == "fetch"
+
+
+def test_a_stuck_instance_loses_its_tasks_when_its_poll_interval_is_over() -> None:
+    config = "max.poll.interval.ms: 1m"
+    done = run(STORE, "{at: 5m, hang: {members: app-0, for: 10m}}", config)
+    assert done.analysis.measure("moved_partitions") > 0
+    assert longest(done) > 60
+
+
+def test_the_applications_own_state_is_told() -> None:
+    done = run(STORE, "{at: 5m, crash: app-0}")
+    states = [e.after for e in done.trace.events if type(e) is se.ApplicationStateChanged]
+    assert "REBALANCING" in states and states[-1] == "RUNNING"
+
+
+@pytest.mark.parametrize("protocol", ["classic", "streams"])
+def test_every_partition_is_handed_on_to_exactly_one(protocol: str) -> None:
+    config = f"config: {{group.protocol: {protocol}, num.stream.threads: 2}}"
+    done = run(
+        f"topology: [orders], {config}",
+        "{at: 3m, scale: 4}, {at: 8m, crash: app-1}, {at: 12m, leave: app-0}",
+    )
+    assert done.analysis.measure("open_pauses") == 0
+    assert not done.analysis.violations
