@@ -51,7 +51,7 @@ def application_of(document: Document) -> Application:
         {name: int(count) for name, count in document["topics"].items()},
         dict.fromkeys(document["topics"], rate),
         tuple(parts),
-        "streams-ha",
+        "streams-legacy-sticky" if is_old(conf) else "streams-ha",
         TaskAssignorSettings(
             int(conf.get("num.standby.replicas", 0)),
             int(conf.get("acceptable.recovery.lag", 10_000)),
@@ -96,7 +96,20 @@ def settings_of(conf: dict[str, Any]) -> ThreadSettings:
         instance_id=conf.get("group.instance.id"),
         leave_on_close=conf.get("x.close") == "leave",
         keeps_disk="x.wipe" not in conf,
+        eager=is_old(conf) or str(conf.get("upgrade.from", "")).startswith("2."),
+        restores_inside=is_old(conf),
     )
+
+
+def is_old(conf: dict[str, Any]) -> bool:
+    """A client of 2.3 and before: eager, and restoring in the stream thread."""
+    return str(conf.get("x.version", "4")).startswith("2.")
+
+
+def is_mixed(document: Document) -> bool:
+    """Clients of 2.3 become later ones."""
+    confs = [document["conf"], *[step[3] for step in document["steps"] if len(step) > 3]]
+    return len({is_old(conf) for conf in confs}) > 1
 
 
 def acts_of(document: Document) -> list[Act]:

@@ -21,7 +21,7 @@ from rebalsim.verify.streams_prediction import (
     recorded_states,
     states_of,
 )
-from rebalsim.verify.streams_replay import acts_of, application_of, known_of
+from rebalsim.verify.streams_replay import acts_of, application_of, is_mixed, known_of
 from rebalsim.verify.traces import MALFORMED, as_recording
 
 KIND = "streams-trace"
@@ -218,10 +218,6 @@ def _wrong(document: Document, result: StreamsJudgement, differences: int) -> li
         )
     if len(wrong) > differences >= 0:
         lines.append(f"… and {len(wrong) - differences} more pauses")
-    if any(str(conf.get("x.version", "4")).startswith("2.") for conf in _confs(document)):
-        lines.append("its clients are of Kafka 2.3, and were played as Kafka 4.3's")
+    if is_mixed(document):
+        lines.append("it upgrades from Kafka 2.3: version probing is not played")
     return lines
-
-
-def _confs(document: Document) -> list[dict[str, Any]]:
-    return [document["conf"], *[step[3] for step in document["steps"] if len(step) > 3]]

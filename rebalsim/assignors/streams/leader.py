@@ -20,6 +20,7 @@ AT_ONCE = 0
 TASK_ASSIGNORS: dict[str, Callable[[Group], bool]] = {
     "streams-ha": high_availability.assign,
     "streams-sticky": sticky.assign,
+    "streams-legacy-sticky": sticky.assign_legacy,
 }
 
 

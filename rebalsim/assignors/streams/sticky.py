@@ -6,7 +6,7 @@ Neither looks at lags: what finds no place where it was is restored cold.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from rebalsim.assignors.streams.process import Group, Process
 from rebalsim.assignors.streams.racks import (
@@ -17,12 +17,12 @@ from rebalsim.assignors.streams.racks import (
     racks_known,
 )
 from rebalsim.assignors.streams.tasks import TaskId, process_hash, task_hash
-from rebalsim.domain.java_hash import copied_set_capacity, hash_ordered
+from rebalsim.domain.java_hash import copied_set_capacity, hash_ordered, signed
 
 
 def assign(group: Group) -> bool:
     """The public one. It asks for no probing."""
-    dealing = _Dealing(group, keeps=False)
+    dealing = _Dealing(group, keeps=False, is_old=False)
     dealing.deal_active()
     _optimise_active(group)
     dealing.deal_standbys(group.topology.stateful)
@@ -34,21 +34,46 @@ def assign_as_before(group: Group) -> bool:
     """The fallback (`FallbackPriorTaskAssignor`): every active task stays where it is, and the
     group looks again at a probing rebalance.
     """
-    dealing = _Dealing(group, keeps=True)
-    dealing.deal_active()
-    stateful = [task for task in group.topology.inputs if task in group.topology.changelogs]
-    dealing.deal_standbys(hash_ordered(stateful, task_hash))
+    _deal_the_old_way(group, keeps=True)
     return True
 
 
-class _Dealing:
-    """One dealing; `keeps` is the fallback's way, which differs in ties and in what is full."""
+def assign_legacy(group: Group) -> bool:
+    """`StickyTaskAssignor` as it was up to 2.5, when there was no other: tasks go where they were,
+    and nobody warms up.
+    """
+    _deal_the_old_way(group, keeps=False, hash_of=_old_hash)
+    return False
 
-    def __init__(self, group: Group, *, keeps: bool) -> None:
+
+def _old_hash(task: TaskId) -> int:
+    """`TaskId.hashCode` up to 2.5."""
+    return signed(((task.subtopology << 32) | task.number) % 0xFFFFFFFF)
+
+
+def _deal_the_old_way(
+    group: Group, *, keeps: bool, hash_of: Callable[[TaskId], int] = task_hash
+) -> None:
+    dealing = _Dealing(group, keeps=keeps, is_old=True)
+    dealing.hash_of = hash_of
+    dealing.deal_active()
+    stateful = [task for task in group.topology.inputs if task in group.topology.changelogs]
+    dealing.deal_standbys(hash_ordered(stateful, hash_of))
+
+
+class _Dealing:
+    """One dealing. `keeps` leaves every active task where it is; the old way differs in ties, and
+    in what is full.
+    """
+
+    hash_of: Callable[[TaskId], int] = staticmethod(task_hash)
+
+    def __init__(self, group: Group, *, keeps: bool, is_old: bool) -> None:
         self._processes = group.processes
         self._topology = group.topology
         self._replicas = group.settings.num_standby_replicas
         self._keeps = keeps
+        self._is_old = is_old
         count = len(group.topology.inputs)
         self._most_pairs = count * (count - 1) // 2
         self._pairs: set[tuple[TaskId, TaskId]] = set()
@@ -65,7 +90,7 @@ class _Dealing:
     def deal_active(self) -> None:
         threads = sum(process.capacity for process in self._processes.values())
         quota = len(self._topology.inputs) // threads
-        for task in hash_ordered(self._had_active, task_hash):
+        for task in hash_ordered(self._had_active, self.hash_of):
             process = self._had_active[task]
             if task in self._topology.inputs and (self._keeps or _has_room(process, quota)):
                 self._give(task, process, "active")
@@ -78,14 +103,14 @@ class _Dealing:
             else:
                 self._give(task, found, "active")
         everybody = list(self._processes.values())
-        if not self._keeps:
+        if not self._is_old:
             everybody = self._in_set_order(everybody)
         for task in sorted(left):
             self._give(task, self._best(task, everybody), "active")
 
     def _unassigned(self, dealt: set[TaskId]) -> list[TaskId]:
         every = list(self._topology.inputs)
-        ordered = hash_ordered(every, task_hash, copied_set_capacity(len(every)))
+        ordered = hash_ordered(every, self.hash_of, copied_set_capacity(len(every)))
         return [task for task in ordered if task not in dealt]
 
     def deal_standbys(self, stateful: Iterable[TaskId]) -> None:
@@ -153,7 +178,7 @@ class _Dealing:
     def _has_more_room(self, one: Process, other: Process) -> bool:
         if one.load != other.load:
             return one.load < other.load
-        return self._keeps and one.capacity > other.capacity
+        return self._is_old and one.capacity > other.capacity
 
     def _is_full(self, process: Process) -> bool:
         return process.load >= 1 and any(

@@ -64,6 +64,7 @@ class ThreadSettings:
     threads: int = 1
     group_protocol: str = "classic"
     eager: bool = False  # a client of 2.3 and before, or upgrade.from up to 2.3
+    restores_inside: bool = False  # before 3.8: the stream thread restores, and nothing else runs
     session_us: int = 45 * SECOND
     heartbeat_us: int = 3 * SECOND
     max_poll_us: int = 300 * SECOND

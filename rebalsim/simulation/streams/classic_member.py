@@ -93,6 +93,8 @@ class ClassicMember:
         if self._shares:
             yield from self._take_over(self._shares.pop())
         if self._wants_join and not self.is_rebalancing and not self._gone:
+            if self._settings.eager:  # everything is given up before each join
+                yield from self._thread.revoke(self._thread.owned_tasks())
             self._join()
 
     def request_rejoin(self, why: str) -> None:
@@ -245,7 +247,7 @@ class ClassicMember:
             share = Share((), (), (), None)
         keeps = set(share.tasks)
         owned = self._thread.owned_tasks()
-        revoked = [task for task in owned if task not in keeps]
+        revoked = [task for task in owned if task not in keeps and not self._settings.eager]
         if revoked:
             yield from self._thread.revoke(revoked)
         ask = share.next_rebalance_ms

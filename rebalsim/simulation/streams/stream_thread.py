@@ -168,6 +168,8 @@ class StreamThread:
         """One iteration beside the poll: open tasks, take up restored ones, and see what is due."""
         yield from self._spend(self.timing.turn_us)
         ready = [task for task in self.tasks.values() if task.phase is Phase.RESTORED]
+        if self.settings.restores_inside and self._restores():
+            ready = []  # none runs before all are restored
         fresh = [task for task in self.tasks.values() if task.phase is Phase.CREATED]
         for task in sorted(fresh, key=lambda task: (not task.active, task.task)):
             if task.retry_us <= self._port.now and not self._gone:
@@ -182,6 +184,12 @@ class StreamThread:
         if due is not None and due <= self._port.now and not self.member.is_rebalancing:
             self._next_rebalance = None
             self.member.request_rejoin(f"triggered followup rebalance scheduled for {due // 1000}")
+
+    def _restores(self) -> bool:
+        return any(
+            task.active and task.phase in (Phase.CREATED, Phase.RESTORING)
+            for task in self.tasks.values()
+        )
 
     def _may_run(self) -> bool:
         return self.member.is_ready and not any(
@@ -230,7 +238,10 @@ class StreamThread:
         task.phase = Phase.RUNNING
         task.checkpoint = task.position
         self._start(task, again=True)
-        self._tell_task(task, "running")
+        old = self.settings.restores_inside  # its log has no line for a task that begins to run
+        self._tell_task(task, "continued" if old else "running")
+        if old:
+            self._sync_readiness()
 
     # ------------------------------------------------------------------- what the member has it do
 
@@ -276,8 +287,7 @@ class StreamThread:
                 self._recycle(held, as_active)
             elif held.phase is Phase.SUSPENDED:
                 held.phase = Phase.RUNNING
-                self._start(held)
-                self._tell_task(held, "running")
+                self._resume(held)
         fresh = self.inputs_of(name for name in active if name not in had)
         self.heard("CallbackBegan", callback="assigned", partitions=fresh)
         self.heard("CallbackEnded", callback="assigned", partitions=fresh)
@@ -333,7 +343,7 @@ class StreamThread:
 
     def _sync_readiness(self) -> None:
         """A group that is not ready has its members poll and process nothing."""
-        ready = self.member.is_ready
+        ready = self.member.is_ready and not (self.settings.restores_inside and not self._may_run())
         for task in self.tasks.values():
             if task.active and task.phase is Phase.RUNNING:
                 runs = self.instance.progresses.of(task.task).runner == self._runner
@@ -386,13 +396,14 @@ class StreamThread:
         sums: dict[TaskId, int] = {}
         for name, task in sorted(self.tasks.items()):
             if task.stateful:
-                runs = task.active and task.phase is Phase.RUNNING
+                had = task.phase is Phase.SUSPENDED and self.settings.eager
+                runs = task.active and (task.phase is Phase.RUNNING or had)
                 sums[name] = LATEST_OFFSET if runs else self._position(task)
         sums.update(self.instance.unused_on_disk(self.number))
         return ThreadClaim(
             member_id,
             self.process,
-            tuple(sorted(owned)),
+            () if self.settings.eager else tuple(sorted(owned)),
             sums,
             self.settings.rack,
             self.settings.tags,

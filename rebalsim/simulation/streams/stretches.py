@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rebalsim.assignors.streams.tasks import TaskId
 from rebalsim.simulation.streams.happenings import Happening, TaskChanged
 
-RUNS = ("running", "ready", "resumed")
+RUNS = ("running", "ready", "resumed", "continued")
 STOPS = {
     "suspended": "revoked",
     "closed": "closed",

@@ -249,7 +249,7 @@ class Teller:
                     h.at_us, name, str(h.task), inputs, began, records, records * size, how
                 )
             ]
-        if h.what in ("running", "ready", "resumed"):
+        if h.what in ("running", "ready", "resumed", "continued"):
             return self._running(h, name, inputs)
         if h.what == "stuck":
             return [ev.HandlerStuck(h.at_us, name, "hang", inputs)]
