@@ -29,6 +29,13 @@ from rebalsim.cli.report_options import form_options, view_from, view_options
     is_flag=True,
     help="Replace the names of groups, topics, members and hosts, each always by the same.",
 )
+@click.option(
+    "--spark", "on_spark", is_flag=True, help="Read a fleet's logs on Spark, into tables."
+)
+@click.option(
+    "--out", metavar="DIR", help="Where --spark writes events, rebalances, pauses, members."
+)
+@click.option("--master", default="", metavar="URL", help="Spark's master, for --spark.")
 @form_options
 @view_options
 def command(
@@ -38,6 +45,9 @@ def command(
     what_to_log: bool,
     follow: bool,
     anonymise: bool,
+    on_spark: bool,
+    out: str | None,
+    master: str,
     **options: Any,
 ) -> int:
     """Read brokers' and clients' logs, in any mix, and tell each group's rebalances and pauses.
@@ -54,6 +64,10 @@ def command(
         return exits.WITHIN
     if not logs:
         raise click.UsageError("Give logs: files, folders, or - for standard input.")
+    if on_spark:
+        from rebalsim.cli.observe_fleet import on_a_fleet
+
+        return on_a_fleet(logs, out, master, follow)
     if follow:
         from rebalsim.cli.observe_follow import follow_logs
 

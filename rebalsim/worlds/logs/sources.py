@@ -128,7 +128,7 @@ def sources_in(names: Sequence[str], standard_input: IO[bytes] | None = None) ->
             raise InputError(f"{name}: there is no such file or folder")
     if not found:
         raise InputError(f"{', '.join(names)}: is an empty folder — give one with the logs in it")
-    return sorted(found, key=lambda s: (s.host, -_part(s.name), s.name))
+    return sorted(found, key=lambda s: (s.host, -part_of(s.name), s.name))
 
 
 def _files_below(folder: Path) -> Iterable[Path]:
@@ -158,6 +158,7 @@ def host_of(name: str) -> str:
     return found["stem"] if found is not None else _bare(name)
 
 
-def _part(name: str) -> int:
+def part_of(name: str) -> int:
+    """Which of a log's rotated parts it is: the higher, the older; 0 for the one that is written."""
     found = _ROTATED.match(_bare(name))
     return int(found["number"]) if found is not None else 0

@@ -1,0 +1,34 @@
+"""`observe --spark`: a fleet's logs into tables, and what they come to."""
+
+from __future__ import annotations
+
+import click
+
+from rebalsim.cli import exits, terminal
+
+
+def on_a_fleet(logs: tuple[str, ...], out: str | None, master: str, follow: bool) -> int:
+    """Read the one path on Spark; with --follow until interrupted."""
+    if len(logs) != 1:
+        raise click.UsageError("--spark takes one path: a folder, or a pattern that Spark knows.")
+    if not out:
+        raise click.UsageError("--spark needs --out DIR, where the tables go.")
+    from rebalsim.reports.fleet_told import render
+    from rebalsim.spark.fleet import fleet_of
+    from rebalsim.spark.observe import follow_fleet, observe_fleet
+    from rebalsim.spark.session import start_session, stop_session
+
+    spark = start_session(master)
+    try:
+        if follow:
+            query = follow_fleet(spark, logs[0], out, f"{out.rstrip('/')}/_checkpoint")
+            try:
+                query.awaitTermination()
+            finally:
+                query.stop()
+            return exits.WITHIN
+        observe_fleet(spark, logs[0], out)
+        click.echo(terminal.as_told(render(fleet_of(spark, out), out)), nl=False)
+    finally:
+        stop_session(spark)
+    return exits.WITHIN

@@ -1,0 +1,289 @@
+"""What a fleet's logs come to, as rows of four tables; and facts as rows between the two steps that
+lead there: each file by itself, then each group by itself. One process and many take the same steps.
+
+Times are µs since 1970; `pauses` has the columns of a sweep's, so that observed and simulated ones stand
+in one query. `day` is the UTC day on which the row's moment falls.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from rebalsim.worlds.logs.dialects import dialect
+from rebalsim.worlds.logs.facts import Fact
+from rebalsim.worlds.logs.observation import GroupStory, told_by
+from rebalsim.worlds.logs.sources import host_of, part_of
+from rebalsim.worlds.logs.streams import Census, Reader, Stream
+
+MOST_GROUPS = 50  # of a process; beyond it what names no group is nobody's
+_SECONDS_A_DAY = 86_400
+Row = dict[str, Any]
+
+COLUMNS: dict[str, tuple[tuple[str, str], ...]] = {
+    "events": (
+        ("at_us", "BIGINT"),
+        ("what", "STRING"),
+        ("consumer", "STRING"),
+        ("member", "STRING"),
+        ("generation", "BIGINT"),
+        ("partitions", "STRING"),
+        ("why", "STRING"),
+    ),
+    "rebalances": (
+        ("generation", "BIGINT"),
+        ("started_us", "BIGINT"),
+        ("joined_us", "BIGINT"),
+        ("ended_us", "BIGINT"),
+        ("trigger", "STRING"),
+        ("member", "STRING"),
+        ("late", "STRING"),
+        ("late_us", "BIGINT"),
+        ("members", "BIGINT"),
+        ("is_epoch", "BOOLEAN"),
+    ),
+    "pauses": (
+        ("topic", "STRING"),
+        ("partition", "BIGINT"),
+        ("started_us", "BIGINT"),
+        ("ended_us", "BIGINT"),
+        ("is_open", "BOOLEAN"),
+        ("why", "STRING"),
+        ("cause", "STRING"),
+        ("member", "STRING"),
+        ("owner_before", "STRING"),
+        ("owner_after", "STRING"),
+    ),
+    "members": (
+        ("consumer", "STRING"),
+        ("host", "STRING"),
+        ("client", "STRING"),
+        ("instance", "STRING"),
+        ("ids", "STRING"),
+        ("first_us", "BIGINT"),
+        ("last_us", "BIGINT"),
+        ("session_timeout_ms", "BIGINT"),
+        ("heartbeat_interval_ms", "BIGINT"),
+        ("max_poll_interval_ms", "BIGINT"),
+    ),
+}
+FACT_COLUMNS = ("grp", "host", "part", "file", "source", "place", "clock", "dialect", "fact")
+
+
+# ------------------------------------------------------------------------- the first step: a file
+
+
+def facts_in_file(name: str, chunks: Iterable[list[str]]) -> Iterator[tuple[Any, ...]]:
+    """One file's facts as rows, each with the group that it is of."""
+    streams: dict[str, Stream] = {}
+    Reader(name, host_of(name), streams, Census()).read_all(chunks)
+    for stream in streams.values():
+        yield from _rows_of(stream)
+
+
+def _rows_of(stream: Stream) -> Iterator[tuple[Any, ...]]:
+    clock = json.dumps(
+        [stream.coarse, stream.fine, stream.collected_us, stream.has_zone, stream.has_date]
+    )
+    part = -part_of(stream.file)
+    for place, (speaker, fact, groups) in enumerate(_grouped(stream)):
+        told = json.dumps(_packed(fact), separators=(",", ":"))
+        for group in groups:
+            head = (group, stream.host, part, stream.file, stream.source)
+            yield (*head, place, clock, speaker, told)
+
+
+def _grouped(stream: Stream) -> Iterator[tuple[str, Fact, list[str]]]:
+    """Each fact with the groups that it is of: its own, its client's, its settings' or all."""
+    clients: dict[str, str] = {}
+    every: dict[str, None] = {}
+    for _, f in stream.told:
+        if f.group:
+            every[f.group] = None
+            if f.client:
+                clients.setdefault(f.client, f.group)
+    shared = list(every) if len(every) <= MOST_GROUPS else []
+    of_block = _blocks(stream)
+    for place, (speaker, f) in enumerate(stream.told):
+        if f.group:
+            yield speaker.name, f, [f.group]
+        elif place in of_block:
+            yield speaker.name, f, [of_block[place]]
+        elif not speaker.is_broker:
+            mine = clients.get(f.client, "") if f.client else ""
+            yield speaker.name, f, [mine] if mine else shared
+
+
+def _blocks(stream: Stream) -> dict[int, str]:
+    """The places of printed settings, and the group that each block names."""
+    found: dict[int, str] = {}
+    block: list[int] = []
+    for place, (_, f) in enumerate(stream.told):
+        if f.what == "settings":
+            block = [place]
+        elif f.what == "setting" and not f.group:
+            block.append(place)
+            if f.why == "group.id":
+                found.update(dict.fromkeys(block, f.other))
+            elif block[0] in found:
+                found[place] = found[block[0]]
+    return found
+
+
+def _packed(f: Fact) -> dict[str, Any]:
+    """The fields that are not empty."""
+    values = {name: getattr(f, name) for name in Fact.__dataclass_fields__}
+    empty: tuple[Any, ...] = ("", -1, (), None)
+    return {k: v for k, v in values.items() if k in ("at_us", "what") or v not in empty}
+
+
+# ------------------------------------------------------------------------ the second step: a group
+
+
+def streams_of(rows: Iterable[Sequence[Any]]) -> list[Stream]:
+    """The streams that a group's fact rows tell of, whatever order they come in."""
+    found: dict[tuple[str, str], Stream] = {}
+    for _, host, _, file, source, _, clock, speaker, told in sorted(rows, key=_by_place):
+        stream = found.get((host, source))
+        if stream is None:
+            stream = found[host, source] = Stream(host, file, source)
+        stream.file = file
+        flags = json.loads(clock)
+        stream.coarse, stream.fine, stream.collected_us = flags[:3]
+        stream.has_zone, stream.has_date = flags[3:]
+        packed = json.loads(told)
+        packed["partitions"] = tuple(packed.get("partitions", ()))
+        if packed.get("plan"):
+            packed["plan"] = {k: tuple(v) for k, v in packed["plan"].items()}
+        fact = Fact(**packed)
+        fact.place = len(stream.told)
+        stream.told.append((dialect(speaker), fact))
+    return list(found.values())
+
+
+def _by_place(row: Sequence[Any]) -> tuple[Any, ...]:
+    _, host, part, file, source, place, *_ = row
+    return host, source, part, file, place
+
+
+def tables_of_group(group: str, rows: Iterable[Sequence[Any]]) -> Iterator[tuple[str, str, Row]]:
+    """(table, day, row) of everything that the group's facts tell."""
+    streams = streams_of(rows)
+    observed = told_by(streams, Census())
+    story = observed.groups.get(group)
+    if story is None:
+        return
+    for table, make in (
+        ("events", _events),
+        ("rebalances", _rebalances),
+        ("pauses", _pauses),
+        ("members", _members),
+    ):
+        for at_us, row in make(story):
+            yield table, day_of(at_us), {"group": group, **row}
+
+
+def day_of(at_us: int) -> str:
+    """The UTC day, as 2026-11-19."""
+    days = at_us // 1_000_000 // _SECONDS_A_DAY + 719_468
+    era, day = divmod(days, 146_097)
+    year = (day - day // 1_460 + day // 36_524 - day // 146_096) // 365
+    rest = day - (365 * year + year // 4 - year // 100)
+    month = (5 * rest + 2) // 153
+    number = rest - (153 * month + 2) // 5 + 1
+    month = month + 3 if month < 10 else month - 9
+    return f"{year + era * 400 + (month <= 2):04d}-{month:02d}-{number:02d}"
+
+
+def _events(story: GroupStory) -> Iterator[tuple[int, Row]]:
+    told = [(f.at_us, "", f) for f in story.coordinator]
+    told += [(f.at_us, v.name, f) for v in story.voices for f in v.facts if f.what not in _QUIET]
+    for at, consumer, f in sorted(told, key=lambda x: (x[0], x[1], x[2].what)):
+        yield (
+            at,
+            {
+                "at_us": at,
+                "what": f.what,
+                "consumer": consumer,
+                "member": f.member,
+                "generation": f.generation,
+                "partitions": " ".join(f.partitions),
+                "why": f.why,
+            },
+        )
+
+
+_QUIET = ("spoke", "setting", "settings", "positioned", "version")
+
+
+def _rebalances(story: GroupStory) -> Iterator[tuple[int, Row]]:
+    for r in story.rounds:
+        yield (
+            r.begin_us,
+            {
+                "generation": r.generation,
+                "started_us": r.begin_us,
+                "joined_us": r.joined_us,
+                "ended_us": r.end_us,
+                "trigger": r.trigger.kind,
+                "member": r.trigger.member,
+                "late": r.late_member,
+                "late_us": r.late_us,
+                "members": r.members,
+                "is_epoch": r.is_epoch,
+            },
+        )
+
+
+def _pauses(story: GroupStory) -> Iterator[tuple[int, Row]]:
+    for p in story.pauses:
+        topic, _, number = p.partition.rpartition("-")
+        yield (
+            p.start_us,
+            {
+                "topic": topic,
+                "partition": int(number) if number.isdigit() else -1,
+                "started_us": p.start_us,
+                "ended_us": p.end_us,
+                "is_open": p.end_us < 0,
+                "why": p.how,
+                "cause": p.kind,
+                "member": p.member,
+                "owner_before": p.owner.name,
+                "owner_after": p.to.name if p.to is not None else "",
+            },
+        )
+
+
+def _members(story: GroupStory) -> Iterator[tuple[int, Row]]:
+    for v in story.voices:
+        if v.facts:
+            yield (
+                v.facts[0].at_us,
+                {
+                    "consumer": v.name,
+                    "host": v.stream.host,
+                    "client": dialect(v.dialect).client,
+                    "instance": v.instance,
+                    "ids": " ".join(v.ids),
+                    "first_us": v.facts[0].at_us,
+                    "last_us": v.facts[-1].at_us,
+                    "session_timeout_ms": v.settled("session.timeout.ms"),
+                    "heartbeat_interval_ms": v.settled("heartbeat.interval.ms"),
+                    "max_poll_interval_ms": v.settled("max.poll.interval.ms"),
+                },
+            )
+
+
+def tables_in_one_process(files: Iterable[tuple[str, Iterable[list[str]]]]) -> dict[str, list[Row]]:
+    """All four tables, by the same two steps, with `day` in each row; sorted as the files are."""
+    by_group: dict[str, list[tuple[Any, ...]]] = {}
+    for name, chunks in files:
+        for fact in facts_in_file(name, chunks):
+            by_group.setdefault(fact[0], []).append(fact)
+    found: dict[str, list[Row]] = {name: [] for name in COLUMNS}
+    for group in sorted(by_group):
+        for table, day, row in tables_of_group(group, by_group[group]):
+            found[table].append({"day": day, **row})
+    return found

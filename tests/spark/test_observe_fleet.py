@@ -1,0 +1,86 @@
+"""A fleet's logs on Spark: the same rows as one process, days replaced, late files taken in, a stream."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rebalsim.reports.fleet_told import render
+from rebalsim.worlds.logs.sources import sources_in
+from rebalsim.worlds.logs.tables import COLUMNS, tables_in_one_process
+
+pytestmark = pytest.mark.spark
+INCIDENTS = Path(__file__).parents[2] / "scenarios" / "incidents"
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    for name in ("crash-last-night", "stuck-last-night"):
+        shutil.copytree(INCIDENTS / name, tmp_path / "logs" / name)
+    return tmp_path / "logs"
+
+
+def in_one_process(logs: Path) -> dict[str, list[str]]:
+    found = tables_in_one_process((s.name, s.chunks()) for s in sources_in([str(logs)]))
+    return {name: sorted(map(told, rows)) for name, rows in found.items()}
+
+
+def told(row: Any) -> str:
+    """A row in words; nothing, said in two ways, is the same."""
+    values = row if isinstance(row, dict) else row.asDict()
+    return repr(sorted((k, v if k != "day" else str(v)) for k, v in values.items()))
+
+
+def on_disk(spark: Any, out: Path) -> dict[str, list[str]]:
+    return {
+        name: sorted(map(told, spark.read.parquet(str(out / name)).collect())) for name in COLUMNS
+    }
+
+
+def test_the_same_rows_as_one_process_also_when_late_and_again(
+    spark: Any, logs: Path, tmp_path: Path
+) -> None:
+    from rebalsim.spark.fleet import fleet_of
+    from rebalsim.spark.observe import observe_fleet
+
+    out = tmp_path / "tables"
+    late = tmp_path / "late"
+    late.mkdir()
+    shutil.move(str(logs / "crash-last-night" / "pay-4.log.gz"), late / "pay-4.log.gz")
+    observe_fleet(spark, str(logs), str(out))
+    shutil.move(str(late / "pay-4.log.gz"), logs / "crash-last-night" / "pay-4.log.gz")
+    observe_fleet(spark, str(logs), str(out))
+    expected = in_one_process(logs)
+    assert expected["pauses"]
+    assert on_disk(spark, out) == expected
+    text = render(fleet_of(spark, str(out)), str(out))
+    assert "payments" in text
+    assert "What stood still, by cause" in text
+
+
+def test_read_through_spark_it_is_the_same_and_so_is_the_data_source(
+    spark: Any, logs: Path
+) -> None:
+    import rebalsim.spark
+    from rebalsim.spark.observe import facts_in_lines, lines_of, table_of, tables_from
+
+    rebalsim.spark.register(spark)
+    expected = in_one_process(logs)
+    facts = facts_in_lines(spark, lines_of(spark, str(logs)), str(logs))
+    rows = table_of(tables_from(spark, facts), "pauses").collect()
+    assert sorted(map(told, rows)) == expected["pauses"]
+    read = spark.read.format("rebalsim-logs").option("path", str(logs)).option("table", "pauses")
+    assert sorted(map(told, read.load().collect())) == expected["pauses"]
+
+
+def test_a_stream_keeps_the_tables_current(spark: Any, logs: Path, tmp_path: Path) -> None:
+    from rebalsim.spark.observe import follow_fleet
+
+    out, checkpoint = tmp_path / "tables", str(tmp_path / "checkpoint")
+    follow_fleet(spark, str(logs), str(out), checkpoint, once=True).awaitTermination()
+    shutil.copytree(INCIDENTS / "deploy-last-night", logs / "deploy-last-night")
+    follow_fleet(spark, str(logs), str(out), checkpoint, once=True).awaitTermination()
+    assert on_disk(spark, out) == in_one_process(logs)
