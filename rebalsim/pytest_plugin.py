@@ -24,6 +24,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "rebalsim", "Collect rebalsim's scenarios (*.yaml) as tests.", type="bool", default=True
     )
     parser.addini(
+        "rebalsim_folders",
+        "Folders in which every *.yaml is a scenario, whatever it looks like.",
+        type="paths",
+        default=[],
+    )
+    parser.addini(
         "rebalsim_baseline",
         "The baseline that budgets such as '<= baseline + 5%' are held against.",
         default="",
@@ -33,13 +39,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     if file_path.suffix not in (".yaml", ".yml") or not parent.config.getini("rebalsim"):
         return None
-    from rebalsim.check.find import kind_of_file
+    from rebalsim.check.find import head_of, is_surely_scenario
 
-    return (
-        ScenarioFile.from_parent(parent, path=file_path)
-        if kind_of_file(file_path) == "scenario"
-        else None
-    )
+    folders = parent.config.getini("rebalsim_folders")
+    if not is_surely_scenario(file_path, head_of(file_path), folders):
+        return None
+    return ScenarioFile.from_parent(parent, path=file_path)
 
 
 class BudgetWarning(pytest.PytestWarning):
@@ -61,7 +66,9 @@ class ScenarioFile(pytest.File):
             story = load_scenario(self._name())
             known = self._baseline()
         except RebalsimError as e:
-            raise self.CollectError(str(e)) from None
+            # one failing test: an error while collecting would stop all the others
+            yield BrokenScenario.from_parent(self, name="is a scenario", said=str(e))
+            return
         figures = (
             None
             if known is None
@@ -89,16 +96,41 @@ class ScenarioFile(pytest.File):
         if not name:
             return None
         from rebalsim.domain.errors import InputError
+        from rebalsim.outside.files import read_text
         from rebalsim.reports.baseline_file import parse
 
         path = self.config.rootpath / name
         try:
-            return parse(path.read_text("utf-8"), name)
-        except OSError as e:
-            raise InputError(
-                f"{name}: the baseline cannot be read ({e.strerror or e}) — correct "
-                "rebalsim_baseline in pytest's configuration"
-            ) from None
+            return parse(read_text(path), name)
+        except InputError as e:
+            raise InputError(f"{e}; correct rebalsim_baseline in pytest's configuration") from None
+
+
+class BrokenScenario(pytest.Item):
+    """A file that means to be a scenario and is none."""
+
+    def __init__(self, said: str, **rest: Any) -> None:
+        super().__init__(**rest)
+        self.said = said
+
+    def runtest(self) -> None:
+        raise NotKept(self.said)
+
+    def repr_failure(self, excinfo: Any, style: Any = None) -> str:
+        return told(self.said) if excinfo.errisinstance(NotKept) else str(excinfo.value)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        return self.path, 0, f"{self.path.name}: {self.name}"
+
+
+def told(text: str) -> str:
+    """As it is shown: inert, and under GitHub Actions no order to the runner."""
+    import os
+
+    from rebalsim.outside.text import inert, no_orders
+
+    shown = inert(text)
+    return no_orders(shown) if os.environ.get("GITHUB_ACTIONS") == "true" else shown
 
 
 class NotKept(Exception):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rebalsim.domain.errors import InputError
+from rebalsim.outside.files import first_bytes
 
 _YAML = (".yaml", ".yml")
 _HEAD = 256 * 1024  # keys that tell what a file is stand in its first part
@@ -54,13 +55,42 @@ def kind_of(raw: bytes) -> str:
     return "scenario" if len(keys) > 1 or _MARK.search(raw) else ""
 
 
+_TOPICS = re.compile(rb"^topics[ \t]*:(.*?)(?=^[^\s#]|\Z)", re.MULTILINE | re.DOTALL)
+_PARTITIONS = re.compile(rb"\bpartitions[ \t]*:")
+_SHORT = re.compile(rb":[ \t]*[0-9]+[ \t]*(?:[,}#\n]|\Z)")
+_GROUP = re.compile(rb"^groups?[ \t]*:", re.MULTILINE)
+_STORY = re.compile(rb"^(?:replay|script|budgets|expect|horizon)[ \t]*:", re.MULTILINE)
+OWN_NAMES = (".rebalsim.yaml", ".rebalsim.yml")
+
+
+def is_surely_scenario(path: Path, raw: bytes, folders: Iterable[Path] = ()) -> bool:
+    """Whether it is a scenario beyond doubt, in a project where anybody's YAML lies about: by its
+    schema line, its name, a folder that was named for them, or topics with partitions beside a
+    group. A broken one is known by the same.
+    """
+    if _PLAN.search(raw):
+        return False
+    if _MARK.search(raw) or path.name.endswith(OWN_NAMES):
+        return True
+    if any(path.is_relative_to(folder) for folder in folders):
+        return True
+    topics = _TOPICS.search(raw)
+    if topics is None or _GROUP.search(raw) is None:
+        return False
+    return bool(_PARTITIONS.search(topics[1]) or (_SHORT.search(topics[1]) and _STORY.search(raw)))
+
+
+def head_of(path: Path) -> bytes:
+    """The part of a file that tells what it is; nothing where it cannot be read."""
+    try:
+        return first_bytes(path, _HEAD)
+    except InputError:
+        return b""
+
+
 def kind_of_file(path: Path) -> str:
     """The same of a file; one that cannot be read is nothing of ours."""
-    try:
-        with path.open("rb") as file:
-            return kind_of(file.read(_HEAD))
-    except (OSError, ValueError):
-        return ""
+    return kind_of(head_of(path))
 
 
 def find_files(paths: Iterable[str]) -> Found:

@@ -105,13 +105,14 @@ def test_failures_say_what_a_check_says_in_two_processes_and_in_junit(folder: Pa
     ]
 
 
-def test_a_wrong_scenario_is_an_error_of_collection_with_its_line(folder: Path) -> None:
+def test_a_wrong_scenario_is_one_failing_test_with_its_line(folder: Path) -> None:
     (folder / "scenarios" / "wrong.yaml").write_text(
         PASSING.replace("members: 2", "membres: 2"), encoding="utf-8"
     )
     code, said = run(folder, "scenarios")
     assert (
-        code == 2
+        code == 1
+        and "1 failed" in said
         and "scenarios/wrong.yaml:2:9: 'membres' is not a key of the group — did you mean "
         "'members'?"
         in said
