@@ -242,6 +242,7 @@ def _search(
                         spark, day, str(Path(scratch) / f"faults{number}"), probe_s=1.0
                     )
                     conduct.play(spark, second)
+                    second.held.close()
                     conduct.tables_of(spark, day, second.store).write()
                     expelled.append(
                         recommend.expelled(

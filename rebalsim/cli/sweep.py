@@ -238,6 +238,8 @@ def played(spark: Any, job: Any, step: Callable[[str], None]) -> Answer:
             err=True,
         )
         raise
+    finally:
+        job.held.close()
 
 
 def progress_line(progress: Progress, elapsed_s: float) -> str:

@@ -11,6 +11,8 @@ from typing import Any
 from rebalsim.domain.errors import InputError
 from rebalsim.domain.scenario import Scenario
 from rebalsim.one_run import Run, run_once
+from rebalsim.outside.documents import parse_json
+from rebalsim.outside.files import read_text
 from rebalsim.spark.bundle import plan_of
 from rebalsim.spark.player import Player, parse_run_name
 from rebalsim.spark.schemas import run_columns
@@ -43,15 +45,17 @@ def local_path(out: str) -> Path:
 
 def read_manifest(out: str) -> dict[str, Any]:
     """What the sweep's folder says about itself; without Spark where the folder is here."""
-    import json
-
     path = local_path(out) / "sweep.json"
     try:
-        document: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"{out} holds no sweep: there is no sweep.json in it.") from None
-    except (OSError, ValueError) as e:
-        raise InputError(f"{path} cannot be read: {e}.") from None
+        is_there = path.exists()
+    except OSError:
+        is_there = False
+    if not is_there:
+        raise InputError(f"{out} holds no sweep: there is no sweep.json in it.")
+    found = parse_json(read_text(path), str(path))
+    if type(found) is not dict:
+        raise InputError(f"{path} is damaged: it is no sweep's manifest.")
+    document: dict[str, Any] = found
     return document
 
 
@@ -71,7 +75,7 @@ def read_row(out: str, name: str) -> dict[str, Any]:
                 if files
                 else None
             )
-        except (OSError, pa.ArrowInvalid) as e:
+        except (OSError, pa.ArrowException) as e:
             raise InputError(f"{folder} cannot be read: {e}.") from None
         if found is not None and found.num_rows:
             row: dict[str, Any] = found.to_pylist()[0]

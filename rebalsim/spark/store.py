@@ -4,10 +4,10 @@ that s3a:// and abfss:// are as good as a disk.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from rebalsim.domain.errors import InputError
+from rebalsim.outside.documents import parse_json
 from rebalsim.spark.bundle import dumps
 from rebalsim.spark.session import SparkFailed, reason_in
 
@@ -69,13 +69,48 @@ class Store:
     def read_manifest(self) -> dict[str, Any]:
         if not self.exists(MANIFEST):
             raise InputError(f"{self.out} holds no sweep: there is no {MANIFEST} in it.")
-        stream = self._fs.open(self._path(MANIFEST))
-        try:
-            text = self._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8")
-        finally:
-            stream.close()
-        document: dict[str, Any] = json.loads(text)
+        found = parse_json(self.read_text(MANIFEST), self.path(MANIFEST))
+        if type(found) is not dict or not {"plan", "order"} <= found.keys():
+            raise InputError(
+                f"{self.path(MANIFEST)} is damaged: it does not say which plan was begun — begin "
+                "anew with --overwrite."
+            )
+        document: dict[str, Any] = found
         return document
+
+    def read_text(self, name: str) -> str:
+        """A small file's text; LookupError where there is none, or it cannot be read."""
+        try:
+            stream = self._fs.open(self._path(name))
+            try:
+                return str(self._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
+            finally:
+                stream.close()
+        except Exception as e:
+            raise LookupError(f"{self.path(name)}: {reason_in(e)}") from None
+
+    def write_text(self, name: str, text: str, is_new: bool = False) -> None:
+        """A small file. With `is_new` it must not be there yet: FileExistsError."""
+        path = self._path(name)
+        try:
+            stream = self._fs.create(path, not is_new)
+            stream.write(bytearray(text.encode()))
+            stream.close()
+        except Exception as e:
+            if is_new and self.exists(name):
+                raise FileExistsError(name) from None
+            raise SparkFailed(f"{self.path(name)} cannot be written: {reason_in(e)}.") from None
+
+    def delete(self, name: str) -> None:
+        """A file or a folder with all in it, if it is there."""
+        self._fs.delete(self._path(name), True)
+
+    def changed_at(self, name: str) -> float:
+        """When it was last written, in seconds since the epoch; 0 where it is not there."""
+        try:
+            return float(self._fs.getFileStatus(self._path(name)).getModificationTime()) / 1000
+        except Exception:
+            return 0.0
 
     def write_manifest(self, document: dict[str, Any]) -> None:
         """Whole or not at all: a new file that takes the old one's place."""
@@ -89,9 +124,11 @@ class Store:
         except Exception as e:
             raise SparkFailed(f"{self.path(MANIFEST)} cannot be written: {reason_in(e)}.") from None
 
-    def finished_chunks(self) -> list[str]:
-        """The keys of the chunks of `runs` that are complete."""
-        keys = [
-            name.removeprefix("chunk=") for name in self.names("runs") if name.startswith("chunk=")
-        ]
-        return [key for key in keys if self.exists(f"runs/chunk={key}/_SUCCESS")]
+    def chunks(self, table: str = "runs") -> list[str]:
+        """The keys of all chunks of a table, whole or not."""
+        names = self.names(table)
+        return [name.removeprefix("chunk=") for name in names if name.startswith("chunk=")]
+
+    def finished_chunks(self, table: str = "runs") -> list[str]:
+        """The keys of those that were written to their end."""
+        return [key for key in self.chunks(table) if self.exists(f"{table}/chunk={key}/_SUCCESS")]

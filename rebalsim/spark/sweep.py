@@ -21,6 +21,7 @@ from typing import Any
 from rebalsim.domain.sweep import Plan
 from rebalsim.scenario.grid import Order, Slice, groups
 from rebalsim.spark.bundle import bundle_of, order_as_json
+from rebalsim.spark.counted import sound_chunks, write_counted
 from rebalsim.spark.player import player_for, run_name
 from rebalsim.spark.schemas import PAUSE, run_columns, runs_ddl
 from rebalsim.spark.session import SparkFailed, reason_in
@@ -122,7 +123,8 @@ class Sweep:
         self.spark, self.plan, self.store, self.cutting = spark, plan, store, cutting
         self.progress = Progress(cutting.order.size, cutting.order.total())
         self._bundle = {**bundle_of(plan), "order": order_as_json(cutting.order)}
-        self._done = dict.fromkeys(store.finished_chunks())
+        self._tables = ("runs", "pauses") if cutting.with_pauses else ("runs",)
+        self._done: dict[str, None] = {}
         self._lock = threading.Lock()
         self._under_way: dict[str, list[Slice]] = {}
         self._failures = 0  # jobs that failed since one succeeded
@@ -131,10 +133,32 @@ class Sweep:
 
     # -------------------------------------------------------------------------------------- playing
 
+    def sound(self) -> list[str]:
+        """The chunks that can be relied on; what is left of others is cleared away, so that
+        nobody takes it for rows.
+        """
+        found = sound_chunks(self.spark, self.store, self.plan, self._tables)
+        for table in self._tables:
+            for key in self.store.chunks(table):
+                if key not in found:
+                    self.store.delete(f"{table}/chunk={key}")
+        return found
+
+    def lacking(self) -> int:
+        """How many runs the folder lacks to be the whole plan, counted by its rows."""
+        self._done = dict.fromkeys(sound_chunks(self.spark, self.store, self.plan, self._tables))
+        return sum(
+            piece.stop - piece.start
+            for key, slices in self.cutting.chunks()
+            for part in self._missing(key, slices)
+            for piece in part
+        )
+
     def play(
         self, tell: Callable[[Progress], None] = lambda _: None, every_s: float = 0.5
     ) -> Progress:
         """Compute all that is missing."""
+        self._done = dict.fromkeys(self.sound())
         chunks = self.cutting.chunks()
         waiting: dict[Future[None], tuple[str, list[Slice]]] = {}
         is_over = False
@@ -272,12 +296,12 @@ class Sweep:
         return reader.option("pauses", str(self.cutting.with_pauses).lower()).load()
 
     def _write(self, key: str, frame: Any) -> None:
-        """`runs` last: its _SUCCESS is what makes a chunk done."""
+        """`runs` last: that it is there and counted is what makes a chunk done."""
         self.spark.sparkContext.setJobGroup(
             f"rebalsim-{key}", f"runs of chunk {key}", interruptOnCancel=False
         )
         if not self.cutting.with_pauses:
-            frame.write.mode("overwrite").parquet(self.store.path(f"runs/chunk={key}"))
+            write_counted(frame, self.store, "runs", key, self.plan)
         else:
             frame = frame.persist()
             try:
@@ -291,10 +315,8 @@ class Sweep:
                     "seed",
                     *(f"pause.{c.name}" for c in PAUSE),
                 )
-                exploded.write.mode("overwrite").parquet(self.store.path(f"pauses/chunk={key}"))
-                frame.drop("each_pause").write.mode("overwrite").parquet(
-                    self.store.path(f"runs/chunk={key}")
-                )
+                write_counted(exploded, self.store, "pauses", key, self.plan)
+                write_counted(frame.drop("each_pause"), self.store, "runs", key, self.plan)
             finally:
                 frame.unpersist()
         self._done[key] = None
