@@ -29,11 +29,17 @@ if TYPE_CHECKING:
     type=click.Path(dir_okay=False),
     help="Write the scenario to this file, never over an existing one.",
 )
+@click.option(
+    "--no-calibration",
+    is_flag=True,
+    help="Do not try which of the unknown numbers move the answer.",
+)
 def command(
     files: tuple[str, ...],
     as_json: bool,
     with_explanation: bool,
     out: str | None,
+    no_calibration: bool,
 ) -> int:
     """Write a scenario from what you deploy: manifests, settings, listings, in any mix.
 
@@ -64,7 +70,22 @@ def command(
     text = playable(_hidden(to_scenario(made), sources))
     _deliver(text, out, with_explanation)
     _tell_rest(made)
+    if not no_calibration:
+        _calibrate(made, text)
     return exits.WITHIN
+
+
+def _calibrate(made: Understood, text: str) -> None:
+    """The numbers that are not known and move the answer most, each tried over its range."""
+    from rebalsim.preview.calibrate import calibrated
+
+    found = calibrated(made, text)
+    if found:
+        click.echo(
+            "Measure first, since these move the answer most (tried over their range):", err=True
+        )
+    for number, moved in enumerate(found, 1):
+        click.echo(f"  {number}. {moved.sentence}", err=True)
 
 
 def _hidden(text: str, sources: list[tuple[str, str]]) -> str:

@@ -1,0 +1,147 @@
+"""Which of the unknown numbers move the answer? Each is tried over its plausible range, the others
+left as assumed; what changes the longest pause, the lag or a budget most is asked for first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import log
+
+from rebalsim.analysis.analysis import Analysis
+from rebalsim.domain.errors import ProblemsError
+from rebalsim.domain.metrics import Selection
+from rebalsim.one_run import run_once
+from rebalsim.reports import figures
+from rebalsim.scenario.load import story_of
+from rebalsim.scenario.story import Story
+from rebalsim.worlds.asks import QUESTIONS
+from rebalsim.worlds.groups import Play, groups_of, name_of
+from rebalsim.worlds.rolls import AFTER
+from rebalsim.worlds.understood import Understood
+
+MOST_MEMBERS = 60  # with more, trying takes longer than an answer is waited for
+MOST_GROUPS = 3
+TOLD = 5
+_NOTICED = 0.05  # a change by less than a twentieth moves nothing
+# What is looked at, and how much it weighs: lag follows the rate, which no pause does.
+_WEIGHTS = (("longest_pause", 1.0), ("rebalances", 0.5), ("lag_peak", 0.25))
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """An unknown number, and what the answer is over its range."""
+
+    word: str
+    low: str
+    high: str
+    told: str  # `longest pause 3.02 s → 45.0 s`
+    how: str  # the command or metric that tells it
+    weight: float
+
+    @property
+    def sentence(self) -> str:
+        return f"{QUESTIONS[self.word].what} ({self.low} to {self.high}): {self.told}; {self.how}"
+
+
+def calibrated(made: Understood, scenario_text: str) -> list[Moved]:
+    """The numbers that matter most and are not known, the weightiest first."""
+    plays = groups_of(made)
+    if len(plays) > MOST_GROUPS or sum(p.members for g in plays for p in g.pods) > MOST_MEMBERS:
+        return []
+    try:
+        story = story_of(scenario_text.encode(), "the imported scenario").check()
+    except ProblemsError:
+        return []
+    base = _figures(story)
+    found = []
+    for word, low, high, sets in _ranges(made, plays, story):
+        values = [f for one in sets if (f := _tried(story, one)) is not None]
+        if values and (moved := _moved(word, low, high, base, values)) is not None:
+            found.append(moved)
+    return sorted(found, key=lambda m: (-m.weight, m.word))[:TOLD]
+
+
+def _tried(story: Story, sets: list[str]) -> dict[str, float] | None:
+    try:
+        return _figures(story.with_overrides(sets).check())
+    except ProblemsError:
+        return None
+
+
+def _figures(story: Story) -> dict[str, float]:
+    analysis: Analysis = run_once(story.scenario(story.variants[0])).analysis
+    since = Selection(from_us=(AFTER - 1) * 1_000_000)
+    return {name: analysis.measure(name, since) or 0.0 for name, _ in _WEIGHTS}
+
+
+def _moved(
+    word: str, low: str, high: str, base: dict[str, float], values: list[dict[str, float]]
+) -> Moved | None:
+    weight, told = 0.0, []
+    for name, share in _WEIGHTS:
+        seen = [base[name], *(v[name] for v in values)]
+        least, most = min(seen), max(seen)
+        change = log((most + 1.0) / (least + 1.0))
+        if change < _NOTICED:
+            continue
+        weight += share * change
+        said = [figures.say(name, v) for v in (least, most)]
+        if said[0] != said[1]:
+            told.append(f"{figures.title_of(name)} {said[0]} to {said[1]}")
+    if not told:
+        return None
+    return Moved(word, low, high, ", ".join(told[:2]), QUESTIONS[word].how, weight)
+
+
+Range = tuple[str, str, str, list[list[str]]]  # word, lowest, highest, what is set in each trial
+
+
+def _ranges(made: Understood, plays: list[Play], story: Story) -> Iterator[Range]:
+    topics = list(dict.fromkeys(name_of(t) for p in plays for t in p.topics))
+    groups = [name_of(p.name) for p in plays]
+    asked = set(made.asks)
+
+    def each(paths: list[str], values: tuple[str, ...]) -> list[list[str]]:
+        return [[f"{path}={value}" for path in paths] for value in values]
+
+    if "partitions" in asked:
+        paths = [f"topics.{t}.partitions" for t in topics]
+        yield "partitions", "3", "48", each(paths, ("3", "48"))
+    if "rate" in asked:
+        yield (
+            "rate",
+            "10/s",
+            "2,000/s",
+            each([f"topics.{t}.rate" for t in topics], ("10/s", "2000/s")),
+        )
+    if "handler_time" in asked:
+        paths = [f"groups.{g}.handler.per_record" for g in groups]
+        yield "handler_time", "0.1 ms", "50 ms", each(paths, ("100us", "50ms"))
+    if "start_time" in asked:
+        yield (
+            "start_time",
+            "2 s",
+            "60 s",
+            each([f"groups.{g}.life.start" for g in groups], ("2s", "60s")),
+        )
+    yield (
+        "shutdown",
+        "closes",
+        "is killed",
+        each([f"groups.{g}.life.stop" for g in groups], ("90s",)),
+    )
+    if "kafka_version" in asked:
+        yield "kafka_version", "2.8", "4.3", each(["kafka"], ('"2.8"',))
+    if "members_per_pod" in asked or "replicas" in asked:
+        paths = [
+            f"groups.{name_of(p.name)}.members.{pods.name}-{{n}}.count"
+            for p in plays
+            for pods in p.pods
+            if pods.each == 1
+        ]
+        counts = [pods.count for p in plays for pods in p.pods if pods.each == 1]
+        word = "replicas" if "replicas" in asked else "members_per_pod"
+        if paths:
+            most = str(3 * max(counts))
+            yield word, str(min(counts)), most, each(paths, (most,))
