@@ -4,7 +4,13 @@ the trace cannot tell.
 
 from __future__ import annotations
 
-from rebalsim.analysis import measure_pauses, measure_rebalances, measure_records, measure_tasks
+from rebalsim.analysis import (
+    measure_pauses,
+    measure_rebalances,
+    measure_records,
+    measure_scaling,
+    measure_tasks,
+)
 from rebalsim.analysis.findings import Findings
 from rebalsim.analysis.selecting import (
     Measure,
@@ -50,6 +56,7 @@ _MEASURES: dict[str, Measure] = {
     **measure_pauses.MEASURES,
     **measure_rebalances.MEASURES,
     **measure_records.MEASURES,
+    **measure_scaling.MEASURES,
     **measure_tasks.MEASURES,
     **{m.name: _of_clients(m.kafka_name) for m in METRICS.values() if m.kafka_name},
 }

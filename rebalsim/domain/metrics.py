@@ -239,6 +239,20 @@ def _of_rebalances() -> list[Metric]:
             "share of the time, after the first settling, in which the group was not stable",
         ),
         Metric(
+            "scalings",
+            "count",
+            "less",
+            "run",
+            "how often an autoscaler changed the number of members",
+        ),
+        Metric(
+            "oscillates",
+            "count",
+            "less",
+            "run",
+            "how often an autoscaler turned round: added after it took away, or the other way",
+        ),
+        Metric(
             "members_removed",
             "count",
             "less",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rebalsim.domain.autoscaling import Autoscale
 from rebalsim.domain.connect import Connector
 from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.draws import NOTHING, Draw
@@ -290,6 +291,7 @@ Deed = (
     | Subscribe
     | EnforceRebalance
     | SetRate
+    | Autoscale
     | CreateConnector
     | DeleteConnector
     | ReconfigureConnector

@@ -18,6 +18,7 @@ from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.draws import NOTHING
 from rebalsim.domain.ids import partition_named
 from rebalsim.domain.script import Action, Deed, Overlay, RandomFault, When
+from rebalsim.scenario.autoscaling import read_autoscale
 from rebalsim.scenario.connect_actions import Connectors
 from rebalsim.scenario.connect_language import CONNECT_DEEDS
 from rebalsim.scenario.document import Node, shorten
@@ -85,6 +86,7 @@ class ScriptReader:
             "subscribe": self._subscribe,
             "enforce_rebalance": self._enforce,
             "set_rate": self._set_rate,
+            "autoscale": self._autoscale,
             **{kind: self._to_connectors(kind) for kind in CONNECT_DEEDS},
         }
 
@@ -554,6 +556,26 @@ class ScriptReader:
             group=roster.group,
             joiners=tuple(self._started(roster, s) for s in joiners),
         )
+
+    def _autoscale(self, written: Written, line: int) -> Deed | None:
+        """Whom the autoscaler may start: those that are away by then, and as many new ones as it
+        may ever want. None of them counts as running: that is decided as the story goes.
+        """
+        roster = self._group_of(written)
+        if roster is None:
+            return None
+        wanted = written.get("maxReplicaCount", 10) - len(roster.running)
+        if wanted > 0 and not self._has_room(wanted, written.node):
+            self.is_incomplete = True
+            return None
+        seats = [s for s in roster.seats.values() if s.gone_how != "replaced"]
+        for _ in range(max(0, wanted)):
+            name, number = self._new_name(roster)
+            seat = self._new_seat(roster, name, number, (), written.node, None)
+            seat.is_running, seat.gone_line = False, line
+            seat.gone_how = "only the autoscaler starts it"
+            seats.append(seat)
+        return read_autoscale(written, roster.group, tuple(self._started(roster, s) for s in seats))
 
     def _leave(self, written: Written, line: int) -> Deed | None:
         found = self._seats(written)

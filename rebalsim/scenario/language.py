@@ -12,6 +12,7 @@ import re
 from itertools import pairwise
 from typing import Any
 
+from rebalsim.scenario.autoscaling import AUTOSCALE
 from rebalsim.scenario.connect_language import (
     CONNECT_DEEDS,
     WORKER_CONFIG,
@@ -1757,6 +1758,7 @@ DEEDS: dict[str, Section] = {
     "subscribe": SUBSCRIBE,
     "enforce_rebalance": ENFORCE,
     "set_rate": SET_RATE,
+    "autoscale": AUTOSCALE,
     **CONNECT_DEEDS,
 }
 

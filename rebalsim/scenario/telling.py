@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from rebalsim.domain import script as deeds
+from rebalsim.domain.autoscaling import Autoscale
 from rebalsim.domain.draws import Draw
 from rebalsim.domain.script import Action, Deed, RandomFault
 from rebalsim.scenario.kinds import say_draw
@@ -41,6 +42,13 @@ def say_deed(deed: Deed) -> str:
     match deed:
         case deeds.Join(consumers, stagger):
             return _verb([c.name for c in consumers], "joins", "join") + _stagger(stagger)
+        case Autoscale():
+            by = (
+                f"how busy they are (target {deed.cpu_target:.0%})"
+                if deed.cpu_target is not None
+                else f"lag (threshold {deed.lag_threshold:g})"
+            )
+            return f"an autoscaler keeps {deed.least} to {deed.most} members by {by}"
         case deeds.Scale(_, to, joiners, stagger):
             come = (
                 ": " + _verb([c.name for c in joiners], "joins", "join")

@@ -324,6 +324,10 @@ class Coordinator:
             if consumer.is_alive:
                 consumer.mind()
 
+    def tell_commits(self, partitions: tuple[Partition, ...]) -> None:
+        """Somebody outside looks at the group's offsets, as a lag exporter or a scaler does."""
+        self._mind_owners(partitions)
+
     def _mind_owners(self, partitions: tuple[Partition, ...]) -> None:
         """Somebody asks for positions: who sleeps through commits of these must have told them."""
         for consumer in self.world.progress.readers(self.name, partitions):

@@ -10,6 +10,7 @@ from itertools import product
 import pytest
 from lint_worlds import consumer, every, members, s, topic, world
 
+from rebalsim.domain.autoscaling import Autoscale
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.client import BrokerConfig
 from rebalsim.domain.consumer import AssignorCost, Cost, Handler, Life, Listener, State
@@ -648,6 +649,26 @@ CASES = [
     ),
     Case("bounce-outpaces-start", bounce(start=20, settle_us=s(20), ready_after_us=s(5))),
     Case("bounce-outpaces-start", bounce(start=20, settle_us=0, ready_when_assigned=True)),
+    # lag-threshold-under-a-rebalance
+    Case(
+        "lag-threshold-under-a-rebalance",
+        world(*members(2), script=(Autoscale("g", lag_threshold=100, least=2),)),
+        ("auto.commit.interval.ms", "lagThreshold"),
+    ),
+    Case(
+        "lag-threshold-under-a-rebalance",
+        world(*members(2), script=(Autoscale("g", lag_threshold=10**9, least=2),)),
+    ),
+    # scale-down-before-settled
+    Case(
+        "scale-down-before-settled",
+        world(*members(2), script=(Autoscale("g", members(4)[2:], least=2, down_window_us=s(15)),)),
+        ("scaleDownStabilization is 15.0 s",),
+    ),
+    Case(
+        "scale-down-before-settled",
+        world(*members(2), script=(Autoscale("g", members(4)[2:], least=2),)),
+    ),
     # staggered-joins
     Case(
         "staggered-joins",

@@ -12,6 +12,13 @@ MEANT: dict[str, tuple[str, ...]] = {
     "cold-start": ("default-list-runs-eager", "initial-delay-under-start-spread"),
     "crash-replaced-early": ("restart-before-session-ends",),
     "fenced-twin": ("freeze-outlasts-session",),
+    "autoscaler-oscillates": (
+        "default-list-runs-eager",
+        "dynamic-in-statefulset",
+        "lag-threshold-under-a-rebalance",
+        "scale-down-before-settled",
+        "slow-listener",
+    ),
     "gc-pause": ("freeze-outlasts-session",),
     "migration-back": ("default-list-runs-eager", "dynamic-in-statefulset"),
     "migration-downgrade": (

@@ -10,7 +10,9 @@ from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain import script as deeds
+from rebalsim.domain.autoscaling import Autoscale
 from rebalsim.simulation.deeds import (
+    autoscale,
     bounce,
     brokers,
     coming,
@@ -45,6 +47,7 @@ _BY_KIND: dict[type, Callable[[Any, str, Any], Carried]] = {
     deeds.CreateTopic: topics.create,
     deeds.DeleteTopic: topics.delete,
     deeds.SetRate: topics.set_rate,
+    Autoscale: autoscale.autoscale,
     deeds.Subscribe: topics.subscribe,
     deeds.EnforceRebalance: topics.enforce,
     deeds.CreateConnector: connectors.create,
