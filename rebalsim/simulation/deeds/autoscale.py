@@ -8,22 +8,18 @@ any other; of those that are alike the ones that came last go first.
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rebalsim.domain.autoscaling import Autoscale
 from rebalsim.domain.ids import Partition
 from rebalsim.simulation.autoscaling.hpa import Behaviour, wanted_by_lag, wanted_by_load
 from rebalsim.simulation.autoscaling.keda import Lag, lag_of
-from rebalsim.simulation.deeds.waiting import wait_until
 from rebalsim.simulation.randomness import mean_of
-
-if TYPE_CHECKING:
-    from rebalsim.simulation.world import World
 
 Carried = Generator[Any, Any, None]
 
 
-def autoscale(world: World, name: str, deed: Autoscale) -> Carried:
+def autoscale(world: Any, name: str, deed: Autoscale) -> Carried:
     """From now on; it is over with the story."""
     scaler = _Scaler(world, name, deed)
     if deed.cpu_target is None:
@@ -34,7 +30,7 @@ def autoscale(world: World, name: str, deed: Autoscale) -> Carried:
 class _Scaler:
     """One autoscaler, and how many pods it wants."""
 
-    def __init__(self, world: World, name: str, deed: Autoscale) -> None:
+    def __init__(self, world: Any, name: str, deed: Autoscale) -> None:
         self.world, self.name, self.deed = world, name, deed
         self.behaviour = Behaviour(deed)
         self.active_us = world.engine.now
@@ -105,13 +101,13 @@ class _Scaler:
                 floor = deed.idle if deed.idle is not None else deed.least
                 if floor < max(1, deed.least) and self.replicas() > floor:
                     self._scale(floor, "idle for the cooldown")
-            yield from wait_until(self.world, engine.now + deed.polling_us)
+            yield engine.timeout(deed.polling_us)
 
     def hpa_loop(self) -> Carried:
         """How many: every 15 s, by lag or by load."""
         deed, engine = self.deed, self.world.engine
         while True:
-            yield from wait_until(self.world, engine.now + deed.sync_us)
+            yield engine.timeout(deed.sync_us)
             current = self.replicas()
             if not current:
                 continue  # from none it is KEDA that decides
