@@ -45,6 +45,10 @@ COMMANDS: Commands = {
             "rebalsim.cli.incident",
             "Last night, from its logs: what happened, and what would have prevented it.",
         ),
+        "calibrate": (
+            "rebalsim.cli.calibrate",
+            "Measure in logs what a scenario cannot know: starts, callbacks, faults.",
+        ),
         "report": (
             "rebalsim.cli.report",
             "Tell what stood still in a trace, a recording or logs, and why, without simulating.",

@@ -43,6 +43,8 @@ def lives_of(story: GroupStory) -> list[Life]:
     number behind its name.
     """
     found = []
+    begins = [r.begin_us for r in story.rounds]
+    barriers = {r.generation: r.joined_us for r in story.rounds if r.joined_us >= 0}
     for voice in story.voices:
         mine = _lives(voice)
         for number, life in enumerate(mine, 1):
@@ -50,8 +52,8 @@ def lives_of(story: GroupStory) -> list[Life]:
             life.name = name if number == 1 else f"{name}.{number}"
             stops = [s for s in story.stops if s.voice is voice and life.begin_us <= s.at_us]
             _strike(life, [s for s in stops if s.at_us < life.end_us])
-            _tarry(life)
-            life.blows.sort(key=lambda b: b.at_us)
+            _tarry(life, barriers, begins)
+            life.blows = _merged(life.blows)
         found += mine
     return sorted(found, key=lambda x: x.begin_us)
 
@@ -94,16 +96,41 @@ def _strike(life: Life, stops: Sequence[Stop]) -> None:
         life.blows.append(Blow(_goodbye(life), "leave" if _left_well(life) else "crash"))
 
 
-def _tarry(life: Life) -> None:
-    """It heard of a rebalance and did not come for long: its handler was at work until it did."""
-    heard = -1
+def _merged(blows: Sequence[Blow]) -> list[Blow]:
+    """In order of time; a process that is stuck for two reasons at once is stuck once."""
+    found: list[Blow] = []
+    for blow in sorted(blows, key=lambda b: b.at_us):
+        last = found[-1] if found else None
+        if (
+            last is not None
+            and last.what == blow.what == "hang"
+            and blow.at_us <= last.at_us + last.for_us
+        ):
+            last.for_us = max(last.for_us, blow.at_us + blow.for_us - last.at_us)
+        else:
+            found.append(blow)
+    return found
+
+
+def _tarry(life: Life, barriers: dict[int, int], begins: Sequence[int]) -> None:
+    """It heard of a rebalance and did not come for long, or took the answer late: its handler was at
+    work until it did.
+    """
+    heard = asked = -1
     for f in _facts(life):
+        if f.what == "asking":
+            asked = f.at_us
+        elif f.what == "joined" and f.at_us - barriers.get(f.generation, f.at_us) > MUCH_US:
+            since = max(asked + 100_000, barriers[f.generation] - MUCH_US // 2)
+            life.blows.append(Blow(since, "hang", f.at_us - since))
         if f.what == "heard" and heard < 0:
             heard = f.at_us
         elif f.what in ("revoked", "asking", "joined", "lost", "assigned"):
             is_told = any(b.at_us <= f.at_us <= b.at_us + b.for_us + MUCH_US for b in life.blows)
             if 0 <= heard < f.at_us - MUCH_US and not is_told:
-                life.blows.append(Blow(heard - 50_000, "hang", f.at_us - heard + 50_000))
+                # since before the others began: it would have come at its first heartbeat else
+                since = max((b for b in begins if b <= heard), default=heard) - 300_000
+                life.blows.append(Blow(since, "hang", f.at_us - since))
             heard = -1
 
 

@@ -13,8 +13,9 @@ from rebalsim.worlds.logs.rounds import Round
 from rebalsim.worlds.logs.voices import Voice
 
 DEFAULT_POLL_MS = 300_000
-# what a process says first when it begins anew
-NEW_LIFE = ("started", "coordinator-found", "named", "asking", "spoke", "coordinator-lost")
+# what only a process says that was there before, and what one says that begins anew
+OLD_LIFE = ("lost", "thrown-out", "reset", "revoked", "rejoining", "back")
+NEW_LIFE = ("started", "named", "joined", "assigned")
 
 
 @dataclass(slots=True)
@@ -65,9 +66,19 @@ def _silenced(voice: Voice, f: Fact) -> Stop:
     else:  # somewhere between its last line and its end: the middle, or what its client's default says
         at = max(f.at_us - session_ms(voice) * 1_000, (last + f.at_us) // 2)
     at = min(at, f.at_us, until - 1)
-    again = next((x for x in voice.facts if x.at_us > f.at_us - 200_000), None)
-    lives = until > f.at_us and again is not None and again.what not in NEW_LIFE
+    lives = _speaks_again(voice, f.at_us - 200_000, until)
     return Stop(at, voice, "frozen" if lives else "killed", f.at_us, lives)
+
+
+def _speaks_again(voice: Voice, since: int, until: int) -> bool:
+    """The same process goes on: it learns that it was thrown out."""
+    for x in voice.facts:
+        if since < x.at_us < until:
+            if x.what in OLD_LIFE:
+                return True
+            if x.what in NEW_LIFE:
+                return False
+    return False
 
 
 def _life_of(voice: Voice, member: str) -> int:
@@ -108,16 +119,17 @@ def _closed(voice: Voice, known_us: Sequence[int]) -> list[Stop]:
     """
     found = []
     last: Fact | None = None
-    is_closed = False
+    is_closed = has_lived = False
     for f in voice.facts:
         if f.what == "closed":
             found.append(Stop(f.at_us, voice, "died", f.at_us, False))
             is_closed = True
-        elif f.what == "started" and last is not None and not is_closed:
+        elif f.what == "started" and last is not None and has_lived and not is_closed:
             if not any(last.at_us <= us <= f.at_us + 60_000_000 for us in known_us):
                 found.append(Stop(min(last.at_us + 1, f.at_us), voice, "killed", f.at_us, False))
         elif f.what in ("joined", "assigned"):
             is_closed = False
+        has_lived = has_lived or f.what in ("asking", "joined", "assigned", "state", "named")
         last = f
     return found
 

@@ -1,0 +1,54 @@
+"""What logs measure: an overlay that loads, and the answers to what a scenario asks for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rebalsim.cli.main import code_of
+from rebalsim.incident.calibrate import answered, calibrate, overlay
+from rebalsim.incident.replay import story_in
+from rebalsim.worlds.logs.observation import observe
+from rebalsim.worlds.logs.sources import sources_in
+
+DEPLOY = Path(__file__).parents[2] / "scenarios" / "incidents" / "deploy-last-night"
+STORY = """\
+topics: {orders: {partitions: 12}}
+group: {members: 3}
+replay:
+  - as-written
+  - """
+
+
+def test_the_overlay_is_a_variant_with_sample_counts() -> None:
+    observed = observe(sources_in([str(DEPLOY)]))
+    text = overlay(calibrate(list(observed.groups.values())))
+    assert "6 samples" in text
+    assert "pauses of the second half" in text
+    told = [line for line in text.splitlines() if not line.startswith("#")]
+    story = story_in(STORY + "\n    ".join(told) + "\n")
+    assert story.variants == ("as-written", "calibrated")
+
+
+def test_what_a_scenario_asks_for_is_answered_from_logs() -> None:
+    observed = observe(sources_in([str(DEPLOY)]))
+    found = calibrate(list(observed.groups.values()))
+    text = (
+        "topics:\n  orders:\n    partitions: 6     # ASK: how many\n    rate: 100/s     # ASK: rate\n"
+        "groups:\n  orders:\n    members: 3\n    life:\n      start: 5s      # ASK: how long\n"
+    )
+    made, told = answered(text, found)
+    assert "partitions: 12     # measured: " in made
+    assert "rate: 100/s     # ASK: rate" in made
+    assert "# measured: 6 starts in the logs" in made
+    assert len(told) == 2
+
+
+def test_the_command_writes_what_it_measured(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "measured.yaml"
+    assert code_of(["calibrate", str(DEPLOY), "--out", str(out)]) == 0
+    assert "calibrated:" in out.read_text(encoding="utf-8")
+    assert "written" in capsys.readouterr().err
