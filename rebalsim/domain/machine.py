@@ -15,6 +15,40 @@ from rebalsim.domain.instants import MS
 
 
 @dataclass(frozen=True, slots=True)
+class RequestCosts:
+    """What the requests of a rebalance cost the broker that serves them, in µs: the coordinator takes
+    them in one at a time, and the broker's answers leave one at a time.
+
+    Measured on one Kafka 4.3.1 (two cores that others used too, so the low quantiles count), with
+    groups of 3 to 1,000 members played by one thread over a connection each: 1,000 JoinGroups were
+    taken in 9 ms, as fast as they could be sent; of the answers that the last of them releases the
+    first left 0.4 to 0.9 ms after it and the others followed 18 to 33 µs apart (5.5 ms for 300, 33
+    for 1,000), the SyncGroups' 17 to 20 µs apart (5.6 ms for 300, 19 for 1,000). A leader's answer
+    with 264 kB of metadata took no longer than one with 36 kB, nor did an assignment of such sizes.
+    An OffsetFetch of ten partitions took 0.05 ms more than a heartbeat. Under the consumer protocol
+    joining took 0.25 ms with 300 members and 0.55 with 1,000, on 1,000 partitions.
+
+    A heartbeat or a commit with which nothing goes on takes 20 to 36 µs: of a thousand members one
+    hundredth of the broker's time. It waits for nobody here, and nobody for it.
+    """
+
+    join_us: float = 9
+    join_answer_us: float = 20
+    sync_us: float = 9
+    sync_answer_us: float = 18
+    leave_us: float = 20
+    offset_fetch_us: float = 50
+    per_kilobyte_us: float = (
+        0  # of the metadata or the assignments that an answer or a request holds
+    )
+    heartbeat_us: float = 35  # of the consumer protocol, where it joins, leaves or acknowledges
+    target_per_member_us: float = 0.3  # of a group of the consumer protocol that somebody joins
+
+
+FREE = RequestCosts(0, 0, 0, 0, 0, 0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
 class Machine:
     """Drawn once for each time a consumer joins, so that a quiet member's beats can be told in
     advance.
@@ -73,6 +107,7 @@ class Machine:
     )
     # how often a client is connected with the broker it began with before it reads (46 of 56)
     knows_leader: float = 0.8
+    costs: RequestCosts = RequestCosts()
 
 
-PROMPT = Machine(Draw(), 0, 0, 0, spends_wake_up=1.0, tick_late_us=0)
+PROMPT = Machine(Draw(), 0, 0, 0, spends_wake_up=1.0, tick_late_us=0, costs=FREE)

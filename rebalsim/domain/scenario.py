@@ -122,6 +122,7 @@ class Scenario:
     script: tuple[Action, ...] = ()
     random_faults: tuple[RandomFault, ...] = ()
     horizon_us: int = 10 * MINUTE
+    start: str = "cold"  # or settled: with a group that already runs
     # seeds other than 1 play the script later, each by its own share of this
     # (rebalsim.domain.phase)
     shift_within_us: int = 0

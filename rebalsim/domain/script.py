@@ -168,6 +168,19 @@ class BrokerRestart:
 
 
 @dataclass(frozen=True, slots=True)
+class BrokerBusy:
+    """A broker is under other load for a while: half of `wait` a request lies in its queue before it
+    is served, and half its answer before it is sent. Without a broker it is the one that coordinates
+    `group` by then.
+    """
+
+    broker: int | None
+    wait: Draw
+    for_us: int
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class BrokerUpgrade:
     """All brokers restart one after another and come back with another Kafka version."""
 
@@ -283,6 +296,7 @@ Deed = (
     | Cut
     | Delay
     | BrokerRestart
+    | BrokerBusy
     | BrokerUpgrade
     | Failover
     | AddPartitions

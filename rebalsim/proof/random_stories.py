@@ -3,8 +3,8 @@ they are left alone.
 
 Both protocols and the road between them, static and dynamic members, short time-outs and Kafka's
 own, every action of the language, and in some classic groups the other client libraries, by
-themselves or beside Java's. Those are drawn apart: all other draws of a seed are what they are
-without.
+themselves or beside Java's. Those, and a broker's other load, are drawn apart: all other draws of a
+seed are what they are without.
 
 Written as scenario files, so that whoever finds a bad one can run it, shrink it and keep it.
 What harm remains possible after the healing (batches longer than max.poll.interval.ms, and the
@@ -47,12 +47,14 @@ def _has(client: ClientProfile, assignor: str) -> bool:
 
 def random_story(seed: int) -> str:
     """The text of a scenario file."""
-    return _Writer(Random(f"story {seed}"), Random(f"clients of story {seed}")).text(seed)
+    chances = (Random(f"{what}story {seed}") for what in ("", "clients of ", "load of "))
+    return _Writer(*chances).text(seed)
 
 
 class _Writer:
-    def __init__(self, random: Random, clients: Random) -> None:
+    def __init__(self, random: Random, clients: Random, load: Random) -> None:
         self.random = random
+        self.load = load
         self.names: list[str] = []
         self.topics: list[str] = []
         self.unborn: list[str] = []
@@ -235,7 +237,7 @@ class _Writer:
 
     def _script(self) -> list[str]:
         times = sorted(self.random.randint(5, LAST_S) for _ in range(self.random.randint(0, 7)))
-        lines = ["script:"]
+        lines = ["script:", *self._busy()]
         for number, at in enumerate(times):
             deed = self._deed()
             if deed:
@@ -253,6 +255,16 @@ class _Writer:
         if self.protocol.startswith("to-"):
             lines.append(f"  - {{at: {LAST_S}s, {self._migrate()}}}")
         return lines if len(lines) > 1 else []
+
+    def _busy(self) -> list[str]:
+        """Other load on a broker, in some stories."""
+        load = self.load
+        if load.random() > 0.08:
+            return []
+        at, lasts = load.randint(1, 5), load.choice((10, 60, 200))
+        wait = load.choice(("5ms", "100ms", "20ms..600ms"))
+        which = f"broker: {load.randrange(self.brokers)}, wait: {wait}, for: {lasts}s"
+        return [f"  - {{at: {at}s, broker_busy: {{{which}}}}}"]
 
     def _repeats(self, at: int, deed: str) -> str:
         if not deed.startswith(

@@ -77,7 +77,8 @@ class ScriptReader:
             "deploy": self._deploy,
             "cut": self._cut,
             "add_latency": self._delay,
-            "broker_restart": self._broker_restart,
+            "broker_restart": self._of_broker(deeds.BrokerRestart),
+            "broker_busy": self._of_broker(deeds.BrokerBusy),
             "broker_upgrade": self._broker_upgrade,
             "coordinator_failover": self._failover,
             "add_partitions": self._add_partitions,
@@ -836,13 +837,16 @@ class ScriptReader:
             return False
         return True
 
-    def _broker_restart(self, written: Written, line: int) -> Deed | None:
-        if written.get("broker") is not None:
-            return build(deeds.BrokerRestart, written) if self._broker(written) else None
-        roster = self._group_of(written)
-        return (
-            build(deeds.BrokerRestart, written, group=roster.group) if roster is not None else None
-        )
+    def _of_broker(self, kind: type[Any]) -> Callable[[Written, int], Deed | None]:
+        """What is done to one broker, or to the one that coordinates a group."""
+
+        def made(written: Written, line: int) -> Deed | None:
+            if written.get("broker") is not None:
+                return build(kind, written) if self._broker(written) else None
+            roster = self._group_of(written)
+            return build(kind, written, group=roster.group) if roster is not None else None
+
+        return made
 
     def _broker_upgrade(self, written: Written, line: int) -> Deed | None:
         found = broker_profile(written.get("to"))

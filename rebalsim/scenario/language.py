@@ -503,6 +503,62 @@ LINK = Section(
         Field("latency", DRAW, "One way.", is_required=True),
     ),
 )
+
+
+class Microseconds(Kind):
+    """A time that may be finer than a microsecond."""
+
+    says = "a time such as 200us, 0.5us or 2ms"
+
+    def _read(self, node: Node, out: Problems) -> Any:
+        from rebalsim.scenario.quantities import duration
+
+        if isinstance(node, Scalar) and node.value == 0 and isinstance(node.value, int):
+            return 0.0
+        found = duration(node.text) if isinstance(node, Scalar) else None
+        return self.wrong(node, out) if found is None else found
+
+    def schema(self, defs: dict[str, Schema]) -> Schema:
+        return DURATION_KIND.schema(defs)
+
+    def say(self, value: Any) -> str:
+        from rebalsim.scenario.quantities import say_us
+
+        return say_us(value)
+
+
+MICROSECONDS = Microseconds()
+COSTS = Section(
+    "costs",
+    (
+        Field("join", MICROSECONDS, "Taking a JoinGroup in.", target="join_us"),
+        Field("join_answer", MICROSECONDS, "Sending its answer.", target="join_answer_us"),
+        Field("sync", MICROSECONDS, "Taking a SyncGroup in.", target="sync_us"),
+        Field("sync_answer", MICROSECONDS, "Sending its answer.", target="sync_answer_us"),
+        Field("leave", MICROSECONDS, "A LeaveGroup.", target="leave_us"),
+        Field("offset_fetch", MICROSECONDS, "An OffsetFetch.", target="offset_fetch_us"),
+        Field(
+            "per_kilobyte",
+            MICROSECONDS,
+            "For each kB of metadata or assignments in these.",
+            target="per_kilobyte_us",
+        ),
+        Field(
+            "heartbeat",
+            MICROSECONDS,
+            "A ConsumerGroupHeartbeat that joins, leaves or acknowledges.",
+            target="heartbeat_us",
+        ),
+        Field(
+            "target_per_member",
+            MICROSECONDS,
+            "The broker's assignor, for each member of a group that somebody joins.",
+            target="target_per_member_us",
+        ),
+    ),
+    "What the requests of a rebalance take of the broker: a coordinator takes them in one at a time, "
+    "and answers leave one at a time. Measured on Kafka 4.3.1.",
+)
 CLUSTER = Section(
     "cluster",
     (
@@ -533,6 +589,7 @@ CLUSTER = Section(
             target="log_append",
         ),
         Field("replication", DRAW, "… and until the followers have it.", target="replication"),
+        Field("costs", COSTS, "What the requests of a rebalance take of the broker."),
     ),
     "The brokers and the network.",
 )
@@ -947,35 +1004,13 @@ LIFE = Section(
 )
 
 
-class Microseconds(Kind):
-    """A time that may be finer than a microsecond."""
-
-    says = "a time such as 200us, 0.5us or 2ms"
-
-    def _read(self, node: Node, out: Problems) -> Any:
-        from rebalsim.scenario.quantities import duration
-
-        if isinstance(node, Scalar) and node.value == 0 and isinstance(node.value, int):
-            return 0.0
-        found = duration(node.text) if isinstance(node, Scalar) else None
-        return self.wrong(node, out) if found is None else found
-
-    def schema(self, defs: dict[str, Schema]) -> Schema:
-        return DURATION_KIND.schema(defs)
-
-    def say(self, value: Any) -> str:
-        from rebalsim.scenario.quantities import say_us
-
-        return say_us(value)
-
-
 ASSIGNOR_COST = Section(
     "assignor_cost",
     (
-        Field("fixed", Microseconds(), "Whatever the size of the group.", target="fixed_us"),
+        Field("fixed", MICROSECONDS, "Whatever the size of the group.", target="fixed_us"),
         Field(
             "per_member_partition",
-            Microseconds(),
+            MICROSECONDS,
             "For each member times each partition.",
             target="per_member_partition_us",
         ),
@@ -1633,6 +1668,31 @@ BROKER_RESTART = Section(
     ),
     "A broker goes down and comes back.",
 )
+BROKER_BUSY = Section(
+    "broker_busy",
+    (
+        Field(
+            "broker",
+            Nullable("coordinator", Whole(0, 100_000)),
+            "Which one, by its id, or the one that coordinates the group.",
+            target="broker",
+            is_required=True,
+        ),
+        Field(
+            "wait",
+            DRAW,
+            "How long each request and its answer lie in its queues, together.",
+            target="wait",
+            is_required=True,
+            example="wait: 50ms",
+        ),
+        Field(
+            "for", POSITIVE, "For how long.", target="for_us", is_required=True, example="for: 2m"
+        ),
+        IN_GROUP,
+    ),
+    "A broker is under other load, and whatever it is asked waits.",
+)
 BROKER_UPGRADE = Section(
     "broker_upgrade",
     (
@@ -1750,6 +1810,7 @@ DEEDS: dict[str, Section] = {
     "cut": CUT,
     "add_latency": ADD_LATENCY,
     "broker_restart": BROKER_RESTART,
+    "broker_busy": BROKER_BUSY,
     "broker_upgrade": BROKER_UPGRADE,
     "coordinator_failover": FAILOVER,
     "add_partitions": ADD_PARTITIONS,
@@ -2189,6 +2250,13 @@ SCENARIO = Section(
             default="[eager, cooperative]",
         ),
         Field("horizon", POSITIVE, "When the story ends.", target="horizon_us"),
+        Field(
+            "start",
+            Choice("cold", "settled"),
+            "settled: the story begins with a group that has run for an hour, as the same seed plays "
+            "that. cold: it begins with the group's start.",
+            target="start",
+        ),
         Field("seed", Whole(0, 2**53), "Decides every random draw.", target="seed"),
         Field("runs", Whole(1, 1_000_000), "Over how many seeds it is played.", target="runs"),
         Field(

@@ -21,6 +21,7 @@ from rebalsim.domain.connect import ConnectCluster
 from rebalsim.domain.consumer import AssignorCost, Consumer, Cost, Handler, Life, Listener, State
 from rebalsim.domain.draws import NOTHING, Draw, constantly
 from rebalsim.domain.instants import DAY
+from rebalsim.domain.machine import Machine
 from rebalsim.domain.pattern import matcher_of
 from rebalsim.domain.phase import longest_heartbeat, room_of
 from rebalsim.domain.scenario import (
@@ -42,6 +43,7 @@ from rebalsim.scenario.language import (
     CONFIG,
     CONNECT,
     CONSUMER_ONLY,
+    DRAW,
     MAX_CONSUMERS,
     MAX_PARTITIONS,
     OWN_CODE,
@@ -160,6 +162,7 @@ class Resolver:
             variant=self.variant.name,
             heading=self._heading(groups),
             cluster=self.cluster,
+            machine=self._machine(),
             topics=tuple(self.topics.values()),
             groups=groups,
             connect=self.connect,
@@ -299,6 +302,17 @@ class Resolver:
             replication=written.get("replication", _CLUSTER_DEFAULT.replication),
             habits=self.broker_profile.habits,
         )
+
+    def _machine(self) -> Machine:
+        """What the brokers' machines take for a request, if the story says so."""
+        machine = Machine()
+        for layer in (self.story, self.variant.layer):
+            cluster = layer.get("cluster") if layer is not None else None
+            costs = cluster.get("costs") if cluster is not None else None
+            if costs is not None:
+                said = {costs.section.fields[k].target: v for k, v in costs.values.items()}
+                machine = replace(machine, costs=replace(machine.costs, **said))
+        return machine
 
     def _check_brokers(self, config: BrokerConfig, written: Written) -> None:
         """The brokers' own checks at their start."""
@@ -539,6 +553,7 @@ class Resolver:
                 seat.is_running = consumer.starts_at is not None
                 consumers.append(consumer)
             self._check_members(roster, consumers)
+            self._check_settled(roster, consumers)
             app = None if named[name].section is CONNECT else app_of(self, named[name])
             if app is not None:
                 consumers = [as_stream_thread(consumer) for consumer in consumers]
@@ -1099,6 +1114,17 @@ class Resolver:
             self.out.add(
                 state.at["per_partition"],
                 "How fast the state is restored is not said — add restore: 50MB/s",
+            )
+
+    def _check_settled(self, roster: Roster, consumers: list[Consumer]) -> None:
+        """A group that has run for an hour has nobody who is yet to start by himself."""
+        late = [c for c in consumers if c.starts_at is not None and not c.starts_at.is_zero]
+        if late and self.story.get("start") == "settled":
+            self.out.add(
+                self.story.at["start"],
+                f"{late[0].name} is started later than the others ({DRAW.say(late[0].starts_at)}), "
+                "so the group has not settled at the beginning — write start: cold, or have the "
+                "script's join start it",
             )
 
     def _check_members(self, roster: Roster, consumers: list[Consumer]) -> None:

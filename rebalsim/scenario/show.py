@@ -24,6 +24,7 @@ from rebalsim.scenario.language import (
     CONFIG,
     CONSUMER_ONLY,
     COST_KIND,
+    COSTS,
     DRAW,
     HANDLER,
     LIFE,
@@ -214,6 +215,8 @@ def _cluster_rows(resolver: Resolver, scenario: Scenario) -> list[Row]:
         ),
     ]
     config = source.get("config") if source is not None else None
+    costs = source.get("costs") if source is not None else None
+    rows += _rows(COSTS, scenario.machine.costs, costs, "default", prefix="costs.")
     unknown = (
         ()
         if resolver.broker_profile.has_consumer_protocol

@@ -97,6 +97,11 @@ def say_deed(deed: Deed) -> str:
                 f"{f'the coordinator of {group}' if broker is None else f'broker {broker}'} "
                 f"restarts, away{_for(down)}"
             )
+        case deeds.BrokerBusy(broker, wait, for_us, group):
+            return (
+                f"{f'the coordinator of {group}' if broker is None else f'broker {broker}'} is busy: "
+                f"requests wait {say_draw(wait)} for {say_us(for_us)}"
+            )
         case deeds.BrokerUpgrade(kafka, down, _, _):
             return f"brokers upgraded to Kafka {kafka} one by one, each away{_for(down)}"
         case deeds.Failover(group, load):

@@ -11,16 +11,18 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from rebalsim.simulation.desk import Desk
 from rebalsim.simulation.engine import Engine, Signal, Steps
 
 
 class Broker:
     """One broker's queue of requests, and who works it off."""
 
-    __slots__ = ("_is_waiting", "_news", "_queue", "id")
+    __slots__ = ("_is_waiting", "_news", "_queue", "answers", "id")
 
     def __init__(self, engine: Engine, broker: int) -> None:
         self.id = broker
+        self.answers = Desk()  # a rebalance's answers leave one after the other
         self._queue: deque[tuple[Callable[[Any], None], Any]] = deque()
         self._news = Signal(engine)
         self._is_waiting = False

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from rebalsim.domain.draws import Draw
 from rebalsim.domain.habits import NEWEST
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.scenario import Cluster
@@ -45,6 +46,7 @@ class Brokers:
             Partition, None
         ] = {}  # replicas are not part of every story: any broker can lead these
         self.leaders: dict[Partition, int] = {}
+        self.waits: dict[int, list[Draw]] = {}  # broker → what its other load adds, each way
         self.homes: dict[str, int] = {}  # group → its coordinator when all are up
         self.follows_racks = bool(cluster.config.replica_selector_class)
 
@@ -110,6 +112,27 @@ class Brokers:
     def rules(self, broker: int) -> Any:
         """The coordinator that this broker runs."""
         return rules_of(replace(self.world.scenario.cluster, habits=self.habits[broker]))
+
+    # ------------------------------------------------------------------------------------ other load
+
+    def burden(self, broker: int, wait: Draw) -> None:
+        """It is busy with other things: all that it is asked waits."""
+        self._settle_lines()
+        self.waits.setdefault(broker, []).append(_half(wait))
+        self._refit_lines()
+
+    def relieve(self, broker: int, wait: Draw) -> None:
+        self._settle_lines()
+        self.waits[broker].remove(_half(wait))
+        self._refit_lines()
+
+    def _settle_lines(self) -> None:
+        for consumer in self.world.consumers.values():
+            consumer.lines.prepare(True)
+
+    def _refit_lines(self) -> None:
+        for consumer in self.world.consumers.values():
+            consumer.lines.refit()
 
     # -------------------------------------------------------------------------------------- changes
 
@@ -208,6 +231,16 @@ class Brokers:
                     _find_leaders,
                     (consumer, consumer.life, mine),
                 )
+
+
+def _half(draw: Draw) -> Draw:
+    return replace(
+        draw,
+        a=draw.a / 2,
+        b=draw.b / 2,
+        values=tuple(value / 2 for value in draw.values),
+        tail_us=draw.tail_us / 2,
+    )
 
 
 def _find_leaders(due: tuple[Consumer, int, list[Partition]]) -> None:

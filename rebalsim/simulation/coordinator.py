@@ -27,6 +27,7 @@ from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import HeartbeatResponse, OffsetCommitResponse, OffsetFetchRequest
 from rebalsim.protocol.states import ClassicState
 from rebalsim.protocol.wire_sizes import assignment_bytes, members_bytes_at_most, subscription_bytes
+from rebalsim.simulation.costs import answering_us, taking_in_us
 from rebalsim.simulation.engine import ARRIVES, LOG, NEVER, SCRIPT, TIMER, Engine
 from rebalsim.simulation.network import DISCONNECTED, Call
 from rebalsim.simulation.randomness import Stream, most_of
@@ -119,7 +120,22 @@ class Coordinator:
                 return
             if not call.is_quiet:
                 link.at_work = call
+        costs = self.world.machine.costs
+        if not call.is_quiet and (takes := taking_in_us(costs, call.api, call.request, self.size)):
+            begins_us = self.queue.desk.begins_us(self.engine.now, takes)
+            if begins_us > self.engine.now:
+                self.engine.at(begins_us, link.rank + ARRIVES, self._turn_comes, call)
+                return
         self.queue.put(self._handle, call)
+
+    def _turn_comes(self, call: Call) -> None:
+        """What came before it is done with."""
+        self.queue.put(self._handle, call)
+
+    @property
+    def size(self) -> int:
+        """How many members the group has."""
+        return len(self.group.members)
 
     def _handle(self, call: Call) -> None:
         """Its turn has come."""
@@ -376,7 +392,14 @@ class Coordinator:
         self._send(call, self.engine.now)
 
     def _send(self, call: Call, now: int) -> None:
-        call.link.down(call, call.consumer.answered)
+        takes = (
+            0.0
+            if call.is_quiet
+            else answering_us(self.world.machine.costs, call.api, call.response)
+        )
+        if takes and self.world.brokers.is_up(call.broker):
+            now = self.world.brokers.of(call.broker).answers.ends_us(now, takes)
+        call.link.down(call, call.consumer.answered, now)
         self._take_next(call, now)
 
     def _take_next(self, call: Call, now: int) -> None:

@@ -39,17 +39,17 @@ class Lines:
         if link.is_cut and not is_cut:
             link.heal(self._consumer.config.request_timeout_us)
         link.is_cut = is_cut
+        world = self._consumer.world
+        extras = [*self._extras, *world.brokers.waits.get(link.broker, ())]
         link.burden(
-            self._extras,
-            self._consumer.world.randomness.stream(f"extra/{self._consumer.name}")
-            if self._extras
-            else None,
+            extras,
+            world.randomness.stream(f"extra/{self._consumer.name}") if extras else None,
         )
         return link
 
     def cut(self, from_all: bool) -> None:
         """From now on nothing gets through, either way."""
-        self._prepare(from_all)
+        self.prepare(from_all)
         if from_all:
             self._cuts_from_all += 1
             if self._consumer.is_alive:
@@ -67,7 +67,7 @@ class Lines:
             self._cuts += 1
             if self._consumer.is_alive and not self._consumer.is_frozen:
                 self._consumer.miss_commits()
-        self._refit()
+        self.refit()
         if self._consumer.is_alive and from_all:
             self._consumer.wake_for_business()
 
@@ -77,7 +77,7 @@ class Lines:
             self._cuts_from_all -= 1
         else:
             self._cuts -= 1
-        self._refit()
+        self.refit()
         if self._consumer.is_alive:
             if from_all:
                 self._consumer.feed.renew()
@@ -85,16 +85,16 @@ class Lines:
 
     def slow_down(self, extra: Draw) -> None:
         """Every message takes so much longer."""
-        self._prepare(True)
+        self.prepare(True)
         self._extras.append(extra)
-        self._refit()
+        self.refit()
 
     def speed_up(self, extra: Draw) -> None:
-        self._prepare(True)
+        self.prepare(True)
         self._extras.remove(extra)
-        self._refit()
+        self.refit()
 
-    def _prepare(self, minds_data: bool) -> None:
+    def prepare(self, minds_data: bool) -> None:
         """What was told in advance holds up to now."""
         consumer = self._consumer
         if consumer.is_alive and not consumer.is_frozen:
@@ -102,7 +102,7 @@ class Lines:
             if minds_data:
                 consumer.break_cycle()
 
-    def _refit(self) -> None:
+    def refit(self) -> None:
         consumer = self._consumer
         if not consumer.is_alive:
             return

@@ -279,13 +279,13 @@ class Link:
             ):  # else its sender has given it up, and the connection with it
                 self.up(call, deliver)
 
-    def down(self, call: Call, deliver: Any) -> None:
-        """Back to the consumer."""
+    def down(self, call: Call, deliver: Any, leaves_us: int = 0) -> None:
+        """Back to the consumer. `leaves_us`: the broker comes to it so late; at once, if not later."""
         if self.is_cut:
             self._hold(False, call, deliver)
             return
         engine = self.engine
-        now = engine.now
+        now = max(engine.now, leaves_us)
         at = now + (self.fixed_us + self.extra_us if self.fixed_us >= 0 else self.latency_us(now))
         if not call.is_quiet:
             if at < self._last_down:

@@ -5,6 +5,7 @@ horizon, and told as a trace.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -40,6 +41,7 @@ from rebalsim.simulation.progress import Progress
 from rebalsim.simulation.racks import tell_bytes
 from rebalsim.simulation.randomness import Randomness, mean_of
 from rebalsim.simulation.script import Script
+from rebalsim.simulation.settled import begun, with_lead
 from rebalsim.trace.events import TopicChanged
 from rebalsim.trace.ledger import LONG, PIECE, Ledger
 from rebalsim.trace.trace import ConsumerFacts, FormerFacts, TopicFacts, Trace, TraceHeader
@@ -641,6 +643,9 @@ def play(
         from rebalsim.simulation.streams.story import play_story
 
         return play_story(scenario, seed)
+    if scenario.start == "settled" and drive is None:
+        before = replace(with_lead(scenario), start="cold")
+        return begun(play(before, seed=seed, dense=dense, wire=wire), scenario.horizon_us)
     with seldom_collecting():
         return World(
             scenario,

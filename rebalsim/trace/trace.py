@@ -107,6 +107,7 @@ class TraceHeader:
     consumers: dict[str, ConsumerFacts] = field(default_factory=dict)
     command: str = ""  # what repeats the run
     shift_us: int = 0  # how much later than written the script was played
+    lead_us: int = 0  # how long the group ran before the story's 0; what came then stands at 0
 
 
 @dataclass(slots=True)

@@ -34,7 +34,7 @@ from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.consumer import Life as ProcessLife
 from rebalsim.domain.draws import constantly
 from rebalsim.domain.instants import MS
-from rebalsim.domain.machine import Machine
+from rebalsim.domain.machine import FREE, Machine
 from rebalsim.domain.scenario import (
     Cluster,
     Group,
@@ -140,7 +140,9 @@ def scenario_of(document: dict[str, Any]) -> tuple[Scenario, ConnectDrive]:
         title=str(document.get("name", "")),
         topics=topics,
         horizon_us=int(document["end"]) * MS,
-        machine=Machine(constantly(2 * MS), backoff_percent=constantly(100), rebalance_work=WORK),
+        machine=Machine(
+            constantly(2 * MS), backoff_percent=constantly(100), rebalance_work=WORK, costs=FREE
+        ),
         cluster=Cluster(
             document.get("kafka", "4.3"),
             config=BrokerConfig(

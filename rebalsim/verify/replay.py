@@ -15,7 +15,7 @@ from rebalsim.domain.client import BrokerConfig, ClientConfig
 from rebalsim.domain.consumer import Consumer, Cost, Handler, Listener
 from rebalsim.domain.draws import Draw, constantly
 from rebalsim.domain.instants import MS
-from rebalsim.domain.machine import Machine
+from rebalsim.domain.machine import FREE, Machine
 from rebalsim.domain.scenario import Cluster, Group, Network, RateStep, Scenario, Topic
 from rebalsim.scenario.profiles import DEFAULT_KAFKA, broker_habits, java_habits
 from rebalsim.simulation.drive import Deed, Drive, Life
@@ -123,6 +123,8 @@ def scenario_of(document: dict[str, Any], *, is_jittered: bool = False) -> tuple
     )
     is_async = document["conf"].get("group.protocol") == "consumer"
     constant, jittered = (ASYNC_LATENCY, ASYNC_JITTERED) if is_async else (LATENCY, JITTERED)
+    # what a round trip of so few members' requests takes was measured whole
+    machine = replace(machine, costs=FREE)
     if not is_async:
         machine = replace(machine, rebalance_work=JITTERED_WORK if is_jittered else WORK)
     scenario = Scenario(

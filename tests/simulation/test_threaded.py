@@ -205,11 +205,8 @@ horizon: 60s
     analysis = analyse(play(story_of(text.encode(), "story.yaml").scenario()))
     assert analysis.violations == []
     (alarm,) = analysis.alarms
-    assert (alarm.kind, alarm.consumers, alarm.others) == (
-        "held-twice",
-        ("a", "b"),
-        ("old",),
-    ) and alarm.figures["longest_us"] >= 2_000_000
+    assert (alarm.kind, alarm.consumers) == ("held-twice", ("a", "b"))
+    assert "old" in alarm.others and alarm.figures["longest_us"] >= 2_000_000
     for facts in analysis.header.consumers.values():
         facts.habits = JAVA  # of any other client it would be a bug
     assert "two-owners" in {broken.rule for broken in analyse(analysis.trace).violations}

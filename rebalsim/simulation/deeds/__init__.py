@@ -41,6 +41,7 @@ _BY_KIND: dict[type, Callable[[Any, str, Any], Carried]] = {
     deeds.Cut: network.cut,
     deeds.Delay: network.delay,
     deeds.BrokerRestart: brokers.restart,
+    deeds.BrokerBusy: brokers.be_busy,
     deeds.BrokerUpgrade: brokers.upgrade,
     deeds.Failover: brokers.fail_over,
     deeds.AddPartitions: topics.add_partitions,

@@ -8,7 +8,7 @@ from collections.abc import Generator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from rebalsim.domain.script import BrokerRestart, BrokerUpgrade, Failover
+from rebalsim.domain.script import BrokerBusy, BrokerRestart, BrokerUpgrade, Failover
 from rebalsim.scenario.telling import say_deed
 from rebalsim.simulation.deeds.waiting import wait_until
 
@@ -27,6 +27,19 @@ def restart(world: World, name: str, deed: BrokerRestart) -> Carried:
         name, "BrokerRestart", say_deed(replace(deed, broker=broker)), (f"broker-{broker}",)
     )
     yield from _restart(world, name, broker, deed.down, deed.load)
+
+
+def be_busy(world: World, name: str, deed: BrokerBusy) -> Carried:
+    """Whatever is asked of it takes longer for a while, whoever asks."""
+    broker = world.hosts[deed.group].broker if deed.broker is None else deed.broker
+    if broker not in world.brokers.ids:  # all brokers are down
+        return
+    world.script.tell(
+        name, "BrokerBusy", say_deed(replace(deed, broker=broker)), (f"broker-{broker}",)
+    )
+    world.brokers.burden(broker, deed.wait)
+    yield from wait_until(world, world.engine.now + deed.for_us)
+    world.brokers.relieve(broker, deed.wait)
 
 
 def upgrade(world: World, name: str, deed: BrokerUpgrade) -> Carried:

@@ -1,0 +1,114 @@
+"""A story that begins with a group that already runs: an hour is played before it, with nothing done
+to anybody, and the story's clock begins when that hour is over.
+
+Nothing is made up: members, assignment, phases of heartbeats, committed positions and the order of
+the members are what the same seed comes to in that hour, which quiet time makes cheap. In the trace
+all that happened before stands at 0, in its order; the records' offsets and rates go on from before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from rebalsim.domain.instants import HOUR
+from rebalsim.domain.scenario import RateStep, Scenario, Topic
+from rebalsim.domain.script import Action, RandomFault
+from rebalsim.trace import events as ev
+from rebalsim.trace.events import TraceEvent
+from rebalsim.trace.trace import ConsumerFacts, TopicFacts, Trace
+
+LEAD_US = HOUR
+_INSTANTS = {  # beside at_us
+    ev.ResponseReceived: "sent_at_us",
+    ev.PollExpired: "last_poll_us",
+    ev.MemberRemoved: "last_heard_us",
+    ev.InitialDelayExtended: "until_us",
+    ev.IntervalWaited: "until_us",
+}
+# what a trace of the whole wire holds of an hour in which nothing happens
+_ALWAYS_TOLD = ("JoinGroup", "SyncGroup")
+
+
+def with_lead(story: Scenario) -> Scenario:
+    """The same story, an hour later."""
+    return replace(
+        story,
+        horizon_us=story.horizon_us + LEAD_US,
+        script=tuple(map(_later, story.script)),
+        random_faults=tuple(
+            _faults_later(fault, story.horizon_us) for fault in story.random_faults
+        ),
+        topics=tuple(_rates_later(topic) for topic in story.topics),
+    )
+
+
+def _later(action: Action) -> Action:
+    return action if action.after is not None else replace(action, at_us=action.at_us + LEAD_US)
+
+
+def _faults_later(fault: RandomFault, horizon_us: int) -> RandomFault:
+    until = horizon_us if fault.until_us is None else fault.until_us
+    return replace(fault, from_us=fault.from_us + LEAD_US, until_us=until + LEAD_US)
+
+
+def _rates_later(topic: Topic) -> Topic:
+    """Before the story records come as they do at its beginning."""
+    if not topic.rate:
+        return topic
+    first = replace(topic.rate[0], at_us=0, is_ramp=False)
+    later = tuple(replace(step, at_us=step.at_us + LEAD_US) for step in topic.rate)
+    return replace(topic, rate=_without_repeat(first, later))
+
+
+def _without_repeat(first: RateStep, later: tuple[RateStep, ...]) -> tuple[RateStep, ...]:
+    is_same = later[0].per_second == first.per_second and len(later) == 1
+    return (first,) if is_same else (first, *later)
+
+
+def begun(trace: Trace, horizon_us: int) -> Trace:
+    """The trace as the story has it: its clock begins when the lead is over."""
+    header = trace.header
+    header = replace(
+        header,
+        horizon_us=horizon_us,
+        lead_us=LEAD_US,
+        topics={name: _facts_sooner(facts) for name, facts in header.topics.items()},
+        consumers={name: _consumer_sooner(facts) for name, facts in header.consumers.items()},
+    )
+    return Trace(header, list(_sooner(trace.events)))
+
+
+def _sooner(events: Iterable[TraceEvent]) -> Iterator[TraceEvent]:
+    told: dict[tuple[str, object], None] = {}
+    for event in events:
+        if event.at_us < LEAD_US and _is_of_the_wire(event, told):
+            continue
+        event.at_us = max(0, event.at_us - LEAD_US)
+        name = _INSTANTS.get(type(event))
+        if name is not None and (at := getattr(event, name)) >= 0:
+            setattr(event, name, max(0, at - LEAD_US))
+        yield event
+
+
+def _is_of_the_wire(event: TraceEvent, told: dict[tuple[str, object], None]) -> bool:
+    """Is it told only because everything is? Of deliveries the first of a partition is news."""
+    kind = type(event)
+    if kind is ev.RequestSent or kind is ev.ResponseReceived:
+        return event.api not in _ALWAYS_TOLD
+    if kind is not ev.RecordsDelivered:
+        return False
+    fresh = [p for p in event.batch if (event.consumer, p) not in told]
+    told.update(dict.fromkeys((event.consumer, p) for p in fresh))
+    return not fresh
+
+
+def _facts_sooner(facts: TopicFacts) -> TopicFacts:
+    rates = facts.rates and tuple([(at - LEAD_US, rate, ramp) for at, rate, ramp in facts.rates])
+    growth = tuple([(max(0, at - LEAD_US), count) for at, count in facts.growth])
+    return replace(facts, rates=rates, growth=growth)
+
+
+def _consumer_sooner(facts: ConsumerFacts) -> ConsumerFacts:
+    former = tuple([replace(one, until_us=max(0, one.until_us - LEAD_US)) for one in facts.former])
+    return replace(facts, former=former)

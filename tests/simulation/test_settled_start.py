@@ -1,0 +1,114 @@
+"""`start: settled`: the story begins with a group that has run for an hour, as the same seed plays it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
+from rebalsim.analysis import analyse
+from rebalsim.domain.metrics import Selection
+from rebalsim.one_run import run_once
+from rebalsim.scenario.load import story_of
+from rebalsim.simulation.world import play
+from rebalsim.trace import events as ev
+from rebalsim.trace.jsonl import lines_for, parse_trace
+from rebalsim.trace.trace import Trace
+
+HOUR = 3_600_000_000
+STORY = """
+topics: {orders: {partitions: 6, rate: 120/s}}
+group: {members: 3, handler: 1ms, config: {%s}}
+script: [{at: %s, scale: 4}, {after: scale, delay: 40s, crash: c1}]
+replay: as-written
+horizon: %s
+start: %s
+""".replace("scale: 4}", "id: scale, scale: 4}")
+WAYS = {
+    "eager": "partition.assignment.strategy: [range]",
+    "cooperative": "partition.assignment.strategy: [cooperative-sticky]",
+    "consumer": "group.protocol: consumer",
+}
+
+
+def told(way: str, start: str, seed: int = 1, *, wire: bool = False) -> Trace:
+    at, horizon = ("1m", "4m") if start == "settled" else ("61m", "64m")
+    text = STORY % (WAYS[way], at, horizon, start)
+    return play(story_of(text.encode(), "story").check().scenario(), seed=seed, wire=wire)
+
+
+def after(trace: Trace, from_us: int, zero_us: int = 0) -> Iterator[tuple[Any, ...]]:
+    """Everything from this instant on, as the clock of the story has it."""
+    for event in trace.events:
+        if event.at_us >= from_us:
+            facts = {f.name: getattr(event, f.name) for f in fields(event)}
+            for name in ("at_us", "sent_at_us", "last_heard_us", "last_poll_us", "until_us"):
+                if facts.get(name, -1) >= 0:
+                    facts[name] = max(0, facts[name] - zero_us)
+            yield type(event).__name__, *facts.items()
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("seed", [1, 2, 7, 20])
+def test_nothing_in_the_story_is_otherwise_than_after_a_start_that_was_played(
+    way: str, seed: int
+) -> None:
+    settled, played = told(way, "settled", seed), told(way, "cold", seed)
+    assert list(after(settled, 1)) == list(after(played, HOUR + 1, HOUR))
+    assert len(list(after(settled, 1))) > 30
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_at_its_beginning_everybody_is_there_and_nothing_stands_still(way: str) -> None:
+    trace = told(way, "settled")
+    analysis = analyse(trace)
+    assert analysis.violations == []
+    assert {str(p) for _, p in analysis.holdings} == {f"orders-{n}" for n in range(6)}
+    assert all(held[0].started_us == 0 for held in analysis.holdings.values())
+    assert analysis.measure("longest_pause", Selection(until_us=59_000_000)) == 0
+
+
+def test_heartbeats_have_come_apart_and_offsets_go_on() -> None:
+    beats = [
+        e.at_us
+        for e in told("eager", "settled", wire=True).events
+        if type(e) is ev.RequestSent and e.api == "Heartbeat"
+    ]
+    first = sorted(beats)[:3]
+    assert first[0] > 0 and first[-1] - first[0] > 50_000  # cold they begin within milliseconds
+    found = [
+        e
+        for e in told("eager", "settled").events
+        if type(e) is ev.PositionFound and e.at_us > 60_000_000
+    ]
+    assert found and all(e.offset > 60_000 for e in found)  # 20 a second for an hour
+
+
+def test_the_same_seed_is_the_same_and_another_is_another() -> None:
+    one, again, other = (list(lines_for(told("eager", "settled", s))) for s in (1, 1, 2))
+    assert one == again != other
+
+
+def test_the_trace_can_be_kept_and_told() -> None:
+    trace = told("cooperative", "settled")
+    again = parse_trace(lines_for(trace), "t.jsonl")
+    assert again.header == trace.header and again.header.lead_us == HOUR
+    figures = [analyse(t).measure("partition_seconds") for t in (trace, again)]
+    assert figures[0] == figures[1]
+
+
+def test_lag_is_that_of_the_story_and_not_of_the_hour_before() -> None:
+    peak = run_once(
+        story_of((STORY % (WAYS["eager"], "1m", "4m", "settled")).encode(), "s").scenario()
+    ).analysis.measure("lag_peak")
+    assert peak is not None and peak < 120 * 60  # a minute's records, of one crash
+
+
+def test_who_is_started_later_cannot_have_settled() -> None:
+    text = STORY % (WAYS["eager"], "1m", "4m", "settled")
+    late = text.replace("members: 3,", "members: 3, stagger: 5s,")
+    (problem,) = story_of(late.encode(), "s").problems()
+    assert "c1 is started later than the others" in problem.message
+    assert "start: cold" in problem.message
