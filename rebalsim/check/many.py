@@ -14,7 +14,7 @@ from rebalsim.analysis.judge import judge_run, over_seeds
 from rebalsim.check.advised import advised
 from rebalsim.check.one_story import Question, StoryJudge, questions_of
 from rebalsim.check.tasks import Played, Tally, Task, cores, play_all
-from rebalsim.domain.baseline import Baseline, VariantBaseline, key_of
+from rebalsim.domain.baseline import Baseline, VariantBaseline, key_of, name_in_baseline
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.errors import InputError, Problem, ProblemsError
 from rebalsim.reports.check_report import StoryChecked
@@ -205,11 +205,6 @@ def _known_values(baseline: Baseline, file: str) -> Mapping[str, Mapping[str, fl
     }
 
 
-def name_in_baseline(file: str) -> str:
-    """A file's name as baselines have it: with forward slashes, without a leading `./`."""
-    return file.replace("\\", "/").removeprefix("./")
-
-
 def _parts(seeds: range) -> Iterator[tuple[int, int]]:
     """The seeds in pieces, several for each core."""
     size = max(1, -(-len(seeds) // (4 * cores())))
@@ -271,7 +266,13 @@ def _figures(case: _Case) -> dict[str, VariantBaseline]:
             ):
                 metrics[key_of(q.asked)] = value
         found[variant] = VariantBaseline(
-            judge.story.seed, judge.runs, tally.story, tally.config, metrics, tally.phases
+            judge.story.seed,
+            judge.runs,
+            tally.story,
+            tally.config,
+            metrics,
+            tally.phases,
+            tally.values,
         )
     return found
 

@@ -9,7 +9,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 
 from rebalsim.check.one_story import Key, Question, StoryJudge
-from rebalsim.domain.baseline import digests_of
+from rebalsim.domain.baseline import digests_of, settings_of
 from rebalsim.domain.errors import RebalsimError
 from rebalsim.domain.metrics import HEADLINES, METRICS, PHASES
 from rebalsim.domain.verdict import Measured
@@ -39,12 +39,13 @@ class Tally:
 
     story: str = ""
     config: str = ""
+    values: dict[str, str] = field(default_factory=dict)  # the settings behind `config`
     metrics: dict[str, float] = field(default_factory=dict)
     phases: dict[str, float] = field(default_factory=dict)
 
     def add(self, other: Tally) -> None:
         """Another part of the same variant's seeds."""
-        self.story, self.config = other.story, other.config
+        self.story, self.config, self.values = other.story, other.config, other.values
         for mine, theirs in ((self.metrics, other.metrics), (self.phases, other.phases)):
             for name, value in theirs.items():
                 mine[name] = worse(name, mine.get(name, value), value)
@@ -92,7 +93,8 @@ def play(task: Task) -> Played:
                     for p in PHASES
                     if (v := analysis.measure(f"partition_seconds_{p.replace('-', '_')}"))
                 }
-                played.tally.add(Tally(*digests_of(scenario), metrics, phases))
+                values = settings_of(scenario)
+                played.tally.add(Tally(*digests_of(scenario), values, metrics, phases))
     except RebalsimError as e:
         played.bug = f"{task.variant}, seed {seed}: {e}"
     except Exception as e:

@@ -94,7 +94,8 @@ class Percent(click.ParamType):  # type: ignore[type-arg, unused-ignore]
     "--max-regression",
     type=Percent(),
     metavar="PERCENT",
-    help="With --baseline: fail where a metric got worse by more than this.",
+    help="With --baseline: fail where a metric got worse by more than this; what got worse by less "
+    "than 0.1 % is not told.",
 )
 @click.option(
     "--save-baseline",
@@ -268,7 +269,7 @@ class Job:
             (file, v): why
             for file, variants in now.stories.items()
             for v in variants
-            if (why := what_changed(was, now, file, v))
+            if (why := what_changed(was, now, file, v, _lines_of(outcome, file, v)))
         }
         gone = (
             ()
@@ -278,6 +279,26 @@ class Job:
         return Comparison(
             self.baseline_file, compare(was, now), reasons, self.max_regression, gone, was.rebalsim
         )
+
+
+def _lines_of(outcome: Outcome, file: str, variant: str) -> Callable[[str], int]:
+    """Where the file says a setting of this variant; 0 where it does not."""
+    from rebalsim.domain.baseline import name_in_baseline
+
+    stories = {name_in_baseline(name): story for name, story in outcome.loaded.items()}
+    story = stories.get(file)
+
+    def line_of(key: str) -> int:
+        if story is None:
+            return 0
+        name, _, setting = key.rpartition(" ")
+        seats = story.resolver(variant).seats
+        whose = name or next(iter(seats), "")
+        kind = "consumer" if whose else "cluster"
+        line, _, text, _ = story.place_of(kind, whose, setting, variant)
+        return line if setting in text else 0
+
+    return line_of
 
 
 @contextmanager

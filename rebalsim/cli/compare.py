@@ -93,6 +93,11 @@ def compared(
                     heading=f"{label}: {v.title}",
                 )
             )
+    turned = (
+        _settings(before, after, overrides, allow_code)
+        if kind_of(before) == kind_of(after) == SCENARIO
+        else ()
+    )
     header = found[1][0].analysis.header
     words = [
         "rebalsim",
@@ -110,6 +115,7 @@ def compared(
         version=__version__,
         command=shlex.join([*words, *(["--seed", str(seed)] if seed is not None else [])]),
         pairs=tuple(pairs),
+        notes=turned,
     )
 
 
@@ -132,6 +138,30 @@ def _pairs(
         f"{', '.join(named)}, which have no name in common — "
         "name variants in `replay:` alike, or say --variant"
     )
+
+
+def _settings(
+    before: str, after: str, overrides: Sequence[str], allow_code: bool
+) -> tuple[str, ...]:
+    """Which of Kafka's settings differ between two stories, with the later file's line."""
+    from rebalsim.cli.options import load_story
+    from rebalsim.domain.baseline import VariantBaseline, settings_changed, settings_of
+
+    old, new = (load_story(name, overrides, allow_code) for name in (before, after))
+    told: dict[str, None] = {}
+    for name in old.variants:
+        if name not in new.variants:
+            continue
+        was, now = (
+            VariantBaseline(0, 0, "", "", values=settings_of(story.scenario(name)))
+            for story in (old, new)
+        )
+        for key, one, other in settings_changed(was, now):
+            seat = next(iter(new.resolver(name).seats), "")
+            line, _, text, _ = new.place_of("consumer", seat, key, name)
+            where = f" ({after}:{line})" if key in text else ""
+            told[f"{key} {one} → {other}{where}"] = None
+    return (f"Settings that changed: {', '.join(told)}.",) if told else ()
 
 
 def _labels(before: str, after: str) -> tuple[str, str]:

@@ -35,7 +35,7 @@ def command(
     """
     codes: list[int] = []
     told: list[tuple[str, Sequence[Problem]]] = []
-    for scenario in scenarios:
+    for scenario in _files(scenarios):
         problems: Sequence[Problem]
         try:
             problems = problems_of(scenario, overrides, allow_code)
@@ -65,6 +65,26 @@ def command(
                 click.echo(str(problem))
         click.echo(_summary(told), err=True)
     return exits.gravest(codes)
+
+
+def _files(named: Sequence[str]) -> list[str]:
+    """The files that are meant: of a folder all scenarios and plans below it."""
+    from pathlib import Path
+
+    found: dict[str, None] = {}
+    for name in named:
+        try:
+            is_folder = bool(name) and Path(name).is_dir()
+        except (OSError, ValueError):
+            is_folder = False
+        if not is_folder:
+            found[name] = None
+            continue
+        from rebalsim.check.find import find_files
+
+        inside = find_files([name])
+        found.update(dict.fromkeys(sorted((*inside.files, *inside.plans))))
+    return list(found)
 
 
 def problems_of(scenario: str, overrides: Sequence[str], allow_code: bool) -> tuple[Problem, ...]:

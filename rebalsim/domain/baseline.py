@@ -5,16 +5,19 @@ Any difference is real: the draws are the same.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from typing import Literal
 
 from rebalsim.domain.budget import Budget
-from rebalsim.domain.client import ClientConfig
+from rebalsim.domain.client import BrokerConfig, ClientConfig
 from rebalsim.domain.habits import JAVA
-from rebalsim.domain.instants import say_duration
+from rebalsim.domain.instants import MS, SECOND, say_duration
 from rebalsim.domain.metrics import METRICS
 from rebalsim.domain.scenario import Scenario
+
+# A regression by less than this share of what it was is not told: 72,020 → 72,022 is no news.
+NOISE = 0.001
 
 ChangeKind = Literal["improved", "regressed", "changed", "new", "gone", "same"]
 
@@ -33,6 +36,8 @@ class VariantBaseline:
     config: str
     metrics: Mapping[str, float] = field(default_factory=dict)
     phases: Mapping[str, float] = field(default_factory=dict)  # partition-time by phase
+    # Kafka's settings that are not Kafka's defaults, by key; None: the file does not say
+    values: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +71,11 @@ def key_of(budget: Budget) -> str:
     said = selection_said(budget)
     over = "" if budget.percentile is None else f" p{budget.percentile:g} over seeds"
     return f"{budget.metric}{over}{f' [{said}]' if said else ''}"
+
+
+def name_in_baseline(file: str) -> str:
+    """A file's name as baselines have it: with forward slashes, without a leading `./`."""
+    return file.replace("\\", "/").removeprefix("./")
 
 
 def selection_said(budget: Budget) -> str:
@@ -195,6 +205,8 @@ def _changes(file: str, variant: str, old: VariantBaseline, new: VariantBaseline
             found.append(Change(file, variant, key, was, now, "new" if was is None else "gone"))
         elif was != now:
             kind, share = _weighed(metric_of(key), was, now)
+            if kind == "regressed" and share < NOISE:
+                continue
             found.append(Change(file, variant, key, was, now, kind, share))
     told = next((key for key in _TOLD_BY_PHASE if any(c.metric == key for c in found)), "")
     return [replace(c, phases=phases) if c.metric == told else c for c in found]
@@ -208,9 +220,16 @@ def _weighed(metric: str, was: float, now: float) -> tuple[ChangeKind, float]:
     return ("regressed" if worse > 0 else "improved"), (worse / abs(was) if was else float("inf"))
 
 
-def what_changed(before: Baseline, after: Baseline, file: str, variant: str) -> str:
+def what_changed(
+    before: Baseline,
+    after: Baseline,
+    file: str,
+    variant: str,
+    line_of: Callable[[str], int] = lambda key: 0,
+) -> str:
     """Where a difference comes from: a changed rebalsim, a changed story, changed settings,
-    other seeds; in words, empty where nothing did.
+    other seeds; in words, empty where nothing did. `line_of`: where the file says a setting, 0
+    where it does not.
     """
     old, new = before.stories.get(file, {}).get(variant), after.stories.get(file, {}).get(variant)
     if old is None or new is None:
@@ -225,13 +244,91 @@ def what_changed(before: Baseline, after: Baseline, file: str, variant: str) -> 
     elif old.story != new.story:
         said.append("the story changed (topics, members, handlers or script)")
     if old.config and old.config != new.config:
-        said.append("its Kafka settings changed")
+        turned = settings_changed(old, new)
+        told = [
+            f"{key} {was} → {now}{f' (line {line})' if (line := line_of(key)) else ''}"
+            for key, was, now in turned[:MOST_SETTINGS]
+        ]
+        told += [f"{len(turned) - MOST_SETTINGS} more"] if len(turned) > MOST_SETTINGS else []
+        said.append(", ".join(told) if told else "its Kafka settings changed")
     if (old.seed, old.runs) != (new.seed, new.runs):
         said.append(f"other seeds ({_seeds(old)} → {_seeds(new)})")
     if not said and (old.metrics != new.metrics or old.phases != new.phases):
         # nothing else can: the draws are the same
         return "rebalsim itself changed, though its version did not"
     return "; ".join(said)
+
+
+MOST_SETTINGS = 4
+
+
+def settings_changed(old: VariantBaseline, new: VariantBaseline) -> list[tuple[str, str, str]]:
+    """Which of Kafka's settings changed: key, before, after; empty where a file does not say."""
+    if old.values is None or new.values is None:
+        return []
+    return [
+        (key, old.values.get(key, _default_of(key)), new.values.get(key, _default_of(key)))
+        for key in sorted({**old.values, **new.values})
+        if old.values.get(key) != new.values.get(key)
+    ]
+
+
+def _default_of(key: str) -> str:
+    """Kafka's default, as a file would say it."""
+    setting = key.rpartition(" ")[2]
+    for config in (ClientConfig(), BrokerConfig()):
+        for f in fields(config):
+            if key_of_field(f.name) == setting:
+                value = getattr(config, f.name)
+                return "none" if value is None else _say_setting(f.name, value)
+    return "none"
+
+
+def settings_of(scenario: Scenario) -> dict[str, str]:
+    """Kafka's settings that are not Kafka's defaults, as a file says them: what all members share
+    by its key, else by the member's name and the key.
+    """
+    cluster = scenario.cluster.config
+    found = {
+        key_of_field(f.name): _say_setting(f.name, getattr(cluster, f.name))
+        for f in fields(cluster)
+        if getattr(cluster, f.name) != f.default
+    }
+    everybody = [(c.name, c.config) for g in scenario.groups for c in g.consumers]
+    for f in fields(ClientConfig) if everybody else ():
+        values = {name: getattr(config, f.name) for name, config in everybody}
+        distinct = list(dict.fromkeys(values.values()))
+        if len(distinct) == 1 and distinct[0] != f.default:
+            found[key_of_field(f.name)] = _say_setting(f.name, distinct[0])
+        elif len(distinct) == len(values) > 1:
+            found[key_of_field(f.name)] = "each its own"
+        elif len(distinct) > 1:
+            for name, value in values.items():
+                if value != f.default:
+                    found[f"{name} {key_of_field(f.name)}"] = _say_setting(f.name, value)
+    return found
+
+
+def key_of_field(field_name: str) -> str:
+    """Kafka's key of a resolved setting."""
+    key = f"{field_name.removesuffix('_us')}_ms" if field_name.endswith("_us") else field_name
+    return key.replace("_", ".")
+
+
+def _written(us: int) -> str:
+    """A duration as a file has it: `45s`, `5m`, `500ms`."""
+    for unit, name in ((60 * SECOND, "m"), (SECOND, "s"), (MS, "ms")):
+        if us and us % unit == 0:
+            return f"{us // unit}{name}"
+    return f"{us}us" if us else "0s"
+
+
+def _say_setting(field_name: str, value: object) -> str:
+    if field_name.endswith("_us") and isinstance(value, (int, float)):
+        return _written(round(value))
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(str, value))}]"
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _seeds(one: VariantBaseline) -> str:

@@ -61,6 +61,29 @@ def tell_change(change: Change, comparison: Comparison) -> Told:
     )
 
 
+def tell_regression(change: Change, comparison: Comparison) -> str:
+    """What got worse than is allowed, by how much, in which phase, and why."""
+    told = tell_change(change, comparison)
+    said = f"{told.title} of {change.variant} {told.before} → {told.after}: {told.said}"
+    allowed = comparison.max_regression
+    if allowed is not None:
+        said += f", where {say_percent(allowed)} is allowed against {comparison.file}"
+    if told.phases:
+        said += f"; by phase {told.phases}"
+    why = comparison.reasons.get((change.file, change.variant), "")
+    return f"{said}; {why}" if why else said
+
+
+def say_percent(share: float) -> str:
+    """`5 %`, `0.5 %`; from ten times on as people say it: `32 times as much`."""
+    percent = 100 * share
+    if percent >= 900:
+        return f"{share + 1:,.0f} times as much"
+    return (
+        f"{percent:,.0f} %" if percent >= 9.5 or percent == round(percent) else f"{percent:.2g} %"
+    )
+
+
 def _by(metric: str, change: Change) -> str:
     assert change.before is not None and change.after is not None
     by = change.after - change.before
@@ -70,14 +93,8 @@ def _by(metric: str, change: Change) -> str:
         if METRICS[metric].unit == "duration"
         else say_amount(metric, abs(by))
     )
-    percent = 100 * abs(by / change.before) if change.before else 0.0
-    share = (
-        f" ({sign}{percent:,.0f} %)"
-        if percent >= 9.5
-        else f" ({sign}{percent:.2g} %)"
-        if change.before
-        else ""
-    )
+    part = abs(by / change.before) if change.before else 0.0
+    share = f" ({sign if part < 9 else ''}{say_percent(part)})" if change.before else ""
     return f" {sign}{said}{share}"
 
 

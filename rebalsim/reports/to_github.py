@@ -7,6 +7,7 @@ is escaped.
 
 from __future__ import annotations
 
+from rebalsim.reports.baseline_told import tell_regression
 from rebalsim.reports.check_report import Checked, CheckReport
 from rebalsim.reports.names import safe
 from rebalsim.reports.verdict_told import say_against
@@ -63,8 +64,7 @@ def render(report: CheckReport) -> str:
             errors.append(
                 command(
                     "error",
-                    f"{change.metric} of {change.variant} is {100 * change.share:.3g} % worse "
-                    f"than in {report.comparison.file}",
+                    tell_regression(change, report.comparison),
                     file=change.file,
                     line=1,
                     title="regression",

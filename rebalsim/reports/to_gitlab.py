@@ -8,6 +8,7 @@ import hashlib
 import json
 from typing import Any
 
+from rebalsim.reports.baseline_told import tell_regression
 from rebalsim.reports.check_report import Checked, CheckReport
 from rebalsim.reports.names import safe
 from rebalsim.reports.verdict_told import say_against
@@ -34,11 +35,10 @@ def render(report: CheckReport) -> str:
         issues += [_budget(c) for c in story.checked if c.outcome != "pass"]
     if report.comparison is not None:
         for change in filter(report.comparison.is_too_much, report.comparison.changes):
-            said = (
-                f"{change.variant}: {change.metric} is {100 * change.share:.3g} % worse than the "
-                "baseline"
-            )
-            issues.append(_issue("regression", said, change.file, 1, "major"))
+            said = tell_regression(change, report.comparison)
+            issue = _issue("regression", said, change.file, 1, "major")
+            issue["fingerprint"] = _print(change.file, change.variant, change.metric, "regression")
+            issues.append(issue)
     return json.dumps(_apart(issues), ensure_ascii=False, indent=1) + "\n"
 
 

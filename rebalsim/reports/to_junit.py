@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree as ET
 
-from rebalsim.reports.check_report import Checked, CheckReport, StoryChecked
+from rebalsim.domain.baseline import name_in_baseline
+from rebalsim.reports.baseline_told import tell_regression
+from rebalsim.reports.check_report import Checked, CheckReport, Comparison, StoryChecked
 from rebalsim.reports.names import safe
 from rebalsim.reports.verdict_told import say_against, say_headroom, say_runs
 
@@ -21,7 +23,7 @@ def render(report: CheckReport) -> str:
     """The document."""
     root = ET.Element("testsuites", name="rebalsim")
     for story in report.stories:
-        root.append(_suite(story))
+        root.append(_suite(story, report.comparison))
     for name in ("tests", "failures", "errors"):
         root.set(name, str(sum(int(suite.get(name, "0")) for suite in root)))
     root.set("time", f"{sum(s.seconds for s in report.stories):.3f}")
@@ -29,7 +31,7 @@ def render(report: CheckReport) -> str:
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _suite(story: StoryChecked) -> ET.Element:
+def _suite(story: StoryChecked, comparison: Comparison | None) -> ET.Element:
     suite = ET.Element("testsuite", name=_text(story.file))
     for problem in (p for p in story.problems if not p.is_warning):
         case = _case(suite, story, "scenario", problem.line)
@@ -50,6 +52,12 @@ def _suite(story: StoryChecked) -> ET.Element:
         )
     for c in story.checked:
         _budget(suite, story, c, story.seconds / len(story.checked))
+    if comparison is not None:
+        for change in filter(comparison.is_too_much, comparison.changes):
+            if change.file == name_in_baseline(story.file):
+                name = f"{change.variant}: {change.metric} against {comparison.file}"
+                said = tell_regression(change, comparison)
+                _ill(_case(suite, story, name, 0), "failure", "regression", said, said)
     cases = suite.findall("testcase")
     suite.set("tests", str(len(cases)))
     suite.set("failures", str(sum(case.find("failure") is not None for case in cases)))

@@ -60,7 +60,7 @@ def test_a_changed_setting_is_told_with_what_regressed_and_the_phases(
         == exits.BROKEN
     )
     told = " ".join(repository.out.split())
-    assert "scenarios/deploy.yaml · as-written because its Kafka settings changed" in told
+    assert "scenarios/deploy.yaml · as-written because session.timeout.ms 1m → 20s" in told
     assert re.search(r"~ rebalances 0 → 9 regressed \+9 more than 5 %", told)
     assert re.search(r"~ longest pause 35\.1 s → 2\d\.\d s improved −1\d\.\d s \(−3\d %\)", told)
     assert re.search(r"~ partition-seconds .* improved .* away −4\d\d s, detection \+2\d\d s", told)
@@ -81,7 +81,7 @@ def test_without_a_bound_a_regression_is_only_told(repository: Repository) -> No
     ("change", "why"),
     [
         (("rate: 600/s", "rate: 900/s"), "the story changed (topics, members, handlers or script)"),
-        (("60s", "50s"), "its Kafka settings changed"),
+        (("60s", "50s"), "session.timeout.ms 1m → 50s (line "),
         (("horizon: 4m", "seed: 7\nhorizon: 4m"), "other seeds (1 → 7)"),
     ],
 )
@@ -306,3 +306,31 @@ def test_a_budget_for_several_variants_is_as_tight_as_its_worst(repository: Repo
     repository.check("scenarios", "--update")
     found = re.search(r'longest_pause: "<= ([\d.]+)s"', repository.read("scenarios/deploy.yaml"))
     assert found is not None and worst <= float(found[1]) * 1e6 < worst * 1.02
+
+
+def test_a_regression_is_a_failure_in_every_form_for_builds(repository: Repository) -> None:
+    """With the setting that changed, its line, and figures as people write them."""
+    repository.check("scenarios", "--save-baseline", "pauses.json")
+    changed = repository.root / "scenarios/deploy.yaml"
+    changed.write_text(changed.read_text("utf-8").replace("60s", "20s"), "utf-8")
+    asked = ("--baseline", "pauses.json", "--max-regression", "5%", "--advise", "off")
+    forms = ("--junit", "j.xml", "--gitlab", "g.json")
+    assert repository.check("scenarios", *asked, *forms) == exits.BROKEN
+    junit = (repository.root / "j.xml").read_text("utf-8")
+    assert 'type="regression"' in junit and "session.timeout.ms 1m → 20s (line " in junit
+    assert int(re.search(r'<testsuites[^>]*failures="(\d+)"', junit)[1]) == junit.count("<failure")  # type: ignore[index]
+    issues = json.loads((repository.root / "g.json").read_text("utf-8"))
+    assert any(i["check_name"] == "rebalsim/regression" for i in issues)
+    assert "e+0" not in junit and "inf" not in junit
+
+
+def test_a_regression_below_the_noise_floor_is_not_told() -> None:
+    from rebalsim.domain.baseline import Baseline, VariantBaseline, compare
+
+    def of(lag: float) -> Baseline:
+        one = VariantBaseline(1, 1, "s", "c", {"lag_peak": lag})
+        return Baseline("1", {"a.yaml": {"eager": one}})
+
+    assert compare(of(72_020), of(72_022)) == ()
+    assert compare(of(72_020), of(73_000))[0].kind == "regressed"
+    assert compare(of(72_022), of(72_020))[0].kind == "improved"

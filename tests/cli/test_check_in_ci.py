@@ -123,7 +123,7 @@ def test_the_action_compares_with_a_baseline(repository: Repository) -> None:
     done = run_check_step(
         repository.root, baseline="pauses.json", max_regression="5%", args="--only longest_pause"
     )
-    assert done.returncode == 1 and "title=regression::rebalances of as-written is" in done.stdout
+    assert done.returncode == 1 and "title=regression::rebalances of as-written 0 → " in done.stdout
 
 
 def test_the_actions_installation_names_its_own_folder(tmp_path: Path) -> None:
