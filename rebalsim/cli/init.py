@@ -75,7 +75,16 @@ def _text_of(story: str) -> str:
             f"{name}: has more than the {MAX_BYTES:,} bytes that a scenario may have — is it one?"
         )
     with taken_from(name, "write it as UTF-8"):
-        return raw.decode("utf-8")
+        text = raw.decode("utf-8")
+    from rebalsim.check.find import kind_of
+
+    if not kind_of(raw):
+        raise InputError(
+            f"{name}: is no scenario, so nothing can be begun from it — `rebalsim import {name}` "
+            "reads manifests, client settings and a group's live state; `rebalsim init NAME` "
+            "alone writes a scenario to change"
+        )
+    return text
 
 
 def _write_plan(path: Path, plan: Path) -> None:

@@ -489,7 +489,11 @@ HEADLINES = (
 
 
 def nearest_metric(name: str) -> str:
-    """The registered name closest to a mistyped one, or empty."""
+    """The registered name that is meant by another word, or closest to a mistyped one; or empty."""
+    from rebalsim.domain.synonyms import meant
+
+    if said := meant(name, METRICS):
+        return said
     close = get_close_matches(name.replace("-", "_").replace(".", "_"), METRICS, n=1, cutoff=0.5)
     return close[0] if close else ""
 

@@ -504,6 +504,34 @@ class _Builder:
             top.is_shadowed = True
 
 
+_UNCLOSED = (
+    "The quotes opened here are not closed, or an escape in them is unknown — close them, or use "
+    "single quotes"
+)
+_VALUE = re.compile(r"^[ ]*(?:- )?[^\s#:'\"][^:#'\"]*:[ ]+(['\"])")
+
+
+def _open_quote(source: Source, until: int) -> tuple[int, int] | None:
+    """Where a quoted value begins that its line does not close: whatever YAML makes of what comes
+    after it, that is where the mistake is.
+    """
+    for number, text in enumerate(source.lines[:until], 1):
+        found = _VALUE.match(text)
+        if found and text.count(found[1], found.start(1)) == 1:
+            return number, found.start(1) + 1
+    return None
+
+
+def _indented_too_deep(source: Source, line: int) -> int | None:
+    """The column of a line that stands deeper than the line above, though that has a value."""
+    above = next((t for t in reversed(source.lines[: line - 1]) if t.split("#")[0].strip()), "")
+    shown = source.lines[line - 1] if line <= len(source.lines) else ""
+    indents = [len(t) - len(t.lstrip(" ")) for t in (above, shown)]
+    has_value = re.match(r"[ ]*(?:- )?[^:#]+:[ ]+[^\s#|>]", above)
+    is_key = re.match(r"[ ]*[^:#\s]+:(?:\s|$)", shown)
+    return indents[1] + 1 if has_value and is_key and indents[1] > indents[0] else None
+
+
 def _syntax(error: yaml.MarkedYAMLError, source: Source) -> Problem:
     """A syntax error in words that say what to write."""
     mark = error.problem_mark or error.context_mark
@@ -534,7 +562,16 @@ def _syntax(error: yaml.MarkedYAMLError, source: Source) -> Problem:
                 f'"{shorten(near[compare.start(1) :].rstrip(" }]"), 30)}"',
                 len(compare.group(1)),
             )
+    if "quoted scalar" not in (error.context or "") and (at := _open_quote(source, line)):
+        return source.problem(*at, _UNCLOSED)
     if "mapping values are not allowed" in what:
+        if (deeper := _indented_too_deep(source, line)) is not None:
+            return source.problem(
+                line,
+                deeper,
+                "This line is indented deeper than the one above it, which has its value "
+                "already — line the two up",
+            )
         above = next(
             (n for n in range(line - 1, 0, -1) if source.lines[n - 1].split("#")[0].strip()), 0
         )
@@ -598,8 +635,7 @@ def _syntax(error: yaml.MarkedYAMLError, source: Source) -> Problem:
         return source.problem(
             where.line + 1 if where else line,
             where.column + 1 if where else column,
-            "The quotes opened here are not closed, or an escape in them is unknown — close "
-            "them, or use single quotes",
+            _UNCLOSED,
         )
     said = f"{error.context}, {what}" if error.context else what
     return source.problem(

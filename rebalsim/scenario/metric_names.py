@@ -22,8 +22,13 @@ _FITTING: dict[str, tuple[tuple[str, ...], str]] = {
 
 
 def registered_name(metric: str) -> str:
-    """The registry's spelling: dashes and dots of Kafka's own metric names become underscores."""
-    return metric.replace("-", "_").replace(".", "_")
+    """The registry's spelling: dashes and dots of Kafka's own metric names become underscores, and
+    what tables head their rows with is as good.
+    """
+    from rebalsim.domain.synonyms import LABELS
+
+    name = metric.replace("-", "_").replace(".", "_")
+    return LABELS.get(name, name)
 
 
 def fitted(budget: Budget) -> Budget | str:

@@ -13,7 +13,10 @@ from typing import Any
 from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence, Source, parse, shorten
 from rebalsim.scenario.kinds import Kind, ListOf, MapOf, Section
 from rebalsim.scenario.language import (
+    _BROKER_NAMES,
+    _CLIENT_NAMES,
     ACTION,
+    GROUP,
     LISTED_MEMBER,
     MEMBER,
     OVERLAY,
@@ -62,9 +65,24 @@ def override(root: Mapping, one: Override, out: Problems) -> Mapping:
 def put(root: Mapping, path: str, value: Node, source: Source, out: Problems) -> Mapping:
     if path == "replay":
         value = _with_own(root.entries.get("replay"), value)
+    path = _whole(root, path)
     walker = _Walker(path, value, source, out)
     made = walker.into(root, SCENARIO, path)
     return made if isinstance(made, Mapping) else root
+
+
+def _whole(root: Mapping, path: str) -> str:
+    """A short path made whole: one of Kafka's keys alone, or a part of the group's block, where
+    there is one group.
+    """
+    if _longest(path, SCENARIO.by_key) and path not in _BROKER_NAMES:
+        return path
+    if path in _CLIENT_NAMES and "groups" not in root.entries:
+        return f"group.config.{path}"
+    if path in _BROKER_NAMES:
+        return f"cluster.config.{path}"
+    is_of_group = _longest(path, GROUP.by_key) and "groups" not in root.entries
+    return f"group.{path}" if is_of_group else path
 
 
 def _with_own(written: Node | None, wanted: Node) -> Node:

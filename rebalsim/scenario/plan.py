@@ -387,7 +387,8 @@ class _Reader:
                     + (
                         f"did you mean '{near}'?"
                         if near
-                        else "write e.g. cost, or p95 longest_pause"
+                        else f"there are {', '.join((*OBJECTIVES, *numbers))}, and the metrics of "
+                        "`rebalsim explain metrics`, such as p95 longest_pause"
                     ),
                 )
 

@@ -71,6 +71,10 @@ def _nearest(word: str, known: tuple[str, ...]) -> str:
     """Looked up once, for each variant of a story makes the same mistakes."""
     import difflib  # costs more than loading a story; only mistakes pay for it
 
+    from rebalsim.domain.synonyms import meant
+
+    if word not in known and (said := meant(word, known)):
+        return said
     candidates = list(known)
     if len(candidates) > _MANY:  # thousands of members: look only at those that begin alike
         start, size = word[:2], len(word)

@@ -140,7 +140,6 @@ def test_a_variants_own_setting_can_be_overridden_too() -> None:
         ("group.config.session.timeout.ms=3s", "below the brokers'"),
         ("=5", "sets nothing"),
         ("group.members=[", "not closed"),
-        ("members=5", "it belongs under group:"),
         ("group.members.zed.handler=1ms", "'zed' is none of the members"),
     ],
 )
@@ -239,3 +238,24 @@ def test_a_choice_that_may_be_none_is_set_to_nothing() -> None:
     )
     with pytest.raises(ProblemsError, match="RackAwareReplicaSelector or nothing"):
         story_of(text, "s.yaml", [f"{path}Rocks"]).check()
+
+
+@pytest.mark.parametrize(
+    ("short", "whole"),
+    [
+        ("session.timeout.ms=10s", "group.config.session.timeout.ms=10s"),
+        ("config.session.timeout.ms=10s", "group.config.session.timeout.ms=10s"),
+        ("members=5", "group.members=5"),
+        ("handler.commit=async", "group.handler.commit=async"),
+        (
+            "group.consumer.session.timeout.ms=50s",
+            "cluster.config.group.consumer.session.timeout.ms=50s",
+        ),
+    ],
+)
+def test_a_short_path_means_the_one_group_s_or_the_brokers(short: str, whole: str) -> None:
+    from rebalsim.scenario.load import story_of
+
+    raw = b"topics: {orders: 4}\ngroup: {members: 2}\nhorizon: 1m\n"
+    by_short, by_whole = (story_of(raw, "s", [one]).check() for one in (short, whole))
+    assert by_short.digest == by_whole.digest
