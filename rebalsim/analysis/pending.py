@@ -18,6 +18,7 @@ from rebalsim.analysis.values import Disturbance, MemberLife
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.instants import MINUTE, SECOND, say_duration
 from rebalsim.trace import events as ev
+from rebalsim.trace.connect_events import WorkAssigned
 
 USUAL_SESSION_US = 45 * SECOND  # Kafka's default, where a trace does not tell
 LINE_US = 32 * SECOND  # a healed line is noticed when TCP or a request's time-out next tries
@@ -127,6 +128,9 @@ def _is_told(a: Findings, m: MemberLife) -> str:
             return f"{m.consumer} waited for its {e.api}"
         if kind is ev.StopAsked:
             return f"{m.consumer} had been asked to stop"
+        if kind is WorkAssigned:
+            is_waiting = e.at_us + e.delay_us > a.horizon_us and e.delay_us
+            return f"{m.consumer} waited out the delay for lost work" if is_waiting else ""
         if kind is ev.AssignmentReceived:
             return f"{m.consumer} had an assignment before it"
         if kind is ev.CallbackEnded:

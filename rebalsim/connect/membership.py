@@ -378,14 +378,21 @@ class Membership:
             error = Error.ILLEGAL_GENERATION
         else:
             given: Given = response.assignment
+            work = self._after(given) if member.protocol != DEFAULT else given.given
             port.record(
                 AssignmentReceived(
-                    port.now, port.name, member.generation, as_partitions(given.given.tasks)
+                    port.now, port.name, member.generation, as_partitions(work.tasks)
                 )
             )
         self._over(after, error, response.assignment if error is Error.NONE else None)
 
     # -------------------------------------------------------------------------- taking over the answer
+
+    def _after(self, given: Given) -> Work:
+        """What is new first, then what it had and was not told to stop."""
+        if self.assignment is None:
+            return given.given
+        return given.given.then(self.assignment.work.without(given.revoked))
 
     def _complete(self, given: Given) -> Steps:
         """onJoinComplete: stop what is revoked, keep the rest, add what is new."""
@@ -398,8 +405,7 @@ class Membership:
                 self.beats.leaves_poll()
                 yield from self.ears.revoked(given.revoked)
                 self.beats.enters_poll()
-            if self.assignment is not None:
-                work = work.then(self.assignment.work.without(given.revoked))
+            work = self._after(given)
         self.assignment = Assigned(
             given.is_failed, given.leader, given.offset, work, given.revoked, given.delay_us
         )

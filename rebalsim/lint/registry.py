@@ -9,10 +9,12 @@ import pkgutil
 
 from rebalsim.domain.errors import Problem
 from rebalsim.lint import rules
+from rebalsim.lint.connect_facts import without_workers
 from rebalsim.lint.finding import Place
 from rebalsim.lint.places import Tellable, spot_of
 from rebalsim.lint.rule import Checked
 
+CONNECT = "Kafka Connect"  # rules that see workers; to all others there are consumers only
 # headings in the order in which `rebalsim explain` lists them
 STREAMS = "Kafka Streams"
 HEADINGS = (
@@ -24,6 +26,7 @@ HEADINGS = (
     "Deploys and scaling",
     "Faults",
     "Topics that grow",
+    CONNECT,
     "The story itself",
     STREAMS,
 )
@@ -57,11 +60,13 @@ def check(story: Tellable) -> list[Problem]:
     for variant in variants:
         scenario = story.scenario(variant)
         is_streams = any(group.streams is not None for group in scenario.groups)
+        consumers = without_workers(scenario)
         for order, checked in enumerate(RULES):
-            if is_streams is not (checked.rule.heading == STREAMS):
+            is_of_connect = checked.rule.heading == CONNECT
+            if not is_of_connect and is_streams is not (checked.rule.heading == STREAMS):
                 continue  # a Streams application has rules of its own, and consumers' are not its
             at: dict[Place, int] = {}
-            for finding in checked.find(scenario):
+            for finding in checked.find(scenario if is_of_connect else consumers):
                 if finding.only_if_said and not story.says(
                     finding.place.name, finding.place.key, variant
                 ):

@@ -266,6 +266,7 @@ class Story:
                 self._written.at.get("replay")
                 or self._written.at.get("group")
                 or self._written.at.get("groups")
+                or self._written.at.get("connect")
                 or self._root
             )
             node = node if node.source is self._source else self._root
@@ -341,6 +342,15 @@ class Story:
                 ]
                 if kind == "consumer" and not key:
                     fallback = seat.node
+        elif kind == "connect":
+            connect = self._written.get("connect")
+            fallback = self._written.at.get("connect", fallback)
+            named = connect.get("connectors") if connect is not None else None
+            if named is not None and name in named.node.keys:
+                fallback = named.node.keys[name]
+                blocks = [named.values.get(name)]
+            elif connect is not None:
+                blocks = [connect.get("config"), connect]
         elif kind == "story":
             blocks = [self._written]
         for one in key.split("|"):

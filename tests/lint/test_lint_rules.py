@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import Any
 
 import pytest
 from lint_worlds import consumer, every, members, s, topic, world
@@ -13,9 +14,18 @@ from lint_worlds import consumer, every, members, s, topic, world
 from rebalsim.domain.autoscaling import Autoscale
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.client import BrokerConfig
-from rebalsim.domain.consumer import AssignorCost, Cost, Handler, Life, Listener, State
+from rebalsim.domain.connect import ConnectCluster, Connector, WorkerConfig
+from rebalsim.domain.consumer import (
+    AssignorCost,
+    Consumer,
+    Cost,
+    Handler,
+    Life,
+    Listener,
+    State,
+)
 from rebalsim.domain.draws import Draw
-from rebalsim.domain.scenario import Broker, Cluster, Scenario
+from rebalsim.domain.scenario import Broker, Cluster, Scenario, Topic
 from rebalsim.domain.script import (
     Action,
     AddPartitions,
@@ -979,6 +989,70 @@ CASES = [
         ("1 m", "1 m 48 s", "1 m 30 s", "150s"),
     ),
     Case("horizon-cuts-detection", world(*members(3), script=(Crash(("c1",)),), horizon_us=s(180))),
+]
+
+
+def connect(
+    *connectors: Connector,
+    script: tuple[Any, ...] = (),
+    topics: tuple[Topic, ...] = (),
+    budgets: tuple[Budget, ...] = (),
+    starts: float = 0,
+    **settings: Any,
+) -> Scenario:
+    """Three workers with these settings, and connectors."""
+    config = WorkerConfig(**settings)
+    workers = [
+        Consumer(
+            f"w{n}", "connect", client="connect", worker=config, life=Life(start=every(starts))
+        )
+        for n in range(3)
+    ]
+    told = world(*workers, script=script, topics=topics, budgets=budgets)
+    return replace(told, connect=(ConnectCluster("connect", connectors),))
+
+
+BOUNCE = RollingBounce(("w0", "w1", "w2"), down=every(10))
+NO_LONGER = (Budget("longest_task_pause", "<=", s(60), "<= 1m"),)
+CASES += [
+    Case(
+        "connect-delay-under-restart",
+        connect(script=(BOUNCE,), starts=35, scheduled_rebalance_max_delay_us=s(20)),
+        ("w0", "45.0 s", "20.0 s", "1m"),
+    ),
+    Case("connect-delay-under-restart", connect(script=(BOUNCE,), starts=35)),
+    Case(
+        "connect-delay-over-outage",
+        connect(script=(Crash(("w1",)),), budgets=NO_LONGER),
+        ("10.0 s", "5 m", "1 m", "45s"),
+    ),
+    Case(
+        "connect-delay-over-outage",
+        connect(
+            script=(Crash(("w1",)),), budgets=NO_LONGER, scheduled_rebalance_max_delay_us=s(30)
+        ),
+    ),
+    Case(
+        "connect-eager-by-setting",
+        connect(connect_protocol="eager"),
+        ("connect.protocol: eager", "w0", "sessioned"),
+    ),
+    Case("connect-eager-by-setting", connect(connect_protocol="compatible")),
+    Case(
+        "connect-grace-under-stop",
+        connect(Connector("slow", poll=every(4), stop=every(3))),
+        ("slow", "7.00 s", "5.00 s", "9s"),
+    ),
+    Case("connect-grace-under-stop", connect(Connector("quick", stop=every(3)))),
+    Case(
+        "connect-tasks-over-partitions",
+        connect(Connector("lake", "sink", 9, ("t",)), topics=(topic(partitions=6),)),
+        ("lake", "9 tasks", "6 partitions", "tasks.max: 6"),
+    ),
+    Case(
+        "connect-tasks-over-partitions",
+        connect(Connector("lake", "sink", 6, ("t",)), topics=(topic(partitions=6),)),
+    ),
 ]
 
 

@@ -10,6 +10,7 @@ from rebalsim.scenario.load import load_scenario, stock_stories
 # story → the rules that it is there to show, or knowingly lives with
 MEANT: dict[str, tuple[str, ...]] = {
     "cold-start": ("default-list-runs-eager", "initial-delay-under-start-spread"),
+    "connect-rolling-upgrade": ("connect-delay-under-restart",),
     "crash-replaced-early": ("restart-before-session-ends",),
     "fenced-twin": ("freeze-outlasts-session",),
     "autoscaler-oscillates": (

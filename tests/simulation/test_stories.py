@@ -40,6 +40,12 @@ def summary(a: Analysis) -> str:
         f"longest pause {longest:.1f} s",
         f"{a.measure('partitions_touched')} partitions touched",
     ]
+    if a.worker_groups:
+        parts += [
+            f"longest task pause {(a.measure('longest_task_pause') or 0) / 1e6:.1f} s",
+            f"{(a.measure('task_seconds') or 0) / 1e6:.0f} task-seconds",
+            f"{a.measure('worker_rebalances')} rounds of workers",
+        ]
     for metric, words in (
         ("poll_expirations", "poll expirations"),
         ("fenced_members", "fenced"),
