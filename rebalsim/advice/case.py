@@ -150,8 +150,15 @@ def both(*patches: Patch | None) -> Patch | None:
 
 def restart_us(case: Case) -> int:
     """The longest that any process of this run was away, or starting, and came back."""
+    return max((away_us(case, m.consumer) for m in case.analysis.members), default=0)
+
+
+def away_us(case: Case, consumer: str) -> int:
+    """The same of one consumer; 0 if it never was, and came back."""
     longest = 0
     for member in case.analysis.members:
+        if member.consumer != consumer:
+            continue
         gone_us = -1
         for span in member.spans:
             if span.what in ("away", "starting"):

@@ -176,7 +176,7 @@ def command(
             '"longest_pause <= 5s"'
         )
     keys = searched or (
-        recommend.USUAL_OF_BROKERS if recommend.is_of_brokers(story, named[0]) else USUAL
+        recommend.usual_of(story, named[0])
     )
     plan = recommend.plan_for(
         base, story, budgets, keys, named, seeds or recommend.seeds_for(story, named)

@@ -15,7 +15,7 @@ from rebalsim.domain.instants import say_duration
 from rebalsim.domain.metrics import METRICS
 from rebalsim.domain.remedy import Remedy
 from rebalsim.reports import figures
-from rebalsim.reports.comparison import alike, reason_of, tell_one
+from rebalsim.reports.comparison import OF_TASKS, alike, reason_of, tell_one
 from rebalsim.reports.names import listed, safe
 from rebalsim.reports.remedies_told import tell_patch
 from rebalsim.reports.report import Report, VariantReport
@@ -64,7 +64,8 @@ def _choose(report: Report) -> Choice:
     broken = [len(_broken(report, v)) for v in variants]
     left = [i for i, count in enumerate(broken) if count == min(broken)]
     by = "budgets" if len(left) < len(variants) else ""
-    for metric in ORDER:
+    of_tasks = any(v.analysis.worker_groups for v in variants)
+    for metric in (*OF_TASKS[:2], *ORDER) if of_tasks else ORDER:
         values = [variants[i].measure(metric) for i in left]
         known = [value for value in values if value is not None]
         if len(known) < len(values) or len(left) == 1:
@@ -315,12 +316,14 @@ def _certainty(report: Report, chosen: Choice) -> str:
     if seeds < 2:
         return ""
     if len(report.variants) == 1:
-        values = report.variants[0].by_seed.values.get("longest_pause", ())[:seeds]
+        is_of_tasks = bool(report.variants[0].analysis.worker_groups)
+        metric = OF_TASKS[0] if is_of_tasks else "longest_pause"
+        values = report.variants[0].by_seed.values.get(metric, ())[:seeds]
         low, high = min(values), max(values)
-        said = figures.say("longest_pause", high)
-        if figures.say("longest_pause", low) != said:
-            said = f"between {figures.say('longest_pause', low)} and {said}"
-        return f"Over {seeds} seeds the longest pause is {said}."
+        said = figures.say(metric, high)
+        if figures.say(metric, low) != said:
+            said = f"between {figures.say(metric, low)} and {said}"
+        return f"Over {seeds} seeds the {figures.title_of(metric)} is {said}."
     if not chosen.by or chosen.by == "budgets":
         return ""
     others = [i for i in range(len(report.variants)) if i not in chosen.places]

@@ -30,6 +30,14 @@ from rebalsim.spark.schemas import reserved_names
 from rebalsim.spark.tables import quoted
 
 USUAL_OF_BROKERS = tuple(OF_BROKERS)
+# Of Kafka Connect's workers: the delay first, which is what a restart's pause hangs on.
+DELAY = "scheduled.rebalance.max.delay.ms"
+OF_WORKERS: dict[str, tuple[str, ...]] = {
+    DELAY: ("0s", "10s", "30s", "1m", "90s", "2m", "3m", "5m"),
+    "session.timeout.ms": ("6s", "10s", "20s", "30s"),
+    "heartbeat.interval.ms": ("1s", "2s", "3s"),
+}
+USUAL_OF_WORKERS = tuple(OF_WORKERS)
 SEEDS, SEEDS_OF_SAMPLES = 3, 20  # a run of the consumer protocol is a sample
 MOST_POINTS = 20_000
 
@@ -75,6 +83,10 @@ def ladder(story: Story, variant: str, name: str) -> tuple[str, str, list[str]]:
     """
     scenario = story.scenario(variant)
     consumer = next((c for g in scenario.groups for c in g.consumers), None)
+    if consumer is not None and consumer.worker is not None and name in OF_WORKERS:
+        said = q.say_us(getattr(consumer.worker, _field(name)))
+        others = [v for v in OF_WORKERS[name] if _number(v) != _number(said)]
+        return f"connect.config.{name}", said, [said, *others]
     if name in OF_BROKERS:
         said = q.say_us(getattr(scenario.cluster.config, _field(name)))
         return (
@@ -173,6 +185,13 @@ def _lowered(over: Iterable[str]) -> dict[str, str]:
         for name, bound in bounds.items()
         if hasattr(BrokerConfig, _field(bound))
     }
+
+
+def usual_of(story: Story, variant: str) -> tuple[str, ...]:
+    """What is turned where nobody says what: the settings of whoever decides."""
+    if story.scenario(variant).connect:
+        return USUAL_OF_WORKERS
+    return USUAL_OF_BROKERS if is_of_brokers(story, variant) else USUAL
 
 
 def is_of_brokers(story: Story, variant: str) -> bool:

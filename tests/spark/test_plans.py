@@ -36,6 +36,7 @@ def test_stock_plans_can_be_played_and_travel(name: str) -> None:
 def test_there_is_a_stock_plan_for_every_question() -> None:
     assert sorted(stock_plans()) == [
         "autoscaler",
+        "connect-delay",
         "heartbeat-handover",
         "planner",
         "rolling-bounce-pods",

@@ -5,8 +5,9 @@ and sinks whose groups do not stop for each other.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
-from rebalsim.advice.case import Case, nice_above, restart_us
+from rebalsim.advice.case import Case, away_us, nice_above
 from rebalsim.domain.connect import EAGER
 from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.instants import SECOND
@@ -31,12 +32,13 @@ def propose(case: Case) -> Iterator[Patch | None]:
 def _of_tasks(case: Case, worker: Consumer) -> Iterator[Patch | None]:
     assert worker.worker is not None
     now = worker.worker.scheduled_rebalance_max_delay_us
-    away = restart_us(case)
-    if any(case.in_pause("delay", "follow-up", "notice")) and away:
-        yield _delay(now, nice_above(away * 1.1))
+    if any(case.in_pause("delay", "follow-up", "notice")):
+        restarts = sorted({us for us in map(partial(away_us, case), case.people) if us})
+        for us in dict.fromkeys((*restarts[:1], *restarts[-1:])):
+            yield _delay(now, nice_above(us * 1.1))
     if any(case.in_pause("delay")):
         for us in SHORT_US:
-            if us < now and us > away:
+            if us < now:
                 yield _delay(now, us)
     if worker.worker.connect_protocol == EAGER and len(case.story.variants) == 1:
         yield Patch(
