@@ -157,7 +157,6 @@ def command(
     from rebalsim.spark.java import check_packages
 
     check_packages()  # what is imported next needs them
-    from rebalsim.advice.ladders import USUAL
     from rebalsim.scenario.load import code_folder
     from rebalsim.spark import recommend
     from rebalsim.spark.plans import find_base, story_of_base
@@ -175,9 +174,7 @@ def command(
             f"{scenario} has no budgets — say what must be met with --budget, as in --budget "
             '"longest_pause <= 5s"'
         )
-    keys = searched or (
-        recommend.usual_of(story, named[0])
-    )
+    keys = searched or (recommend.usual_of(story, named[0]))
     plan = recommend.plan_for(
         base, story, budgets, keys, named, seeds or recommend.seeds_for(story, named)
     )

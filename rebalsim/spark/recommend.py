@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from rebalsim.advice.ladders import LADDERS, OF_BROKERS
+from rebalsim.advice.ladders import LADDERS, OF_BROKERS, USUAL
 from rebalsim.advice.limits import budget_of
 from rebalsim.domain.answer import PointSaid
 from rebalsim.domain.budget import Budget
