@@ -20,6 +20,8 @@ LEAST = {  # what is below this is nothing, whatever share of something else it 
     "duplicates": 0.5,
     "lag_peak": 0.5,
     "rebalancing_share": 0.0005,
+    "longest_task_pause": 20_000.0,
+    "task_seconds": 20_000.0,
 }
 # What somebody would mind, as a price; of what is gained, less counts too.
 MINDED = {
@@ -29,6 +31,8 @@ MINDED = {
     "duplicates": 100.0,
     "lag_peak": 100.0,
     "rebalancing_share": 0.02,
+    "longest_task_pause": 100_000.0,
+    "task_seconds": 1_000_000.0,
 }
 LEAST_GAINED = {**MINDED, "rebalances": 1.0, "duplicates": 1.0}
 

@@ -94,13 +94,14 @@ def worker_parts(
         "life": life,
         "worker": config,
     }
-    written = base
+    values, at = dict(base.values), dict(base.at)
     for layer in layers[1:]:
-        if "starts_at" in layer or "rack" in layer:
-            written = Written(
-                base.node, base.section, {**written.values, **layer.values}, written.at
-            )
-    return rest, written
+        for key in ("starts_at", "rack", "life"):
+            if key in layer:
+                values[key], at[key] = layer.get(key), layer.at[key]
+    if settings is not None:
+        values["config"] = settings
+    return rest, Written(base.node, base.section, values, at)
 
 
 def _protocol(

@@ -15,6 +15,7 @@ from typing import Any
 from rebalsim.domain.consumer import Consumer, Cost
 from rebalsim.domain.phase import shift_of
 from rebalsim.domain.scenario import Scenario
+from rebalsim.scenario.connect_language import WORKER_CONFIG
 from rebalsim.scenario.document import Node
 from rebalsim.scenario.kinds import Field, Section, Written
 from rebalsim.scenario.language import (
@@ -62,9 +63,12 @@ def show_lines(story: Story, variant: str = "", width: int = 80) -> list[str]:
             "Notes",
             *(line for note in scenario.notes for line in _wrapped(note, width, "  ")),
         ]
-    out += ["", "Topics", *_table(_topic_rows(resolver, scenario), width)]
+    if scenario.topics:
+        out += ["", "Topics", *_table(_topic_rows(resolver, scenario), width)]
     for roster in resolver.rosters.values():
         out += ["", *_group_lines(resolver, roster, scenario, width)]
+    if scenario.connect:
+        out += ["", "Connectors", *_table(_connector_rows(resolver, scenario), width)]
     out += ["", "Cluster", *_table(_cluster_rows(resolver, scenario), width)]
     if not variant:
         for other in story.variants[1:]:
@@ -231,6 +235,32 @@ def _merged(one: Written, other: Written) -> Written:
     return merge(one, other)
 
 
+def _connector_rows(resolver: Resolver, scenario: Scenario) -> list[Row]:
+    """Each connector in a line: what it is, how many tasks, what they cost."""
+    named = resolver.story.get("connect").get("connectors")
+    rows = []
+    for connector in (c for k in scenario.connect for c in (*k.connectors, *k.later)):
+        written: Written = named.values[connector.name]
+        tasks = f"{connector.tasks_max} task{'s' if connector.tasks_max != 1 else ''}"
+        said = [f"{connector.kind}, {tasks}"]
+        if connector.topics:
+            said.append(f"reads {', '.join(connector.topics)} as {connector.group}")
+        for key in ("connector_start", "start", "stop", "poll", "per_record"):
+            if key in written:
+                said.append(f"{key} {written.section.fields[key].kind.say(written.get(key))}")
+        if written.get("exists") == "later":
+            said.append("created later")
+        rows.append(Row(connector.name, " · ".join(said), _where(named.node.keys[connector.name])))
+    return rows
+
+
+def _worker_rows(parts: Parts, worker: Consumer) -> list[Row]:
+    """A Connect worker's settings and life."""
+    settings = parts.written.get("config")
+    rows = _rows(WORKER_CONFIG, worker.worker, settings, f"Kafka {worker.client_version}")
+    return rows + _rows(LIFE, worker.life, parts.written.get("life"), "default", "life: ")
+
+
 def _topic_rows(resolver: Resolver, scenario: Scenario) -> list[Row]:
     named = resolver.story.get("topics").values
     rows = []
@@ -271,6 +301,8 @@ def _consumers(scenario: Scenario) -> dict[str, Consumer]:
 
 
 def _member_rows(parts: Parts, consumer: Consumer, variant: str) -> list[Row]:
+    if consumer.worker is not None:
+        return _worker_rows(parts, consumer)
     default = f"{say_client(consumer.client)} {consumer.client_version}"
     written = parts.written
     settings: Written | None = written.get("config")
