@@ -34,6 +34,7 @@ class Asked(Protocol):
     cluster: Cluster
     topics: dict[str, Topic]
     variant: Any
+    notes: dict[str, None]
 
 
 # ------------------------------------------------------------------------------------------- workers
@@ -68,6 +69,11 @@ def worker_parts(
     """What all workers with these layers have in common, and the block in which it is written."""
     settings = settings_of(layers, deployed, asked.variant)
     config = build(WorkerConfig, settings)
+    if asked.variant.base == "consumer":
+        asked.notes[
+            "Connect's workers, and its sinks' tasks, are played in classic groups: workers have no "
+            "other."
+        ] = None
     base = layers[0]
     config = replace(
         config,
