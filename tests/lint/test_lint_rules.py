@@ -1022,12 +1022,12 @@ CASES += [
     ),
     Case("connect-delay-under-restart", connect(script=(BOUNCE,), starts=35)),
     Case(
-        "connect-delay-over-outage",
+        "connect-delay-over-budget",
         connect(script=(Crash(("w1",)),), budgets=NO_LONGER),
         ("10.0 s", "5 m", "1 m", "45s"),
     ),
     Case(
-        "connect-delay-over-outage",
+        "connect-delay-over-budget",
         connect(
             script=(Crash(("w1",)),), budgets=NO_LONGER, scheduled_rebalance_max_delay_us=s(30)
         ),

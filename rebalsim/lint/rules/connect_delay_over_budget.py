@@ -14,7 +14,7 @@ from rebalsim.lint.rule import Rule
 
 KEY = "scheduled.rebalance.max.delay.ms"
 RULE = Rule(
-    id="connect-delay-over-outage",
+    id="connect-delay-over-budget",
     heading="Kafka Connect",
     title="The delay alone is longer than a task may stand still",
     what="A budget on longest_task_pause is shorter than the session and "
