@@ -8,7 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rebalsim.domain.errors import InputError
+from rebalsim.domain.scale import scale_of, why_too_large
 from rebalsim.domain.scenario import Scenario, is_sampled
+from rebalsim.outside.memory import free_memory
 from rebalsim.simulation.world import play
 from rebalsim.trace.trace import Trace
 
@@ -35,10 +38,21 @@ def run_once(scenario: Scenario, seed: int | None = None, *, wire: bool = False)
     """
     from rebalsim.analysis import analyse  # here, so that playing alone does not load it
 
+    refuse_what_will_not_fit(scenario)
     trace = on_the_wire(scenario, seed) if wire else play(scenario, seed=seed)
     analysis = analyse(trace)
     analysis.expected = subscribed_in(scenario)
     return Run(trace, analysis)
+
+
+def refuse_what_will_not_fit(scenario: Scenario) -> None:
+    """InputError, before anything is played, where the trace would need more memory than there is."""
+    scale = scale_of(scenario)
+    if scale.bytes > ALWAYS_FITS and (why := why_too_large(scale, free_memory())):
+        raise InputError(why)
+
+
+ALWAYS_FITS = 1_000_000_000
 
 
 def subscribed_in(scenario: Scenario) -> dict[str, tuple[str, ...]]:

@@ -17,6 +17,7 @@ from rebalsim.check.tasks import Played, Tally, Task, cores, play_all
 from rebalsim.domain.baseline import Baseline, VariantBaseline, key_of, name_in_baseline
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.errors import InputError, Problem, ProblemsError
+from rebalsim.one_run import refuse_what_will_not_fit
 from rebalsim.reports.check_report import StoryChecked
 from rebalsim.scenario.load import load_scenario
 from rebalsim.scenario.story import Story
@@ -107,6 +108,8 @@ def check_files(
 def _load(place: int, file: str, wanted: Wanted) -> _Case:
     try:
         story = load_scenario(file, wanted.overrides, wanted.allow_code)
+        for variant in story.variants:
+            refuse_what_will_not_fit(story.scenario(variant))
     except ProblemsError as e:
         return _Case(file, None, None, e.problems)
     except InputError as e:

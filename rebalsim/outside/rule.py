@@ -61,6 +61,11 @@ def strange(name: str | Path) -> None:
     _strangers.append(clipped(str(name)))
 
 
+def forget_strangers() -> None:
+    """A command begins."""
+    _strangers.clear()
+
+
 def strangers() -> tuple[str, ...]:
     """Those that were read in this process."""
     return tuple(dict.fromkeys(_strangers))

@@ -141,7 +141,7 @@ READERS: dict[str, Reader] = {
     for r in (
         Reader("scenario", "s.yaml", _scenarios, mutated, (("lint", "FILE"), ("show", "FILE"))),
         Reader(
-            "plan", "p.yaml", lambda _: [PLAN.encode()], mutated, (("sweep", "FILE", "--dry-run"),)
+            "plan", "p.yaml", lambda _: [PLAN.encode()], mutated, (("sweep", "FILE", "--tables"),)
         ),
         Reader(
             "trace",

@@ -61,7 +61,11 @@ def find_base(name: str, folder: Path) -> Base:
     none.
     """
     for candidate in (folder / name, folder / f"{name}.yaml"):
-        if candidate.is_file():
+        try:
+            is_there = candidate.is_file()
+        except (OSError, ValueError):  # a name too long, or with a nought in it
+            raise LookupError(f"'{shorten(name)}' is no file name") from None
+        if is_there:
             return _base(name, candidate)
     try:
         return _base(name, load.find_story(name))
