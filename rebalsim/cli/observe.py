@@ -19,6 +19,9 @@ from rebalsim.cli.report_options import form_options, view_from, view_options
 )
 @click.argument("logs", nargs=-1, metavar="FILE…|FOLDER|-", type=click.Path())
 @click.option("--group", default="", metavar="NAME", help="This group only.")
+@click.option(
+    "--zone", default="", metavar="ZONE", help="Of times that tell none: Europe/Berlin, +01:00."
+)
 @click.option("--pauses", is_flag=True, help="Also draw the timeline and tell each pause.")
 @click.option(
     "--what-to-log", is_flag=True, help="Print the logging settings that tell the most, and stop."
@@ -41,6 +44,7 @@ from rebalsim.cli.report_options import form_options, view_from, view_options
 def command(
     logs: tuple[str, ...],
     group: str,
+    zone: str,
     pauses: bool,
     what_to_log: bool,
     follow: bool,
@@ -72,11 +76,15 @@ def command(
         from rebalsim.cli.observe_follow import follow_logs
 
         return follow_logs(logs, group)
-    return _observe(logs, group, pauses, anonymise, options)
+    return _observe(logs, (group, zone), pauses, anonymise, options)
 
 
 def _observe(
-    logs: tuple[str, ...], group: str, pauses: bool, anonymise: bool, options: dict[str, Any]
+    logs: tuple[str, ...],
+    meant: tuple[str, str],
+    pauses: bool,
+    anonymise: bool,
+    options: dict[str, Any],
 ) -> int:
     from rebalsim.reports.observed import render
     from rebalsim.worlds.logs.anonymise import anonymised
@@ -85,7 +93,7 @@ def _observe(
     from rebalsim.worlds.logs.to_json import document_of
 
     view = view_from(options)
-    observed = observe(sources_in(logs, sys.stdin.buffer), group)
+    observed = observe(sources_in(logs, sys.stdin.buffer), *meant)
     if anonymise:
         observed = anonymised(observed)
     wants = [k for k in ("html", "trace_file", "perfetto", "openmetrics") if options.get(k)]
@@ -95,7 +103,7 @@ def _observe(
     if options.get("as_json"):
         click.echo(terminal.json_as_told(json.dumps(document_of(observed), indent=1)))
     elif not options.get("as_markdown") and not options.get("as_csv"):
-        click.echo(terminal.as_told(render(observed, group)), nl=False)
+        click.echo(terminal.as_told(render(observed, meant[0])), nl=False)
     return exits.WITHIN
 
 

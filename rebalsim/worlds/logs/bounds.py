@@ -74,6 +74,8 @@ def _pairs(voice: Voice, by: Coordination) -> Iterator[tuple[Fact | None, Fact |
         what = f.what
         if what == "asking":
             asking = f
+        elif what == "named" and (g, f.member) not in by.born:  # a client that makes its id itself
+            yield from _before(f, by.added.get((g, f.member)))
         elif what == "named":
             yield from _after(f, by.born.get((g, f.member)))
             yield from _before(asking, by.born.get((g, f.member)))
@@ -86,6 +88,14 @@ def _pairs(voice: Voice, by: Coordination) -> Iterator[tuple[Fact | None, Fact |
                 yield from _before(asking, by.added.get((g, f.member)))
             known.add(f.member)
             asking = None
+        elif what in ("assigned", "revoked") and f.generation > 0 and f.member:
+            if what == "assigned":
+                yield from _after(f, by.distributed.get((g, f.generation)))
+            else:
+                yield from _before(f, by.stabilized.get((g, f.generation + 1)))
+        elif what == "epoch":
+            yield from _after(f, by.bumped.get((g, f.generation)))
+            yield from _after(f, by.added.get((g, f.member)))
         elif what == "planned":
             yield from _before(f, by.distributed.get((g, f.generation)))
         elif what == "synced":

@@ -7,14 +7,19 @@ whole days in one without dates its date. A clock that was set in between has a 
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from statistics import median
+from zoneinfo import ZoneInfo
 
+from rebalsim.domain.errors import InputError
 from rebalsim.worlds.logs.bounds import Bound, bounds, coordination
 from rebalsim.worlds.logs.facts import Fact
 from rebalsim.worlds.logs.streams import Stream
+from rebalsim.worlds.logs.times import DAY_US
 from rebalsim.worlds.logs.voices import Voice
 
 ZONE_STEP_US = 15 * 60 * 1_000_000
@@ -40,6 +45,44 @@ class Clock:
             return self.ahead_us
         step = bisect_right([first for first, _ in self.steps], place) - 1
         return self.steps[max(0, step)][1]
+
+
+def say_zones(streams: Sequence[Stream], brokers: Sequence[Stream], zone: str = "") -> list[str]:
+    """Put logs without a zone into `zone`, and those without dates on the day on which their file was
+    written last; what remains assumed, in sentences.
+    """
+    told = []
+    for stream in streams:
+        if (stream.has_zone and stream.has_date) or not stream.told:
+            continue
+        ahead = zone_ahead_us(zone, stream.told[-1][1].at_us) if zone else 0
+        days = 0
+        if not stream.has_date and stream.modified_us > 0:
+            days = (stream.modified_us + ahead) // DAY_US * DAY_US - stream.day * DAY_US
+        for _, fact in stream.told:
+            fact.at_us += days - ahead
+        if not brokers and not zone:
+            day = "" if stream.has_date else ", and no day: that of the file's last change is taken"
+            told.append(
+                f"{stream.file}: its times have no zone{day}; taken as UTC, since no coordinator's log "
+                "tells — --zone Europe/Berlin (or +01:00) says otherwise"
+            )
+    return told
+
+
+def zone_ahead_us(zone: str, at_us: int) -> int:
+    """How far a zone is ahead of UTC about then. Raises InputError for what is no zone."""
+    found = re.fullmatch(r"([+-])(\d\d):?(\d\d)", zone)
+    if found is not None:
+        minutes = int(found[2]) * 60 + int(found[3])
+        return minutes * 60_000_000 * (-1 if found[1] == "-" else 1)
+    try:
+        offset = datetime.fromtimestamp(at_us / 1e6, ZoneInfo(zone)).utcoffset()
+    except (KeyError, ValueError, OSError):
+        raise InputError(
+            f"--zone {zone}: is no zone — write Europe/Berlin, UTC, or +01:00"
+        ) from None
+    return int(offset.total_seconds() * 1e6) if offset is not None else 0
 
 
 def read_clocks(brokers: Sequence[Stream], voices: Sequence[Voice]) -> dict[int, Clock]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from rebalsim.domain.errors import InputError
 from rebalsim.worlds.logs.adoption import adopt
-from rebalsim.worlds.logs.clocks import Clock, put_right, read_clocks
+from rebalsim.worlds.logs.clocks import Clock, put_right, read_clocks, say_zones
 from rebalsim.worlds.logs.coarse_times import refine_times
 from rebalsim.worlds.logs.epoch_ends import end_epochs
 from rebalsim.worlds.logs.facts import Fact
@@ -51,22 +51,28 @@ class Observation:
     has_broker: bool = False
 
 
-def observe(sources: Iterable[Source], group: str = "") -> Observation:
-    """Read these logs; of one group where `group` names it."""
+def observe(sources: Iterable[Source], group: str = "", zone: str = "") -> Observation:
+    """Read these logs; of one group where `group` names it. `zone`: of times that tell none."""
     streams: dict[str, Stream] = {}
     census = Census()
     notes: list[str] = []
     for source in sources:
         Reader(source.name, source.host, streams, census).read_all(source.chunks())
         notes += source.notes
-    found = told_by(list(streams.values()), census, group)
+        for stream in streams.values():
+            if stream.file == source.name:
+                stream.modified_us = source.modified_us()
+    found = told_by(list(streams.values()), census, group, zone)
     found.notes = [*notes, *found.notes]
     return found
 
 
-def told_by(streams: Sequence[Stream], census: Census, group: str = "") -> Observation:
+def told_by(
+    streams: Sequence[Stream], census: Census, group: str = "", zone: str = ""
+) -> Observation:
     """What streams tell together."""
     brokers = [s for s in streams if s.is_broker]
+    notes = say_zones(streams, brokers, zone)
     voices = [v for s in streams for v in voices_of(s)]
     for voice in voices:
         voice.index()
@@ -82,7 +88,7 @@ def told_by(streams: Sequence[Stream], census: Census, group: str = "") -> Obser
     name_voices(voices)
     groups = {g: _story(g, coordinator, voices) for g in names if not group or g == group}
     told = {s.file: clocks[id(s)] for s in streams if id(s) in clocks}
-    return Observation(_lively(groups), told, census, has_broker=bool(brokers))
+    return Observation(_lively(groups), told, census, notes, has_broker=bool(brokers))
 
 
 def _lively(groups: dict[str, GroupStory]) -> dict[str, GroupStory]:

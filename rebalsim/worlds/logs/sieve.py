@@ -120,6 +120,8 @@ def kind_of(line: str, more: Sequence[str] = ()) -> int:
         return _of_facility(line)
     if "\t" in line:
         return _of_settings(line)
+    if first == "{" and "\\t" in line:  # escaped: a collector's JSON around a line of settings
+        return _of_settings(line.replace("\\t", "\t"))
     if (
         "offset for partition " in line
         or "ConsumerConfig v" in line
@@ -180,9 +182,8 @@ def _strange(line: str, begin: int, kind: int) -> int:
 
 
 def _facility(line: str, thread: int) -> str:
-    """librdkafka's word for what a line is about, before the client's name."""
-    first = line.find("|", 0, thread)
-    if first >= 0:
-        second = line.find("|", first + 1) + 1
-        return line[second : line.find("|", second)]
+    """librdkafka's word for what a line is about: `|FACILITY|client| [thrd:` or `FACILITY [client] [thrd:`."""
+    if line[thread - 2 : thread - 1] == "|":
+        end = line.rfind("|", 0, thread - 2)
+        return line[line.rfind("|", 0, end) + 1 : end]
     return line[: line.rfind(" [", 0, thread - 1)].rpartition(" ")[2]

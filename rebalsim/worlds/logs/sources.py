@@ -41,6 +41,13 @@ class Source:
         for chunk in self.chunks():
             yield from chunk
 
+    def modified_us(self) -> int:
+        """When the file was written last; −1 where there is none."""
+        try:
+            return int(self.path.stat().st_mtime * 1e6) if self.path is not None else -1
+        except OSError:
+            return -1
+
     def chunks(self) -> Iterator[list[str]]:
         """Its lines in lists of many, which is faster."""
         opened = self.stream if self.stream is not None else self._open()

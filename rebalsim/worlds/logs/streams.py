@@ -37,6 +37,7 @@ class Stream:
     has_time: bool = True
     last_us: int = -1
     day: int = 0  # how many midnights a log without dates has passed
+    modified_us: int = -1  # when its file was written last
     spoke_us: int = -1  # the last line that says nothing else
 
     @property
