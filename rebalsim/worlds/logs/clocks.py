@@ -236,6 +236,9 @@ def _by_each_other(voices: Sequence[Voice], found: dict[int, Clock]) -> None:
         if key == id(first.stream) or not shared:
             continue
         apart = round(median(shared))
+        is_doubtful = len(shared) < 2 or any(abs(s - apart) > 1_000_000 for s in shared)
+        if is_doubtful and voice.stream.has_zone and voice.stream.has_date:
+            continue  # nothing is said of this clock
         near = not voice.stream.has_zone or not voice.stream.has_date
         zone = round(apart / ZONE_STEP_US) * ZONE_STEP_US if near else 0
         skew = apart - zone
@@ -244,11 +247,11 @@ def _by_each_other(voices: Sequence[Voice], found: dict[int, Clock]) -> None:
 
 
 def _joins(voice: Voice) -> dict[tuple[str, int], int]:
-    return {
-        (voice.group, f.generation): f.at_us
-        for f in voice.facts
-        if f.what == "joined" and f.generation > 0
-    }
+    found: dict[tuple[str, int], int] = {}
+    for f in voice.facts:
+        if f.what == "joined" and f.generation > 0:
+            found.setdefault((voice.group, f.generation), f.at_us)
+    return found
 
 
 def put_right(stream: Stream, facts: Sequence[Fact], clock: Clock) -> None:

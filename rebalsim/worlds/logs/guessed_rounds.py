@@ -21,7 +21,7 @@ def guess_rounds(group: str, voices: Sequence[Voice]) -> list[Round]:
     """The group's rebalances as its members lived through them."""
     if any(f.what in ("state", "epoch") for v in voices for f in v.facts):
         return finished(_epochs(group, voices))
-    joins = _joins(voices)
+    joins = _joins(voices) or _numbered(voices)
     rounds: list[Round] = []
     for generation in sorted(joins):
         former = rounds[-1] if rounds else None
@@ -41,6 +41,30 @@ def _joins(voices: Sequence[Voice]) -> Joins:
             if mine and f.generation not in seen:
                 seen.add(f.generation)
                 found.setdefault(f.generation, []).append((voice, place))
+    return found
+
+
+TOGETHER_US = 1_500_000  # listeners of one rebalance are called within so long
+
+
+def _numbered(voices: Sequence[Voice]) -> Joins:
+    """Where no client prints generations: those who are given partitions together joined the same one,
+    and the first of a log counts as the first of all.
+    """
+    given = sorted(
+        (f.at_us, n, place)
+        for n, v in enumerate(voices)
+        for place, f in enumerate(v.facts)
+        if f.what == "assigned"
+    )
+    found: Joins = {}
+    last = -TOGETHER_US
+    number = 0
+    for at, n, place in given:
+        if at - last > TOGETHER_US or any(v is voices[n] for v, _ in found[number]):
+            number += 1
+        found.setdefault(number, []).append((voices[n], place))
+        last = at
     return found
 
 
@@ -83,14 +107,18 @@ def _round(
 def _sign(voice: Voice, place: int, since: int) -> Sign | None:
     """What this consumer did, before it joined, that may have begun the round."""
     member = voice.facts[place].member or voice.id_at(voice.facts[place].at_us)
+    has_numbers = any(f.what == "joined" and f.generation > 0 for f in voice.facts)
     for f in reversed(voice.facts[:place]):
-        if f.at_us < since or f.what in ("joined", "synced", "heard"):
+        if f.what in ("joined", "synced", "heard") or (f.at_us < since and f.what != "rejoining"):
             return None
-        if f.what == "named":
+        if f.what in ("named", "started"):
             return f.at_us, "join", member
         if f.what == "rejoining" and (kind := kind_of_rejoin(f.why)) != "rejoin":
             return f.at_us, kind, member
-    return None
+        if f.what == "assigned" and not has_numbers:
+            return None
+    asked = [f.at_us for f in voice.facts[:place] if f.what == "asking"]
+    return (asked[0], "join", member) if asked else None  # its log begins with its first join
 
 
 def _first_heard(voice: Voice, place: int, since: int) -> int:
@@ -105,8 +133,10 @@ def _first_heard(voice: Voice, place: int, since: int) -> int:
 def _leaves(voices: Sequence[Voice], since: int, until: int) -> list[Sign]:
     found = []
     for voice in voices:
+        is_telling = any(f.what in ("leaving", "state") for f in voice.facts)
         for f in voice.facts:
-            goes = f.what == "leaving" or (f.what == "state" and f.why.endswith(">LEAVING"))
+            goes = f.what == "leaving" or f.why.endswith(">LEAVING")
+            goes = goes or (f.what == "closed" and not is_telling)
             if goes and since <= f.at_us <= until:
                 kind = "poll-timeout" if _expired(voice, f) else "leave"
                 found.append((f.at_us, kind, f.member or voice.id_at(f.at_us)))

@@ -137,8 +137,13 @@ def _closed(voice: Voice, known_us: Sequence[int]) -> list[Stop]:
 def _fell_silent(voice: Voice, rounds: Sequence[Round]) -> list[Stop]:
     """Without a coordinator's word: the clients' own rounds say whose session ran out."""
     ids = set(voice.ids)
-    return [
-        Stop(r.begin_us - session_ms(voice) * 1_000, voice, "killed", r.begin_us, False)
-        for r in rounds
-        if r.is_guessed and r.trigger.kind == "session-timeout" and r.trigger.member in ids
-    ]
+    found = []
+    for r in rounds:
+        if r.is_guessed and r.trigger.kind == "session-timeout" and r.trigger.member in ids:
+            before = [f.at_us for f in voice.facts if f.at_us < r.begin_us - 500_000]
+            since = before[-1] if before else 0
+            told = _told_session_us(voice)
+            length = told if told > 0 else session_ms(voice) * 1_000
+            at = max(r.begin_us - length, since if told > 0 else (since + r.begin_us) // 2)
+            found.append(Stop(at, voice, "killed", r.begin_us, False))
+    return found
