@@ -48,7 +48,9 @@ def pauses_of(
     voices: Sequence[Voice], stops: Sequence[Stop], rounds: Sequence[Round], voice_of: VoiceOf
 ) -> list[Pause]:
     """All of a group's, ordered by their beginnings."""
-    found = _Book().play(_changes(voices, stops))
+    changes = _changes(voices, stops) + _strangers(voices, rounds)
+    changes.sort(key=lambda c: (c.at_us, c.order))
+    found = _Book().play(changes)
     for pause in found:
         _attribute(pause, rounds, voice_of)
     return sorted(found, key=lambda p: (p.start_us, p.partition))
@@ -62,7 +64,21 @@ def _changes(voices: Sequence[Voice], stops: Sequence[Stop]) -> list[_Change]:
             for n, f in enumerate(voice.facts)
             if f.what in ("assigned", "revoked", "lost")
         ]
-    return sorted(changes, key=lambda c: (c.at_us, c.order))
+    return changes
+
+
+def _strangers(voices: Sequence[Voice], rounds: Sequence[Round]) -> list[_Change]:
+    """What the leader's plans give to members of whom no log is at hand: theirs from then on."""
+    known = {i for v in voices for i in v.ids}
+    ends = {r.generation: r.end_us for r in rounds if r.end_us >= 0}
+    return [
+        _Change(max(f.at_us, ends.get(f.generation, 0)), 2, "given away", voice, partitions)
+        for voice in voices
+        for f in voice.facts
+        if f.what == "planned" and f.plan
+        for member, partitions in f.plan.items()
+        if member not in known
+    ]
 
 
 def _entered(facts: Sequence[Fact], place: int) -> int:
@@ -88,6 +104,8 @@ class _Book:
         for change in changes:
             if change.what == "stop":
                 self._stop(change)
+            elif change.what == "given away":
+                self._given_away(change)
             elif change.what == "assigned":
                 self._assigned(change)
             else:
@@ -116,6 +134,14 @@ class _Book:
             pause = self.open.pop(partition, None)
             if pause is not None:
                 pause.end_us, pause.to = change.at_us, change.voice
+                self.done.append(pause)
+
+    def _given_away(self, change: _Change) -> None:
+        for partition in change.partitions:
+            for held in self.held.values():
+                held.pop(partition, None)
+            if (pause := self.open.pop(partition, None)) is not None:
+                pause.end_us = change.at_us
                 self.done.append(pause)
 
     def _given_up(self, change: _Change) -> None:

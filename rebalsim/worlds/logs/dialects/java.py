@@ -23,7 +23,7 @@ _PREFIX = re.compile(
 _GENERATION = re.compile(
     rf"Generation\{{generationId={N}, memberId='([^']{{0,400}})', protocol='([^']{{0,200}})'\}}"
 )
-_PLAN = re.compile(r"(\S[^={}]{0,400})=Assignment\(partitions=\[([^\]]*)\]")
+_PLAN = re.compile(r"([^\s={}()\[\],][^={}()\[\]]{0,400})=Assignment\(partitions=\[([^\]]*)\]")
 
 
 def read(record: Record) -> Facts | None:
