@@ -17,6 +17,7 @@ from rebalsim.reports.hints import hint_on
 from rebalsim.reports.names import safe
 from rebalsim.reports.palette import LOOKS, STATE_LOOKS
 from rebalsim.reports.phases_explained import PHASES_EXPLAINED
+from rebalsim.reports.remedies_told import remedies_for, tell_remedy
 from rebalsim.reports.report import Report, VariantReport
 from rebalsim.reports.script_marks import ranked
 from rebalsim.reports.sentences import tell_cause, tell_phase, tell_standstill
@@ -122,7 +123,18 @@ def _variant(v: VariantReport, texts: Once) -> dict[str, Any]:
         "events": _events(a, shown, texts),
         "lag": thinned(a.lag_book.total(list(a.lag_book.corners)), LAG_POINTS),
         "laneLag": _lane_lags(a, shown),
+        "remedies": _remedies(v, texts),
     }
+
+
+def _remedies(v: VariantReport, texts: Once) -> list[Row]:
+    """[cause's text, arrow's text] of what was tried and helps the pauses of that cause."""
+    found: dict[tuple[int, int], None] = {}
+    for p in v.analysis.pauses if v.remedies else ():
+        for remedy in remedies_for(p, v.remedies):
+            cause = "" if p.why == "callback" else tell_cause(p.cause)
+            found[texts.place(cause), texts.place(tell_remedy(remedy))] = None
+    return [list(pair) for pair in found]
 
 
 def _lane(lane: Lane, a: Analysis, texts: Once, pauses: Once, shapes: Once) -> Row:

@@ -380,7 +380,7 @@ def questions(report: Report) -> str:
     rows: dict[str, list[str]] = {}
     for v in report.variants:
         for answer in v.analysis.answers:
-            a = tell_answer(answer)
+            a = tell_answer(answer, v.name)
             css = "warn" if a.is_bad else "dim" if a.answer in ("unknown", "n/a") else ""
             said = f'<span class="{css}">{a.answer}</span>' if css else a.answer
             rows.setdefault(a.question, []).append(f"{said}{'. ' + text(a.text) if a.text else ''}")

@@ -31,8 +31,13 @@ _QUESTIONS = {
 _WITHOUT_ANSWER = ("unknown", "n/a")
 
 
-def tell_answer(answer: Answer) -> Answered:
-    """One question and its answer."""
+def tell_answer(answer: Answer, variant: str = "") -> Answered:
+    """One question and its answer; a variant that is eager on purpose is not asked whether it is
+    cooperative.
+    """
+    if answer.question == "cooperative-in-use" and variant == "eager" and answer.is_yes is False:
+        question = _QUESTIONS[answer.question]
+        return Answered(question, "n/a", "This variant is eager on purpose.", False)
     said = (
         _WITHOUT_ANSWER[bool(answer.figures.get("consumer_protocol"))]
         if answer.is_yes is None

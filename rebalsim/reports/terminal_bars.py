@@ -124,7 +124,8 @@ class Canvas:
         for kind in PhaseKind:
             if kind in self.kinds:
                 look = LOOKS[kind]
-                items.append(self._sign(look.letter + look.fill, look.style, kind.value))
+                meaning = SAID.get(kind, kind.value)
+                items.append(self._sign(look.letter + look.fill, look.style, meaning))
         for state in self.states:
             letter, fill, _, style = STATE_LOOKS[state]
             items.append(self._sign((letter + fill).strip(), style, STATES_SAID[state]))
@@ -218,6 +219,7 @@ class Canvas:
         return ascii_of(text) if self.view.is_ascii else text
 
 
+SAID = {PhaseKind.FOLLOW_UP: "follow-up (second round)"}  # what its name alone does not tell
 MOST = 0.8  # of a pause is told as all of it
 
 

@@ -48,7 +48,10 @@ def render(report: Report) -> str:
     title = parts.text(report.title) or "rebalsim"
     facts = [f"Kafka {parts.text(report.kafka)}"] if report.kafka else []
     facts += [f"seed {report.seed}"] if report.seed is not None else []
-    facts += [say_duration(report.horizon_us), *([parts.text(report.file)] if report.file else [])]
+    facts += [
+        f"{say_duration(report.horizon_us)} played",
+        *([parts.text(report.file)] if report.file else []),
+    ]
     about = (
         f"<p>{parts.text(' '.join(report.description.split()))}</p>" if report.description else ""
     )

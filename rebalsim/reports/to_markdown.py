@@ -68,7 +68,7 @@ def render(report: Report, view: View = View()) -> str:  # noqa: B008 (frozen)
         f"- {escape(v.name)}: {a.question} **{a.answer}.** {escape(a.text)}".rstrip()
         for v in report.variants
         for x in v.analysis.answers
-        if (a := tell_answer(x)).is_bad
+        if (a := tell_answer(x, v.name)).is_bad
     ]
     lines += [*bad, ""] if bad else []
     notes = [

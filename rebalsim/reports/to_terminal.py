@@ -64,7 +64,7 @@ def _head(page: Page, report: Report) -> None:
     facts = [f"Kafka {safe(report.kafka)}"] if report.kafka else []
     if report.seed is not None:
         facts.append(f"seed {report.seed}")
-    facts.append(say_duration(report.horizon_us))
+    facts.append(f"{say_duration(report.horizon_us)} played")
     title, told = page.plain(safe(report.title) or "rebalsim"), page.plain(" · ".join(facts))
     if len(title) + 2 + len(told) <= page.view.width:
         page.line(Line(title, "bold").pad_to(page.view.width - len(told)).add(told, "dim"))
@@ -243,7 +243,7 @@ def _questions(page: Page, report: Report) -> None:
     told: dict[tuple[str, str, str], list[tuple[str, Answered]]] = {}
     for variant in report.variants:
         for answer in variant.analysis.answers:
-            a = tell_answer(answer)
+            a = tell_answer(answer, variant.name)
             told.setdefault((a.question, a.answer, a.text), []).append((variant.name, a))
     if not told:
         return

@@ -12,12 +12,14 @@ function choose(timeline, lane, place, members) {
     element("td", { class: "long dim" }, pause[1] ? "not over when the observation ended" : `${TEXT[pause[2]] || "nobody"} had it before, ${TEXT[pause[3]] || "nobody"} after`));
   const head = element("tr", {}, ...["phase", "for", "from", "what it waited for"].map((h, i) => element("th", i === 1 || i === 2 ? { class: "num" } : {}, h)));
   const parts = [element("h3", {}, VARIANTS.length > 1 ? `${v.name}: ${names}` : names), element("p", {}, sentence(names, pause, same.length < 2))];
-  if (TEXT[pause[5]]) parts.push(element("p", { class: "dim" }, `→ ${TEXT[pause[5]]}`));
+  for (const [cause, arrow] of v.remedies) if (cause === pause[4]) parts.push(element("p", {}, `→ ${TEXT[arrow]}`));
+  if (TEXT[pause[5]]) parts.push(element("p", { class: "dim" }, `What it hangs on: ${TEXT[pause[5]]}`));
   parts.push(element("div", { class: "scroll" }, element("table", { class: "phases" }, element("thead", {}, head), element("tbody", {}, ...rows, sum))));
   parts.push(...chain(v, pause));
   const file = v.file || byId("command").dataset.file || "FILE";
   parts.push(element("p", {}, element("code", {}, `rebalsim explain ${quoted(file)} --partition ${quoted(name)} --at ${(pause[0] / 1e6).toFixed(6)}s${v.file.endsWith("json") ? "" : ` --variant ${quoted(variantName(v))}`}`)));
   byId("pause").replaceChildren(...parts);
+  timeline.frame.after(byId("pause"));                     // beside what was clicked
   byId("pause").hidden = false;
   say(sentence(names, pause, same.length < 2));
   drawLag(timeline.place, lane);
