@@ -67,6 +67,8 @@ class Connector:
     connector_start: Draw = NOTHING  # the connector's own start()
     poll: Draw = constantly(100 * MS)  # how long a source's poll() takes, which its stop waits for
     per_record: Draw = NOTHING  # a sink's put(), for each record
+    open: Draw = NOTHING  # a sink's open(), when it is given partitions …
+    close: Draw = NOTHING  # … and its close(), when they are taken
     consumer: ClientConfig | None = None  # of its sink tasks, where it overrides the worker's
     revision: int = 0  # another one: its tasks are configured anew
 

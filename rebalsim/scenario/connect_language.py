@@ -171,6 +171,8 @@ _CONNECTOR_FIELDS = (
     ),
     Field("poll", _DRAW, "A source: how long poll() takes, which a stop waits for.", target="poll"),
     Field("per_record", _DRAW, "A sink: put(), for each record.", target="per_record"),
+    Field("open", _DRAW, "A sink: what open() takes, when it is given partitions.", target="open"),
+    Field("close", _DRAW, "A sink: what close() takes, when they are taken.", target="close"),
 )
 # Kafka's own keys of workers, and the one of connectors, last
 WORKER_KEYS = (*WORKER_CONFIG.fields.values(), _CONNECTOR_FIELDS[0])

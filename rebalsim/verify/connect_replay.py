@@ -61,6 +61,7 @@ LAUNCH, SUBSCRIBE, COMMIT, LEAVE = (
     constantly(700 * MS),
 )
 FOR_EVER_US = 1 << 50
+REQUEST_MS = 25  # from a request over REST to the workers that read of it
 LINGERS_US = 5 * MS
 _DEEDS = {"close_begin": "close", "do_kill": "kill", "do_freeze": "freeze", "do_thaw": "thaw"}
 _WORKERS = {
@@ -102,6 +103,7 @@ class ConnectDrive(Drive):
 
     records: list[tuple[int, Record]] = field(default_factory=list)  # first read when, what
     readings: list[Reading] = field(default_factory=list)
+    restarts: list[tuple[int, str]] = field(default_factory=list)  # connectors, over REST
 
     def begin(self, world: World) -> None:
         cluster = world.clusters[GROUP]
@@ -110,6 +112,8 @@ class ConnectDrive(Drive):
             world.engine.at(at_us, SCRIPT, _append, (cluster, record))
         for reading in self.readings:
             world.engine.at(reading.at_us, SCRIPT, self._read, (world, reading))
+        for at_us, connector in self.restarts:
+            world.engine.at(at_us, SCRIPT, _restart, (cluster, connector))
         Drive.begin(self, world)
 
     def _read(self, due: tuple[World, Reading]) -> None:
@@ -120,6 +124,11 @@ class ConnectDrive(Drive):
                 world.engine.now,
                 lambda _: world.clusters[GROUP].read_up_to(worker, reading.count),
             )
+
+
+def _restart(due: tuple[Any, str]) -> None:
+    cluster, connector = due
+    cluster.restart(connector)
 
 
 def _append(due: tuple[Any, Record]) -> None:
@@ -232,8 +241,10 @@ def connector_of(
         constantly(ms("start_ms")),
         constantly(ms("stop_ms")),
         constantly(ms("connector_start_ms")),
-        constantly(max(ms("block_ms"), float(conf.get("period_ms", 100)) * MS)),
+        constantly(ms("block_ms") or float(conf.get("period_ms", 100)) * MS),
         constantly(float(conf.get("put_us", 0))),
+        constantly(ms("open_ms")),
+        constantly(ms("close_ms")),
         _consumer(overrides, workers) if overrides else None,
         revision,
     )
@@ -266,6 +277,11 @@ def _drive(document: dict[str, Any], specs: dict[tuple[str, int], Consumer]) -> 
         elif what == "joined":
             given.setdefault(name, {})[event["id"]] = None
     drive.member_ids = {name: list(ids) for name, ids in given.items()}
+    drive.restarts = [
+        ((e["t"] + REQUEST_MS) * MS, e["connector"])
+        for e in document["events"]
+        if e["ev"] == "do_restart"
+    ]
     _read_config(document, specs, drive)
     return drive
 
@@ -306,6 +322,16 @@ def _is_of(life: Life, key: tuple[str, int], specs: dict[tuple[str, int], Consum
     return specs.get(key) is life.spec
 
 
+def _connector_of(tasks: list[str], document: dict[str, Any], event: dict[str, Any]) -> str:
+    """Whose tasks these are; an empty set is of the connector that was stopped last."""
+    if tasks:
+        return tasks[0].rpartition("-")[0]
+    stopped = [
+        e["connector"] for e in document["events"] if e["ev"] == "do_halt" and e["t"] <= event["t"]
+    ]
+    return str(stopped[-1]) if stopped else ""
+
+
 def _record(
     document: dict[str, Any], event: dict[str, Any], specs: dict[tuple[str, int], Consumer]
 ) -> Record:
@@ -313,7 +339,7 @@ def _record(
     words = event["what"].split()
     if words[0] == "Tasks":
         tasks = re.findall(r"[^\s\[\],]+", event["what"][6 : event["what"].index("]") + 1])
-        return TasksPut(tasks[0].rpartition("-")[0], len(tasks))
+        return TasksPut(_connector_of(tasks, document, event), len(tasks))
     if words[0] != "Connector":
         return KeyPut()
     name = words[1]

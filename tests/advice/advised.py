@@ -76,6 +76,8 @@ LEAST = {  # what is less than this is nothing, whatever share of something it i
     "duplicates": 0.5,
     "lag_peak": 0.5,
     "rebalancing_share": 0.0005,
+    "longest_task_pause": 20_000,
+    "task_seconds": 20_000,
 }
 
 

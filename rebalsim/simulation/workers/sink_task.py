@@ -76,7 +76,8 @@ class SinkTask:
         took = worker.draw(f"task-stop/{self.task}", self.connector.stop)
         if took:
             listener = consumer.spec.listener
-            revoked = replace(listener.revoked, fixed=constantly(took))
+            closes = worker.draw(f"task-close/{self.task}", self.connector.close)
+            revoked = replace(listener.revoked, fixed=constantly(took + closes))
             consumer.spec = replace(consumer.spec, listener=replace(listener, revoked=revoked))
         self._watch()
         consumer.stop()
@@ -145,7 +146,7 @@ def sink_spec(worker: Any, task: Task, connector: Connector) -> Spec:
         ),
         topics=tuple(sorted(connector.topics)),
         handler=Handler(per_record=connector.per_record, poll_timeout_us=flush, commit="auto"),
-        listener=Listener(Cost(), Cost()),
+        listener=Listener(Cost(connector.close), Cost(connector.open)),
         life=Life(start=settings.subscribe, grace_us=FOR_EVER_US),
         starts_at=None,
     )
