@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,10 +49,10 @@ def command(
     given ones is read. Exit 2 where nothing consumes.
     """
     from rebalsim.worlds.explained import explained, nothing_consumes
-    from rebalsim.worlds.files import read_files
+    from rebalsim.worlds.files import piped, read_files
     from rebalsim.worlds.understand import understand
 
-    sources = read_files(files, sys.stdin.read() if "-" in files else None)
+    sources = read_files(files, piped() if "-" in files else None)
     made = understand(sources)
     if as_json:
         from rebalsim.worlds.to_json import to_json

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -62,13 +61,13 @@ def command(
 
 def _side(version: str, like: str) -> Side:
     from rebalsim.preview.preview import side_of
-    from rebalsim.worlds.files import read_files
+    from rebalsim.worlds.files import piped, read_files
     from rebalsim.worlds.git_files import is_revision, read_revision
 
     if is_revision(version):
         inside = "." if is_revision(like) or Path(like).is_absolute() else like
         return side_of(version, read_revision(version, inside))
-    return side_of(version, read_files([version], sys.stdin.read() if version == "-" else None))
+    return side_of(version, read_files([version], piped() if version == "-" else None))
 
 
 def _limits(path: str) -> list[Limit]:

@@ -175,6 +175,14 @@ READERS: dict[str, Reader] = {
         Reader("vectors", "v.jsonl", _kept("vectors*"), _json, (("verify", "FILE"),)),
         Reader("log", "c0.log", lambda _: [LOG.encode()], mutated, (("report", "FILE"),)),
         Reader(
+            "settings",
+            "set.yaml",
+            _kept("settings*"),
+            mutated,
+            (("import", "FILE", "--json", "--no-calibration"),),
+        ),
+        Reader("observed", "c1.log", lambda _: [LOG.encode()], mutated, (("observe", "FILE"),)),
+        Reader(
             "options",
             "o.txt",
             lambda _: [

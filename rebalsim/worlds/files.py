@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from rebalsim.domain.errors import InputError
-from rebalsim.outside.files import first_bytes
+from rebalsim.outside.files import first_bytes, read_stdin
+from rebalsim.outside.rule import strange
 from rebalsim.worlds.text_tree import LARGEST
 from rebalsim.worlds.words import listed
 
@@ -31,6 +32,7 @@ def read_files(paths: Iterable[str], stdin: str | None = None) -> list[Source]:
     """The texts of files and folders, in order; `-` is what comes in by the pipe."""
     found: list[Source] = []
     for path in paths:
+        strange(path)
         if path == "-":
             found.append(("standard input", stdin or ""))
         elif Path(path).is_dir():
@@ -42,6 +44,14 @@ def read_files(paths: Iterable[str], stdin: str | None = None) -> list[Source]:
                 f"{path} holds more than {MOST_FILES:,} files — name the folder of the manifests"
             )
     return with_bases(found)
+
+
+def piped() -> str:
+    """What comes in by the pipe, as far as it can be deployment files."""
+    raw = read_stdin(LARGEST)
+    if len(raw) > LARGEST:
+        raise InputError(f"standard input is larger than {LARGEST:,} bytes — give files")
+    return raw.decode("utf-8-sig", "replace")
 
 
 def with_bases(sources: list[Source]) -> list[Source]:

@@ -53,7 +53,8 @@ class Tally:
     multiple=True,
     metavar="NAME",
     help="Break this kind of input instead of scenarios, as its commands read it: scenario, plan, "
-    "trace, result, baseline, recording, conversation, vectors, log, options, or all. Repeatable.",
+    "trace, result, baseline, recording, conversation, vectors, log, observed, settings, options, or "
+    "all. Repeatable.",
 )
 @click.option("--seed", default=1, show_default=True, help="Decides which.")
 @click.option("--from", "first", default=0, show_default=True, help="The number of the first.")

@@ -125,7 +125,7 @@ def _read_own(
     if near_kafka and ({pieces[-1], last} if pieces else set()) & _THREADS and whole(said):
         reading.members = stated(whole(said), source)
     elif (
-        pieces[-1] == "enabled"
+        pieces[-1:] == ["enabled"]
         and pieces[-2:-1]
         and pieces[-2] in _SWITCHES
         and truth(said) is False

@@ -17,6 +17,7 @@ from typing import IO
 
 from rebalsim.domain.errors import InputError
 from rebalsim.outside.files import stream_of
+from rebalsim.outside.rule import strange
 
 CHUNK = 1 << 20
 LONGEST = 1 << 20  # characters of a line; what is longer is cut
@@ -118,6 +119,8 @@ def _chunks(opened: IO[bytes]) -> Iterator[list[str]]:
 
 def sources_in(names: Sequence[str], standard_input: IO[bytes] | None = None) -> list[Source]:
     """Every log that these names mean, oldest part of a rotated one first."""
+    for name in names:
+        strange(name)
     found: list[Source] = []
     alike = Counter(Path(name).name for name in names)
     for name in names:

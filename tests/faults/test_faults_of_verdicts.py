@@ -1,0 +1,216 @@
+"""Greens that nothing supported: each was found, each is a test named by it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rebalsim.analysis.judge import judge_fact, judge_run, measure_budget, measure_fact
+from rebalsim.analysis.selecting import selected_disturbances
+from rebalsim.cli.main import code_of
+from rebalsim.domain.budget import Budget
+from rebalsim.domain.metrics import EVERYTHING, METRICS, percentile, rank_of
+from rebalsim.one_run import run_once
+from rebalsim.scenario.load import load_scenario, story_of
+from rebalsim.spark import rows
+
+STORY: dict[str, str] = {
+    "topics": "{orders: {partitions: 4, rate: 100/s}}",
+    "group": "{members: 3}",
+    "replay": "[as-written]",
+    "horizon": "5m",
+}
+
+
+def story(**changed: str) -> str:
+    return "".join(f"{key}: {value}\n" for key, value in {**STORY, **changed}.items())
+
+
+def checked(folder: Path, capsys: Any, **changed: str) -> tuple[int, str]:
+    (folder / "s.yaml").write_text(story(**changed), "utf-8")
+    code = code_of(["check", str(folder / "s.yaml"), "--width", "200"])
+    return code, " ".join(capsys.readouterr().out.split())
+
+
+ALL = (
+    "{longest_pause: '<= 10s', rebalances: '<= 3', time_to_catch_up: '<= 5m', lag_peak: '<= 9', "
+    "duplicates: '== 0', settle_time: '<= 1m', generations: '<= 9', poll_expirations: '== 0'}"
+)
+NEVER_FORMED = {
+    "cut_for_longer_than_the_story": (
+        {"script": "[{at: 0s, cut: {members: all, for: 10m, from: brokers}}]"},
+        3,
+    ),
+    "broker_down_from_the_start": (
+        {"script": "[{at: 0s, broker_restart: {broker: 0, down: 10m}}]"},
+        3,
+    ),
+    "nobody_at_all": ({"group": "{members: 0}"}, 1),
+}
+
+
+@pytest.mark.parametrize("fault", NEVER_FORMED)
+def test_a_group_that_never_formed_kept_every_budget(
+    fault: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    changed, code = NEVER_FORMED[fault]
+    found, said = checked(
+        tmp_path, capsys, budgets=ALL, expect="[no rebalance after 30s]", **changed
+    )
+    assert found == code and "✓" not in said
+    assert "Nothing was measured: nobody in group ever owned a partition within 5 m" in said
+    assert ("A longer horizon decides" in said) == (code == 3)
+
+
+def test_one_group_of_two_that_never_formed_kept_the_budgets_of_both(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "s.yaml").write_text(
+        story().replace("group: {members: 3}", "groups: {a: {members: 2}, b: {members: 0}}")
+        + "budgets: {longest_pause: '<= 10s'}\n",
+        "utf-8",
+    )
+    assert code_of(["check", str(tmp_path / "s.yaml")]) == 1
+    assert "nobody in b ever owned" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_member_that_never_owned_a_partition_kept_its_budget(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    budget = "{longest_pause: {limit: '<= 1s', member: c5}}"
+    code, said = checked(tmp_path, capsys, group="{members: 6}", budgets=budget)
+    assert code == 1 and "c5 never owned a partition" in said
+
+
+def test_a_window_before_anybody_owned_anything_kept_its_budget(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    budget = "{longest_pause: {limit: '<= 1s', until: 100ms}}"
+    code, said = checked(tmp_path, capsys, budgets=budget)
+    assert code == 1 and "nobody ever owned orders-0" in said
+
+
+OVERLOADED = {
+    "topics": "{orders: {partitions: 4, rate: 1000/s}}",
+    "group": "{members: 2, handler: 5ms}",
+    "script": "[{at: 60s, crash: c1}]",
+}
+
+
+def test_catching_up_that_never_ends_was_kept_until_the_horizon_was_long(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for horizon, code in (("300s", 3), ("600s", 1)):
+        found, said = checked(
+            tmp_path,
+            capsys,
+            **OVERLOADED,
+            horizon=horizon,
+            budgets="{time_to_catch_up: '<= 5m'}",
+        )
+        assert found == code, said
+
+
+def test_run_showed_a_tick_beside_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "s.yaml").write_text(
+        story(**{**OVERLOADED, "replay": "[eager, cooperative]"}), "utf-8"
+    )
+    code_of(["run", str(tmp_path / "s.yaml")])
+    lines = capsys.readouterr().out.splitlines()
+    over = [line for line in lines if line.startswith("time to catch up")]
+    assert over and "over" in over[0] and "✓" not in over[0]
+
+
+def test_a_sweep_took_what_is_open_for_met() -> None:
+    made = story_of(story(**OVERLOADED, budgets="{time_to_catch_up: '<= 5m'}").encode(), "s")
+    scenario = made.scenario("as-written")
+    run = run_once(scenario)
+    judged = rows.judged(scenario.budgets, (), "as-written", {"as-written": run.analysis})
+    assert rows.overall(judged) == "inconclusive"
+
+
+def test_a_dead_member_whose_session_runs_on_kept_the_count_of_rebalances() -> None:
+    text = story(
+        group="{members: 6}", script="[{at: 4m50s, crash: c5}]", budgets="{rebalances: '== 0'}"
+    )
+    made = story_of(text.encode(), "s")
+    for horizon, outcome in (("5m", "inconclusive"), ("10m", "fail")):
+        scenario = made.with_overrides([f"horizon={horizon}"]).scenario("as-written")
+        (budget,) = scenario.budgets
+        a = run_once(scenario).analysis
+        assert judge_run(budget, measure_budget(a, budget)).outcome == outcome
+
+
+def test_a_fact_that_goes_on_was_kept_while_a_session_ran() -> None:
+    text = story(
+        group="{members: 6}",
+        script="[{at: 4m50s, crash: c5}]",
+        expect="[no rebalance after 1m, c5 is never removed]",
+    )
+    scenario = story_of(text.encode(), "s").scenario("as-written")
+    a = run_once(scenario).analysis
+    for fact in scenario.expectations:
+        assert judge_fact(measure_fact(a, fact)).outcome == "inconclusive"
+
+
+def test_a_settled_story_is_still_decided(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, said = checked(
+        tmp_path,
+        capsys,
+        script="[{at: 1m, crash: c1}]",
+        budgets="{longest_pause: '<= 2m', rebalances: '<= 3', lag_peak: '<= 99999', "
+        "time_to_catch_up: '<= 5m', duplicates: '<= 99999'}",
+        expect="[no rebalance after 3m]",
+    )
+    assert code == 0, said
+
+
+def test_p55_of_100_seeds_was_rank_55_here_and_56_there() -> None:
+    assert rank_of(55, 100) == 55
+    assert [rank_of(p, n) for p, n in ((0, 7), (100, 7), (95, 20), (99.9, 1000), (1, 1000))] == [
+        1,
+        7,
+        19,
+        999,
+        10,
+    ]
+    for count in range(1, 120):
+        for percent in range(101):
+            exact = max(1, -(-percent * count // 100))
+            assert rank_of(percent, count) == exact
+            assert percentile(range(1, count + 1), percent) == exact
+
+
+def test_jsons_disturbances_counted_the_first_settling_too() -> None:
+    from rebalsim.reports.report import VariantReport
+    from rebalsim.reports.to_json import _variant
+
+    a = run_once(load_scenario("scale-out").scenario("eager")).analysis
+    told: Any = _variant(VariantReport("eager", a, "", "x"))
+    assert len(told["disturbances"]) == a.measure("disturbances") == 1
+    assert len(told["disturbances"]) == len(selected_disturbances(a, EVERYTHING))
+    assert len(told["first_settlings"]) == 1
+    assert {r["disturbance"] for r in told["rebalances"]} == {None, 0}
+
+
+def test_a_daily_rate_went_flat_after_400_periods() -> None:
+    text = story(
+        topics="{orders: {partitions: 1, rate: {daily: {low: 1/s, high: 9/s, period: 1m}}}}",
+        horizon="10h",
+    )
+    (topic,) = story_of(text.encode(), "s").scenario("as-written").topics
+    late = {step.per_second for step in topic.rate if step.at_us > 9 * 3_600_000_000}
+    assert min(late) < 2 and max(late) > 8
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_a_metric_that_was_not_measured_never_keeps(metric: str) -> None:
+    made = story_of(story(group="{members: 0}").encode(), "s").scenario("as-written")
+    a = run_once(made).analysis
+    for op in ("<=", "==", ">="):
+        budget = Budget(metric, op, 0.0, f"{metric} {op} 0")
+        assert judge_run(budget, measure_budget(a, budget)).outcome == "fail"
