@@ -108,22 +108,30 @@ class Storyteller:
         """A task of Kafka Streams is read from when its stores are restored: the wait for that is
         none for records.
         """
-        if not p.owner_after or not cuts or cuts[-1].kind is not PhaseKind.FETCH:
-            return cuts
-        last = cuts[-1]
+        found: list[Cut] = []
+        for cut, ends_us in zip(cuts, [*(cut.at_us for cut in cuts[1:]), p.ended_us]):
+            told = self._told_restored(p, cut, ends_us)
+            if told is None:
+                found.append(cut)
+                continue
+            restored = self.index.events[told]
+            evidence = (*cut.evidence, told)
+            found.append(Cut(cut.at_us, PhaseKind.RESTORE, cut.consumer, cut.round, evidence))
+            if restored.at_us < ends_us and restored.how != "given-up":
+                found.append(Cut(restored.at_us, PhaseKind.FETCH, cut.consumer, cut.round, (told,)))
+        return found
+
+    def _told_restored(self, p: Pause, cut: Cut, ends_us: int) -> int | None:
+        """Where its owner told that it was restored, or given up, in a wait for records."""
+        if cut.kind is not PhaseKind.FETCH or not cut.consumer:
+            return None
         found = [
             n
-            for n in self._between(p.owner_after, last.at_us, p.ended_us, StoreRestored)
+            for n in self._between(cut.consumer, cut.at_us, p.ended_us, StoreRestored)
             if p.partition in self.index.events[n].partitions
+            and self.index.events[n].began_us < ends_us
         ]
-        if not found:
-            return cuts
-        restored = self.index.events[found[-1]]
-        restoring = Cut(
-            last.at_us, PhaseKind.RESTORE, p.owner_after, last.round, (*last.evidence, found[-1])
-        )
-        fetching = Cut(restored.at_us, PhaseKind.FETCH, p.owner_after, last.round, (found[-1],))
-        return [*cuts[:-1], restoring, fetching]
+        return found[0] if found else None
 
     def _walked(self, p: Pause) -> tuple[list[Cut], bool]:
         """Each instant belongs to what the group was then: barriers and a leader in a classic

@@ -15,6 +15,7 @@ from rebalsim.domain.connect import Connector
 from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.draws import NOTHING, Draw
 from rebalsim.domain.habits import NEWEST, BrokerHabits
+from rebalsim.domain.streams import StreamsConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,7 @@ class Overlay:
     """
 
     consumers: tuple[Consumer, ...] = ()
+    streams: StreamsConfig | None = None  # what a Streams application's instances come back with
 
 
 @dataclass(frozen=True, slots=True)

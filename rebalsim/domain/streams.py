@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from rebalsim.domain.instants import MINUTE, MS, SECOND
 
+EAGER_UP_TO = ("2.0", "2.1", "2.2", "2.3")
+
 
 @dataclass(frozen=True, slots=True)
 class StreamsStore:
@@ -52,12 +54,18 @@ class StreamsConfig:
     state_cleanup_delay_us: int = 10 * MINUTE
     processing_guarantee: str = "at_least_once"
     transaction_timeout_us: int = 10 * SECOND
+    upgrade_from: str = ""
     group_protocol: str = "classic"
     streams_session_timeout_us: int = 45 * SECOND
     streams_heartbeat_interval_us: int = 5 * SECOND
     streams_num_standby_replicas: int = 0
     streams_initial_rebalance_delay_us: int = 3 * SECOND
     streams_assignment_interval_us: int = 1 * SECOND
+
+    @property
+    def is_eager(self) -> bool:
+        """It gives up everything before each rebalance, as clients up to 2.3 do."""
+        return self.upgrade_from[:2] in ("0.", "1.") or self.upgrade_from in EAGER_UP_TO
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,3 +79,14 @@ class StreamsApp:
     volume: str = "kept"  # kept | lost: whether the state directory survives a restart
     close: str = "remain"  # remain | leave
     repartition_topics: tuple[tuple[str, int], ...] = ()  # name, partitions
+    version: str = "4.3"  # 4.3 | 2.3
+
+    @property
+    def is_old(self) -> bool:
+        """Its clients are 2.3's."""
+        return self.version == "2.3"
+
+    @property
+    def is_eager(self) -> bool:
+        """It gives up everything before each rebalance, from the start."""
+        return self.is_old or self.config.is_eager

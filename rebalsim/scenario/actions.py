@@ -30,6 +30,7 @@ from rebalsim.scenario.profiles import broker_profile, first_that_may_leave_stat
 from rebalsim.scenario.quantities import say_us
 from rebalsim.scenario.resolve import Resolver
 from rebalsim.scenario.roster import Roster, Seat
+from rebalsim.scenario.streams import deployed_config
 
 _HINTS = 200  # after so many unknown names nobody reads what each was meant to be
 MAX_DEPLOYED = 60_000  # members × deploys, over all variants
@@ -688,6 +689,7 @@ class ScriptReader:
                 "life",
                 "assignor_cost",
                 "worker",
+                "streams",
             )
         ):
             self.out.add(
@@ -769,6 +771,11 @@ class ScriptReader:
                 old.is_running, old.gone_line, old.gone_how = False, line, "replaced"
         elif deployed is not None:
             overlay = tuple(self._started(roster, s) for s in seats)
+        streams = (
+            None
+            if deployed is None
+            else deployed_config(self.resolver, roster.streams, seats[0].deployed)
+        )
         return build(
             deeds.RollingBounce,
             None,
@@ -780,7 +787,7 @@ class ScriptReader:
             ready_after_us=written.get("ready_after", 0),
             ready_when_assigned=written.get("ready_when") == "assigned",
             settle_us=written.get("settle", 0),
-            deploy=Overlay(overlay),
+            deploy=Overlay(overlay, streams),
         )
 
     def _limits(self, written: Written, how: str, pods: int) -> tuple[int, int]:

@@ -48,7 +48,7 @@ from rebalsim.scenario.kinds import (
 )
 from rebalsim.scenario.problems import Problems, one_of
 from rebalsim.scenario.quantities import DURATION, RATE, rate, say_number, say_rate
-from rebalsim.scenario.streams_language import STREAMS
+from rebalsim.scenario.streams_language import STREAMS, STREAMS_CONFIG
 
 MAX_CONSUMERS = 10_000
 MAX_PARTITIONS = 200_000
@@ -1463,6 +1463,9 @@ BOUNCE_FIELDS = (
     Field("settle", DURATION_KIND, "The wait before the next one.", target="settle_us"),
 )
 PARTITION_NAME = Text("a partition such as orders-3", rf"{_KAFKA_NAME}-[0-9]{{1,6}}")
+STREAMS_SETTINGS = Field(
+    "streams", STREAMS_CONFIG, "A Streams application: its instances' settings from then on."
+)
 WORKER_SETTINGS = Field("worker", WORKER_CONFIG, "Connect workers: their settings from then on.")
 JOIN = Section(
     "join",
@@ -1603,7 +1606,7 @@ ROLLING_BOUNCE = Section(
 )
 DEPLOY = Section(
     "deploy",
-    (*BOUNCE_FIELDS, *TEMPLATE_FIELDS, WORKER_SETTINGS),
+    (*BOUNCE_FIELDS, *TEMPLATE_FIELDS, WORKER_SETTINGS, STREAMS_SETTINGS),
     "A rolling bounce after which the members have new settings.",
     elsewhere=_under_config,
     after=_one_subscription,

@@ -64,7 +64,13 @@ from rebalsim.scenario.profiles import (
 )
 from rebalsim.scenario.quantities import say_us
 from rebalsim.scenario.roster import PLACEHOLDERS, Roster, Seat, fill
-from rebalsim.scenario.streams import app_of, as_stream_thread, check_script, heading_of
+from rebalsim.scenario.streams import (
+    app_of,
+    as_stream_thread,
+    check_script,
+    heading_of,
+    written_app,
+)
 from rebalsim.scenario.variants import Variant, variant_named
 
 STRATEGY = "partition.assignment.strategy"
@@ -544,6 +550,9 @@ class Resolver:
             )
         made = []
         for name, roster in self.rosters.items():
+            roster.streams = (
+                written_app(self, named[name]) if named[name].section is not CONNECT else None
+            )
             stagger = named[name].get("stagger", 0)
             consumers = []
             for place, seat in enumerate(roster.seats.values()):

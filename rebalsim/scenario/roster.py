@@ -45,6 +45,7 @@ class Roster:
     seats: dict[str, Seat] = field(default_factory=dict)
     deployed_to_all: list[Written] = field(default_factory=list)
     spare: int = 0  # the next number for a new name
+    streams: Written | None = None  # the Streams application that it is
     static_ids: dict[str, str] = field(
         default_factory=dict
     )  # instance id → who has it, once somebody asked

@@ -25,6 +25,7 @@ from rebalsim.domain.streams import StreamsApp, StreamsConfig, StreamsPart, Stre
 from rebalsim.scenario.document import shorten
 from rebalsim.scenario.kinds import Written, build, merge
 from rebalsim.scenario.problems import Problems, or_nearest
+from rebalsim.scenario.streams_language import OF_ALL
 from rebalsim.scenario.variants import Variant
 
 MAX_TASKS = 50_000
@@ -43,19 +44,16 @@ class Asked(Protocol):
 
 def app_of(asked: Asked, group: Written) -> StreamsApp | None:
     """The application that this group is, if it is one."""
-    written: Written | None = group.get("streams")
     layer = asked.variant.layer
-    over = layer.get("streams") if layer is not None else None
+    written = written_app(asked, group)
     if written is None:
-        if over is not None:
+        if layer is not None and "streams" in layer:
             asked.out.add(
-                layer.at["streams"] if layer is not None else group.node,
+                layer.at["streams"],
                 "streams: stands in a variant, but no group is a Streams application — write "
                 "streams: below the group, too",
             )
         return None
-    if over is not None:
-        written = merge(written, over)
     settings = written.get("config")
     config = build(StreamsConfig, settings)
     parts = tuple(_parts(asked, written))
@@ -68,6 +66,41 @@ def app_of(asked: Asked, group: Written) -> StreamsApp | None:
         config=config,
         repartition_topics=tuple(made.items()),
     )
+
+
+def written_app(asked: Asked, group: Written) -> Written | None:
+    """What is written of the application, the variant's word over the group's."""
+    written: Written | None = group.get("streams")
+    over = asked.variant.layer.get("streams") if asked.variant.layer is not None else None
+    return written if written is None or over is None else merge(written, over)
+
+
+def deployed_config(
+    asked: Asked, app: Written | None, deploys: Sequence[Written]
+) -> StreamsConfig | None:
+    """What instances come back with after these deploys, or None where none of them says."""
+    said = [each for each in deploys if "streams" in each]
+    if not said:
+        return None
+    if app is None:
+        asked.out.add(
+            said[-1].at["streams"],
+            "streams: stands in a deploy, but this group is no Streams application — write "
+            "streams: below the group, too",
+        )
+        return None
+    config: Written | None = app.get("config")
+    for each in said:
+        layer: Written = each.get("streams")
+        for key in layer.at:
+            if key in OF_ALL or key.startswith(("rack.aware.", "streams.")):
+                asked.out.add(
+                    layer.at[key],
+                    f"{key} is one for all instances while a story lasts — write it under the "
+                    "group's streams: config:, or in a variant's",
+                )
+        config = layer if config is None else merge(config, layer)
+    return build(StreamsConfig, config)
 
 
 def _parts(asked: Asked, written: Written) -> list[StreamsPart]:
@@ -179,6 +212,11 @@ def _check(
 
 def _check_protocol(asked: Asked, group: Written, written: Written, config: StreamsConfig) -> None:
     """What Kafka refuses, or does not heed."""
+    if written.get("version") == "2.3" and config.group_protocol == "streams":
+        asked.out.add(
+            written.at["version"],
+            "Clients of 2.3 do not speak the streams protocol — leave group.protocol out",
+        )
     consumers = group.get("config")
     if consumers is not None and consumers.get("group.protocol") == "consumer":
         asked.out.add(
@@ -210,8 +248,11 @@ def heading_of(app: StreamsApp) -> str:
     """Who deals the tasks."""
     if app.config.group_protocol == "streams":
         return "streams protocol"
+    if app.is_old:
+        return "Streams 2.3"
     sticky = "Sticky" in app.config.task_assignor_class
-    return "Streams, sticky" if sticky else "Streams, high availability"
+    dealt = "Streams, sticky" if sticky else "Streams, high availability"
+    return f"{dealt}, eager" if app.config.is_eager else dealt
 
 
 def as_stream_thread(consumer: Consumer) -> Consumer:

@@ -80,6 +80,43 @@ _WITHOUT_BEARING = (
     "windowed.inner.class.serde",
     "windowstore.changelog.additional.retention.ms",
 )
+BEFORE_COOPERATIVE = (
+    "0.10.0",
+    "0.10.1",
+    "0.10.2",
+    "0.11.0",
+    "1.0",
+    "1.1",
+    "2.0",
+    "2.1",
+    "2.2",
+    "2.3",
+)
+AFTER_EAGER = (
+    "2.4",
+    "2.5",
+    "2.6",
+    "2.7",
+    "2.8",
+    "3.0",
+    "3.1",
+    "3.2",
+    "3.3",
+    "3.4",
+    "3.5",
+    "3.6",
+    "3.7",
+    "3.8",
+    "3.9",
+)
+OF_ALL = (
+    "num.standby.replicas",
+    "acceptable.recovery.lag",
+    "max.warmup.replicas",
+    "probing.rebalance.interval.ms",
+    "task.assignor.class",
+    "group.protocol",
+)  # a deploy that changes these is a variant's matter: one for all instances
 _CONSUMERS = (
     "session.timeout.ms",
     "heartbeat.interval.ms",
@@ -173,6 +210,13 @@ STREAMS_CONFIG = Section(
             "A dead owner's transaction is aborted after this (exactly-once).",
         ),
         _setting(
+            "upgrade.from",
+            Choice(*BEFORE_COOPERATIVE, *AFTER_EAGER),
+            "Up to 2.3: instances give up everything before each rebalance, as 2.3's do (clients "
+            "up to 3.9; 4.x no longer has it, and shares no live group with 2.3). Later: no "
+            "bearing.",
+        ),
+        _setting(
             "group.protocol",
             Choice("classic", "streams"),
             "streams is KIP-1071: the broker deals the tasks; no static members, warm-ups or lags.",
@@ -201,8 +245,6 @@ STREAMS_CONFIG = Section(
     can_unset=True,
     ignored=dict.fromkeys(_WITHOUT_BEARING, _NO_BEARING),
     refused={
-        "upgrade.from": "leads nowhere for a live group: 4.x speaks with 2.4 and later without it, "
-        "and 2.3 with no 4.x — leave it out",
         "num.standby.replicas.per.task": "is no setting of Kafka — write num.standby.replicas",
     },
     elsewhere=lambda key: (
@@ -269,6 +311,14 @@ STREAMS = Section(
             example="topology: [{source: orders, store: 40GB}]",
         ),
         Field("config", STREAMS_CONFIG, "Kafka Streams' settings."),
+        Field(
+            "version",
+            Choice("4.3", "2.3"),
+            "2.3 is the last that stops everything at each rebalance, and restores in its stream "
+            "threads; it shares no live group with 4.x.",
+            target="version",
+            default="4.3",
+        ),
         Field(
             "restore",
             ByteRate(),

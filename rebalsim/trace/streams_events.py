@@ -13,7 +13,8 @@ from rebalsim.domain.ids import Partition
 class StoreRestored:
     """A task's stores are as its changelog: it can be processed from the thread's next turn on.
     `partitions` are the task's inputs. `how`: scratch | checkpoint | standby, where restoration
-    began; nothing to restore counts as standby.
+    began; nothing to restore counts as standby. given-up: the task was taken away before, or the
+    story ended.
     """
 
     at_us: int

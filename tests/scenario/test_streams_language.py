@@ -7,6 +7,7 @@ from __future__ import annotations
 import pytest
 
 from rebalsim.domain.errors import ProblemsError
+from rebalsim.domain.script import RollingBounce
 from rebalsim.scenario.load import story_of
 
 GOOD = """
@@ -67,7 +68,7 @@ def test_consumers_inside_have_what_streams_sets_for_them() -> None:
         (("source: orders", "source: order"), "There is no topic 'order'"),
         (("users: 6", "users: 4"), "Topics not co-partitioned"),
         (("num.stream.threads: 2", "num.stream.threads: 0"), "from 1 to"),
-        (("processing.guarantee: exactly_once_v2", "upgrade.from: 2.3"), "leads nowhere"),
+        (("processing.guarantee: exactly_once_v2", "upgrade.from: 4.0"), "4.0 is not known"),
         (("num.stream.threads: 2", "session.timeout.ms: 1s"), "under the group's config"),
         (("num.stream.threads: 2", "num.stream.thread: 2"), "num.stream.threads"),
         (("name: totals", "name: store-0"), "two stores named store-0"),
@@ -89,3 +90,26 @@ def test_what_cannot_be_is_said(change: tuple[str, str], said: str) -> None:
 def test_a_broken_application_raises_before_it_is_played() -> None:
     with pytest.raises(ProblemsError):
         story_of(GOOD.replace("orders", "order", 1).encode(), "story.yaml").check()
+
+
+DEPLOY = "script: [{at: 1m, deploy: {streams: {SAID}}}]\nhorizon: 10m"
+
+
+def test_a_deploy_gives_its_instances_settings() -> None:
+    old = GOOD.replace("processing.guarantee: exactly_once_v2", 'upgrade.from: "2.3"')
+    text = old.replace("horizon: 10m", DEPLOY.replace("SAID", "upgrade.from: null, poll.ms: 1s"))
+    scenario = story_of(text.encode(), "story.yaml").check().scenario()
+    deed = scenario.script[0].deed
+    before = scenario.groups[0].streams
+    assert isinstance(deed, RollingBounce) and before is not None
+    after = deed.deploy.streams
+    assert after is not None and before.config.is_eager and not after.is_eager
+    assert after.poll_us == 1_000_000
+    assert after.num_stream_threads == before.config.num_stream_threads
+
+
+def test_what_all_instances_share_is_no_deploys_matter() -> None:
+    text = GOOD.replace("horizon: 10m", DEPLOY.replace("SAID", "num.standby.replicas: 2"))
+    assert "one for all instances" in problems_of(text)
+    alone = "topics: {orders: 6}\ngroup: {members: 3}\n" + DEPLOY.replace("SAID", "poll.ms: 1s")
+    assert "no Streams application" in problems_of(alone)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from rebalsim.simulation.streams.stream_thread import StreamThread
 
 PROTOCOL = "stream"
-TOLD = "stream (cooperative)"  # what people are told of it
+COOPERATIVE, EAGER = "stream (cooperative)", "stream (eager)"  # what people are told of it
 Lead = Callable[[list[ThreadClaim], str, int], LeaderAnswer]
 
 
@@ -93,6 +93,9 @@ class ClassicMember:
         if self._shares:
             yield from self._take_over(self._shares.pop())
         if self._wants_join and not self.is_rebalancing and not self._gone:
+            if self._why.startswith("group is already"):
+                self._thread.heard("RebalanceNoticed", by="heartbeat")
+            self._thread.heard("RejoinRequested", reason=self._why)
             if self._settings.eager:  # everything is given up before each join
                 yield from self._thread.revoke(self._thread.owned_tasks())
             self._join()
@@ -140,9 +143,6 @@ class ClassicMember:
         self._beats = False
         self._attempt += 1
         self._counter += 1
-        if self._why.startswith("group is already"):
-            self._thread.heard("RebalanceNoticed", by="heartbeat")
-        self._thread.heard("RejoinRequested", reason=self._why)
         self._thread.told_rebalance(self._why)
         claim = self._thread.claim(self.member_id)
         self._send_join(claim, self._attempt)
@@ -178,7 +178,7 @@ class ClassicMember:
                 "GenerationJoined",
                 generation=self.generation,
                 member_id=self.member_id,
-                assignor=TOLD,
+                assignor=EAGER if self._settings.eager else COOPERATIVE,
                 is_leader=answer.leader == self.member_id,
                 skips_assignment=answer.skip_assignment,
             )
@@ -206,7 +206,7 @@ class ClassicMember:
             "AssignmentComputed",
             group=self._host.group.group_id,
             generation=self.generation,
-            assignor=TOLD,
+            assignor=EAGER if self._settings.eager else COOPERATIVE,
         )
         self._sync(attempt, dict(answer.shares))
 

@@ -24,7 +24,7 @@ from rebalsim.domain.script import (
     RollingBounce,
     Scale,
 )
-from rebalsim.domain.streams import StreamsApp
+from rebalsim.domain.streams import StreamsApp, StreamsConfig
 from rebalsim.scenario.telling import say_names
 from rebalsim.simulation.randomness import mean_of
 from rebalsim.simulation.streams.application import (
@@ -74,7 +74,7 @@ def application_of(scenario: Scenario, group: Group) -> Application:
         topics,
         rates,
         tuple(_part(app, part, topics) for part in app.parts),
-        "streams-sticky" if "Sticky" in config.task_assignor_class else "streams-ha",
+        _assignor(app),
         TaskAssignorSettings(
             config.num_standby_replicas,
             config.acceptable_recovery_lag,
@@ -98,6 +98,12 @@ def application_of(scenario: Scenario, group: Group) -> Application:
     )
 
 
+def _assignor(app: StreamsApp) -> str:
+    if app.is_old:
+        return "streams-legacy-sticky"
+    return "streams-sticky" if "Sticky" in app.config.task_assignor_class else "streams-ha"
+
+
 def _rate(steps: Any) -> float:
     return float(steps[0].per_second) if steps else 0.0
 
@@ -119,14 +125,18 @@ def _part(app: StreamsApp, part: Any, topics: dict[str, int]) -> Part:
     )
 
 
-def settings_of(spec: Consumer, app: StreamsApp, start_us: int) -> ThreadSettings:
+def settings_of(
+    spec: Consumer, app: StreamsApp, start_us: int, config: StreamsConfig
+) -> ThreadSettings:
     """An instance's settings, as it would start now."""
-    config, client = app.config, spec.config
+    client = spec.config
     exactly_once = config.processing_guarantee == EXACTLY_ONCE
     usual = 100_000 if exactly_once else 30_000_000
     return ThreadSettings(
         threads=config.num_stream_threads,
         group_protocol=config.group_protocol,
+        eager=config.is_eager or app.is_old,
+        restores_inside=app.is_old,
         session_us=client.session_timeout_us,
         heartbeat_us=client.heartbeat_interval_us,
         max_poll_us=client.max_poll_interval_us,
@@ -157,6 +167,7 @@ class _Story:
         self._world = StreamsWorld(self._application, Known(), seed)
         self._port = self._world.port
         self._specs = {spec.name: spec for spec in group.consumers}
+        self._configs: dict[str, StreamsConfig] = {}
         self._order: list[str] = []
         self._running: dict[str, None] = {}
         self._after: dict[str, list[tuple[Action, str]]] = {}
@@ -229,7 +240,8 @@ class _Story:
         self._running[name] = None
         self._order.append(name)
         start_us = self._draw(f"life/{name}", spec.life.start)
-        self._world.instance(name).start(settings_of(spec, self._app, start_us), {})
+        config = self._configs.get(name, self._app.config)
+        self._world.instance(name).start(settings_of(spec, self._app, start_us, config), {})
 
     def _stop(self, name: str) -> Carried:
         """Asked to stop, it closes after its stop time; killed when its grace is over."""
@@ -304,6 +316,9 @@ class _Story:
     def _bounce(self, name: str, deed: RollingBounce) -> Carried:
         for spec in deed.deploy.consumers:
             self._specs[spec.name] = spec
+        if deed.deploy.streams is not None:
+            back = (*deed.consumers, *(spec.name for spec in deed.surge_consumers))
+            self._configs.update(dict.fromkeys(back, deed.deploy.streams))
         new = dict(zip(deed.consumers, deed.surge_consumers))
         left = list(deed.consumers)
         while left:

@@ -259,7 +259,8 @@ class StreamThread:
             yield from self._spend(self.timing.commit_us)
             self._commit()
         for task in mine:
-            if task.phase is Phase.RUNNING:
+            task.ran = task.phase is Phase.RUNNING
+            if task.ran:
                 task.position = self._position(task)
                 self._stop(task, commits=True)
             elif task.phase is Phase.RESTORING:
@@ -271,7 +272,11 @@ class StreamThread:
     def assign(self, generation: int, active: Sequence[TaskId], standby: Sequence[TaskId]) -> Steps:
         """onAssignment and onPartitionsAssigned: close, convert, create."""
         wanted = {**dict.fromkeys(standby, False), **dict.fromkeys(active, True)}
-        had = {name for name, task in self.tasks.items() if task.active}
+        had = {
+            name
+            for name, task in self.tasks.items()
+            if task.active and task.phase is not Phase.SUSPENDED
+        }
         held_back = [t for t in self.tasks.values() if wanted.get(t.task) is not t.active]
         yield from self._spend(self.updater.wait_for_removal(held_back))
         gone = [task for name, task in sorted(self.tasks.items()) if name not in wanted]
@@ -279,6 +284,7 @@ class StreamThread:
             yield from self._spend(self.timing.first_close_us)
         for task in gone:
             yield from self._close(task)
+        back = []
         for name, as_active in sorted(wanted.items()):
             held = self.tasks.get(name)
             if held is None:
@@ -286,11 +292,12 @@ class StreamThread:
             elif held.active != as_active:
                 self._recycle(held, as_active)
             elif held.phase is Phase.SUSPENDED:
-                held.phase = Phase.RUNNING
-                self._resume(held)
+                back.append(held)
         fresh = self.inputs_of(name for name in active if name not in had)
         self.heard("CallbackBegan", callback="assigned", partitions=fresh)
         self.heard("CallbackEnded", callback="assigned", partitions=fresh)
+        for held in back:
+            self._continue(held)
         now = self._port.now
         self._port.tell(
             TasksAssigned(
@@ -305,6 +312,18 @@ class StreamThread:
         self._set_state(ASSIGNED)
         self._sync_readiness()
         self.instance.look_at_states()
+
+    def _continue(self, task: Task) -> None:
+        """A suspended task came back to its owner."""
+        if task.ran:
+            task.phase = Phase.RUNNING
+            self._start(task)
+            self._tell_task(task, "continued")
+        elif task.opened:
+            task.phase = Phase.RESTORING
+            self.updater.add(task)
+        else:
+            task.phase = Phase.CREATED
 
     def _create(self, name: TaskId, as_active: bool) -> None:
         stateful = name in self.instance.topology.changelogs
@@ -396,7 +415,7 @@ class StreamThread:
         sums: dict[TaskId, int] = {}
         for name, task in sorted(self.tasks.items()):
             if task.stateful:
-                had = task.phase is Phase.SUSPENDED and self.settings.eager
+                had = task.phase is Phase.SUSPENDED and task.ran and self.settings.eager
                 runs = task.active and (task.phase is Phase.RUNNING or had)
                 sums[name] = LATEST_OFFSET if runs else self._position(task)
         sums.update(self.instance.unused_on_disk(self.number))

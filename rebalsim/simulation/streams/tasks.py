@@ -30,6 +30,7 @@ class Task:
     opened: bool = False
     follows: bool = False
     checkpoint: int = 0  # what is on disk for it
+    ran: bool = False  # before it was suspended
     scratch: bool = False  # restoration began at nothing
     retry_us: int = 0  # its directory was locked: not to be tried before
     attempts: int = 0

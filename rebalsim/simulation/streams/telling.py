@@ -12,6 +12,7 @@ from rebalsim.domain.scenario import Group, Scenario
 from rebalsim.simulation.randomness import mean_of
 from rebalsim.simulation.streams.application import SECOND, Application
 from rebalsim.simulation.streams.changelogs import Progresses
+from rebalsim.simulation.streams.classic_member import COOPERATIVE, EAGER
 from rebalsim.simulation.streams.happenings import (
     ApplicationStateChanged,
     AssignmentMade,
@@ -83,8 +84,10 @@ class Teller:
         events: list[TraceEvent] = []
         for happening in told:
             events += self._events(happening)
-        events.sort(key=lambda event: event.at_us)
         horizon = self._scenario.horizon_us
+        for key in list(self._restoring):
+            events.append(self._restoration(key, horizon - 1, 0, "given-up"))
+        events.sort(key=lambda event: event.at_us)
         events = [event for event in events if event.at_us < horizon]
         return Trace(self._header(version, told), events)
 
@@ -126,9 +129,9 @@ class Teller:
             self._group.name,
             instance if self._threads > 1 else "",
             spec.rack,
-            "java 4.3 Streams",
-            "consumer" if self._is_new else "cooperative",
-            () if self._is_new else ("stream (cooperative)",),
+            f"java {self._app.version} Streams",
+            "consumer" if self._is_new else "eager" if self._app.is_eager else "cooperative",
+            () if self._is_new else (EAGER if self._app.is_eager else COOPERATIVE,),
             spec.config.group_instance_id,
             config.streams_session_timeout_us if self._is_new else spec.config.session_timeout_us,
             config.streams_heartbeat_interval_us
@@ -241,14 +244,9 @@ class Teller:
             ended = se.StandbyEnded(h.at_us, name, str(h.task), inputs)
             return [ended] if h.what == "recycled" else []
         if h.what == "restored" and key in self._restoring:
-            began, records, how = self._restoring.pop(key)
-            stores = self._application.parts[h.task.subtopology].stores.values()
-            size = max((store.record_bytes for store in stores), default=0)
-            return [
-                se.StoreRestored(
-                    h.at_us, name, str(h.task), inputs, began, records, records * size, how
-                )
-            ]
+            return [self._restoration(key, h.at_us, 0, "")]
+        if h.what in ("closed", "suspended", "killed", "lost") and key in self._restoring:
+            return [self._restoration(key, h.at_us, h.left, "given-up")]
         if h.what in ("running", "ready", "resumed", "continued"):
             return self._running(h, name, inputs)
         if h.what == "stuck":
@@ -257,11 +255,33 @@ class Teller:
             return [ev.HandlerStuck(h.at_us, name, "not-ready", inputs)]
         return []
 
+    def _restoration(
+        self, key: tuple[str, int, TaskId], at_us: int, left: int, how: str
+    ) -> se.StoreRestored:
+        """It is over, with so much left to do."""
+        instance, thread, task = key
+        began, records, began_how = self._restoring.pop(key)
+        stores = self._application.parts[task.subtopology].stores.values()
+        size = max((store.record_bytes for store in stores), default=0)
+        done = max(0, records - max(0, left))
+        return se.StoreRestored(
+            at_us,
+            self.name_of(instance, thread),
+            str(task),
+            self._topology.inputs[task],
+            began,
+            done,
+            done * size,
+            how or began_how,
+        )
+
     def _running(
         self, h: TaskChanged, name: str, inputs: tuple[Partition, ...]
     ) -> list[TraceEvent]:
         """The first records come a little later."""
-        at_us = h.at_us + (self._application.timing.first_fetch_us if h.what == "running" else 0)
+        at_us = h.at_us + (
+            self._application.timing.first_fetch_us if h.what in ("running", "continued") else 0
+        )
         made: list[TraceEvent] = []
         if h.what in ("ready", "resumed"):
             made.append(ev.HandlerReturned(h.at_us, name))
