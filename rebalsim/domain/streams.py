@@ -79,12 +79,12 @@ class StreamsApp:
     volume: str = "kept"  # kept | lost: whether the state directory survives a restart
     close: str = "remain"  # remain | leave
     repartition_topics: tuple[tuple[str, int], ...] = ()  # name, partitions
-    version: str = "4.3"  # 4.3 | 2.3
+    clients: str = "cooperative"  # cooperative | eager
 
     @property
     def is_old(self) -> bool:
         """Its clients are 2.3's."""
-        return self.version == "2.3"
+        return self.clients == "eager"
 
     @property
     def is_eager(self) -> bool:

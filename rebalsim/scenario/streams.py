@@ -212,9 +212,9 @@ def _check(
 
 def _check_protocol(asked: Asked, group: Written, written: Written, config: StreamsConfig) -> None:
     """What Kafka refuses, or does not heed."""
-    if written.get("version") == "2.3" and config.group_protocol == "streams":
+    if written.get("clients") == "eager" and config.group_protocol == "streams":
         asked.out.add(
-            written.at["version"],
+            written.at["clients"],
             "Clients of 2.3 do not speak the streams protocol — leave group.protocol out",
         )
     consumers = group.get("config")

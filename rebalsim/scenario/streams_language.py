@@ -312,12 +312,12 @@ STREAMS = Section(
         ),
         Field("config", STREAMS_CONFIG, "Kafka Streams' settings."),
         Field(
-            "version",
-            Choice("4.3", "2.3"),
-            "2.3 is the last that stops everything at each rebalance, and restores in its stream "
-            "threads; it shares no live group with 4.x.",
-            target="version",
-            default="4.3",
+            "clients",
+            Choice("cooperative", "eager"),
+            "eager: those of 2.3, the last that stop everything at each rebalance, and restore in "
+            "their stream threads; they share no live group with 4.x.",
+            target="clients",
+            default="cooperative",
         ),
         Field(
             "restore",

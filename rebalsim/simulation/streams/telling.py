@@ -129,7 +129,7 @@ class Teller:
             self._group.name,
             instance if self._threads > 1 else "",
             spec.rack,
-            f"java {self._app.version} Streams",
+            "java 2.3 Streams" if self._app.is_old else "java 4.3 Streams",
             "consumer" if self._is_new else "eager" if self._app.is_eager else "cooperative",
             () if self._is_new else (EAGER if self._app.is_eager else COOPERATIVE,),
             spec.config.group_instance_id,
