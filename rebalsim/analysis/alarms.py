@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from rebalsim.analysis.connect_phases import workers_of
+from rebalsim.analysis.connect_alarms import find_copies
+from rebalsim.analysis.connect_phases import worker_groups, workers_of
 from rebalsim.analysis.grace_kills import find_grace_kills
 from rebalsim.analysis.index import NOTHING, Index
 from rebalsim.analysis.kinds import GroupTold
@@ -51,6 +52,7 @@ def find_alarms(
         + [
             *find_grace_kills(index),
             *_leaderless(index),
+            *find_copies(index, holdings, worker_groups(header)),
             *(
                 alarm
                 for group in rounds

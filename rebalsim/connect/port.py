@@ -32,6 +32,7 @@ class Running(Protocol):
     """A task that was started."""
 
     task: Task
+    is_leftover: bool  # given up, and not ended
 
     def stop(self, done: Callable[[], None]) -> None:
         """Ask it to stop; `done` when all of it has ended, which may take for ever."""

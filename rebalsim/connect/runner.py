@@ -146,6 +146,7 @@ class Runner:
             running.stop(ended_at_last)
 
         def give_up() -> None:
+            running.is_leftover = True
             self.leftovers.append(running)
             port.record(TaskCancelled(port.now, port.name, str(task)))
 

@@ -32,7 +32,7 @@ class SourceTask:
         self.connector = connector
         self.is_paused = is_paused
         self.started_us = -1  # its first poll
-        self.is_ended = self.is_failed = False
+        self.is_ended = self.is_failed = self.is_leftover = False
         self.done: Callable[[], None] | None = None
         port.record(TaskStarting(port.now, port.name, str(task)))
         took = port.draw(f"task-start/{task}", connector.start)
@@ -83,7 +83,9 @@ class SourceTask:
         if self.is_ended:
             return
         self.is_ended = True
-        self.port.record(TaskStopped(self.port.now, self.port.name, str(self.task)))
+        self.port.record(
+            TaskStopped(self.port.now, self.port.name, str(self.task), self.is_leftover)
+        )
         if self.done is not None:
             self.done()
 

@@ -263,6 +263,18 @@ def _unowned(alarm: Alarm, group: str) -> str:
 def _twice(alarm: Alarm) -> str:
     """An oddity of a client, which costs duplicates."""
     who = listed([safe(c) for c in alarm.consumers])
+    if alarm.why == "two-copies":
+        return (
+            f"{partitions_told(alarm.partitions)} ran in two copies for up to "
+            f"{say_duration(alarm.figures['longest_us'])}: {listed(alarm.consumers)} came back after "
+            f"{listed(alarm.others)} had been given them, and nothing fences a worker."
+        )
+    if alarm.why == "given-up":
+        return (
+            f"{partitions_told(alarm.partitions)} did not stop in time on {listed(alarm.consumers)} "
+            f"and ran on for up to {say_duration(alarm.figures['longest_us'])} after they were given "
+            "up: meanwhile their new copies may run beside them."
+        )
     return (
         f"{partitions_told(alarm.partitions)} had two owners for up to "
         f"{say_duration(alarm.figures['longest_us'])}, for the first time at "

@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+from rebalsim.analysis import Analysis
 from rebalsim.analysis.values import Pause, Phase, PhaseKind
 from rebalsim.domain.instants import say_duration
+from rebalsim.reports.names import safe
 
 LONG_US = 3_000_000
+_GONE = ("killed", "closed", "fatal")
 
 
-def task_hint(phase: Phase, pause: Pause) -> str | None:
-    """The hint on a phase that only tasks have; None on any other."""
+def task_hint(phase: Phase, pause: Pause, analysis: Analysis) -> str | None:
+    """The hint on what only Connect's tasks and sinks go through; None on anything else."""
+    if not analysis.worker_groups:
+        return None
+    if phase.facts.doing == "initial-delay" and pause.group.startswith("connect-"):
+        return (
+            "All tasks of the sink had stopped, so that its group was empty and begins anew: its "
+            "members wait for the brokers' group.initial.rebalance.delay.ms, and once more for "
+            "whoever joins meanwhile."
+        )
+    if pause.why in _GONE and _led(pause, analysis):
+        return (
+            f"{safe(pause.owner_before)} led the cluster. Its successor remembers nothing of what it "
+            "ran, so that nobody waits for scheduled.rebalance.max.delay.ms; any other worker's "
+            "tasks would."
+        )
     if phase.facts.doing == "failed":
         return "Restart it over REST, or let a monitor do it: a rebalance alone does not."
     if phase.kind is PhaseKind.DELAY:
@@ -29,3 +46,14 @@ def task_hint(phase: Phase, pause: Pause) -> str | None:
     if phase.kind in (PhaseKind.STOP, PhaseKind.START):
         return ""
     return None
+
+
+def _led(pause: Pause, analysis: Analysis) -> bool:
+    """Did the worker that is gone lead, and was its work given out without a delay?"""
+    if pause.group not in analysis.worker_groups:
+        return False
+    if any(phase.kind is PhaseKind.DELAY for phase in pause.phases):
+        return False
+    rounds = analysis.rounds_by_group.get(pause.group, [])
+    before = [r for r in rounds if 0 <= r.stable_us <= pause.started_us]
+    return bool(before) and before[-1].leader == pause.owner_before

@@ -36,7 +36,7 @@ def hint_on(pause: Pause, analysis: Analysis) -> str:
     ):
         blamed = header.consumers.get(pause.cause.consumer)
         return _outlasted(blamed.at(pause.started_us) if blamed is not None else None)
-    if (told := task_hint(phase, pause)) is not None:
+    if (told := task_hint(phase, pause, analysis)) is not None:
         return told
     if phase.facts.doing in ("no-coordinator", "reconnecting"):
         return ""  # a group has no setting for that

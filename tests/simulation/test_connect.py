@@ -135,6 +135,18 @@ def test_a_task_that_will_not_stop_is_given_up_after_its_grace(tmp_path: Path) -
     assert all(x.length_us <= 3_200_000 for x in stops)
 
 
+def test_two_copies_at_work_are_an_alarm(tmp_path: Path) -> None:
+    who = followers(tmp_path)[0]
+    script = f"[{{at: 2m, freeze: {{members: {who}, for: 100s}}}}]"
+    copies = [x for x in played(tmp_path, script).alarms if x.kind == "held-twice"]
+    assert [x.why for x in copies] == ["two-copies"] and copies[0].consumers == (who,)
+    assert 0 < copies[0].figures["longest_us"] < 10_000_000
+    script = "[{at: 2m, join: {group: connect, count: 1}}]"
+    slow = played(tmp_path, script, src=", stop: 30s")
+    given_up = [x for x in slow.alarms if x.why == "given-up"]
+    assert given_up and 24_000_000 < given_up[0].figures["longest_us"] < 26_000_000
+
+
 def test_a_failed_task_stands_until_it_is_restarted(tmp_path: Path) -> None:
     script = "[{at: 2m, fail_task: src-2}, {at: 4m, restart_connector: src}]"
     a = played(tmp_path, script)

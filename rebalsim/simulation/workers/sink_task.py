@@ -38,7 +38,7 @@ class SinkTask:
         self.task = task
         self.connector = connector
         self.is_paused = is_paused
-        self.is_ended = False
+        self.is_ended = self.is_leftover = False
         self.has_begun = False
         self.done: Callable[[], None] | None = None
         self.consumer = _consumer_for(worker, task, connector)
@@ -95,7 +95,8 @@ class SinkTask:
         if self.is_ended:
             return
         self.is_ended = True
-        self.worker.record(TaskStopped(self.worker.now, self.worker.name, str(self.task)))
+        worker = self.worker
+        worker.record(TaskStopped(worker.now, worker.name, str(self.task), self.is_leftover))
         if self.done is not None:
             self.done()
 
