@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import click
 
 from rebalsim.cli import exits
-from rebalsim.cli.options import allow_code_option, scenarios_argument, set_option
+from rebalsim.cli.options import EventBudget, allow_code_option, scenarios_argument, set_option
 from rebalsim.domain.errors import InputError, Problem, ProblemsError
 
 
@@ -19,12 +19,21 @@ from rebalsim.domain.errors import InputError, Problem, ProblemsError
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text.")
 @click.option("--strict", is_flag=True, help="Warnings too end with exit code 1.")
 @set_option
+@click.option(
+    "--advise",
+    type=EventBudget(),
+    default=None,
+    metavar="EVENTS|off",
+    help="How many events a file may be played to try what a warning says to write.  "
+    "[default: 50,000]",
+)
 @allow_code_option
 def command(
     scenarios: tuple[str, ...],
     as_json: bool,
     strict: bool,
     overrides: tuple[str, ...],
+    advise: int | None,
     allow_code: bool,
 ) -> int:
     """Find mistakes in scenarios and plans, and settings that will hurt.
@@ -60,11 +69,40 @@ def command(
             )
         )
     else:
-        for _, problems in told:
+        for name, problems in told:
+            tried = _tried(name, problems, overrides, allow_code, advise)
             for problem in problems:
                 click.echo(str(problem))
+                if said := tried.get(problem):
+                    click.echo(f"  → {said}")
         click.echo(_summary(told), err=True)
     return exits.gravest(codes)
+
+
+def _tried(
+    name: str,
+    problems: Sequence[Problem],
+    overrides: Sequence[str],
+    allow_code: bool,
+    events: int | None,
+) -> dict[Problem, str]:
+    """What each warning's own advice comes to in this story, where it can be played."""
+    asked = [p for p in problems if p.fix]
+    if not asked or events == 0 or name == "-" or any(not p.is_warning for p in problems):
+        return {}
+    from rebalsim.advice.fixes import EVENTS, try_fix
+    from rebalsim.advice.trial import Purse
+    from rebalsim.cli.options import load_story
+    from rebalsim.reports.remedies_told import tell_fix
+
+    story = load_story(name, overrides, allow_code)
+    limit = EVENTS if events is None else events
+    found = {}
+    for problem in asked:
+        tried = try_fix(story, problem.fix_variant, problem.fix, Purse(limit // len(asked)))
+        if tried is not None:
+            found[problem] = tell_fix(problem.fix, problem.fix_variant, tried)
+    return found
 
 
 def _files(named: Sequence[str]) -> list[str]:

@@ -32,3 +32,5 @@ class Finding:
     place: Place
     # told only where the file itself gives the value, not where a stock variant or a default does
     only_if_said: bool = False
+    # what the message says to write, as Kafka's keys and values, where that can be played
+    fix: tuple[tuple[str, str], ...] = ()

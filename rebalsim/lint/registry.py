@@ -57,6 +57,7 @@ def check(story: Tellable) -> list[Problem]:
     """
     variants = tuple(story.variants)
     found: dict[tuple[int, str, Place], list[str]] = {}
+    fixes: dict[tuple[int, str, Place], tuple[tuple[str, str], ...]] = {}
     for variant in variants:
         scenario = story.scenario(variant)
         is_streams = any(group.streams is not None for group in scenario.groups)
@@ -75,6 +76,7 @@ def check(story: Tellable) -> list[Problem]:
                 if at[finding.place] > _MOST_AT_ONE_PLACE:
                     continue
                 where = found.setdefault((order, finding.message, finding.place), [])
+                fixes[order, finding.message, finding.place] = finding.fix
                 if variant not in where:
                     where.append(variant)
     problems: list[tuple[int, int, int, Problem]] = []
@@ -94,6 +96,8 @@ def check(story: Tellable) -> list[Problem]:
             spot.width,
             rule=RULES[order].rule.id,
             is_warning=True,
+            fix=fixes[order, message, place],
+            fix_variant=where[0],
         )
         problems.append((spot.line, spot.column, order, problem))
     return [problem for *_, problem in sorted(problems, key=lambda p: p[:3])]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from rebalsim.analysis.values import Pause
 from rebalsim.domain.baseline import metric_of
@@ -32,6 +33,26 @@ def tell_remedy(remedy: Remedy, first: str = "") -> str:
     told = f"{tell_patch(remedy.patch)}: {gained} (tried over {len(remedy.seeds)} seeds)"
     told += f"; its price: {tell_price(remedy)}" if remedy.price else ""
     return f"{told}; it breaks {' and '.join(map(safe, remedy.breaks))}" if remedy.breaks else told
+
+
+def tell_fix(fix: Sequence[tuple[str, str]], variant: str, tried: Any) -> str:
+    """What a warning's advice came to: `max.poll.interval.ms: 30s, tried over 20 seeds of eager:
+    longest pause …`.
+    """
+    head = ", ".join(f"{key}: {value}" for key, value in fix)
+    head += f", tried over {tried.seeds} seeds of {safe(variant)}"
+
+    def told(names: Sequence[str]) -> str:
+        return ", ".join(
+            f"{figures.title_of(name)} {figures.say(name, tried.before[name])} → "
+            f"{figures.say(name, tried.after[name])}"
+            for name in names
+        )
+
+    if not tried.better and not tried.worse:
+        return f"{head}, changes no headline of this story by more than a tenth"
+    better = told(tried.better) or "nothing is better"
+    return f"{head}: {better}" + (f"; its price: {told(tried.worse)}" if tried.worse else "")
 
 
 def tell_price(remedy: Remedy) -> str:

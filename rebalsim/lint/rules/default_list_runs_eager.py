@@ -57,4 +57,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             "[cooperative-sticky]",
             Place("consumer", who[0].name, "partition.assignment.strategy"),
             only_if_said=scenario.variant == "eager",
+            fix=(("partition.assignment.strategy", "[cooperative-sticky]"),),
         )

@@ -43,6 +43,7 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                 f"{say_setting(_third(session))} or "
                 f"less, or session.timeout.ms: {say_setting(3 * beat)} or more",
                 Place("consumer", who[0].name, "heartbeat.interval.ms|session.timeout.ms"),
+                fix=(("heartbeat.interval.ms", say_setting(_third(session))),),
             )
 
 

@@ -43,4 +43,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                 "second round of a cooperative hand-over is heard of at the next heartbeat — "
                 "write heartbeat.interval.ms: 3s",
                 Place("consumer", who[0].name, "heartbeat.interval.ms"),
+                fix=(("heartbeat.interval.ms", "3s"),),
             )

@@ -60,4 +60,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             f"{say(age)}{late}: {who}, "
             f"every metadata.max.age.ms{records} — write metadata.max.age.ms: 30s",
             place_of(action),
+            fix=(("metadata.max.age.ms", "30s"),),
         )

@@ -77,4 +77,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                     f"{'it' if len(who) == 1 else 'each'} and once more on its "
                     f"return — write {session_key(who[0])}: {say_setting(needed)}",
                     place_of(action),
+                    fix=((session_key(who[0]), say_setting(needed)),),
                 )

@@ -83,4 +83,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                     f"worst batch takes {say(worst)} — write max.poll.interval.ms: "
                     f"{say_setting(suggestion)}",
                     place,
+                    fix=(("max.poll.interval.ms", say_setting(suggestion)),),
                 )

@@ -46,4 +46,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                 "whoever it is — write max.poll.interval.ms: "
                 f"{say_setting(shortest)} for all, or split the group",
                 Place("consumer", kinds[longest][0].name, "max.poll.interval.ms"),
+                fix=(("max.poll.interval.ms", say_setting(shortest)),),
             )

@@ -1,0 +1,79 @@
+"""What a lint rule says to write, played: better, worse, or no difference in this story."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rebalsim.advice.case import Case, both
+from rebalsim.advice.judging import is_less
+from rebalsim.advice.trial import OutOfEvents, Played, Purse, changed
+from rebalsim.domain.remedy import HEADLINES_OF_ADVICE, Patch
+from rebalsim.domain.scenario import everybody_in
+from rebalsim.one_run import run_once
+from rebalsim.scenario.story import Story
+
+EVENTS = 50_000  # a file: linting is quick
+SEEDS = (20, 10, 5)
+
+
+@dataclass(frozen=True, slots=True)
+class FixTried:
+    """What the headlines came to in the middle of the seeds, without the fix and with it."""
+
+    before: dict[str, float]
+    after: dict[str, float]
+    seeds: int
+    better: tuple[str, ...]
+    worse: tuple[str, ...]
+
+
+def try_fix(
+    story: Story, variant: str, fix: Sequence[tuple[str, str]], purse: Purse
+) -> FixTried | None:
+    """The fix in this variant; None where it cannot be played, or not within these events."""
+    patch = _patch(story, variant, fix)
+    played = Played(story, variant)
+    other = None if patch is None else changed(played, patch)
+    if other is None:
+        return None
+    try:
+        for one in (played, other):
+            one.play(story.seed, purse)
+        seeds = _seeds(story, played, other, purse)
+        for seed in seeds:
+            played.play(seed, purse)
+            other.play(seed, purse)
+    except OutOfEvents:
+        return None
+    before, after = played.over(seeds), other.over(seeds)
+    return FixTried(
+        before,
+        after,
+        len(seeds),
+        tuple(name for name in HEADLINES_OF_ADVICE if is_less(name, after, before)),
+        tuple(name for name in HEADLINES_OF_ADVICE if is_less(name, before, after)),
+    )
+
+
+def _seeds(story: Story, played: Played, other: Played, purse: Purse) -> range:
+    for number in SEEDS:
+        seeds = range(story.seed, story.seed + number)
+        if played.price_of(seeds) + other.price_of(seeds) <= purse.left:
+            return seeds
+    raise OutOfEvents
+
+
+def _patch(story: Story, variant: str, fix: Sequence[tuple[str, str]]) -> Patch | None:
+    scenario = story.scenario(variant)
+    who = next(iter(everybody_in(scenario)), None)
+    if who is None:
+        return None
+    case = Case(story, variant, scenario, run_once(scenario, story.seed).analysis)
+    parts = [
+        case.brokers(key, value)
+        if key.startswith("group.consumer.")
+        else case.group_key(who, f"config.{key}", "", value)
+        for key, value in fix
+    ]
+    return both(*parts)
