@@ -215,11 +215,14 @@ def _zone(around: int, stream: Stream) -> int:
 
 
 def _nearest_to_zero(piece: Sequence[Bound], zone: int) -> int:
-    """No skew where that keeps (nearly) all bounds, else the clock that keeps them."""
+    """No skew where that keeps (nearly) all bounds, else the clock that keeps them: of an answer, since
+    that is written within ms of coming, where a request may have waited.
+    """
     best = _fitting(piece)
     if _broken(piece, zone) <= _broken(piece, best):
         return zone
-    return best
+    answers = min((b.ahead_us for b in piece if b.is_most), default=best)
+    return answers if _broken(piece, answers) <= _broken(piece, best) else best
 
 
 def _by_each_other(voices: Sequence[Voice], found: dict[int, Clock]) -> None:

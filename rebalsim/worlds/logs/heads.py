@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 from rebalsim.worlds.logs.times import Stamp, from_number, stamp_of
 
@@ -11,8 +10,6 @@ _MESSAGES = ("message", "msg", "@message", "short_message", "textPayload", "even
 _TIMES = ("@timestamp", "timestamp", "time", "ts", "timeMillis", "asctime", "instant", "datetime")
 _THREADS = ("thread_name", "process.thread.name", "_process_thread_name", "threadName", "thread")
 _LOGGERS = ("logger_name", "log.logger", "_log_logger", "loggerName", "logger", "name")
-_BRACKET = re.compile(r"\[([^\[\]]{1,300})\]")
-_LOGGER_AT_END = re.compile(r" \([\w.$]{1,200}\)\s*$")
 Document = dict[str, object]
 
 
@@ -77,10 +74,19 @@ def _named(document: Document, keys: tuple[str, ...], nested: tuple[str, ...]) -
 
 def thread_before(text: str, end: int) -> str:
     """The last bracketed word before the message that is no date: where patterns put the thread."""
-    found = [m[1] for m in _BRACKET.finditer(text, 0, end) if not m[1][:4].isdigit()]
-    return found[-1].strip() if found else ""
+    close = text.rfind("]", 0, end)
+    if close < 0:
+        return ""
+    begin = text.rfind("[", 0, close)
+    name = text[begin + 1 : close].strip()
+    return "" if begin < 0 or name[:4].isdigit() else name
 
 
 def without_logger(message: str) -> str:
     """Kafka's own pattern puts the logger behind the message."""
-    return _LOGGER_AT_END.sub("", message) if message.endswith(")") else message
+    message = message.rstrip()
+    if not message.endswith(")"):
+        return message
+    begin = message.rfind(" (")
+    name = message[begin + 2 : -1].replace(".", "").replace("$", "").replace("_", "")
+    return message[:begin] if begin >= 0 and name.isalnum() and name.isascii() else message

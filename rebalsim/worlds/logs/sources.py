@@ -6,7 +6,6 @@ to where it ends, and a line of megabytes is cut.
 
 from __future__ import annotations
 
-import codecs
 import io
 import re
 from collections import Counter
@@ -100,21 +99,24 @@ def _zstd(raw: IO[bytes], name: str) -> IO[bytes]:
 
 def _chunks(opened: IO[bytes]) -> Iterator[list[str]]:
     """Text with whatever is no UTF-8 replaced; a line without an end is cut."""
-    decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    rest, skips = "", False
+    rest, skips = b"", False
     while raw := opened.read1(CHUNK) if hasattr(opened, "read1") else opened.read(CHUNK):
-        lines = (rest + decoder.decode(raw)).split("\n")
-        rest = lines.pop()
-        if skips and lines:  # the end of a line that was cut
+        end = raw.rfind(b"\n")
+        if end < 0:
+            rest += raw
+            if len(rest) > LONGEST:
+                if not skips:
+                    yield [rest[:LONGEST].decode("utf-8", "replace")]
+                rest, skips = b"", True
+            continue
+        lines = (rest + raw[:end]).decode("utf-8", "replace").split("\n")
+        rest = raw[end + 1 :]
+        if skips:  # the end of a line that was cut
             lines, skips = lines[1:], False
-        if len(rest) > LONGEST:
-            if not skips:
-                lines.append(rest[:LONGEST])
-            rest, skips = "", True
         if lines:
-            yield [line.rstrip("\r") for line in lines] if "\r" in lines[0] else lines
+            yield [line.rstrip("\r") for line in lines] if lines[0].endswith("\r") else lines
     if rest and not skips:
-        yield [rest]
+        yield [rest.decode("utf-8", "replace").rstrip("\r")]
 
 
 def sources_in(names: Sequence[str], standard_input: IO[bytes] | None = None) -> list[Source]:

@@ -17,7 +17,7 @@ from rebalsim.worlds.logs.wrappings import Unwrapped, Wrapping, wrapping_of
 SAMPLE = 200  # lines by which the wrapping is told
 ZONE_STEP_US = 15 * 60 * 1_000_000
 LONGEST_PART = 1 << 20
-REMEMBERED = 64  # lines back to which the last one before a silence is looked for
+REMEMBERED = 12  # lines back to which the last one before a silence is looked for
 SILENCE_US = 1_200_000
 
 

@@ -73,3 +73,25 @@ def test_times_without_a_date_go_on_after_midnight() -> None:
         f"23:59:59.900 [main] INFO X -- {TEXT}", f"00:00:00.100 [main] INFO X -- {TEXT}"
     )
     assert facts[1].at_us - facts[0].at_us == 200_000
+
+
+def test_an_escaped_line_of_settings_is_read_in_dockers_json() -> None:
+    lines = ["[2025-11-18 15:40:07,559] INFO ConsumerConfig values: \n", "\tgroup.id = g\n"]
+    lines.append("\tmax.poll.interval.ms = 12000\n")
+    told = [json.dumps({"log": text, "stream": "stdout", "time": COLLECTED}) for text in lines]
+    found = {f.why: f.other for f in facts_of(*told) if f.what == "setting"}
+    assert found == {"group.id": "g", "max.poll.interval.ms": "12000"}
+
+
+def test_librdkafka_is_known_behind_any_prefix() -> None:
+    line = (
+        '%7|1763480407.559|CGRPJOINSTATE|c#consumer-1| [thrd:main]: Group "g" changed join state '
+        "init -> wait-join (state up)"
+    )
+    bridged = (
+        '2025-11-18 15:40:07,559 DEBUG kafka: CGRPJOINSTATE [c#consumer-1] [thrd:main]: Group "g" '
+        "changed join state init -> wait-join (state up)"
+    )
+    for told in (line, f"orders-1  | {line}", f"{COLLECTED} stderr F {line}", bridged):
+        (fact,) = facts_of(told)
+        assert (fact.what, fact.client, fact.at_us) == ("rd-state", "c", AT)

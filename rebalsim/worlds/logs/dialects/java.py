@@ -7,6 +7,7 @@ printed before they are entered.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from rebalsim.worlds.logs.dialects import Dialect, Facts
 from rebalsim.worlds.logs.dialects.java_lists import partitions_in
@@ -28,18 +29,31 @@ _PLAN = re.compile(r"([^\s={}()\[\],][^={}()\[\]]{0,400})=Assignment\(partitions
 
 def read(record: Record) -> Facts | None:
     """What a line of a consumer proves."""
-    prefix = _PREFIX.search(record.text)
-    if prefix is None:
+    text = record.text
+    begin = text.find(MARK)
+    end = text.find("] ", begin)
+    if begin < 0 or end < 0:
         return None
-    message = without_logger(record.text[prefix.end() :])
-    found = told(_TABLE, record.at_us, message)
+    found = told(_TABLE, record.at_us, without_logger(text[end + 2 :]))
+    if not found:
+        return found if _whose(text[begin : end + 2]) is not None else None
+    whose = _whose(text[begin : end + 2])
+    if whose is None:
+        return None
+    thread = record.thread or thread_before(text, begin)
+    for fact in found:
+        fact.client, fact.group, fact.instance = whose
+        fact.thread = thread
+    return found
+
+
+@lru_cache(4_096)
+def _whose(prefix: str) -> tuple[str, str, str] | None:
+    """Client, group and instance that the prefix names."""
+    found = _PREFIX.fullmatch(prefix)
     if found is None:
         return None
-    thread = record.thread or thread_before(record.text, prefix.start())
-    for fact in found:
-        fact.client, fact.group = prefix["client"], prefix["group"] or ""
-        fact.instance, fact.thread = prefix["instance"] or "", thread
-    return found
+    return found["client"], found["group"] or "", found["instance"] or ""
 
 
 def _joined(at: int, m: re.Match[str]) -> Told:

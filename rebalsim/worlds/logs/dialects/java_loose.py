@@ -27,6 +27,7 @@ SETTINGS = (
     "auto.commit.interval.ms",
     "metadata.max.age.ms",
 )
+_WANTED = frozenset(SETTINGS)
 _SETTING = re.compile(r"^\s*([a-z][a-z.]{3,60}) = (.{0,400}?)\s*$", re.MULTILINE)
 _POSITION = re.compile(
     r"(?:Setting|Resetting) offset for partition (\S{1,300}) to (?:the committed offset |"
@@ -39,6 +40,10 @@ _VERSION = re.compile(r"Kafka version: (\d[\w.-]{0,40})")
 def read(record: Record) -> Facts | None:
     """What such a line proves."""
     text = record.text
+    if text[:1] == "\t":  # a line of its own in a block of settings: most are that
+        key, equals, value = text.strip().partition(" = ")
+        told = Fact(record.at_us, "setting", why=key, other=value[:400])
+        return (told,) if equals and key in _WANTED else None
     if "ConsumerConfig values" in text:
         return [Fact(record.at_us, "settings"), *settings_in(text, record.at_us)]
     if (found := _POSITION.search(text)) is not None:
