@@ -14,9 +14,12 @@ def run() -> None:
 
         code = code_of(sys.argv[1:])
     except KeyboardInterrupt:
-        from rebalsim.cli.endings import interrupted
+        # Nothing that takes time before the next one is ignored: `signal` itself imports much.
+        import _signal  # type: ignore[import-not-found]
 
-        code = interrupted()
+        _signal.signal(_signal.SIGINT, _signal.SIG_IGN)
+        sys.stderr.write("Interrupted.\n")
+        code = 130
     sys.exit(code)
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 WITHIN = 0  # all is well, every budget is kept
 BROKEN = 1  # a budget is broken, or what was verified differs
 INVALID = 2  # bad usage, an invalid file, something missing
-INCONCLUSIVE = (
-    3  # nothing broken, but an open pause or an unsettled group could still break a budget
-)
+INCONCLUSIVE = 3  # nothing broken, but what was under way at the horizon could still break a budget
 BUG = 70  # rebalsim contradicts itself
 INTERRUPTED = 130  # Ctrl-C
 
@@ -16,9 +14,8 @@ MEANINGS: dict[int, str] = {
     WITHIN: "all is well: every budget is kept, or there is nothing to judge",
     BROKEN: "a budget is broken, or what was verified differs",
     INVALID: "bad usage, an invalid scenario, or something missing that must be installed",
-    INCONCLUSIVE: "no budget is broken, but a pause still open at the horizon, or a group that has "
-    "not "
-    "settled, could break one",
+    INCONCLUSIVE: "no budget is broken, but something was still under way when observation ended (a "
+    "pause, a group that had not settled or never formed, a lag that grew) and could break one",
     BUG: "a bug in rebalsim: the message has seed and version, and says how to report it",
     INTERRUPTED: "interrupted, or its reader went away before all was written",
 }

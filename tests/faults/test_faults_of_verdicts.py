@@ -214,3 +214,16 @@ def test_a_metric_that_was_not_measured_never_keeps(metric: str) -> None:
     for op in ("<=", "==", ">="):
         budget = Budget(metric, op, 0.0, f"{metric} {op} 0")
         assert judge_run(budget, measure_budget(a, budget)).outcome == "fail"
+
+
+def test_tightening_two_budgets_on_one_line_was_a_bug(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "s.yaml"
+    path.write_text(
+        story(script="[{at: 1m, crash: c1}]", budgets="{longest_pause: '<= 3m', pauses: '<= 99'}"),
+        "utf-8",
+    )
+    assert code_of(["check", str(path), "--update"]) == 0
+    assert "<= 3m" not in path.read_text("utf-8") and "<= 99" not in path.read_text("utf-8")
+    assert code_of(["check", str(path)]) == 0
