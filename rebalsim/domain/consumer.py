@@ -58,6 +58,11 @@ class State:
     restore_bytes_per_second: float = 0.0
     flush_bytes_per_second: float = 0.0
     standby_share: float = 0.0  # of a restore that a standby saves
+    survives: str = "nothing"  # or restart: what is on the machine's disk is gone on from
+    # how fast a partition's state changes: what came since it was left is restored
+    changes_bytes_per_second: float = 0.0
+    checkpoint_us: int = 0  # so much a killed process may have to restore anew, at worst
+    where: str = "callback"  # or background: other partitions go on meanwhile, and so does poll()
 
 
 @dataclass(frozen=True, slots=True)

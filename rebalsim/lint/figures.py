@@ -201,12 +201,12 @@ def restore_us(consumer: Consumer, partitions: int) -> float:
 
 
 def assign_us(consumer: Consumer, partitions: int) -> float:
-    """What taking over so many partitions takes at worst: the callback and restoring their
-    state.
+    """What taking over so many partitions takes at worst: the callback, and restoring their state
+    where that goes on within it.
     """
     cost = consumer.listener.assigned
     return (
         high(cost.fixed)
         + sum_high(cost.per_partition, partitions)
-        + restore_us(consumer, partitions)
+        + (restore_us(consumer, partitions) if consumer.state.where == "callback" else 0.0)
     )

@@ -14,6 +14,7 @@ from rebalsim.reports.names import listed, plural, safe
 from rebalsim.reports.ruler import say_instant
 from rebalsim.trace import events as ev
 from rebalsim.trace.events import TraceEvent
+from rebalsim.trace.streams_events import StoreRestored
 from rebalsim.trace.trace import ConsumerFacts
 
 _CONSUMER_STATES = frozenset(("Assigning", "Reconciling"))
@@ -165,6 +166,13 @@ def _delivered(e: ev.RecordsDelivered) -> str:
     )
 
 
+def _size(count: int) -> str:
+    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 1000)):
+        if count >= size:
+            return f"{count / size:.3g} {unit}"
+    return f"{count} B"
+
+
 def _position(e: ev.PositionFound) -> str:
     apart = e.handled - e.offset if e.handled >= 0 else 0
     effect = (
@@ -187,6 +195,12 @@ _COUNTED: dict[type, Callable[[Any, str], str]] = {
     ),
 }
 _TELLERS: dict[type, Callable[[Any], str]] = {
+    StoreRestored: lambda e: (
+        f"state of {e.task} restored"
+        + {"checkpoint": " from its checkpoint", "standby": " from a standby"}.get(e.how, "")
+        + f" in {say_duration(e.at_us - e.began_us) if e.at_us > e.began_us else 'no time'}"
+        + f" ({_size(e.bytes)})"
+    ),
     ev.ScriptActed: lambda e: f"{e.action}: {e.text}" if e.text else e.action,
     ev.LinkCut: lambda e: (
         "cut off from " + ("all brokers" if e.from_all_brokers else "its coordinator")

@@ -288,7 +288,8 @@ _OTHERS = {
     PhaseKind.PICKUP: "A shorter group.consumer.heartbeat.interval.ms on the brokers lets the new "
     "owner hear "
     "sooner.",
-    PhaseKind.RESTORE: "Standbys, an assignor that keeps owners, or static members spare the restore.",
+    PhaseKind.RESTORE: "Standbys, an assignor that keeps owners, or static members whose state survives "
+    "a restart spare the restore.",
     PhaseKind.ASSIGNMENT: "A cheaper assignor, or the consumer protocol (the broker computes), shortens "
     "it.",
 }

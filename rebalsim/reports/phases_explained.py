@@ -204,10 +204,11 @@ PHASES_EXPLAINED: dict[str, PhaseExplained] = {
         why="Minutes where state is large. It runs in the poll thread: longer than "
         "max.poll.interval.ms, and the member is expelled in the "
         "middle of it.",
-        shows="CallbackBegan and CallbackEnded with assigned.",
+        shows="CallbackBegan and CallbackEnded with assigned; StoreRestored where it is restored in "
+        "the background.",
         change="Standbys (state: standby), assignors that keep owners, static members whose state "
-        "survives a restart; restore outside of the "
-        "callback with the partition paused.",
+        "survives a restart (state: survives: restart); restore outside of the "
+        "callback with the partition paused (state: where: background).",
     ),
     "fetch": PhaseExplained(
         title="position look-up and the first records",

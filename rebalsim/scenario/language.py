@@ -983,6 +983,37 @@ STATE = Section(
             target="flush_bytes_per_second",
         ),
         Field("standby", Share(), "How much of a restore a standby saves.", target="standby_share"),
+        Field(
+            "survives",
+            Choice("nothing", "restart"),
+            "What it survives: nothing, so that all is restored; restart: it lies on a disk that is "
+            "there again when the process is (of the same name), which then restores only what has "
+            "changed meanwhile.",
+            target="survives",
+        ),
+        Field(
+            "changes",
+            ByteRate(),
+            "How fast the state of one partition changes: what has come since is restored where the "
+            "rest survives.",
+            target="changes_bytes_per_second",
+            default="not at all",
+        ),
+        Field(
+            "checkpoint",
+            DURATION_KIND,
+            "How often a checkpoint is written: a process that is killed goes on from its last one, "
+            "one that stops from where it was.",
+            target="checkpoint_us",
+            default="0s: a kill loses nothing",
+        ),
+        Field(
+            "where",
+            Choice("callback", "background"),
+            "Where it is restored: in the assigned callback, which holds up the poll loop, or in the "
+            "background, where each partition waits for its own state alone.",
+            target="where",
+        ),
     ),
     "A state store that follows the partitions.",
     can_unset=True,

@@ -1114,6 +1114,12 @@ class Resolver:
     def _check_state(self, state: Written | None) -> None:
         if state is None:
             return
+        for key in ("changes", "checkpoint"):
+            if key in state.at and state.get("survives", "nothing") == "nothing":
+                self.out.add(
+                    state.at[key],
+                    f"{key} counts only where the state survives — add survives: restart",
+                )
         if (
             state.get("per_partition")
             and "restore" not in state

@@ -36,7 +36,7 @@ def call_listener(
     consumer.tell(CallbackBegan(engine.now, consumer.name, kind, partitions))
     listener = consumer.spec.listener
     if partitions:
-        took = _cost_us(consumer, kind, len(partitions))
+        took = _cost_us(consumer, kind, partitions)
         if took and sleeps is not None:
             yield from sleeps(engine.now + took)
         elif took:
@@ -64,6 +64,11 @@ def call_listener(
             engine.now, consumer.name, kind, partitions, "RuntimeException" if throws else ""
         )
     )
+    if consumer.spec.state.bytes_per_partition and partitions:
+        if kind == "assigned":
+            consumer.world.stores.restore(consumer, partitions)
+        else:
+            consumer.world.stores.given_up(consumer, partitions, is_clean=True)
     if kind == "assigned":
         consumer.is_assigned = True
         consumer.world.script.noticed(consumer)
@@ -72,7 +77,8 @@ def call_listener(
         raise ListenerFailed(kind)
 
 
-def _cost_us(consumer: Consumer, kind: str, count: int) -> int:
+def _cost_us(consumer: Consumer, kind: str, partitions: tuple[Partition, ...]) -> int:
+    count = len(partitions)
     listener, state = consumer.spec.listener, consumer.spec.state
     cost = (
         listener.revoked
@@ -88,12 +94,6 @@ def _cost_us(consumer: Consumer, kind: str, count: int) -> int:
     if state.bytes_per_partition:
         if kind == "revoked" and state.flush_bytes_per_second:
             took += int(count * state.bytes_per_partition / state.flush_bytes_per_second * 1e6)
-        elif kind == "assigned" and state.restore_bytes_per_second:
-            took += int(
-                count
-                * state.bytes_per_partition
-                * (1 - state.standby_share)
-                / state.restore_bytes_per_second
-                * 1e6
-            )
+        elif kind == "assigned":
+            took += consumer.world.stores.takes_us(consumer, partitions)
     return took

@@ -85,6 +85,10 @@ class Positions:
         self.is_late = False
         return True
 
+    def look_again(self) -> None:
+        """A partition can be read from now on."""
+        self.consumer.wake_for_business()
+
     # ---------------------------------------------------------------------------- committed offsets
 
     def _committed(self, shares: list[Share]) -> Generator[Any, Any, bool]:

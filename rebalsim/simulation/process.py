@@ -202,6 +202,7 @@ class Process(Sleeper):
             mark(self, self.feed.shares.values())
         self.world.progress.give_up(self, self.feed.shares.values())
         tell_bytes(self, self.feed.shares.values())
+        self.world.stores.exited(self, how == "closed")
         self.is_alive = self.is_resting = False
         self.how_ended = how
         self.heartbeat.stop()

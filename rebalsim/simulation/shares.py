@@ -8,7 +8,7 @@ from rebalsim.domain.ids import Partition
 from rebalsim.simulation.engine import NEVER
 from rebalsim.simulation.flow import Flow
 
-INITIAL, RESETTING, VALIDATING, FETCHING = 0, 1, 2, 3
+RESTORING, INITIAL, RESETTING, VALIDATING, FETCHING = -1, 0, 1, 2, 3
 
 
 class Share:

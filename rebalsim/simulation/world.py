@@ -42,6 +42,7 @@ from rebalsim.simulation.racks import tell_bytes
 from rebalsim.simulation.randomness import Randomness, mean_of
 from rebalsim.simulation.script import Script
 from rebalsim.simulation.settled import begun, with_lead
+from rebalsim.simulation.stores import Stores
 from rebalsim.trace.events import TopicChanged
 from rebalsim.trace.ledger import LONG, PIECE, Ledger
 from rebalsim.trace.trace import ConsumerFacts, FormerFacts, TopicFacts, Trace, TraceHeader
@@ -92,6 +93,7 @@ class World:
         "shift_us",
         "sleeps",
         "specs",
+        "stores",
         "tell",
     )
 
@@ -127,6 +129,7 @@ class World:
             if topic.exists_from_start:
                 self._create(topic, topic.partitions)
         self.progress = Progress()
+        self.stores = Stores(self.engine, self.tell)
         self.coordinators: dict[int, GroupCoordinator] = {}  # by partition of __consumer_offsets
         self.hosts: dict[str, Coordinator] = {}
         self.clusters: dict[str, Any] = clusters_of(self)  # of Connect workers

@@ -59,7 +59,7 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                 f"up to {say(takes)} in onPartitionsAssigned, "
                 f"longer than max.poll.interval.ms {say(limit)}: expelled before the first "
                 "record, and so is the next owner — write "
-                f"max.poll.interval.ms: {say_setting(round_up(1.25 * takes, MINUTE))}, or keep "
-                "standbys",
+                f"max.poll.interval.ms: {say_setting(round_up(1.25 * takes, MINUTE))}, restore "
+                "in the background (state: where: background), or keep standbys",
                 Place("consumer", who[0].name, "max.poll.interval.ms|state|listener"),
             )

@@ -448,6 +448,7 @@ class MainThread(Membership):
             member.owned = errand.given
             self.has_assignment = True
             feed.assign(errand.given)
+            consumer.world.stores.restore(consumer, errand.partitions)
             feed.resume(was_paused)
         else:
             gone = dict.fromkeys(errand.partitions)

@@ -22,6 +22,9 @@ class OwnPositions(Positions):
         """Nothing is left for the application to do."""
         return True
 
+    def look_again(self) -> None:
+        self.serve()
+
     def serve(self) -> None:
         """What has not been asked yet."""
         consumer, feed = self.consumer, self.consumer.feed
