@@ -260,7 +260,7 @@ def groups_of(made: Understood) -> list[Play]:
             continue
         for name, count in _group_names(consumer, number):
             pods = _pods(consumer, made, names, count)
-            topics, why = _topics(consumer, pods.name)
+            topics, why = _topics(consumer, pods.name, made)
             if name in plays:
                 play = plays[name]
                 play.pods.append(pods)
@@ -329,10 +329,16 @@ def _pods(consumer: Consumer, made: Understood, names: set[str], count: int | No
     return Pods(base, max(0, min(pods, 500)), max(1, min(each, 100)), consumer, why, each_why)
 
 
-def _topics(consumer: Consumer, base: str) -> tuple[list[str], str]:
+def _topics(consumer: Consumer, base: str, made: Understood) -> tuple[list[str], str]:
+    """Those that are told; else the declared ones that nobody else is told to read."""
     if consumer.topics.known and consumer.topics.value and not consumer.reading.is_pattern:
         return list(dict.fromkeys(consumer.topics.value)), _sure(consumer.topics)
     question = QUESTIONS["topics"]
+    taken = {t for c in made.consumers if c.topics.known for t in c.topics.value or ()}
+    free = [t for t in made.topics if t not in taken]
+    if free and not made.listed.topics:
+        why = f"inferred: declared among the files; ASK: {question.what}: {question.how}"
+        return free, why
     return [f"{base}-topic"], f"ASK: {question.what}: {question.how}"
 
 
