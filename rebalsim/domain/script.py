@@ -15,6 +15,7 @@ from rebalsim.domain.connect import Connector
 from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.draws import NOTHING, Draw
 from rebalsim.domain.habits import NEWEST, BrokerHabits
+from rebalsim.domain.kubernetes import DrainNode, Evict, Probe, Recreate
 from rebalsim.domain.streams import StreamsConfig
 
 
@@ -308,6 +309,10 @@ Deed = (
     | EnforceRebalance
     | SetRate
     | Autoscale
+    | Probe
+    | DrainNode
+    | Evict
+    | Recreate
     | CreateConnector
     | DeleteConnector
     | ReconfigureConnector

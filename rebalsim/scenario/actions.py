@@ -23,6 +23,7 @@ from rebalsim.scenario.connect_actions import Connectors
 from rebalsim.scenario.connect_language import CONNECT_DEEDS
 from rebalsim.scenario.document import Node, shorten
 from rebalsim.scenario.kinds import Written, build
+from rebalsim.scenario.kubernetes_actions import KubernetesActions
 from rebalsim.scenario.language import MAX_CONSUMERS, MAX_PARTITIONS
 from rebalsim.scenario.patterns import bad_pattern
 from rebalsim.scenario.problems import or_nearest
@@ -89,6 +90,7 @@ class ScriptReader:
             "enforce_rebalance": self._enforce,
             "set_rate": self._set_rate,
             "autoscale": self._autoscale,
+            **KubernetesActions(self).readers,
             **{kind: self._to_connectors(kind) for kind in CONNECT_DEEDS},
         }
 
@@ -744,31 +746,7 @@ class ScriptReader:
         if how == "deployment":
             if not self._has_room(len(seats), written.node):
                 return None
-            pod_names: dict[str, str] = {}
-            for old in seats:
-                name, number = self._new_name(roster)
-                process = ""
-                if old.process:
-                    process = pod_names.setdefault(
-                        old.process, f"{roster.prefix}p{len(roster.seats) // roster.per_process}"
-                    )
-                new = Seat(
-                    name,
-                    number,
-                    process,
-                    old.pod if not old.process else len(roster.seats) // roster.per_process,
-                    old.within,
-                    old.rack,
-                    tuple(layer for layer in old.layers),
-                    written.node,
-                    deployed=list(old.deployed),
-                )
-                if not old.process:
-                    new.pod = len(roster.seats)
-                roster.seats[name] = new
-                self.resolver.seats[name] = new
-                replacements.append(new)
-                old.is_running, old.gone_line, old.gone_how = False, line, "replaced"
+            replacements = self._replacements(roster, seats, written.node, line)
         elif deployed is not None:
             overlay = tuple(self._started(roster, s) for s in seats)
         streams = (
@@ -789,6 +767,36 @@ class ScriptReader:
             settle_us=written.get("settle", 0),
             deploy=Overlay(overlay, streams),
         )
+
+    def _replacements(self, roster: Roster, seats: list[Seat], node: Node, line: int) -> list[Seat]:
+        """Pods with new names in the place of these, which are gone from here on."""
+        replacements: list[Seat] = []
+        pod_names: dict[str, str] = {}
+        for old in seats:
+            name, number = self._new_name(roster)
+            process = ""
+            if old.process:
+                process = pod_names.setdefault(
+                    old.process, f"{roster.prefix}p{len(roster.seats) // roster.per_process}"
+                )
+            new = Seat(
+                name,
+                number,
+                process,
+                old.pod if not old.process else len(roster.seats) // roster.per_process,
+                old.within,
+                old.rack,
+                tuple(layer for layer in old.layers),
+                node,
+                deployed=list(old.deployed),
+            )
+            if not old.process:
+                new.pod = len(roster.seats)
+            roster.seats[name] = new
+            self.resolver.seats[name] = new
+            replacements.append(new)
+            old.is_running, old.gone_line, old.gone_how = False, line, "replaced"
+        return replacements
 
     def _limits(self, written: Written, how: str, pods: int) -> tuple[int, int]:
         """How many may be away and how many more may run, rounded as Kubernetes does:

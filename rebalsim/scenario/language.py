@@ -46,6 +46,7 @@ from rebalsim.scenario.kinds import (
     named_schema,
     shown,
 )
+from rebalsim.scenario.kubernetes import ROLLOUT_FIELDS, targeted
 from rebalsim.scenario.problems import Problems, one_of
 from rebalsim.scenario.quantities import DURATION, RATE, rate, say_number, say_rate
 from rebalsim.scenario.streams_language import STREAMS, STREAMS_CONFIG
@@ -1643,6 +1644,14 @@ DEPLOY = Section(
     after=_one_subscription,
     can_unset=_TEMPLATE_KEYS,
 )
+KUBECTL_ROLLOUT = Section(
+    "kubectl_rollout",
+    (*ROLLOUT_FIELDS, *TEMPLATE_FIELDS),
+    "A rollout by Kubernetes' own rules and names; with settings, the new pods have these.",
+    allows_nothing=True,
+    elsewhere=_under_config,
+    after=_one_subscription,
+)
 CUT = Section(
     "cut",
     (
@@ -1854,6 +1863,8 @@ DEEDS: dict[str, Section] = {
     "enforce_rebalance": ENFORCE,
     "set_rate": SET_RATE,
     "autoscale": AUTOSCALE,
+    "kubectl_rollout": KUBECTL_ROLLOUT,
+    **targeted(WHO),
     **CONNECT_DEEDS,
 }
 

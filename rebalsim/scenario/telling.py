@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from rebalsim.domain import script as deeds
 from rebalsim.domain.autoscaling import Autoscale
 from rebalsim.domain.draws import Draw
+from rebalsim.domain.kubernetes import DrainNode, Evict, Probe, Recreate
 from rebalsim.domain.script import Action, Deed, RandomFault
 from rebalsim.scenario.kinds import say_draw
 from rebalsim.scenario.quantities import say_rate, say_us
@@ -42,6 +43,14 @@ def say_deed(deed: Deed) -> str:
     match deed:
         case deeds.Join(consumers, stagger):
             return _verb([c.name for c in consumers], "joins", "join") + _stagger(stagger)
+        case Probe(consumers, looks_at):
+            return f"a probe looks at the {looks_at.replace('_', ' ')} of {say_names(consumers)}"
+        case DrainNode(_, consumers, _, keep):
+            return f"the node of {say_names(consumers)} is drained, {keep} stay available"
+        case Evict(consumers, _, notice):
+            return f"the machine of {say_names(consumers)} is gone in {say_us(notice)}"
+        case Recreate(consumers):
+            return f"{say_names(consumers)} stop, and start when all are gone"
         case Autoscale():
             by = (
                 f"how busy they are (target {deed.cpu_target:.0%})"

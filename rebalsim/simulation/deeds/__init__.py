@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain import script as deeds
 from rebalsim.domain.autoscaling import Autoscale
+from rebalsim.domain.kubernetes import DrainNode, Evict, Probe, Recreate
 from rebalsim.simulation.deeds import (
     autoscale,
     bounce,
     brokers,
     coming,
     connectors,
+    evictions,
     harm,
+    kubelet,
     network,
     poison,
     topics,
@@ -49,6 +52,10 @@ _BY_KIND: dict[type, Callable[[Any, str, Any], Carried]] = {
     deeds.DeleteTopic: topics.delete,
     deeds.SetRate: topics.set_rate,
     Autoscale: autoscale.autoscale,
+    Probe: kubelet.probe,
+    DrainNode: evictions.drain,
+    Evict: evictions.evict,
+    Recreate: evictions.recreate,
     deeds.Subscribe: topics.subscribe,
     deeds.EnforceRebalance: topics.enforce,
     deeds.CreateConnector: connectors.create,
