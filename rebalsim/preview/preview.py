@@ -108,12 +108,11 @@ def _story(text: str, side: Side) -> Story:
 
 
 def _budget_lines(limits: list[Limit]) -> str:
-    """Budgets on what happens once the group has settled: the start is no part of the deploy."""
+    """Budgets as they were written: the story begins settled, so that a start is no part of it."""
     lines = ["", "budgets:"]
     for metric, limit, where in limits:
         name = re.sub(r"[^a-z0-9_]", "", metric.replace("-", "_"))
         lines.append(f'  - {name}: "{limit}"  # {where}')
-        lines.append(f"    from: {AFTER - 1}s")
     return "\n".join(lines) + "\n"
 
 

@@ -82,7 +82,7 @@ def workload_of(play: Play, one: Roll) -> str:
     """The workload that a roll replaces."""
     for pods in play.pods:
         if one.id in ("rollout", f"rollout-{name_of(pods.name)}") and pods.consumer is not None:
-            return str(pods.consumer.workload)
+            return str(pods.consumer.workload or "")
     return ""
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from rebalsim.worlds.groups import Play, Pods, name_of
 from rebalsim.worlds.kubernetes.rollout import next_probe
 
-AFTER = 120  # seconds until the group that starts cold has settled
+AFTER = 60  # seconds in which nothing happens to a group that has settled
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,9 @@ def _members(pods: Pods) -> str:
 def ready_seconds(play: Play, pods: Pods, start: int) -> int:
     """From the pod's start until the rollout takes it for ready."""
     consumer = pods.consumer
-    if consumer is None or consumer.ready is None or consumer.ready.period is None:
+    if consumer is None or consumer.update is None:
+        return start  # whoever restarts by hand waits until it runs
+    if consumer.ready is None or consumer.ready.period is None:
         return 0
     return round(next_probe(start, consumer.ready.at_least, consumer.ready.period))
 

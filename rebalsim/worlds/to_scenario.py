@@ -67,6 +67,7 @@ def to_scenario(
     draft = Draft()
     draft.add("# Written by rebalsim import. What says ASK is assumed: measure it, and put it in.")
     draft.add(f"title: {_quoted(happening.title if happening else _title(plays))}")
+    draft.add("start: settled", "what is rolled is running already")
     _version(draft, made)
     _topics(draft, made, plays)
     draft.add("")
