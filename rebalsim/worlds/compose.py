@@ -6,6 +6,7 @@ from rebalsim.worlds import containers
 from rebalsim.worlds.clients import signs
 from rebalsim.worlds.kubernetes.environment import Maps
 from rebalsim.worlds.kubernetes.workloads import Workload
+from rebalsim.worlds.placeholders import GAP
 from rebalsim.worlds.recognise import Config
 from rebalsim.worlds.text_tree import at, merge, table, texts, word
 from rebalsim.worlds.understood import Understood, Update
@@ -75,7 +76,9 @@ def _env(tree: Tree) -> list[Tree]:
     else:
         pairs = []
         for text in texts(tree):
-            key, _, value = text.partition("=")
+            key, sign, value = text.partition("=")
+            if not sign:  # taken from whoever starts it
+                value = GAP
             pairs.append((Text(key, text.file, text.line), Text(value, text.file, text.line)))
     return [{Text("name"): k, Text("value"): _unescaped(v)} for k, v in pairs]
 

@@ -57,6 +57,8 @@ def _why_not(workload: Workload, names: list[str]) -> str:
         return "a tool beside Kafka, no consumer of yours"
     if signs.PRODUCERS.search(workload.name):
         return "produces"
+    if any(is_connect(environment(c, Maps())) for c in workload.containers):
+        return "workers of Kafka Connect, whose own protocol is another than a consumer group's"
     return "nothing in it consumes from Kafka"
 
 
@@ -74,11 +76,22 @@ def _container(
         return []
     if any(signs.BROKER_VARIABLES.match(k) for k in env.keys) and not command:
         return []
+    if is_connect(env):
+        return []
     readings = _readings(workload, container, env, command, maps, configs)
     chosen = [r for r in readings if _consumes(r, workload, image)]
     if not chosen and not any(r.produces for r in readings):
         chosen = _by_weak_signs(workload, container, env, readings, names)
     return [_consumer(workload, container, r, env, command, names) for r in chosen]
+
+
+def is_connect(env: Environment) -> bool:
+    """A worker of Kafka Connect, by the topics that only those have: no consumer group of this kind."""
+    names = {str(k).upper() for k in env.keys}
+    return bool(
+        names & {"CONNECT_CONFIG_STORAGE_TOPIC", "CONNECT_OFFSET_STORAGE_TOPIC"}
+        or {"CONFIG_STORAGE_TOPIC", "OFFSET_STORAGE_TOPIC"} <= names
+    )
 
 
 def _consumes_from_console(command: list[Text]) -> bool:
@@ -250,6 +263,9 @@ def _by_weak_signs(
 ) -> list[Reading]:
     """No setting says it, but a mount of Streams' state does, or a ConfigMap called after Kafka."""
     reading = readings[0] if readings else Reading()
+    image_name = str(at(container, "image") or "").rpartition("/")[2]
+    if any(signs.PRODUCERS.search(n) for n in (workload.name, image_name)):
+        return []
     paths = [str(at(m, "mountPath")) for m in rows(at(container, "volumeMounts"))]
     if any("kafka-streams" in p for p in paths):
         reading.client = Value("streams", "inferred", "state under a folder of kafka-streams")

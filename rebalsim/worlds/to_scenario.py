@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from rebalsim.worlds.asks import QUESTIONS
 from rebalsim.worlds.groups import Play, groups_of, name_of
+from rebalsim.worlds.kubernetes.autoscalers import Scaling
 from rebalsim.worlds.rolls import rolls_of
 from rebalsim.worlds.understood import Understood
 
@@ -75,7 +76,7 @@ def to_scenario(
     for play in plays:
         _group(draft, play)
     if happening is None:
-        _script(draft, plays)
+        _script(draft, plays, made)
     else:
         _happens(draft, happening)
     _budgets(draft, budgets_of(made) if budgets is None else budgets)
@@ -220,10 +221,12 @@ def _ask(word: str) -> str:
 
 
 # ---- the rollout ----
-def _script(draft: Draft, plays: list[Play]) -> None:
+def _script(draft: Draft, plays: list[Play], made: Understood) -> None:
     rolls = rolls_of(plays)
     draft.add("")
     draft.add("script:")
+    for line, why in autoscalers_of(made, plays):
+        draft.add(f"  {line}", why)
     for roll in rolls:
         draft.add(f"  - at: {roll.at}")
         draft.add(f"    id: {roll.id}")
@@ -233,6 +236,44 @@ def _script(draft: Draft, plays: list[Play]) -> None:
     draft.add("")
     draft.add("replay: [as-written]")
     draft.add(f"horizon: {horizon(plays)}")
+
+
+def autoscalers_of(made: Understood, plays: list[Play]) -> list[tuple[str, str]]:
+    """The scalers on a group's lag; as comments as long as the rate that they would follow is only
+    assumed.
+    """
+    found: list[tuple[str, str]] = []
+    is_measured = made.measured is not None and bool(made.measured.rate)
+    mark = "" if is_measured else "# "
+    for play in plays:
+        workloads = " ".join(str(p.consumer.workload) for p in play.pods if p.consumer)
+        for scaling in made.scalings:
+            if not scaling.triggers or not scaling.target or scaling.target not in workloads:
+                continue
+            parts = [f"group: {name_of(play.name)}", *_scaler_parts(scaling)]
+            if not is_measured:
+                said = (
+                    "an autoscaler owns the number of pods: take the # away once the rate is known"
+                )
+                found.append((f"# {said}", scaling.where))
+            found.append((f"{mark}- at: 10s", ""))
+            found.append((f"{mark}  autoscale: {{{', '.join(parts)}}}", ""))
+    return found
+
+
+def _scaler_parts(scaling: Scaling) -> list[str]:
+    trigger = scaling.triggers[0]
+    told = (
+        ("lagThreshold", trigger.lag_threshold.value, ""),
+        ("activationLagThreshold", trigger.activation.value, ""),
+        ("minReplicaCount", scaling.min.value, ""),
+        ("maxReplicaCount", scaling.max.value, ""),
+        ("pollingInterval", scaling.poll.value if scaling.poll else None, "s"),
+        ("cooldownPeriod", scaling.cooldown.value if scaling.cooldown else None, "s"),
+        ("metricType", trigger.metric_type, ""),
+        ("scaleDownStabilization", scaling.hpa.get("scale_down_stabilization"), "s"),
+    )
+    return [f"{key}: {value}{unit}" for key, value, unit in told if value is not None]
 
 
 def horizon(plays: list[Play]) -> str:

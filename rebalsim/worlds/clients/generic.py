@@ -96,6 +96,9 @@ def _read_key(reading: Reading, key: Text, text: Text | None, known: Mapping[str
         if not (text is not None and not text.strip() and not value.known):
             reading.put(name, value)
         return
+    if pieces[-1:] == ["group"] and set(pieces[:-1]) & _KAFKAS:
+        reading.put("group.id", read_setting("group.id", text, known, place(key) or str(key)))
+        return
     _read_own(reading, key, pieces, text, known)
 
 
