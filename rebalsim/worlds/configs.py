@@ -20,6 +20,7 @@ from rebalsim.worlds.values import Text, Value, default, inferred, place, stated
 from rebalsim.worlds.words import words
 
 Known = Mapping[str, str]
+_PASCAL = re.compile(r"(^|[.:])(GroupId|BootstrapServers|AutoOffsetReset)$")
 
 
 def read_keys(keys: Keys, known: Known) -> list[Reading]:
@@ -97,6 +98,8 @@ def _by_form(config: Config, reading: Reading) -> Value | None:
     program = _program(config)
     if program and program.client:
         return inferred(program.client, program.why or "a program known by its keys")
+    if config.tree is not None and any(_PASCAL.search(k) for k in config.keys):
+        return inferred("librdkafka", "PascalCase is .NET's, whose client wraps librdkafka")
     dotted = sum("." in n and n in kafka_names.NAMES for n in reading.settings)
     if config.form == "properties" and dotted:
         return inferred("java", "Kafka's own names in a properties file")

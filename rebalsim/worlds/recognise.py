@@ -105,6 +105,9 @@ def _flat(text: str, file: str) -> Config | None:
     braces = len(re.findall(r"(?m)^\s*[\w.\-]+\s*=?\s*\{\s*$", body))
     if braces and (pairs or "=>" in body) and pairs + braces >= colons - braces:
         return Config(file, _keys(flat_files.hocon(text, file)), "hocon")
+    headed = re.search(r"(?m)^\[\[?[\w ./:\"-]+\]\]?\s*$", body)
+    if headed and len(re.findall(r"(?m)^\s*[\w.\"-]+\s*=", body)) > colons:
+        return _ini_or_toml(text, file)
     if pairs <= colons:
         return None
     if re.search(r"(?m)^\s*\[\[?[\w ./:-]+\]\]?\s*$", body):

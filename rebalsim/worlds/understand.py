@@ -131,6 +131,9 @@ def _without_workload(made: Understood, found: Found, objects: list[Tree], maps:
             made.consumers.append(client_of(reading, place_in(tree)))
     known = _environments(found)
     for config in found.configs:
+        if why := _of_another_kind(config):
+            made.ignore(config.file, why)
+            continue
         if any(signs.TOOLS.fullmatch(k.split(".")[0]) for k in config.keys):
             made.ignore(config.file, "settings of a tool beside Kafka, no consumer of yours")
             continue
@@ -141,6 +144,19 @@ def _without_workload(made: Understood, found: Found, objects: list[Tree], maps:
             made.ignore(config.file, "settings, but of no consumer")
     if not any(w for tree in objects for w in workloads(tree)):
         _maps_alone(made, maps)
+
+
+def _of_another_kind(config: Config) -> str:
+    """Settings of what rebalances by other rules: Connect's workers, share groups."""
+    keys = {str(k) for k in config.keys}
+    if {
+        "config.storage.topic",
+        "offset.storage.topic",
+    } & keys or "offset.storage.file.filename" in keys:
+        return "workers of Kafka Connect, whose own protocol is another than a consumer group's"
+    if any(k.startswith("share.") for k in keys):
+        return "a share group (KIP-932), which has no rebalance of this kind"
+    return ""
 
 
 def _known_program(consumer: Consumer, config: Config) -> Consumer:

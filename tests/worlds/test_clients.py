@@ -181,3 +181,43 @@ def test_a_consumer_of_before_zero_nine_is_refused_in_a_sentence() -> None:
     made = read(c_properties="zookeeper.connect=z:2181\ngroup.id=old\n")
     assert any("no broker of today" in h.why for h in made.hurts)
     assert made.asks in ([], ["client"])
+
+
+def test_a_sink_connector_is_the_group_of_its_name() -> None:
+    consumer = one(
+        sink_json="""
+        {"name": "search", "config": {"connector.class": "org.example.SearchSinkConnector",
+          "tasks.max": "3", "topics": "orders,users", "consumer.override.max.poll.records": "9"}}
+        """
+    )
+    assert (consumer.group.value, consumer.members.value) == ("connect-search", 3)
+    assert consumer.topics.value == ["orders", "users"]
+    assert consumer.settings["max.poll.records"].value == "9"
+
+
+def test_what_rebalances_by_other_rules_is_said_and_not_played() -> None:
+    worker = read(w_properties="group.id=w\nconfig.storage.topic=c\noffset.storage.topic=o\n")
+    share = read(s_properties="group.id=s\nshare.acknowledgement.mode=explicit\n")
+    assert worker.consumers == share.consumers == []
+    assert "Kafka Connect" in worker.ignored[0] and "KIP-932" in share.ignored[0]
+
+
+def test_dotnets_settings_and_telegrafs_are_known_by_their_form() -> None:
+    net = one(
+        appsettings_json="""
+        {"Kafka": {"BootstrapServers": "k:9092", "Topic": "orders",
+          "Consumer": {"GroupId": "g", "AutoOffsetReset": "Earliest"}}}
+        """
+    )
+    assert (net.client.value, net.group.value, net.topics.value) == ("librdkafka", "g", ["orders"])
+    telegraf = one(
+        telegraf_conf="""
+        [agent]
+          interval = "10s"
+        [[inputs.kafka_consumer]]
+          brokers = ["k:9092"]
+          topics = ["telegraf"]
+          consumer_group = "tg"
+        """
+    )
+    assert (telegraf.client.value, telegraf.group.value) == ("sarama", "tg")

@@ -71,7 +71,30 @@ def read_collectors(tree: Tree, known: Known) -> list[Reading]:
         *_filebeat(tree, known),
         *_telegraf(tree, known),
         *_datahub(tree, known),
+        *_sink_connector(tree, known),
     ]
+
+
+def _sink_connector(tree: Tree, known: Known) -> Iterator[Reading]:
+    """A connector as Connect's REST interface takes it: a sink's tasks are the group connect-NAME."""
+    config = at(tree, "config") if isinstance(at(tree, "config"), dict) else tree
+    name = word(at(tree, "name"))
+    topics = word(at(config, "topics")) or word(at(config, "topics.regex"))
+    if at(config, "connector.class") is None or topics is None or name is None:
+        return
+    reading = Reading(consumes=True, mentions_kafka=True, name=str(name))
+    reading.client = inferred("java", "a sink connector")
+    reading.put("group.id", default(f"connect-{name}", "Connect's rule for sinks"))
+    _topics(reading, topics, known)
+    tasks = whole(at(config, "tasks.max"))
+    reading.members = (
+        stated(tasks, place(at(config, "tasks.max"))) if tasks else default(1, "tasks.max")
+    )
+    for key, text in table(config).items():
+        if key.startswith("consumer.override.") and isinstance(text, Text):
+            setting = str(key).removeprefix("consumer.override.")
+            reading.put(setting, read_setting(setting, text, known, place(key)))
+    yield reading
 
 
 def _otel(tree: Tree, known: Known) -> Iterator[Reading]:

@@ -139,7 +139,7 @@ def _read_own(
         reading.handler_ms = inferred((whole(said) or 0) * each, source)
     elif name := _strange(key, pieces):
         reading.unknown_keys.append(name)
-        if pieces[:1] == ["kafka"] and said is not None and "." in name:
+        if key.isupper() and said is not None and "." in name:
             reading.settings.setdefault(name, stated(said, source) if said else unknown(source))
 
 

@@ -194,7 +194,7 @@ def _update(made: Workload) -> Update | None:
 
 
 def _rolling(made: Workload, how: Tree) -> Update:
-    told = at(how, "rollingUpdate") or at(how, "rollingParams")
+    told = at(how, "rollingUpdate") or at(how, "rollingParams") or at(how, "canary")
     surge, unavailable = at(told, "maxSurge"), at(told, "maxUnavailable")
     update = Update("RollingUpdate")
     replicas = made.replicas.value
