@@ -9,6 +9,7 @@ from rebalsim.analysis import (
     measure_rebalances,
     measure_records,
     measure_scaling,
+    measure_streams,
     measure_tasks,
 )
 from rebalsim.analysis.findings import Findings
@@ -57,6 +58,7 @@ _MEASURES: dict[str, Measure] = {
     **measure_rebalances.MEASURES,
     **measure_records.MEASURES,
     **measure_scaling.MEASURES,
+    **measure_streams.MEASURES,
     **measure_tasks.MEASURES,
     **{m.name: _of_clients(m.kafka_name) for m in METRICS.values() if m.kafka_name},
 }

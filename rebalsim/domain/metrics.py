@@ -413,6 +413,48 @@ _KAFKA: tuple[tuple[str, Unit, Better, str], ...] = (
 )
 
 
+def _of_stores() -> list[Metric]:
+    """Of Kafka Streams: what its pauses do not tell."""
+    return [
+        Metric(
+            "restored_bytes",
+            "count",
+            "less",
+            "run",
+            "Streams: bytes of changelogs read to restore stores",
+        ),
+        Metric(
+            "restore_time",
+            "duration",
+            "less",
+            "run",
+            "Streams: time that stores were restored, summed over tasks",
+        ),
+        Metric(
+            "standby_catch_up",
+            "duration",
+            "less",
+            "run",
+            "Streams: the longest that a standby or warm-up was behind its task",
+        ),
+        Metric(
+            "not_running_time",
+            "duration",
+            "less",
+            "run",
+            "Streams: time that instances were not RUNNING (no interactive queries), once they "
+            "had been, summed over instances",
+        ),
+        Metric(
+            "longest_not_running",
+            "duration",
+            "less",
+            "run",
+            "Streams: the longest that any instance was not RUNNING",
+        ),
+    ]
+
+
 def _of_tasks() -> list[Metric]:
     """Of Kafka Connect: its tasks, which other metrics leave out."""
     return [
@@ -466,7 +508,14 @@ def _of_clients() -> list[Metric]:
 
 METRICS: dict[str, Metric] = {
     m.name: m
-    for m in (*_of_pauses(), *_of_rebalances(), *_of_records(), *_of_tasks(), *_of_clients())
+    for m in (
+        *_of_pauses(),
+        *_of_rebalances(),
+        *_of_records(),
+        *_of_tasks(),
+        *_of_stores(),
+        *_of_clients(),
+    )
 }
 
 # What a reader wants first, in the order of a summary.

@@ -17,6 +17,18 @@ from rebalsim.lint.rule import Checked
 CONNECT = "Kafka Connect"  # rules that see workers; to all others there are consumers only
 # headings in the order in which `rebalsim explain` lists them
 STREAMS = "Kafka Streams"
+OF_BOTH = (
+    "crash-loop",
+    "freeze-outlasts-session",
+    "poll-interval-under-worst-batch",
+    "session-under-three-heartbeats",
+    "static-id-in-two-groups",
+    "static-ids-of-random-pods",
+    "static-long-session",
+    "static-restart-outlives-session",
+    "static-scale-down",
+    "surge-shares-static-id",
+)  # rules of consumers that hold for stream threads
 HEADINGS = (
     "Timers against each other",
     "Handlers and commits",
@@ -64,8 +76,12 @@ def check(story: Tellable) -> list[Problem]:
         consumers = without_workers(scenario)
         for order, checked in enumerate(RULES):
             is_of_connect = checked.rule.heading == CONNECT
-            if not is_of_connect and is_streams is not (checked.rule.heading == STREAMS):
-                continue  # a Streams application has rules of its own, and consumers' are not its
+            if (
+                not is_of_connect
+                and is_streams is not (checked.rule.heading == STREAMS)
+                and not (is_streams and checked.rule.id in OF_BOTH)
+            ):
+                continue  # a Streams application has rules of its own, and few of consumers'
             at: dict[Place, int] = {}
             for finding in checked.find(scenario if is_of_connect else consumers):
                 if finding.only_if_said and not story.says(

@@ -43,6 +43,7 @@ from rebalsim.domain.script import (
     Scale,
     Slow,
 )
+from rebalsim.domain.streams import StreamsApp, StreamsConfig, StreamsPart, StreamsStore
 from rebalsim.lint.registry import RULES
 
 NAMES = ("c0", "c1", "c2")
@@ -1053,6 +1054,70 @@ CASES += [
         "connect-tasks-over-partitions",
         connect(Connector("lake", "sink", 6, ("t",)), topics=(topic(partitions=6),)),
     ),
+]
+
+
+def streams(
+    *consumers: Consumer,
+    store: int = 600_000_000,
+    script: tuple[Any, ...] = (),
+    close: str = "remain",
+    volume: str = "kept",
+    **config: Any,
+) -> Scenario:
+    """An application of twelve tasks; its store has so many records, of 100 bytes."""
+    part = StreamsPart(("t",), (StreamsStore("s", store),) if store else ())
+    app = StreamsApp((part,), StreamsConfig(**config), close=close, volume=volume)
+    plain = world(*(consumers or members(3)), script=script)
+    return replace(plain, groups=tuple(replace(g, streams=app) for g in plain.groups))
+
+
+ROLL = (RollingBounce(NAMES, down=every(20), settle_us=s(120)),)
+STATIC = members(3, is_static=True)
+CASES += [
+    Case("streams-store-without-standby", streams(), ("num.standby.replicas: 1",)),
+    Case("streams-store-without-standby", streams(num_standby_replicas=1)),
+    Case("streams-store-without-standby", streams(store=6_000_000)),
+    Case(
+        "streams-store-without-standby",
+        streams(group_protocol="streams"),
+        ("streams.num.standby.replicas: 1",),
+    ),
+    Case(
+        "streams-standbys-without-instance",
+        streams(num_standby_replicas=3),
+        ("3 standbys", "num.standby.replicas: 2"),
+    ),
+    Case("streams-standbys-without-instance", streams(num_standby_replicas=2)),
+    Case("streams-threads-without-task", streams(num_stream_threads=5), ("15 threads", "12 tasks")),
+    Case("streams-threads-without-task", streams(num_stream_threads=4)),
+    Case(
+        "streams-lag-above-store",
+        streams(acceptable_recovery_lag=50_000_000),
+        ("50,000,000 records", "cold"),
+    ),
+    Case("streams-lag-above-store", streams()),
+    Case("streams-lag-under-writes", streams(acceptable_recovery_lag=10), ("50 records a second",)),
+    Case("streams-lag-under-writes", streams(acceptable_recovery_lag=100)),
+    Case("streams-probing-outlasts-settle", streams(script=ROLL), ("2 m", "10 m")),
+    Case("streams-probing-outlasts-settle", streams(*STATIC, script=ROLL)),
+    Case("streams-restart-waits-for-session", streams(script=ROLL), ("45.0 s", "close: leave")),
+    Case("streams-restart-waits-for-session", streams(*STATIC, script=ROLL)),
+    Case("streams-restart-waits-for-session", streams(script=ROLL, close="leave")),
+    Case("streams-restart-waits-for-session", streams(script=ROLL, group_protocol="streams")),
+    Case(
+        "streams-state-on-lost-volume",
+        streams(*STATIC, script=ROLL, volume="lost"),
+        ("volume: kept",),
+    ),
+    Case("streams-state-on-lost-volume", streams(*STATIC, script=ROLL)),
+    Case(
+        "streams-transaction-outlives-session",
+        streams(processing_guarantee="exactly_once_v2", transaction_timeout_us=s(60)),
+        ("1 m", "45.0 s", "transaction.timeout.ms: 45000"),
+    ),
+    Case("streams-transaction-outlives-session", streams(processing_guarantee="exactly_once_v2")),
+    Case("streams-transaction-outlives-session", streams(transaction_timeout_us=s(60))),
 ]
 
 

@@ -49,6 +49,19 @@ MEANT: dict[str, tuple[str, ...]] = {
     ),
     "static-torn-handover": ("slow-listener",),
     "static-membership": ("static-restart-outlives-session",),
+    "streams-crash": ("streams-store-without-standby",),
+    "streams-fourteen-minutes": ("streams-lag-above-store", "streams-store-without-standby"),
+    "streams-lost-volume": ("streams-store-without-standby",),
+    "streams-rolling-deploy": (
+        "streams-probing-outlasts-settle",
+        "streams-restart-waits-for-session",
+        "streams-store-without-standby",
+    ),
+    "streams-stuck-instance": ("streams-store-without-standby",),
+    "streams-two-bounces": (
+        "streams-probing-outlasts-settle",
+        "streams-restart-waits-for-session",
+    ),
     "stuck-handler": ("static-stuck-waits-twice",),
     "topic-growth": ("latest-on-growing-topic", "slow-metadata-refresh"),
 }

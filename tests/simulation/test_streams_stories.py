@@ -115,3 +115,20 @@ def test_every_partition_is_handed_on_to_exactly_one(protocol: str) -> None:
     )
     assert done.analysis.measure("open_pauses") == 0
     assert not done.analysis.violations
+
+
+def test_stores_and_states_are_measured() -> None:
+    script = "{at: 5m, crash: {members: app-0, restart_after: 20s, loses_volume: true}}"
+    cold = run(STORE, script, "session.timeout.ms: 10s").analysis
+    warm = run(f"{STORE}, config: {{num.standby.replicas: 1}}", script).analysis
+    assert (cold.measure("restored_bytes") or 0) >= 4_000_000_000
+    assert (cold.measure("restore_time") or 0) > 2 * 60 * SECOND
+    assert (warm.measure("standby_catch_up") or 0) > 60 * SECOND
+    assert (cold.measure("longest_not_running") or 0) > 60 * SECOND
+    assert (cold.measure("not_running_time") or 0) >= (cold.measure("longest_not_running") or 0)
+
+
+def test_what_is_no_streams_application_has_none_of_its_measures() -> None:
+    text = b"topics: {orders: 6}\ngroup: {members: 3}\nhorizon: 1m\n"
+    done = run_once(story_of(text, "story.yaml").check().scenario())
+    assert done.analysis.measure("restored_bytes") is None
