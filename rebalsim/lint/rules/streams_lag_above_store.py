@@ -30,7 +30,7 @@ RULE = Rule(
     "given tasks at once, without a warm-up, and they stand still until they are restored.",
     fix="Write an acceptable.recovery.lag that is a few seconds of the changelog's writes; 10,000 "
     "is Kafka's own.",
-    example="streams:\n  topology: [{source: orders, store: {records: 6M}}]\n"
+    example="streams:\n  topology: [{source: orders, store: {records: 6000000}}]\n"
     "  config: {acceptable.recovery.lag: 10000000}   # → 10000",
     source="HighAvailabilityTaskAssignor; KIP-441.",
 )
