@@ -623,12 +623,27 @@ class ScriptReader:
         found = self._seats(written, together=True)
         return deeds.Freeze(self._names(found), written.get("for")) if found else None
 
+    def _only_consumers(
+        self, found: list[tuple[Roster, Seat]], written: Written, what: str
+    ) -> list[tuple[Roster, Seat]]:
+        """Those that have a handler; Connect's workers, where they are named, have none."""
+        mine = [(r, s) for r, s in found if self.resolver.is_of_workers(r)]
+        if mine and written.get("members"):
+            self.out.add(
+                written.node,
+                f"{shorten(mine[0][1].name)} is a Connect worker, which has {what} — freeze it, or "
+                "give its connectors a longer stop or poll",
+            )
+        return [each for each in found if each not in mine]
+
     def _hang(self, written: Written, line: int) -> Deed | None:
-        found = self._seats(written)
+        found = self._only_consumers(self._seats(written), written, "no handler to hang")
         return deeds.Hang(self._names(found), written.get("for")) if found else None
 
     def _slow(self, written: Written, line: int) -> Deed | None:
-        found = self._seats(written, default_all=True)
+        found = self._only_consumers(
+            self._seats(written, default_all=True), written, "no handler to slow down"
+        )
         return build(deeds.Slow, written, consumers=self._names(found)) if found else None
 
     def _poison(self, written: Written, line: int) -> Deed | None:
@@ -958,8 +973,9 @@ class ScriptReader:
         return deeds.DeleteTopic(topic)
 
     def _subscribe(self, written: Written, line: int) -> Deed | None:
-
-        found = self._seats(written, default_all=True)
+        found = self._only_consumers(
+            self._seats(written, default_all=True), written, "no subscription"
+        )
         pattern = written.get("pattern")
         if pattern is None and "topics" not in written.at:
             self.out.add(

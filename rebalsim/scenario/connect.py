@@ -21,6 +21,7 @@ from rebalsim.scenario.connect_language import MAX_TASKS
 from rebalsim.scenario.document import Node, shorten
 from rebalsim.scenario.kinds import Written, build, merge
 from rebalsim.scenario.problems import Problems, or_nearest
+from rebalsim.scenario.profiles import plays_workers_of
 from rebalsim.scenario.quantities import say_us
 
 CLIENT = "connect"  # what a worker is called where consumers have their library's name
@@ -75,6 +76,11 @@ def worker_parts(
             "other."
         ] = None
     base = layers[0]
+    if not plays_workers_of(asked.cluster.kafka):
+        asked.notes[
+            f"Connect's workers are played as those of Kafka 4.3, not {asked.cluster.kafka}: before "
+            "3.4 they evened load out otherwise."
+        ] = None
     config = replace(
         config,
         connect_protocol=_protocol(asked, config.connect_protocol, settings, deployed),

@@ -536,6 +536,11 @@ def broker_habits(version: str) -> BrokerHabits:
     return NEWEST if isinstance(found, str) else found.habits
 
 
+def plays_workers_of(kafka: str) -> bool:
+    """Do Connect's workers of this version rebalance as those of 4.3, which are the ones played?"""
+    return _number_of(kafka) >= (3, 7)
+
+
 def first_with_consumer_protocol(client: str) -> ClientProfile | None:
     """The oldest version of the client that speaks it; None where none does."""
     return next(

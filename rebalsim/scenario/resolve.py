@@ -687,6 +687,10 @@ class Resolver:
             **rest,
         )
 
+    def is_of_workers(self, roster: Roster) -> bool:
+        """Is it a Connect cluster's?"""
+        return any(cluster.group == roster.group for cluster in self.connect)
+
     def parts_of(self, roster: Roster, seat: Seat) -> Parts:
         key = (*seat.layers, None, *seat.deployed)
         found = self.parts.get(key)

@@ -197,3 +197,24 @@ def test_whatever_happens_all_tasks_run_once_in_the_end(tmp_path: Path, seed: in
     }
     assert len(held) == 11
     assert all(len(owners) == 1 for owners in held.values()), held
+
+
+def test_a_worker_that_is_cut_off_takes_its_sinks_with_it_and_stops_its_work(tmp_path: Path) -> None:
+    who = followers(tmp_path)[0]
+    script = f"[{{at: 2m, cut: {{members: {who}, for: 40s, from: brokers}}}}]"
+    a = played(tmp_path, script)
+    cut = {e.consumer for e in a.trace.events if type(e).__name__ == "LinkCut"}
+    sinks = {c for c in a.header.consumers if c.endswith(f"@{who}")}
+    assert who in cut and cut - {who} <= sinks
+    assert not any(p.is_open for p in a.pauses)
+
+
+def test_brokers_and_coordinators_that_move_are_lived_through(tmp_path: Path) -> None:
+    script = (
+        "[{at: 1m, broker_restart: {broker: 0, down: 20s, load: 1s}}, "
+        "{at: 2m, coordinator_failover: {group: connect, load: 2s}}, "
+        "{at: 3m, scale: {group: connect, to: 5}}, {at: 4m, scale: {group: connect, to: 2}}]"
+    )
+    a = played(tmp_path, script)
+    assert not any(p.is_open for p in a.task_pauses)
+    assert (a.measure("worker_rebalances") or 0) >= 3

@@ -18,8 +18,8 @@ from rebalsim.domain.draws import Draw
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import FindCoordinatorRequest
 from rebalsim.simulation.engine import APP, FIRST, SCRIPT
-from rebalsim.simulation.lines import Lines
 from rebalsim.simulation.network import DISCONNECTED, Call, Link
+from rebalsim.simulation.workers.lines import WorkerLines
 from rebalsim.simulation.workers.nothing import NoFeed, NoMetadata
 from rebalsim.simulation.workers.sink_task import SinkTask
 from rebalsim.simulation.workers.thread import WorkerThread
@@ -68,7 +68,7 @@ class Worker:
         self.slowness = 1.0
         self.driven: Any = None
         self.feed, self.metadata = NoFeed(), NoMetadata()
-        self.lines = Lines(self)  # type: ignore[arg-type]
+        self.lines = WorkerLines(self)
         self.coordinator: int | None = None
         self.coordinator_link: Link | None = None
         self.sinks: dict[str, list[Any]] = {}  # task → its consumers in this worker, over time
@@ -127,7 +127,7 @@ class Worker:
         self.herder.thread.end()
         self.calls.clear()
         self.tell(ConsumerExited(self.engine.now, self.name, self.life, how, error))
-        for consumer in self._consumers():
+        for consumer in self.sink_consumers():
             consumer.kill()
         self.world.exited(self)  # type: ignore[arg-type]
 
@@ -160,7 +160,7 @@ class Worker:
             return
         self.is_frozen = True
         self.tell(ConsumerFroze(self.engine.now, self.name))
-        for consumer in self._consumers():
+        for consumer in self.sink_consumers():
             consumer.freeze()
 
     def thaw(self) -> None:
@@ -169,7 +169,7 @@ class Worker:
             return
         self.is_frozen = False
         self.tell(ConsumerThawed(self.engine.now, self.name))
-        for consumer in self._consumers():
+        for consumer in self.sink_consumers():
             consumer.thaw()
         for task in self.running:
             if isinstance(task, SourceTask):
@@ -179,7 +179,7 @@ class Worker:
             due()
         self.herder.thread.wake()
 
-    def _consumers(self) -> list[Any]:
+    def sink_consumers(self) -> list[Any]:
         return [c for copies in self.sinks.values() for c in copies if c.is_alive]
 
     # ------------------------------------------------ asked of all processes, and nothing to a worker
