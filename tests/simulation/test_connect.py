@@ -199,7 +199,9 @@ def test_whatever_happens_all_tasks_run_once_in_the_end(tmp_path: Path, seed: in
     assert all(len(owners) == 1 for owners in held.values()), held
 
 
-def test_a_worker_that_is_cut_off_takes_its_sinks_with_it_and_stops_its_work(tmp_path: Path) -> None:
+def test_a_worker_that_is_cut_off_takes_its_sinks_with_it_and_stops_its_work(
+    tmp_path: Path,
+) -> None:
     who = followers(tmp_path)[0]
     script = f"[{{at: 2m, cut: {{members: {who}, for: 40s, from: brokers}}}}]"
     a = played(tmp_path, script)
