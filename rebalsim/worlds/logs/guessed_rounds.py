@@ -61,7 +61,7 @@ def _numbered(voices: Sequence[Voice]) -> Joins:
     last = -TOGETHER_US
     number = 0
     for at, n, place in given:
-        if at - last > TOGETHER_US or any(v is voices[n] for v, _ in found[number]):
+        if at - last > TOGETHER_US or any(v is voices[n] for v, _ in found.get(number, ())):
             number += 1
         found.setdefault(number, []).append((voices[n], place))
         last = at

@@ -126,7 +126,7 @@ class Reader:
     def _who_speaks(self, picked: Sequence[tuple[int, int, str]]) -> bool:
         """Whether a dialect speaks here that has not been heard before."""
         found = {
-            next(d.name for mark, d in other_marks() if mark in line)
+            next((d.name for mark, d in other_marks() if mark in line), "")
             for _, kind, line in picked
             if kind == OTHER
         }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from reading_logs import AT, facts_of
+from reading_logs import AT, facts_of, observed
 
 JAVA = "2025-11-18 15:40:07,559 [main] INFO o.a.k.X - [Consumer clientId=c0, groupId=g] "
 BROKER = (
@@ -197,6 +197,10 @@ def test_one_line_and_what_it_proves(line: str, expected: dict[str, object]) -> 
     fact = facts_of(line)[0]
     assert {key: getattr(fact, key) for key in expected} == expected
     assert fact.at_us == AT
+    for cut in range(0, len(line), 9):  # half lines, doubled lines, and what is left of them
+        observed(
+            a=[line[:cut], line[cut:], line + line[:cut]], b=[line[:cut] + "\x00" + line[cut:]]
+        )
 
 
 @pytest.mark.parametrize(
