@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from rebalsim.domain.errors import InputError
-from rebalsim.outside.files import first_bytes, read_stdin
+from rebalsim.outside.files import read_bytes, read_stdin
 from rebalsim.outside.rule import strange
 from rebalsim.worlds.text_tree import LARGEST
 from rebalsim.worlds.words import listed
@@ -98,22 +98,21 @@ def _walk(folder: Path) -> Iterator[Path]:
     for here, folders, files in os.walk(folder):
         folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in _NOT_FOLDERS)
         for name in sorted(files):
-            if not name.startswith(".") and is_settings(name):
-                yield Path(here) / name
+            path = Path(here) / name
+            if name.startswith(".") or not is_settings(name) or not path.is_file():
+                continue
+            if path.is_symlink() and not path.resolve().is_relative_to(folder.resolve()):
+                continue  # it leads out of what was given
+            yield path
 
 
 def _text(path: Path, is_in_folder: bool) -> str:
+    """A file's text through the one door for strangers' files; in a folder, what cannot be read is
+    passed over.
+    """
     try:
-        if path.stat().st_size > LARGEST:
-            if is_in_folder:
-                return ""
-            raise InputError(
-                f"{path} is larger than {LARGEST:,} bytes — no deployment file is; name another"
-            )
-        return first_bytes(path, LARGEST).decode("utf-8-sig", "replace")
-    except OSError as e:
+        return read_bytes(path, LARGEST).decode("utf-8-sig", errors="replace")
+    except InputError:
         if is_in_folder:
             return ""
-        raise InputError(
-            f"{path} cannot be read: {e.strerror or e} — name a file or folder that exists"
-        ) from None
+        raise

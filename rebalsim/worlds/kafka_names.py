@@ -174,7 +174,9 @@ def nearest(name: str) -> str | None:
     """The setting that a misspelt key most likely means."""
     from difflib import get_close_matches
 
-    close = get_close_matches(name, sorted(NAMES), 1, 0.75)
+    mine = set(words(name))
+    alike = [n for n in sorted(NAMES) if len(mine & set(words(n))) > 1]
+    close = get_close_matches(name, alike, 1, 0.75)
     return close[0] if close else None
 
 

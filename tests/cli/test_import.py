@@ -71,6 +71,14 @@ def test_explain_tells_what_was_understood_and_what_would_hurt(manifest: Path) -
     assert "max.poll.records" in result.stdout
 
 
+def test_a_link_out_of_the_given_folder_is_not_followed(manifest: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "given"
+    folder.mkdir()
+    (folder / "link.yaml").symlink_to(manifest)
+    result = CliRunner().invoke(command, [str(folder), "--json"], standalone_mode=False)
+    assert result.return_value == 2 and json.loads(result.stdout)["files"] == []
+
+
 def test_a_pipe_is_read_and_a_missing_file_is_an_error(manifest: Path) -> None:
     result = CliRunner().invoke(command, ["-"], input=MANIFEST, standalone_mode=False)
     assert result.return_value == 0 and "orders-group" in result.stdout
