@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import importlib
 import re
+from itertools import pairwise
 
 import click
 import pytest
@@ -143,3 +144,10 @@ def test_every_edge_case_of_the_catalogue_has_a_test_named_after_it() -> None:
         ):
             held |= {int(number) for number in numbers.split("_and_")}
     assert held == set(range(1, 53))
+
+
+def test_no_two_files_of_tests_have_one_name() -> None:
+    """pytest imports them by their names alone, and takes one for the other."""
+    names = sorted(path.name for path in (ROOT / "tests").rglob("*.py"))
+    twice = {a for a, b in pairwise(names) if a == b}
+    assert twice <= {"conftest.py", "__init__.py"}

@@ -63,7 +63,16 @@ def test_the_session_that_a_client_asks_for_counts_no_more() -> None:
     assert any("session.timeout.ms" in note and "dropped" in note for note in road.after.notes)
 
 
-@pytest.mark.parametrize("name", stock_stories())
+OF_CONNECT = [name for name in stock_stories() if name.startswith("connect-")]
+
+
+@pytest.mark.parametrize("name", OF_CONNECT)
+def test_workers_of_connect_have_no_road_and_that_is_said(name: str) -> None:
+    with pytest.raises(InputError, match="does not speak the consumer protocol"):
+        road_of(stock_stories()[name].read_bytes(), name)
+
+
+@pytest.mark.parametrize("name", [name for name in stock_stories() if name not in OF_CONNECT])
 def test_every_stock_story_has_a_road(name: str) -> None:
     path = stock_stories()[name]
     road = road_of(path.read_bytes(), name)
