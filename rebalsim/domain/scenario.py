@@ -99,8 +99,8 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A group's members at the start, in order. They start cold: the first generation is part of
-    the story.
+    """A group's members at the start, in order. Where they start cold, the first generation is part
+    of the story.
     """
 
     name: str

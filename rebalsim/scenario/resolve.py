@@ -182,6 +182,12 @@ class Resolver:
             notes=tuple(self.notes),
             description=str(self.story.get("description", "")).strip(),
         )
+        if made.start == "settled" and any(group.streams is not None for group in groups):
+            self.out.add(
+                self.story.at["start"],
+                "A Kafka Streams application cannot begin settled yet: it is played from its start — "
+                "write start: cold",
+            )
         if self.story.get("heartbeat_phase") == "as-written":
             return made
         return replace(made, shift_within_us=min(longest_heartbeat(made), room_of(made)))
@@ -1137,8 +1143,10 @@ class Resolver:
 
     def _check_settled(self, roster: Roster, consumers: list[Consumer]) -> None:
         """A group that has run for an hour has nobody who is yet to start by himself."""
+        if self.story.get("start") != "settled":
+            return
         late = [c for c in consumers if c.starts_at is not None and not c.starts_at.is_zero]
-        if late and self.story.get("start") == "settled":
+        if late:
             self.out.add(
                 self.story.at["start"],
                 f"{late[0].name} is started later than the others ({DRAW.say(late[0].starts_at)}), "

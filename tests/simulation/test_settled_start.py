@@ -112,3 +112,11 @@ def test_who_is_started_later_cannot_have_settled() -> None:
     (problem,) = story_of(late.encode(), "s").problems()
     assert "c1 is started later than the others" in problem.message
     assert "start: cold" in problem.message
+
+
+def test_an_application_of_kafka_streams_cannot_begin_so_yet() -> None:
+    text = (
+        "topics: {orders: 4}\ngroup: {members: 2, streams: {topology: [{source: orders}]}}\n"
+        "replay: as-written\nhorizon: 2m\nstart: settled\n"
+    )
+    assert any("start: cold" in p.message for p in story_of(text.encode(), "s").problems())
