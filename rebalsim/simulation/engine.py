@@ -71,7 +71,7 @@ class Engine(simpy.Environment):
         """The next entry's turn."""
         if not self._entries:
             raise EmptySchedule
-        self.now, _, _, then, value = heappop(self._entries)
+        self.now, self.rank, _, then, value = heappop(self._entries)
         then(value)
 
     def begin(self, body: Steps) -> Process:
@@ -87,12 +87,12 @@ class Engine(simpy.Environment):
         while True:
             began_us = self.now
             for _ in repeat(None, most_at_once):
-                at_us, _, _, then, value = entry = heappop(entries)
+                at_us, rank, _, then, value = entry = heappop(entries)
                 if at_us >= horizon_us:
                     heappush(entries, entry)
-                    self.now = horizon_us
+                    self.now, self.rank = horizon_us, SCRIPT
                     return
-                self.now = at_us
+                self.now, self.rank = at_us, rank
                 then(value)
             if self.now == began_us:  # it would go on so for ever, and say nothing
                 raise BugError(f"After {most_at_once:,} events time is still at {began_us} µs")

@@ -129,7 +129,7 @@ def test_a_threshold_below_a_rebalance_swings_and_one_above_it_is_calm() -> None
 
 def test_the_plain_way_tells_the_same_scalings() -> None:
     scenario = story(100).scenario("eager")
-    quiet, plain = play(scenario), play(scenario, dense=True)
+    quiet, plain = play(scenario), play(scenario, plain=True)
     assert _scalings(quiet) and _scalings(quiet) == _scalings(plain)
 
 
