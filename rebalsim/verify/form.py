@@ -10,6 +10,7 @@ from typing import Any
 
 _LONGEST_MS = 7 * 86_400_000
 _HIGHEST_RATE, _MOST_PARTITIONS = 1_000_000, 10_000
+_MOST_RECORDS = 10_000_000
 _VERSION = re.compile(r"\d+\.\d+")
 _AT_LEAST_ONE = (
     "x.poll_ms",
@@ -57,6 +58,12 @@ def _grows(document: dict[str, Any]) -> bool:
     )
 
 
+def _records(document: dict[str, Any]) -> float:
+    """How many arrive in all of it: each delivery is played, and that twenty times over."""
+    partitions = sum(document["topics"].values())
+    return float(document["rate_per_partition"] * partitions * document["end"] / 1000)
+
+
 def _out_of_bounds(document: dict[str, Any]) -> list[str]:
     wrong = [
         key
@@ -71,6 +78,8 @@ def _out_of_bounds(document: dict[str, Any]) -> list[str]:
         isinstance(n, int) and 0 <= n <= _MOST_PARTITIONS for n in document["topics"].values()
     ):
         wrong.append("topics")
+    if not wrong and _records(document) > _MOST_RECORDS:
+        wrong.append(f"{_records(document):,.0f} records")
     return wrong
 
 

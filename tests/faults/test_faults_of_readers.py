@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+ROOT = Path(__file__).parents[2]
 MOST_S, MOST_MB = 2.0, 700
 STORY = """\
 topics: {orders: {partitions: 3, rate: 100/s}}
@@ -270,6 +271,19 @@ FAULTS: dict[str, tuple[str, Make, tuple[str, ...]]] = {
         text(
             '{"assignor":"range","steps":[{"generation":1,"topics":{"t":9007199254740992},"members":'
             '[{"id":"a","topics":["t"],"owned":[],"owned_generation":-1}],"assignment":{"a":[]}}]}\n'
+        ),
+        ("verify", "FILE"),
+    ),
+    "a_recording_of_half_a_million_records_a_second_hung": (
+        "rec.json",
+        lambda path: (
+            path.write_text(
+                (ROOT / "rebalsim/proof/fuzz_seeds/recording.json")
+                .read_text("utf-8")
+                .replace('"rate_per_partition": 2', '"rate_per_partition": 549893'),
+                "utf-8",
+            )
+            and None
         ),
         ("verify", "FILE"),
     ),
