@@ -257,7 +257,8 @@ def _instant(stream: Stream, own: Stamp | None, collected: Stamp | None) -> int:
         at = _helped(at, own, collected)
     elif not best.has_date:
         at = _undated(stream, at)
-        stream.has_date = stream.has_zone = False
+    elif not stream.has_date:
+        _date(stream, at)
     elif not best.has_zone:
         stream.has_zone = False
     if best is collected:
@@ -283,8 +284,20 @@ def _helped(at: int, own: Stamp, collected: Stamp) -> int:
     return at
 
 
+def _date(stream: Stream, at: int) -> None:
+    """The first line with a date tells the day of those before it."""
+    stream.has_date = True
+    days = round((at - max(stream.last_us, 0)) / DAY_US) * DAY_US
+    for _, fact in stream.told:
+        fact.at_us += days
+    stream.last_us = stream.last_us + days if stream.last_us >= 0 else -1
+
+
 def _undated(stream: Stream, at: int) -> int:
     """A time of day, in the day counted from the log's first one."""
+    if stream.has_date and stream.last_us >= 0:  # the day is known from other lines
+        return at + round((stream.last_us - at) / DAY_US) * DAY_US
+    stream.has_date = stream.has_zone = False
     now = stream.day * DAY_US + at
     if stream.last_us >= 0 and now < stream.last_us - DAY_US // 2:
         stream.day += 1

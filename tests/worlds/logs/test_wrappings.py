@@ -95,3 +95,9 @@ def test_librdkafka_is_known_behind_any_prefix() -> None:
     for told in (line, f"orders-1  | {line}", f"{COLLECTED} stderr F {line}", bridged):
         (fact,) = facts_of(told)
         assert (fact.what, fact.client, fact.at_us) == ("rd-state", "c", AT)
+
+
+def test_a_journal_without_years_takes_its_day_from_lines_that_have_one() -> None:
+    head = "Nov 18 15:40:07 host-1 consumer[16019]: "
+    facts = facts_of(head + TEXT, head + LINE, head + TEXT)
+    assert [f.at_us // 1_000_000 for f in facts] == [AT // 1_000_000] * 3
