@@ -253,14 +253,15 @@ def _instant(stream: Stream, own: Stamp | None, collected: Stamp | None) -> int:
         stream.has_time = stream.last_us >= 0
         return max(stream.last_us, 0)
     at = best.at_us
-    if best is own and collected is not None and not (own.has_zone and own.has_date):
+    is_whole = best.has_zone and best.has_date
+    if best is own and collected is not None and collected.has_date and not is_whole:
         at = _helped(at, own, collected)
     elif not best.has_date:
         at = _undated(stream, at)
-    elif not stream.has_date:
-        _date(stream, at)
-    elif not best.has_zone:
-        stream.has_zone = False
+    else:
+        if not stream.has_date:
+            _date(stream, at)
+        stream.has_zone = stream.has_zone and best.has_zone
     if best is collected:
         stream.collected_us = max(1_000, best.step_us)
     elif best.step_us >= 1_000_000:
