@@ -105,6 +105,9 @@ class ConsumerCoordinator(Coordinator):
     def group(self, value: Any) -> None:
         self.either.group = value
 
+    def _offsets(self) -> dict[Any, int]:
+        return self.either.offsets if isinstance(self.group, ConsumerGroup) else super()._offsets()
+
     # ------------------------------------------------------------------------------------ the rules
 
     @property

@@ -341,9 +341,15 @@ class Coordinator:
             if consumer.is_alive:
                 consumer.touch()
 
-    def tell_commits(self, partitions: tuple[Partition, ...]) -> None:
-        """Somebody outside looks at the group's offsets, as a lag exporter or a scaler does."""
+    def committed(self, partitions: tuple[Partition, ...]) -> dict[Partition, int]:
+        """What somebody outside sees of the group's offsets, as a lag exporter or a scaler does."""
         self._mind_owners(partitions)
+        offsets = self._offsets()
+        return {p: offsets[p] for p in partitions if p in offsets}
+
+    def _offsets(self) -> dict[Partition, int]:
+        found: dict[Partition, int] = self.group.offsets
+        return found
 
     def _mind_owners(self, partitions: tuple[Partition, ...]) -> None:
         """Somebody asks for positions: who sleeps through commits of these must have told them."""

@@ -127,6 +127,12 @@ def test_a_threshold_below_a_rebalance_swings_and_one_above_it_is_calm() -> None
     assert high.measure("scalings") == 0 and high.measure("oscillates") == 0
 
 
+def test_under_the_consumer_protocol_a_scaler_sees_commits_too() -> None:
+    scenario = story(100, **{"replay: [eager]": "replay: [consumer]"}).scenario("consumer")
+    said = [text for _, text in _scalings(play(scenario))]
+    assert said and "lag 1," in said[0]
+
+
 def test_the_plain_way_tells_the_same_scalings() -> None:
     scenario = story(100).scenario("eager")
     quiet, plain = play(scenario), play(scenario, plain=True)

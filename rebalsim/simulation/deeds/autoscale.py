@@ -73,8 +73,8 @@ class _Scaler:
         host = self.world.hosts.get(self.deed.group)
         if host is None:
             return {}
-        host.tell_commits(tuple(ends))
-        return {p: offset for p, offset in host.group.offsets.items() if p in ends}
+        found: dict[Any, int] = host.committed(tuple(ends))
+        return found
 
     def busy(self) -> float | None:
         """The mean share of time that the members were at work since the last look."""
