@@ -50,7 +50,7 @@ OF_ACTIONS = {
 @click.option(
     "--to",
     "target",
-    type=click.Choice(["consumer"]),
+    type=click.Choice(["consumer", "streams"]),
     default="consumer",
     show_default=True,
     help="The protocol to move to.",
@@ -75,11 +75,20 @@ def command(scenario: str, target: str, variant: str, out: Path | None) -> int:
     three are told over 20 seeds, each of which strikes at another moment between two heartbeats
     (5 for more than fifty members). Pauses are those of a group that has settled; what its start
     costs is told by itself.
+
+    --to streams is for a Kafka Streams application (KIP-1071), and says why no live road leads
+    there.
     """
     from rebalsim.scenario.load import read_bytes
     from rebalsim.scenario.road import road_of
 
     name, raw = read_bytes(scenario)
+    if target == "streams":
+        from rebalsim.cli.migrate_streams import told
+
+        for line in told(raw, name, variant):
+            click.echo(line)
+        return exits.WITHIN
     road = road_of(raw, name, variant)
     for line in _settings(road):
         click.echo(

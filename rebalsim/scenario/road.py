@@ -108,6 +108,11 @@ def road_of(raw: bytes, name: str, variant: str = "") -> Road:
         (v for v in story.variants if _is_classic(story, v)), story.variants[0]
     )
     before = story.scenario(chosen)
+    if any(group.streams is not None for group in before.groups):
+        raise InputError(
+            f"{name}: Kafka Streams does not speak the consumer protocol; it has one of its own — "
+            "see rebalsim migrate --to streams"
+        )
     root = _root(raw, name)
     steps = []
     world = {key: node for key, node in root.entries.items() if key not in _NOT_OF_THE_WORLD}
