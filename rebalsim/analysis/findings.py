@@ -29,7 +29,7 @@ from rebalsim.analysis.pauses import find_pauses
 from rebalsim.analysis.phases import Storyteller
 from rebalsim.analysis.records import find_redeliveries
 from rebalsim.analysis.rounds import RoundFinder
-from rebalsim.analysis.states import find_states, state_shares
+from rebalsim.analysis.states import find_application_states, find_states, state_shares
 from rebalsim.analysis.values import (
     Alarm,
     Answer,
@@ -203,6 +203,11 @@ class Findings:
             group: find_states(group, self.index, self.rounds_by_group[group])
             for group in self.groups
         }
+
+    @cached_property
+    def application_states(self) -> list[StateSpan]:
+        """Kafka Streams: what its StateListeners hear, all instances together."""
+        return find_application_states(self.index)
 
     @cached_property
     def state_shares(self) -> dict[str, dict[str, float]]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rebalsim.analysis.index import Index
 from rebalsim.analysis.values import Rebalance, StateSpan
 from rebalsim.trace import events as ev
+from rebalsim.trace.streams_events import ApplicationStateChanged
 
 
 def find_states(group: str, index: Index, rounds: Sequence[Rebalance]) -> list[StateSpan]:
@@ -31,6 +32,27 @@ def find_states(group: str, index: Index, rounds: Sequence[Rebalance]) -> list[S
     if at < index.horizon_us:
         spans.append(StateSpan(group, state, at, index.horizon_us, generation, event))
     return _merged(spans)
+
+
+def find_application_states(index: Index) -> list[StateSpan]:
+    """Kafka Streams: RUNNING while all instances that are up are, else REBALANCING; empty where
+    there is no application.
+    """
+    spans: list[StateSpan] = []
+    states: dict[str, str] = {}
+    at, state = 0, ""
+    for number, e in enumerate(index.events):
+        if type(e) is not ApplicationStateChanged:
+            continue
+        states[e.instance] = e.after
+        now = "REBALANCING" if "REBALANCING" in states.values() else "RUNNING"
+        if now != state:
+            if state and e.at_us > at:
+                spans.append(StateSpan("", state, at, e.at_us, event=number))
+            at, state = e.at_us, now
+    if state and at < index.horizon_us:
+        spans.append(StateSpan("", state, at, index.horizon_us))
+    return spans
 
 
 def state_shares(spans: Sequence[StateSpan]) -> dict[str, float]:

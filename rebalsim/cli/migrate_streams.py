@@ -98,10 +98,9 @@ def _figures(scenario: Scenario) -> dict[str, list[float]]:
 
 
 def _say(metric: str, found: dict[str, list[float]]) -> str:
-    values = sorted(found[metric])
-    if not values:
+    middle = percentile(sorted(found[metric]), 50)
+    if middle is None:
         return "–"
-    middle = percentile(values, 50)
     if METRICS[metric].unit in ("duration", "partition-time"):
         return say_duration(round(middle))
     return f"{middle:g}"

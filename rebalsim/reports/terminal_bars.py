@@ -14,9 +14,20 @@ from rebalsim.reports.palette import BRIEF, BY_LETTER, CONSUMING, LOOKS, STATE_L
 from rebalsim.reports.report import VariantReport
 from rebalsim.reports.ruler import place, place_clipped, ticks
 from rebalsim.reports.script_marks import ranked
-from rebalsim.reports.timeline import Row, Window, choose, codes_of_states, fold, lay_out, runs
+from rebalsim.reports.timeline import (
+    Row,
+    Window,
+    choose,
+    codes_of_states,
+    fill,
+    fold,
+    lay_out,
+    runs,
+)
 from rebalsim.reports.view import View
 
+NOT_RUNNING, RUNNING = "n", "r"  # an application of Kafka Streams
+APPLICATION = {NOT_RUNNING: ("▒", "yellow"), RUNNING: ("─", "green"), BRIEF: ("╎", "yellow")}
 REMARK = 20  # columns at the right for what the longest pause was
 STATES = {look[0]: (state, look) for state, look in STATE_LOOKS.items()}
 STATES_SAID = {
@@ -44,6 +55,7 @@ class Canvas:
         self.kinds: dict[PhaseKind, None] = {}  # what was drawn, for the legend
         self.states: dict[str, None] = {}
         self.has_brief = False
+        self.is_rebalancing = False
 
     # ---------------------------------------------------------------------------------------- lines
 
@@ -96,6 +108,29 @@ class Canvas:
                 bar.add(" " * length)
         return self._line(safe(group) if is_named else "group", bar, plural(count, "rebalance"))
 
+    def application(self, variant: VariantReport) -> list[Line]:
+        """Kafka Streams: where not all instances that are up are RUNNING."""
+        spans = variant.analysis.application_states
+        if not spans:
+            return []
+        pieces = [(s.started_us, s.ended_us, s.state) for s in spans]
+        codes = fill(
+            [(a, b, NOT_RUNNING if s == "REBALANCING" else RUNNING) for a, b, s in pieces],
+            self.window,
+            quiet=(UNOWNED, RUNNING),
+            brief=BRIEF,
+        )
+        bar = Line()
+        for _, length, code in runs(codes):
+            self.has_brief = self.has_brief or code == BRIEF
+            if code == NOT_RUNNING:
+                self.is_rebalancing = True
+            sign, style = APPLICATION.get(code, (" ", ""))
+            bar.add(sign * length, style)
+        away = sum(b - a for a, b, s in pieces if s == "REBALANCING" and a > 0)
+        told = f"{say_duration(away)} not RUNNING" if away else "RUNNING"
+        return [self._line("app", bar, told)]
+
     def partitions(self, lanes: Sequence[Lane]) -> list[Line]:
         """A line for each group of equal partitions, those that stood still longest if there are
         too many.
@@ -126,6 +161,8 @@ class Canvas:
                 look = LOOKS[kind]
                 meaning = SAID.get(kind, kind.value)
                 items.append(self._sign(look.letter + look.fill, look.style, meaning))
+        if self.is_rebalancing:
+            items.append(self._sign("▒", "yellow", "application REBALANCING"))
         for state in self.states:
             letter, fill, _, style = STATE_LOOKS[state]
             items.append(self._sign((letter + fill).strip(), style, STATES_SAID[state]))

@@ -105,6 +105,8 @@ def _pictures(page: Page, report: Report) -> None:
         groups = list(dict.fromkeys(lane.group for lane in lanes[variant.name]))
         if not variant.analysis.lanes:
             groups = list(variant.analysis.groups)
+        for line in canvas.application(variant):
+            page.line(line)
         for group in groups:
             page.line(canvas.group(variant, group, len(groups) > 1))
             for line in canvas.partitions(
