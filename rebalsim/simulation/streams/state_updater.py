@@ -198,8 +198,8 @@ class StateUpdater:
 
     def _slice(self, task: Task, cost_us: float) -> Steps:
         size = self._record_bytes(task)
-        everything = sum(self.left(each) for each in self._active)
-        slice_ = max(1, SLICE_BYTES // size, everything // SLICES_AT_MOST)
+        whole = self._progresses.end(task.task, self._port.now)
+        slice_ = max(1, SLICE_BYTES // size, whole // SLICES_AT_MOST)
         amount = min(self.left(task), slice_)
         begun = task.position
         cost_us += self._byte_us * size
@@ -234,7 +234,8 @@ class StateUpdater:
     def _standby_slice(self, task: Task) -> Steps:
         size = self._record_bytes(task)
         left = self.left(task)
-        amount = min(left, max(1, SLICE_BYTES // size, left // SLICES_AT_MOST))
+        whole = self._progresses.end(task.task, self._port.now)
+        amount = min(left, max(1, SLICE_BYTES // size, whole // SLICES_AT_MOST))
         begun = task.position
         cost_us = self._standby_us + self._byte_us * size
         self._current = (task, self._port.now, begun, cost_us)
