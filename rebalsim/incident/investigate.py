@@ -27,6 +27,7 @@ class Incident:
     written: Written | None = None
     held: Held | None = None
     remedies: tuple[Remedy, ...] = ()
+    is_tried: bool = False  # whether remedies were looked for
     why_not: str = ""  # why nothing could be played
     missed: list[str] = field(default_factory=list)
 
@@ -56,6 +57,7 @@ def try_again(incident: Incident, events: int = DEFAULT_EVENTS) -> None:
         held = hold(written, story.pauses)
         incident.written, incident.held = written, held
         if held.is_believed and events:
+            incident.is_tried = True
             found = remedies_of(story_in(written.text), events)
             incident.remedies = _best_first([r for rs in found.values() for r in rs])
     except RebalsimError as e:

@@ -73,6 +73,8 @@ def prevented(incident: Incident) -> str:
             f"What would have prevented it is not told: only {held.agreeing} of {held.observed} pauses "
             "replay within 10 %, too few to draw conclusions from."
         )
+    if not incident.is_tried:
+        return "What would have helped was not tried."
     if not incident.remedies:
         return "Nothing that was tried on its replay would have made it better."
     return f"What would have helped, tried on its replay: {tell_remedy(incident.remedies[0])}"
