@@ -71,7 +71,7 @@ class Engine(simpy.Environment):
         """The next entry's turn."""
         if not self._entries:
             raise EmptySchedule
-        self.now, self.rank, _, then, value = heappop(self._entries)
+        self.now, _, _, then, value = heappop(self._entries)
         then(value)
 
     def begin(self, body: Steps) -> Process:
@@ -87,12 +87,12 @@ class Engine(simpy.Environment):
         while True:
             began_us = self.now
             for _ in repeat(None, most_at_once):
-                at_us, rank, _, then, value = entry = heappop(entries)
+                at_us, _, _, then, value = entry = heappop(entries)
                 if at_us >= horizon_us:
                     heappush(entries, entry)
-                    self.now, self.rank = horizon_us, SCRIPT
+                    self.now = horizon_us
                     return
-                self.now, self.rank = at_us, rank
+                self.now = at_us
                 then(value)
             if self.now == began_us:  # it would go on so for ever, and say nothing
                 raise BugError(f"After {most_at_once:,} events time is still at {began_us} µs")

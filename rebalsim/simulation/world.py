@@ -5,10 +5,8 @@ horizon, and told as a trace.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
-from importlib import import_module
 from typing import Any
 
 from rebalsim import __version__
@@ -80,40 +78,36 @@ class World:
         "former",
         "growth",
         "hosts",
+        "is_dense",
         "is_wire",
         "machine",
         "next_specs",
         "partitions",
         "poisons",
         "progress",
-        "quiet",
         "randomness",
         "rates",
         "scenario",
         "script",
         "seed",
         "shift_us",
+        "sleeps",
         "specs",
         "stores",
         "tell",
     )
 
     def __init__(
-        self,
-        scenario: Scenario,
-        seed: int,
-        *,
-        is_wire: bool,
-        drive: Drive | None,
-        quiet: Any = None,
+        self, scenario: Scenario, seed: int, *, is_dense: bool, is_wire: bool, drive: Drive | None
     ) -> None:
         self.scenario = scenario
         self.seed = seed
         self.shift_us = shift_of(seed, scenario.shift_within_us) if drive is None else 0
         self.engine = Engine()
         self.randomness = Randomness(seed)
-        self.quiet = quiet  # who lets clients skip quiet time, if anybody does
+        self.is_dense = is_dense
         self.is_wire = is_wire
+        self.sleeps = not is_dense and not is_wire
         self.drive = drive
         self.machine: Machine = scenario.machine
         self.events: list[Any] = []
@@ -274,6 +268,14 @@ class World:
                     self.engine.at(at_us, SCRIPT, self._rate_changes, topic.name)
         horizon = self.scenario.horizon_us
         self.engine.run_to(horizon)
+        for consumer in self.consumers.values():
+            if (
+                self.is_wire
+                and consumer.is_alive
+                and not consumer.is_frozen
+                and consumer.feed.cycle is not None
+            ):
+                consumer.feed.tell_steady(horizon - 1)
         for consumer in self.consumers.values():
             if consumer.is_alive:
                 self.progress.give_up(consumer, consumer.feed.shares.values(), horizon - 1)
@@ -581,6 +583,10 @@ class World:
                 and not consumer.is_frozen
                 and any(p.topic == topic for p in consumer.feed.shares)
             ):
+                if consumer.feed.cycle is not None:
+                    consumer.feed.cycle.forget()
+                consumer.settle_accounts()
+                consumer.break_cycle()
                 consumer.feed.flow_changed()
 
     def exited(self, consumer: Process) -> None:
@@ -626,14 +632,14 @@ def play(
     scenario: Scenario,
     *,
     seed: int | None = None,
-    plain: bool = False,
+    dense: bool = False,
     wire: bool = False,
     drive: Drive | None = None,
 ) -> Trace:
     """Play a resolved scenario and tell what happened.
 
-    `plain`: every poll, fetch, batch, beat and commit is played, however quiet (the trace is the
-    same). `wire`: the trace holds every request, answer and batch too, so all is played then.
+    `dense`: no tick is skipped, however quiet (the trace is the same). `wire`: the trace holds
+    every request, answer and batch too.
     `drive`: what a recording dictates, in place of the scenario's starts and script.
     """
     if any(group.streams is not None for group in scenario.groups):
@@ -642,39 +648,15 @@ def play(
         return play_story(scenario, seed)
     if scenario.start == "settled" and drive is None:
         before = replace(with_lead(scenario), start="cold")
-        return begun(play(before, seed=seed, plain=plain, wire=wire), scenario.horizon_us)
-    quiet = None if plain or wire or _PLAINLY else _quiet_room()
+        return begun(play(before, seed=seed, dense=dense, wire=wire), scenario.horizon_us)
     with seldom_collecting():
         return World(
             scenario,
             scenario.seed if seed is None else seed,
+            is_dense=dense,
             is_wire=wire,
             drive=drive,
-            quiet=quiet,
         ).play()
 
 
-_PLAINLY: list[bool] = []
-
-
-@contextmanager
-def plainly() -> Iterator[None]:
-    """Whatever is played in here is played in full, by whomever."""
-    _PLAINLY.append(True)
-    try:
-        yield
-    finally:
-        _PLAINLY.pop()
-
-
-def _quiet_room() -> Any:
-    """Who lets clients skip quiet time; nobody where that room is taken away. It stands above
-    this one, and is brought in from outside.
-    """
-    try:
-        return import_module("rebalsim.quiet").Quiet()
-    except ImportError:
-        return None
-
-
-__all__ = ["NEVER", "World", "plainly", "play"]
+__all__ = ["NEVER", "World", "play"]

@@ -91,7 +91,7 @@ class Background:
 
     def plan(self) -> None:
         """When there is something to do unasked."""
-        if not self.is_enabled:
+        if not self.is_enabled or self.consumer.is_resting:
             self.bell.off()
             return
         at = min(self.beats.next_us(), self.beats.expires_us(), self.consumer.commits.next_us())

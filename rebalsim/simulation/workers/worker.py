@@ -48,7 +48,7 @@ EXIT_US = 300_000  # a process ends so long after it has left its group
 class Worker:
     """One worker, through all its lives."""
 
-    skipped = None  # its beats are real: nothing of it is made up for later
+    is_resting = False  # its beats are real: nothing of it is made up for later
     is_polling = True
     is_assigned = True
     pattern = None
@@ -184,10 +184,10 @@ class Worker:
 
     # ------------------------------------------------ asked of all processes, and nothing to a worker
 
-    def touch(self) -> None:
-        """Nothing was skipped."""
+    def settle_accounts(self) -> None:
+        """Nothing was slept through."""
 
-    wake_for_business = touch
+    break_cycle = mind = miss_commits = wake_for_business = settle_accounts
 
     def change_pace(self, slowness: float) -> None:
         self.slowness = slowness

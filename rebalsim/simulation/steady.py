@@ -1,19 +1,22 @@
-"""The steady cycle of a consumer-protocol client that keeps up: when each batch came and comes, in
-closed form, for as long as nothing happens.
+"""The steady cycle of a consumer that keeps up: when each batch came and comes, in closed form, for
+as long as nothing happens.
 
 With handlers that cost nothing, or little against the spacing of arrivals, every arrival is a
 batch. Where batches overlap, the cycle is the one in which a batch takes in just what arrives
-while the last one is handled. This is close to what is played, and not the same to the
-microsecond: its application draws a chance with each pass.
+while the last one is handled. Both ways of running (sleeping, and tick by tick) ask this
+arithmetic, so they cannot differ.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rebalsim.simulation.engine import NEVER
-from rebalsim.simulation.keeping_up import kinds_of
+
+if TYPE_CHECKING:
+    from rebalsim.simulation.feed import Feed
+    from rebalsim.simulation.shares import Share
 
 
 class Round(NamedTuple):
@@ -46,6 +49,7 @@ class Cycle:
         "per_record_us",
         "period_us",
         "polled_us",
+        "rate",
         "ready_us",
         "spacing_us",
     )
@@ -54,7 +58,7 @@ class Cycle:
         self, flows: list[Any], latency_us: int, anchor_us: int, polled_us: int, most_us: int
     ) -> None:
         self.flows = flows
-        self.kinds = kinds_of(flows)  # what is so for one flow of a kind is so for all of them
+        self.kinds = _kinds(flows)  # what is so for one flow of a kind is so for all of them
         self.most_us = most_us  # fetch.max.wait.ms
         # partitions of one rate whose records do not all come at once: from one round to the next
         self.spacing_us = 0
@@ -67,11 +71,19 @@ class Cycle:
         self.latency_us = latency_us
         self.anchor_us = anchor_us  # where the cycle begins
         self.polled_us = polled_us  # when the poll() that was running then had begun
+        # of each flow, where all are of one kind and a batch comes with each round: records a µs
+        self.rate = 0.0
         self.period_us = 0
         self.busy_us = 0
         self.fixed_us = 0.0
         self.per_record_us = 0.0
         self.has_batches = False  # does the handler take any time?
+
+    def forget(self) -> None:
+        """The flows are others than they were: what was worked out for this instant may not
+        hold.
+        """
+        self._known, self._before_us = None, -1
 
     @property
     def is_full(self) -> bool:
@@ -195,6 +207,31 @@ class Cycle:
         self._known = at_us, found
         return found
 
+    def mean_wait_us(self, most_us: int) -> int:
+        """How long somebody who comes at any time waits for the batch at hand, on average, if a
+        wait lasts `most_us` at most.
+        """
+        if self.period_us:
+            busy, period = float(self.busy_us), self.period_us
+        else:
+            rate = self.flows[0].rate_at(self.anchor_us) if self.flows else 0.0
+            if not rate:
+                return 0
+            busy, period = self.fixed_us + self.per_record_us * len(self.flows), round(1 / rate)
+        return round(min(1.0, busy / period) * min(busy, most_us) / 2)
+
+    def wait_at(self, at_us: int) -> int:
+        """How long the batch at hand will go on; by the rate alone where that tells it, to
+        within a µs or so.
+        """
+        rate = self.rate
+        if not rate or at_us <= self.anchor_us + self.latency_us:
+            return self.free_at(at_us) - at_us
+        flow, many = self.kinds[0]
+        rounds = (at_us - self.latency_us - flow.is_flowing_since) * rate
+        left = self.fixed_us + self.per_record_us * many - (rounds - int(rounds)) / rate
+        return int(left) if left > 0.0 else 0
+
     def free_at(self, at_us: int) -> int:
         """When the application is in poll() again: now, or at the end of the batch at hand."""
         if not self.has_batches:
@@ -210,7 +247,26 @@ class Cycle:
             return max(start, at_us) + timeout_us
         return start + ((at_us - start) // timeout_us + 1) * timeout_us
 
-    def fetch_leaves(self, shares: Iterable[Any], at_us: int, most_us: int) -> int:
+    def last_look(self, looked_us: int, tick_us: int, now_us: int, timeout_us: int) -> int:
+        """When the heartbeat thread had its last look, if one was at `looked_us`.
+
+        A look needs the network client's lock, which poll() holds while it waits: so it comes a
+        tick after the one before where the application is with a batch then, and else when
+        poll()'s wait next ends, with a batch or with its time.
+        """
+        while looked_us + tick_us <= now_us:
+            wakes = looked_us + tick_us
+            at = (
+                wakes
+                if self.free_at(wakes) > wakes
+                else min(self.batch_after(wakes - 1), self.poll_ends(wakes - 1, timeout_us))
+            )
+            if at > now_us:
+                break
+            looked_us = max(at, wakes)
+        return looked_us
+
+    def fetch_leaves(self, shares: Iterable[Share], at_us: int, most_us: int) -> int:
         """When the Fetch that is in flight now leaves the broker: with the next record, or when
         its wait is over.
         """
@@ -232,11 +288,41 @@ class Cycle:
             over += period * ((at_us - over - self.latency_us) // period + 1)
         return max(parked, min(nearest, over)) if nearest > parked else parked
 
+    def batches(
+        self, shares: Iterable[Share], after_us: int, until_us: int
+    ) -> Iterator[tuple[int, int]]:
+        """Each batch with the arrivals it covers: (handed over at, all that had arrived by)."""
+        if self.rate and after_us >= self.anchor_us:
+            for _, at in self.kinds[0][0].arrivals(
+                after_us - self.latency_us, until_us - self.latency_us
+            ):
+                yield at + self.latency_us, at
+            return
+        at = self.batch_after(after_us)
+        while at <= until_us:
+            yield at, self.handed_over(at) if self.spacing_us else at - self.latency_us
+            at = self.batch_after(at)
 
-def cycle_of(feed: Any, now: int) -> Cycle | None:
+
+def _kinds(flows: list[Any]) -> list[tuple[Any, int]]:
+    found: list[list[Any]] = []
+    for flow in flows:
+        for kind in found:
+            if flow is kind[0] or flow.is_like(kind[0]):
+                kind[1] += 1
+                break
+        else:
+            found.append([flow, 1])
+    return [(flow, many) for flow, many in found]
+
+
+def cycle_of(feed: Feed, now: int) -> Cycle | None:
     """The cycle that this consumer is in, None while it does not keep up."""
     consumer = feed.consumer
     shares = feed.shares.values()
+    if not shares:  # nothing to read: it sits in one poll() after the other
+        timeout = feed.handler.poll_timeout_us
+        return Cycle([], 0, now, consumer.deadline_us - timeout, feed.config.fetch_max_wait_us)
     flows = [share.flow for share in shares]
     link = consumer.link(next(iter(shares)).broker)
     latency = link.latency_us(0) if link.fixed_us < 0 else link.fixed_us + link.extra_us
@@ -275,6 +361,8 @@ def cycle_of(feed: Any, now: int) -> Cycle | None:
         first, *others = kinds
         if rate and any(flow.next_after(now) != first[0].next_after(now) for flow, _ in others):
             cycle.spacing_us = int(1 / rate)
+        elif not others and first[0].is_constant:
+            cycle.rate = rate
         return cycle if is_parked else None
     if not per_record and not fixed:
         return cycle if is_parked else None
