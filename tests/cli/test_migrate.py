@@ -194,16 +194,17 @@ def table_of(told: str, title: str) -> dict[str, list[str]]:
     spread stands below its median.
     """
     found: dict[str, list[str]] = {}
+    ends: list[int] = []  # where each column's cells end: they are set to the right
     for row in told.split(title)[1].split("\n\n")[1].splitlines()[1:]:
-        cells = re.split(r" {2,}", row.strip())
+        cells = [(cell.group(), cell.end()) for cell in re.finditer(r"\S+(?: \S+)*", row)]
         if row.startswith("   "):
             last = found[list(found)[-1]]
-            last[:] = [
-                f"{cell} {cells.pop(0)}" if place >= len(last) - len(cells) else cell
-                for place, cell in enumerate(last)
-            ]
+            for cell, end in cells:
+                place = min(range(len(ends)), key=lambda n: abs(ends[n] - end))
+                last[place] += f" {cell}"
         else:
-            found[cells[0]] = cells[1:]
+            found[cells[0][0]] = [cell for cell, _ in cells[1:]]
+            ends = [end for _, end in cells[1:]]
     return found
 
 
