@@ -1,5 +1,5 @@
-"""The forms of a check: text, JSON or Markdown on stdout, files for CI systems, annotations
-under GitHub. The environment is looked at here.
+"""How a check is told: text or a form on stdout, files for CI systems, annotations under GitHub.
+The environment is looked at here.
 """
 
 from __future__ import annotations
@@ -12,40 +12,24 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from rebalsim.cli import terminal
-from rebalsim.cli.files import OutputFile, write_text
+from rebalsim.cli import forms, terminal
 from rebalsim.cli.streams import to_runner
 from rebalsim.domain.errors import InputError
+from rebalsim.reports.forms.form import Subject
 
 if TYPE_CHECKING:
     from rebalsim.reports.check_report import CheckReport
+    from rebalsim.reports.view import View
 
 F = TypeVar("F", bound=Callable[..., Any])
-_FILE = OutputFile()
 
 
 def form_options(function: F) -> F:
-    """--json --markdown (stdout), --junit --gitlab --html FILE, --github, --ascii, --width;
-    written by `emit`.
+    """An option for each form that tells a check, and --github, --ascii, --width; written by
+    `emit`.
     """
     for option in reversed(
         (
-            click.option(
-                "--json", "as_json", is_flag=True, help="One JSON document instead of text."
-            ),
-            click.option(
-                "--markdown",
-                "as_markdown",
-                is_flag=True,
-                help="For a pull request, instead of text.",
-            ),
-            click.option("--junit", type=_FILE, metavar="FILE", help="JUnit XML: a case a budget."),
-            click.option(
-                "--gitlab", type=_FILE, metavar="FILE", help="GitLab's code quality report."
-            ),
-            click.option(
-                "--html", type=_FILE, metavar="FILE", help="One self-contained page over all."
-            ),
             click.option(
                 "--github/--no-github",
                 "as_github",
@@ -64,22 +48,22 @@ def form_options(function: F) -> F:
         )
     ):
         function = option(function)
-    return function
+    return forms.options_of(Subject.CHECK)(function)
 
 
 def refuse_two_forms(options: Mapping[str, Any]) -> None:
     """At most one form goes to stdout."""
-    if options.get("as_json") and options.get("as_markdown"):
-        raise click.UsageError("--json and --markdown both go to stdout — choose one.")
+    forms.printed_form(Subject.CHECK, options)
 
 
 def emit(report: CheckReport, options: Mapping[str, Any]) -> None:
     """Prints the one form that goes to stdout, then writes the files that were asked for."""
+    form = forms.printed_form(Subject.CHECK, options)
     is_github = options.get("as_github")
     is_github = os.environ.get("GITHUB_ACTIONS") == "true" if is_github is None else bool(is_github)
-    is_text = not options.get("as_json") and not options.get("as_markdown")
-    text = _text(report, options)
-    if is_github and is_text:
+    view = _view(options)
+    text = form.tells[Subject.CHECK].render(report, view) if form else _text(report, view)
+    if is_github and form is None:
         from rebalsim.reports.to_github import harmless
 
         text = harmless(text)
@@ -87,21 +71,9 @@ def emit(report: CheckReport, options: Mapping[str, Any]) -> None:
     for error in errors_of(report):
         click.echo(error, err=True)
     if is_github:
-        _tell_github(report, to_stderr=not is_text)
-    if options.get("junit"):
-        from rebalsim.reports.to_junit import render as to_junit
-
-        write_text(options["junit"], to_junit(report))
-    if options.get("gitlab"):
-        from rebalsim.reports.to_gitlab import render as to_gitlab
-
-        write_text(
-            options["gitlab"], to_gitlab(from_root(report, os.environ.get("CI_PROJECT_DIR", "")))
-        )
-    if options.get("html"):
-        from rebalsim.reports.check_to_html import render as to_html
-
-        write_text(options["html"], to_html(report))
+        _tell_github(report, to_stderr=form is not None)
+    for _ in forms.write_files(Subject.CHECK, report, options, view, from_root):
+        pass
     if report.ending == "bug":
         told = next(s for s in report.stories if s.bug)
         click.echo(
@@ -122,26 +94,20 @@ def errors_of(report: CheckReport) -> list[str]:
     ]
 
 
-def _text(report: CheckReport, options: Mapping[str, Any]) -> str:
-    if options.get("as_json"):
-        from rebalsim.reports.check_to_json import render as to_json
-
-        return to_json(report)
-    if options.get("as_markdown"):
-        from rebalsim.reports.check_to_markdown import render as to_markdown
-
-        return to_markdown(report)
-    from rebalsim.reports.check_to_terminal import render
+def _view(options: Mapping[str, Any]) -> View:
     from rebalsim.reports.view import View
 
-    return render(
-        report,
-        View(
-            terminal.width_of(options.get("width")),
-            bool(options.get("is_ascii")) or terminal.is_ascii_only(),
-            terminal.is_coloured(),
-        ),
+    return View(
+        terminal.width_of(options.get("width")),
+        bool(options.get("is_ascii")) or terminal.is_ascii_only(),
+        terminal.is_coloured(),
     )
+
+
+def _text(report: CheckReport, view: View) -> str:
+    from rebalsim.reports.check_to_terminal import render
+
+    return render(report, view)
 
 
 def _tell_github(report: CheckReport, to_stderr: bool) -> None:

@@ -9,7 +9,9 @@ from typing import Any
 import click
 
 from rebalsim.cli import exits, terminal
+from rebalsim.cli.forms import printed_form
 from rebalsim.cli.report_options import form_options, view_from, view_options
+from rebalsim.reports.forms.form import Subject, forms_of
 
 
 @click.command(
@@ -96,13 +98,17 @@ def _observe(
     observed = observe(sources_in(logs, sys.stdin.buffer), *meant)
     if anonymise:
         observed = anonymised(observed)
-    wants = [k for k in ("html", "trace_file", "perfetto", "openmetrics") if options.get(k)]
-    told = pauses or options.get("as_markdown") or options.get("as_csv")
+    wants = options.get("trace_file") or any(
+        options.get(form.option) for form in forms_of(Subject.RUNS) if form.is_file
+    )
+    form = printed_form(Subject.RUNS, options)
+    is_own_json = form is not None and form.is_json  # the document on groups, not that on pauses
+    told = pauses or (form is not None and not is_own_json)
     if wants or told:
         _as_report(observed, logs, options, view, told=bool(told))
-    if options.get("as_json"):
+    if is_own_json:
         click.echo(terminal.json_as_told(json.dumps(document_of(observed), indent=1)))
-    elif not options.get("as_markdown") and not options.get("as_csv"):
+    elif form is None:
         click.echo(terminal.as_told(render(observed, meant[0])), nl=False)
     return exits.WITHIN
 

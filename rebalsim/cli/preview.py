@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from rebalsim import __version__
-from rebalsim.cli import exits
+from rebalsim.cli import exits, forms
 from rebalsim.domain.errors import InputError
+from rebalsim.reports.forms.form import Form, Subject
 
 if TYPE_CHECKING:
     from rebalsim.preview.preview import Limit, Side
@@ -21,18 +23,12 @@ if TYPE_CHECKING:
 @click.argument("versions", nargs=-1, required=True, metavar="[OLD] NEW")
 @click.option("--budgets", "budgets", type=click.Path(), help="Budgets, in the form of `budgets:`.")
 @click.option("--no-advice", is_flag=True, help="Do not try what would help.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
-@click.option("--markdown", "as_markdown", is_flag=True, help="A pull request's comment instead.")
-@click.option("--junit", type=click.Path(dir_okay=False), help="Write the budgets as JUnit XML.")
-@click.option("--html", "page", type=click.Path(dir_okay=False), help="Write a page.")
+@forms.options_of(Subject.PREVIEW)
 def command(
     versions: tuple[str, ...],
     budgets: str | None,
     no_advice: bool,
-    as_json: bool,
-    as_markdown: bool,
-    junit: str | None,
-    page: str | None,
+    **options: Any,
 ) -> int:
     """Say, before the merge, what deploying NEW over OLD will do to consumption.
 
@@ -43,8 +39,7 @@ def command(
     """
     if len(versions) > 2:
         raise click.UsageError("Two versions are compared — name an old one and a new one.")
-    if as_json and as_markdown:
-        raise click.UsageError("--json and --markdown are both for standard output — choose one.")
+    form = forms.printed_form(Subject.PREVIEW, options)
     from rebalsim.preview.preview import preview
 
     began = time.perf_counter()
@@ -52,7 +47,7 @@ def command(
     old = _side(versions[0], versions[-1]) if len(versions) == 2 else None
     limits = _limits(budgets) if budgets else []
     told = preview(old, new, limits, not no_advice)
-    _emit(told, as_json, as_markdown, junit, page, time.perf_counter() - began)
+    _emit(told, form, options, time.perf_counter() - began)
     ending = (
         "fail" if told.refused and told.checked else told.as_check(__version__).stories[0].ending
     )
@@ -95,37 +90,15 @@ def _limits(path: str) -> list[Limit]:
     return found
 
 
-def _emit(
-    told: Previewed,
-    as_json: bool,
-    as_markdown: bool,
-    junit: str | None,
-    page: str | None,
-    took: float,
-) -> None:
-    from rebalsim.reports import preview_to_json, preview_to_markdown, preview_to_terminal
+def _emit(told: Previewed, form: Form | None, options: Mapping[str, Any], took: float) -> None:
+    from rebalsim.reports.view import View
 
-    if as_json:
-        click.echo(preview_to_json.render(told), nl=False)
-    elif as_markdown:
-        click.echo(preview_to_markdown.render(told), nl=False)
+    if form is not None:
+        forms.print_form(form, Subject.PREVIEW, told, View())
     else:
-        click.echo(preview_to_terminal.render(told), nl=False)
+        from rebalsim.reports.preview_to_terminal import render
+
+        click.echo(render(told), nl=False)
         click.echo(f"{took:.1f} s", err=True)
-    if junit:
-        from rebalsim.reports import to_junit
-
-        _write(junit, to_junit.render(told.as_check(__version__)))
-    if page:
-        from rebalsim.reports import preview_to_html
-
-        _write(page, preview_to_html.render(told))
-
-
-def _write(path: str, text: str) -> None:
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as e:
-        raise InputError(
-            f"{path} cannot be written: {e.strerror or e} — choose a folder that exists"
-        ) from None
+    for _ in forms.write_files(Subject.PREVIEW, told, options, View()):
+        pass

@@ -249,9 +249,9 @@ def _search(
         finally:
             stop_session(spark)
     if html:
-        from rebalsim.reports.sweep_to_html import render_html
+        from rebalsim.reports.sweep_to_html import render as to_html
 
-        write_text(html, render_html(answer))
+        write_text(html, to_html(answer))
         click.echo(f"Page written to {html}", err=True)
     if as_json:
         click.echo(json.dumps(_document(plan, now, found, expelled), ensure_ascii=False, indent=2))

@@ -10,9 +10,10 @@ from typing import Any, TypeVar
 
 import click
 
-from rebalsim.cli import terminal
-from rebalsim.cli.files import OutputFile, write_text
+from rebalsim.cli import forms, terminal
+from rebalsim.cli.files import OutputFile
 from rebalsim.domain.errors import InputError
+from rebalsim.reports.forms.form import Subject
 from rebalsim.reports.report import Report
 from rebalsim.reports.view import View
 
@@ -97,40 +98,11 @@ def view_options(function: F) -> F:
 
 
 def form_options(function: F) -> F:
-    """--json --markdown --csv (stdout), --html --perfetto --openmetrics --trace FILE; written by
-    `emit`.
-    """
-    for option in reversed(
-        (
-            click.option(
-                "--json",
-                "as_json",
-                is_flag=True,
-                help="One JSON document; `rebalsim schema --result` prints its schema.",
-            ),
-            click.option("--markdown", "as_markdown", is_flag=True, help="For a pull request."),
-            click.option("--csv", "as_csv", is_flag=True, help="The pauses, a row each."),
-            click.option("--html", type=_FILE, metavar="FILE", help="One self-contained page."),
-            click.option(
-                "--trace",
-                "trace_file",
-                type=_FILE,
-                metavar="FILE",
-                help="Every event that happened.",
-            ),
-            click.option(
-                "--perfetto",
-                type=_FILE,
-                metavar="FILE",
-                help="Chrome trace-event JSON, for ui.perfetto.dev.",
-            ),
-            click.option(
-                "--openmetrics", type=_FILE, metavar="FILE", help="Metrics, named as Kafka's."
-            ),
-        )
-    ):
-        function = option(function)
-    return function
+    """An option for each form that tells of runs, and --trace FILE; written by `emit`."""
+    trace = click.option(
+        "--trace", "trace_file", type=_FILE, metavar="FILE", help="Every event that happened."
+    )
+    return forms.options_of(Subject.RUNS)(trace(function))
 
 
 def view_from(options: Mapping[str, Any]) -> View:
@@ -187,51 +159,23 @@ def _near(name: str, known: list[str]) -> str:
 
 def emit(report: Report, options: Mapping[str, Any], view: View) -> None:
     """Writes the files that were asked for, and the one form that goes to stdout."""
-    flags = [name for name in ("as_json", "as_markdown", "as_csv") if options.get(name)]
-    if len(flags) > 1:
-        raise click.UsageError(
-            f"{' and '.join('--' + f.removeprefix('as_') for f in flags)} both go to stdout — "
-            "choose one."
-        )
+    form = forms.printed_form(Subject.RUNS, options)
     check_view(report, view)
-    text = _stdout_form(report, flags[0] if flags else "", view)
-    write_files(report, options, view)
-    text = terminal.json_as_told(text) if flags == ["as_json"] else terminal.as_told(text)
-    click.echo(text, nl=False, color=view.is_coloured or None)
+    if form is None:
+        from rebalsim.reports.to_terminal import render
 
-
-def _stdout_form(report: Report, flag: str, view: View) -> str:
-    if flag == "as_json":
-        from rebalsim.reports.to_json import render as to_json
-
-        return to_json(report)
-    if flag == "as_markdown":
-        from rebalsim.reports.to_markdown import render as to_markdown
-
-        return to_markdown(report, view)
-    if flag == "as_csv":
-        from rebalsim.reports.to_csv import render as to_csv
-
-        return to_csv(report)
-    from rebalsim.reports.to_terminal import render as to_terminal
-
-    return to_terminal(report, view)
+        text = terminal.as_told(render(report, view))
+        write_files(report, options, view)
+        click.echo(text, nl=False, color=view.is_coloured or None)
+    else:
+        write_files(report, options, view)
+        forms.print_form(form, Subject.RUNS, report, view)
 
 
 def write_files(report: Report, options: Mapping[str, Any], view: View) -> None:
-    """--html, --perfetto, --openmetrics and --trace."""
-    if options.get("html"):
-        from rebalsim.reports.to_html import render as to_html
-
-        write_text(options["html"], to_html(report))
-    if options.get("perfetto"):
-        from rebalsim.reports.to_perfetto import render as to_perfetto
-
-        write_text(options["perfetto"], to_perfetto(report))
-    if options.get("openmetrics"):
-        from rebalsim.reports.to_openmetrics import render as to_openmetrics
-
-        write_text(options["openmetrics"], to_openmetrics(report))
+    """The forms that go to files, and --trace."""
+    for _ in forms.write_files(Subject.RUNS, report, options, view):
+        pass
     if options.get("trace_file"):
         from rebalsim.trace.jsonl import write_trace
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rebalsim.cli.advising import advisor_for, with_remedies
+from rebalsim.cli.forms import printed_form
 from rebalsim.cli.judging import conclude, judge_for
 from rebalsim.cli.options import (
     advise_option,
@@ -29,6 +30,7 @@ from rebalsim.cli.options import (
 )
 from rebalsim.cli.report_options import emit, form_options, view_from, view_options
 from rebalsim.domain.instants import SECOND, say_duration
+from rebalsim.reports.forms.form import Subject
 
 FIRST_SIGN_S = 10.0  # on no terminal
 
@@ -92,7 +94,7 @@ def command(
     trace_file = options.pop("trace_file", None)
     player = Player(story, scenario, overrides, runs or story.runs, check_invariants, trace_file)
     player.on_wire = {} if wire else None
-    if wire and trace_file is None and any(map(options.get, ("as_json", "as_markdown", "as_csv"))):
+    if wire and trace_file is None and printed_form(Subject.RUNS, options) is not None:
         raise click.UsageError("--wire is for the text, or for --trace FILE — name a file.")
     variants = [variant] if variant is not None else list(story.variants)
     player.variants = variants

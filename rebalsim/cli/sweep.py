@@ -8,15 +8,15 @@ import contextlib
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from rebalsim.cli import exits
-from rebalsim.cli.files import OutputFile, write_text
+from rebalsim.cli import exits, forms
 from rebalsim.cli.options import allow_code_option
+from rebalsim.reports.forms.form import Subject
 
 if TYPE_CHECKING:
     from rebalsim.domain.answer import Answer
@@ -94,17 +94,7 @@ def parse_conf(values: tuple[str, ...]) -> dict[str, str]:
     help="Write an archive that brings rebalsim to workers that have none; used too, where a plan "
     "is named.",
 )
-@click.option(
-    "--html", type=OutputFile(), metavar="FILE", help="Write the answer as one self-contained page."
-)
-@click.option(
-    "--svg",
-    type=OutputFile(),
-    metavar="FILE",
-    help="Write the heat map alone as a picture: over the plan's two axes, every variant.",
-)
-@click.option("--markdown", is_flag=True, help="Print the answer as Markdown.")
-@click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
+@forms.options_of(Subject.SWEEP)
 @allow_code_option
 def command(
     plan: str | None,
@@ -119,11 +109,8 @@ def command(
     conf: tuple[str, ...],
     spark_log: bool,
     pack: str | None,
-    html: str | None,
-    svg: str | None,
-    markdown: bool,
-    as_json: bool,
     allow_code: bool,
+    **options: Any,
 ) -> int:
     """Play every point of a plan, with every seed and variant, and say which points meet the
     budgets.
@@ -131,8 +118,7 @@ def command(
     PLAN is a plan file, or a stock plan by name. A plan names a scenario, the settings to vary,
     budgets, and what to make small.
     """
-    if markdown and as_json:
-        raise click.UsageError("--markdown and --json both want the output — choose one.")
+    forms.printed_form(Subject.SWEEP, options)  # which refuses two
     if resume and overwrite:
         raise click.UsageError(
             "--resume keeps what is there and --overwrite throws it away — choose one."
@@ -166,7 +152,7 @@ def command(
             err=True,
         )
     if dry_run:
-        return _dry_run(loaded, master, as_json)
+        return _dry_run(loaded, master, options["as_json"])
     if not out:
         raise click.UsageError(
             "Where to? Name a folder with --out DIR (or look first with --dry-run)."
@@ -205,7 +191,7 @@ def command(
             answer = played(spark, job, step)
         finally:
             stop_session(spark)
-    write_answer(answer, html, markdown, as_json, svg)
+    write_answer(answer, options)
     return exits.WITHIN
 
 
@@ -282,28 +268,15 @@ def told_steps() -> Iterator[Callable[[str], None]]:
             click.echo("\r" + " " * width[0] + "\r", nl=False, err=True)
 
 
-def write_answer(
-    answer: Answer, html: str | None, markdown: bool, as_json: bool, svg: str | None = None
-) -> None:
+def write_answer(answer: Answer, options: Mapping[str, Any]) -> None:
     """The answer in the form that was asked for; page and picture to their files."""
-    if html:
-        from rebalsim.reports.sweep_to_html import render_html
+    from rebalsim.reports.view import View
 
-        write_text(html, render_html(answer))
-        click.echo(f"Page written to {html}", err=True)
-    if svg:
-        from rebalsim.reports.sweep_to_svg import render_svg
-
-        write_text(svg, render_svg(answer))
-        click.echo(f"Picture written to {svg}", err=True)
-    if as_json:
-        from rebalsim.reports.sweep_to_json import render_json
-
-        click.echo(render_json(answer))
-    elif markdown:
-        from rebalsim.reports.sweep_to_markdown import render_markdown
-
-        click.echo(render_markdown(answer), nl=False)
+    for path in forms.write_files(Subject.SWEEP, answer, options, View()):
+        click.echo(f"Written to {path}", err=True)
+    form = forms.printed_form(Subject.SWEEP, options)
+    if form is not None:
+        click.echo(form.tells[Subject.SWEEP].render(answer, View()), nl=False)
     else:
         from rich.console import Console
 

@@ -31,7 +31,7 @@ _ALSO = (
 )
 
 
-def render_html(answer: Answer) -> str:
+def render(answer: Answer) -> str:
     """The page."""
     style, script = _part("sweep_page.css"), _part("sweep_page.js")
     policy = (

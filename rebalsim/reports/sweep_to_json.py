@@ -23,5 +23,5 @@ def sweep_document(answer: Answer) -> dict[str, Any]:
     return {"schema_version": SCHEMA_VERSION, "kind": "sweep", **document, "units": units}
 
 
-def render_json(answer: Answer) -> str:
-    return json.dumps(sweep_document(answer), ensure_ascii=False, indent=2)
+def render(answer: Answer) -> str:
+    return json.dumps(sweep_document(answer), ensure_ascii=False, indent=2) + "\n"

@@ -27,7 +27,7 @@ def cell(text: str) -> str:
     return text
 
 
-def render_markdown(answer: Answer) -> str:
+def render(answer: Answer) -> str:
     lines = [
         f"## {cell(answer.title)}",
         "",

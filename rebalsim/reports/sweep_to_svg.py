@@ -45,7 +45,7 @@ class Cell:
     meets: bool
 
 
-def render_svg(answer: Answer) -> str:
+def render(answer: Answer) -> str:
     """The picture."""
     listed = [a for a in answer.axes if not a.is_sampled and len(a.labels) > 1]
     named = [a for name in answer.heat for a in listed if a.name == name] or listed[:2]

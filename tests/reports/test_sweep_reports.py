@@ -21,10 +21,10 @@ import pytest
 from rich.console import Console
 
 from rebalsim.domain.answer import Answer, AxisSaid, Bar, BudgetSaid, PointSaid, ValueSaid
-from rebalsim.reports.sweep_to_html import render_html
-from rebalsim.reports.sweep_to_json import render_json
-from rebalsim.reports.sweep_to_markdown import render_markdown
-from rebalsim.reports.sweep_to_svg import render_svg
+from rebalsim.reports.sweep_to_html import render as render_html
+from rebalsim.reports.sweep_to_json import render as render_json
+from rebalsim.reports.sweep_to_markdown import render as render_markdown
+from rebalsim.reports.sweep_to_svg import render as render_svg
 from rebalsim.reports.sweep_to_terminal import render_answer
 
 HOSTILE = "</script><script>alert('x')</script> & | `b` <img src=x onerror=alert(1)>"

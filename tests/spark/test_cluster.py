@@ -194,13 +194,13 @@ def test_a_sweep_on_a_cluster_survives_the_loss_of_a_worker(
     assert process.returncode == 0, err
     assert len(list((cluster.folder / "work1").glob("app-*/*"))) > 0
     here = tmp_path / "here"
-    from rebalsim.reports.sweep_to_json import render_json
+    from rebalsim.reports.sweep_to_json import render as render_json
     from rebalsim.spark import conduct
     from rebalsim.spark.plans import load_plan
 
     job = conduct.prepare(spark, load_plan(plan_file), str(here))
     conduct.play(spark, job)
-    said_here = render_json(conduct.conclude(spark, job)) + "\n"
+    said_here = render_json(conduct.conclude(spark, job))
     assert without_folder(rows_in(out)) == without_folder(rows_in(here))
     for table in ("points", "budgets", "axes"):
         assert table_of(out, table) == table_of(here, table)

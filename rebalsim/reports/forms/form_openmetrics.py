@@ -1,0 +1,11 @@
+"""Metrics as a monitoring system reads them."""
+
+from __future__ import annotations
+
+from rebalsim.reports.forms.form import Form, Subject, Telling, rendered_by
+
+FORM = Form(
+    "openmetrics",
+    {Subject.RUNS: Telling("Metrics, named as Kafka's.", rendered_by("to_openmetrics"))},
+    is_file=True,
+)

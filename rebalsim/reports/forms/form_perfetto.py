@@ -1,0 +1,15 @@
+"""A timeline for ui.perfetto.dev."""
+
+from __future__ import annotations
+
+from rebalsim.reports.forms.form import Form, Subject, Telling, rendered_by
+
+FORM = Form(
+    "perfetto",
+    {
+        Subject.RUNS: Telling(
+            "Chrome trace-event JSON, for ui.perfetto.dev.", rendered_by("to_perfetto")
+        )
+    },
+    is_file=True,
+)
