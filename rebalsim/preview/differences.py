@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from rebalsim.domain.client import ClientConfig
 from rebalsim.reports.previewed import Difference
-from rebalsim.worlds.groups import Play, name_of
+from rebalsim.worlds.groups import Play
 from rebalsim.worlds.understood import Consumer, Understood
 from rebalsim.worlds.values import Value
 
@@ -127,28 +126,3 @@ def restarts(old: Understood, new: Understood) -> dict[str, bool]:
         for c in new.consumers
         if c.workload
     }
-
-
-Configs = Mapping[str, ClientConfig]
-
-
-def refusals(
-    pairs: list[tuple[Play | None, Play | None]], before: Configs, after: Configs
-) -> tuple[str, ...]:
-    """What Kafka would refuse of the roll: no assignor that old and new members both offer."""
-    found = []
-    for old, new in pairs:
-        if old is None or new is None or old.name != new.name:
-            continue
-        one, other = before.get(name_of(old.name)), after.get(name_of(new.name))
-        if one is None or other is None:
-            continue
-        mine, theirs = one.partition_assignment_strategy, other.partition_assignment_strategy
-        are_classic = one.group_protocol == other.group_protocol == "classic"
-        if are_classic and not set(mine) & set(theirs):
-            found.append(
-                f"{new.name}: old members offer {', '.join(mine)}, new ones {', '.join(theirs)}: "
-                "with no assignor in common the new ones cannot join (InconsistentGroupProtocol) — "
-                "deploy twice, first with both"
-            )
-    return tuple(found)

@@ -5,28 +5,24 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from rebalsim.analysis.analysis import Analysis
-from rebalsim.check.one_story import StoryJudge
 from rebalsim.domain.client import ClientConfig
-from rebalsim.domain.errors import InputError, ProblemsError
+from rebalsim.domain.errors import InputError
 from rebalsim.domain.metrics import Selection
-from rebalsim.one_run import run_once
 from rebalsim.preview import differences as differing
-from rebalsim.preview import stories
+from rebalsim.preview import migration, scalers, stories
+from rebalsim.preview.runs import Limit, Runs, played
 from rebalsim.reports import figures
 from rebalsim.reports.previewed import Figure, Previewed
 from rebalsim.reports.sentences import recurring, tell, together, worth_telling
-from rebalsim.scenario.load import story_of
 from rebalsim.scenario.story import Story
 from rebalsim.worlds.explained import nothing_consumes
-from rebalsim.worlds.groups import Play, groups_of, name_of
+from rebalsim.worlds.groups import Play, groups_of
 from rebalsim.worlds.rolls import AFTER, Roll, rolls_of
-from rebalsim.worlds.to_scenario import Happening, budgets_of, playable, to_scenario
+from rebalsim.worlds.to_scenario import budgets_of
 from rebalsim.worlds.understand import understand
 from rebalsim.worlds.understood import Understood
 
 Source = tuple[str, str]
-Limit = tuple[str, str, str]  # metric, limit, where it stands
 FIGURES = (
     "longest_pause",
     "p95_partition_pause",
@@ -67,53 +63,51 @@ def preview(
     both = [(o, n) for o, n in pairs if o is not None and n is not None]
     restarting = {} if old is None else differing.restarts(before.made, new.made)
     title = f"{'The deploy' if old else 'A restart'} of {', '.join(n.title for _, n in both)}"
+    differs = differing.differences_of(pairs) if old else ()
+    if refused := migration.refused_by_brokers(new.plays, new.made):
+        of, told = old.name if old else "", _rollouts(new, restarting)
+        return Previewed(title, of, new.name, differs, told, refused=refused)
     wanted = [*budgets_of(new.made), *(limits or [])]
-    after_day = _played(new, stories.day("the day after", new.plays))
-    before_day = after_day if old is None else _played(before, stories.day("the day", before.plays))
-    configs = _configs(after_day.story)
-    happening = stories.roll(title, both, restarting, configs)
-    rolled = _played(before, happening, wanted, is_judged=True)
-    return _told(title, old, new, pairs, restarting, rolled, before_day, after_day, advise)
+    after_day = _day("the day after", new)
+    before_day = after_day if old is None else _day("the day", before)
+    moves = migration.moves_of(pairs, _configs(before_day.story), _configs(after_day.story))
+    happening = stories.roll(title, both, restarting, _configs(after_day.story))
+    happening = scalers.acting(happening, new.made, [o for o, _ in both])
+    rolled = played(before.made, before.name, happening, (_SINCE,), FIGURES, wanted)
+    scaled = scalers.tried(before.made, before.name, happening, new.made, [o for o, _ in both])
+    return Previewed(
+        title,
+        old.name if old else "",
+        new.name,
+        differs,
+        _rollouts(new, restarting),
+        _worst(rolled),
+        tuple(_figures(rolled, before_day, after_day)),
+        rolled.judge.checked() if rolled.judge is not None else (),
+        tuple(_advice(after_day.story)) if advise else (),
+        _assumed(new),
+        tuple(f"{h.what}: {h.why}" for h in new.made.hurts[:6]),
+        migration.refusals(moves, new.made),
+        (*migration.told(moves), *scaled, *_notes(old, new, restarting)),
+        longest=_said(rolled, "longest_pause"),
+        at_worst=_beyond(rolled, "longest_pause"),
+        rebalances=_said(rolled, "rebalances"),
+        catch_up=_said(rolled, "time_to_catch_up"),
+        runs=len(rolled.seeds),
+    )
 
 
-@dataclass(slots=True)
-class Played:
-    story: Story
-    analysis: Analysis
-    judge: StoryJudge | None
+_SINCE = Selection(from_us=(AFTER - 1) * 1_000_000)
 
 
-def _played(
-    side: Side, happening: Happening, limits: list[Limit] | None = None, is_judged: bool = False
-) -> Played:
-    text = playable(to_scenario(side.made, happening, []))
-    if limits:
-        text += _budget_lines(limits)
-    story = _story(text, side)
-    analysis = run_once(story.scenario(story.variants[0])).analysis
-    judge = None
-    if is_judged:
-        judge = StoryJudge(story)
-        if problems := judge.problems():
-            raise ProblemsError(problems)
-        for (asked, variant, seed), measured in judge.measure(
-            story.variants[0], story.seed, analysis
-        ):
-            judge.measured[asked, variant, seed] = measured
-    return Played(story, analysis, judge)
-
-
-def _story(text: str, side: Side) -> Story:
-    return story_of(text.encode(), f"the story of {side.name}").check()
-
-
-def _budget_lines(limits: list[Limit]) -> str:
-    """Budgets as they were written: the story begins settled, so that a start is no part of it."""
-    lines = ["", "budgets:"]
-    for metric, limit, where in limits:
-        name = re.sub(r"[^a-z0-9_]", "", metric.replace("-", "_"))
-        lines.append(f'  - {name}: "{limit}"  # {where}')
-    return "\n".join(lines) + "\n"
+def _day(title: str, side: Side) -> Runs:
+    """The group's usual day: first a pod crashes, later all are restarted."""
+    happening = scalers.acting(stories.day(title, side.plays), side.made, side.plays)
+    restart = stories.restart_begins(side.plays) * 1_000_000
+    begin = (AFTER - 1) * 1_000_000
+    crash = Selection(from_us=begin, until_us=restart - 1_000_000)
+    windows = (Selection(from_us=restart - 1_000_000), crash)
+    return played(side.made, side.name, happening, windows, FIGURES)
 
 
 def _configs(story: Story) -> dict[str, ClientConfig]:
@@ -123,42 +117,23 @@ def _configs(story: Story) -> dict[str, ClientConfig]:
 
 
 # ---- told ----
-def _told(
-    title: str,
-    old: Side | None,
-    new: Side,
-    pairs: list[tuple[Play | None, Play | None]],
-    restarting: dict[str, bool],
-    rolled: Played,
-    before_day: Played,
-    after_day: Played,
-    advise: bool,
-) -> Previewed:
-    begin = (AFTER - 1) * 1_000_000
-    since = Selection(from_us=begin)
-    pauses = [p for p in rolled.analysis.pauses if p.started_us >= begin]
+def _said(runs: Runs, metric: str) -> str:
+    """The middle of the runs in words, as the table has it; nothing where it is nought."""
+    value = runs.middle(metric)
+    return figures.say(metric, value) if value else ""
+
+
+def _beyond(runs: Runs, metric: str) -> str:
+    """The worst of the runs, where it reads otherwise than the middle one."""
+    worst = figures.say(metric, runs.worst(metric))
+    return worst if worst != _said(runs, metric) else ""
+
+
+def _worst(rolled: Runs) -> tuple[str, ...]:
+    begin = _SINCE.from_us or 0
+    pauses = [p for p in rolled.typical.pauses if p.started_us >= begin]
     told = worth_telling(recurring(together(pauses)), 3) if pauses else []
-    longest = rolled.analysis.measure("longest_pause", since)
-    catch_up = rolled.analysis.measure("time_to_catch_up", since)
-    refused = differing.refusals(pairs, _configs(before_day.story), _configs(after_day.story))
-    return Previewed(
-        title,
-        old.name if old else "",
-        new.name,
-        differing.differences_of(pairs) if old else (),
-        _rollouts(new, restarting),
-        tuple(_sentence(tell(group)) for group, _ in told),
-        tuple(_figures(rolled, before_day, after_day, new)),
-        rolled.judge.checked() if rolled.judge is not None else (),
-        tuple(_advice(after_day.story)) if advise else (),
-        _assumed(new),
-        tuple(f"{h.what}: {h.why}" for h in new.made.hurts[:6]),
-        refused,
-        _notes(old, new, restarting),
-        longest=figures.say("longest_pause", longest) if longest else "",
-        rebalances=int(rolled.analysis.measure("rebalances", since) or 0),
-        catch_up=figures.say("time_to_catch_up", catch_up) if catch_up else "",
-    )
+    return tuple(_sentence(tell(group)) for group, _ in told)
 
 
 def _sentence(text: str) -> str:
@@ -183,33 +158,13 @@ def _rolls(new: Side) -> list[tuple[Roll, tuple[str, str]]]:
     return found
 
 
-def _figures(rolled: Played, before: Played, after: Played, new: Side) -> list[Figure]:
-    names = [name_of(p.name) for p in new.plays]
+def _figures(rolled: Runs, before: Runs, after: Runs) -> list[Figure]:
     found = []
     for name in FIGURES:
-        deploy = rolled.analysis.measure(name, Selection(from_us=(AFTER - 1) * 1_000_000))
-        columns = [
-            day.analysis.measure(name, window)
-            for window in _windows(after.story, names)
-            for day in (before, after)
-        ]
-        said = [figures.say(name, value) for value in (deploy, *columns)]
-        found.append(Figure(figures.title_of(name), said[0], said[3], said[4], said[1], said[2]))
+        values = [rolled.middle(name)]
+        values += [day.middle(name, window) for window in (0, 1) for day in (before, after)]
+        found.append(Figure(figures.title_of(name), *(figures.say(name, v) for v in values)))
     return found
-
-
-def _windows(story: Story, groups: list[str]) -> tuple[Selection, Selection]:
-    """The crash's part of a day, and the restart's: the second begins with the first rollout."""
-    scenario = story.scenario(story.variants[0])
-    restart = min(
-        (a.at_us for a in scenario.script if a.id.startswith("rollout")),
-        default=scenario.horizon_us,
-    )
-    begin = (AFTER - 1) * 1_000_000
-    return (
-        Selection(from_us=begin, until_us=restart - 1_000_000),
-        Selection(from_us=restart - 1_000_000),
-    )
 
 
 def _assumed(new: Side) -> tuple[str, ...]:

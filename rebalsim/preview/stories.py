@@ -5,6 +5,7 @@ group's usual day (a crash, a restart) before it and after it.
 from __future__ import annotations
 
 from rebalsim.domain.client import ClientConfig
+from rebalsim.scenario.language import CLASSIC_ONLY
 from rebalsim.worlds.groups import Play, name_of
 from rebalsim.worlds.rolls import AFTER, Roll, rolls_of
 from rebalsim.worlds.to_scenario import Happening
@@ -24,7 +25,7 @@ def day(title: str, plays: list[Play]) -> Happening:
             lines.append((f"  id: {CRASH}-{name_of(play.name)}", ""))
             back = max(1, start // 3)
             lines.append((f"  crash: {{member: {victim}, restart_after: {back}s}}", ""))
-    begin = _quiet_after(plays)
+    begin = restart_begins(plays)
     last = begin
     for roll in rolls_of(plays, begin):
         lines += _rolled(roll, "rolling_bounce", roll.written())
@@ -32,8 +33,8 @@ def day(title: str, plays: list[Play]) -> Happening:
     return Happening(title, tuple(lines), last + 300)
 
 
-def _quiet_after(plays: list[Play]) -> int:
-    """When the crash is over for sure: a session, a start, and a while."""
+def restart_begins(plays: list[Play]) -> int:
+    """The second at which the crash is over for sure: a session, a start, and a while."""
     session = 45
     for play in plays:
         value = (play.consumer.settings if play.consumer else {}).get("session.timeout.ms")
@@ -99,7 +100,11 @@ def _deployed(one: Roll, old: Play, new: Play, config: ClientConfig | None) -> s
     parts = [one.written()[1:-1]]
     settings = {k: t for k, t, _ in new.settings()}
     for key, _, _ in old.settings():
-        if key not in settings and config is not None and (text := _resolved(config, key)):
+        if key in settings or config is None:
+            continue
+        if config.group_protocol == "consumer" and key in CLASSIC_ONLY:
+            continue  # the old protocol's own: they end with it
+        if text := _resolved(config, key):
             settings[key] = text
     if settings:
         inner = ", ".join(f"{k}: {t}" for k, t in settings.items())

@@ -5,12 +5,13 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable
 
-from rebalsim.reports.preview_to_terminal import columns, difference_told
-from rebalsim.reports.previewed import Previewed
+from rebalsim.reports.preview_to_terminal import ADVICE, columns, difference_told
+from rebalsim.reports.previewed import Previewed, budget_told
 
 _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem;"
     "color:#1c2833;background:#fff}table{border-collapse:collapse;margin:1rem 0}"
+    "caption{caption-side:bottom;text-align:left;color:#5d6d7e}"
     "td,th{padding:.25rem .75rem;border-bottom:1px solid #d5dbdf;text-align:left}"
     "h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem}.verdict{font-size:1.2rem}"
     "@media(prefers-color-scheme:dark){body{color:#e5e8e8;background:#17202a}"
@@ -28,12 +29,12 @@ def render(told: Previewed) -> str:
         f"<title>{_e(told.title)}</title><style>{_STYLE}</style>",
         f"<h1>{_e(told.title)}</h1><p>{_e(compared)}</p><p class=verdict>{_e(told.verdict)}</p>",
         _list("Kafka refuses", told.refused),
-        _list("Budgets", (f"{_sign(c.outcome)} {c.name}: {c.said}" for c in told.checked)),
+        _list("Budgets", (f"{_sign(c.outcome)} {c.name}: {budget_told(c)}" for c in told.checked)),
         _list("What differs", map(difference_told, told.differences)),
         _figures(told),
         _list("What stands still longest, and why", told.worst),
         _list("How it is rolled", told.rollouts),
-        _list("Change first (tried)", told.advice),
+        _list(ADVICE, told.advice),
         _list("Would hurt", told.hurts),
         _list("Notes", told.notes),
         _list("Assumed, until you measure it", told.assumed),
@@ -63,4 +64,5 @@ def _figures(told: Previewed) -> str:
     body = "".join(
         "<tr>" + "".join(f"<td>{_e(cell)}</td>" for cell in row) + "</tr>" for row in rows
     )
-    return f"<table><tr>{head}</tr>{body}</table>"
+    caption = f"<caption>{_e(told.caption)}</caption>" if told.caption else ""
+    return f"<table>{caption}<tr>{head}</tr>{body}</table>"

@@ -6,51 +6,59 @@ import html
 import re
 from collections.abc import Sequence
 
-from rebalsim.reports.preview_to_terminal import columns, difference_told
-from rebalsim.reports.previewed import Previewed
+from rebalsim.reports.preview_to_terminal import ADVICE, columns, difference_told
+from rebalsim.reports.previewed import Previewed, budget_told
 
-MOST_LINES = 40
 MARK = "<!-- rebalsim preview -->"  # by which the comment is found again and updated
 _SIGNS = {"pass": "✅", "fail": "❌", "inconclusive": "❔"}
 
 
 def render(told: Previewed) -> str:
-    """The comment: verdict, budgets, figures, the worst pauses; everything else is folded."""
-    lines = [MARK, f"### {_safe(told.title)}", "", f"**{_safe(told.verdict)}**", ""]
-    lines += [
-        f"- {_SIGNS.get(c.outcome, '❔')} {_safe(c.name)}: {_safe(c.said)}"
-        for c in told.checked[:6]
+    """The comment: verdict, budgets, figures, the worst pauses. What has no room is folded, and
+    nothing is left out.
+    """
+    budgets = [
+        f"{_SIGNS.get(c.outcome, '❔')} {c.name}: {budget_told(c)}"
+        for c in sorted(told.checked, key=lambda c: c.outcome == "pass")
     ]
-    lines += [f"- {_safe(difference_told(d))}" for d in told.differences[:6]]
-    lines += [f"- {_safe(n)}" for n in told.notes[:2]]
+    differs = [difference_told(d) for d in told.differences]
+    advice = [f"💡 {text}" for text in told.advice]
+    lines = [MARK, f"### {_safe(told.title)}", "", f"**{_safe(told.verdict)}**", ""]
+    lines += _items(budgets[:5]) + _items(differs[:6]) + _items(told.notes[:3])
     lines += ["", *_table(told), ""]
-    lines += [f"- {_safe(text)}" for text in told.worst[:2]]
-    lines += [f"- 💡 {_safe(text)}" for text in told.advice[:2]]
-    folded = _folded(told)
-    room = MOST_LINES - 4 - len(folded)
-    lines = lines[:room] if len(lines) > room else lines
-    return "\n".join([*lines, *folded]) + "\n"
+    lines += _items(told.worst[:2]) + _items(advice[:2])
+    more = (
+        ("Kafka refuses", told.refused[1:]),
+        ("Budgets", budgets[5:]),
+        ("What differs", differs[6:]),
+        ("Notes", told.notes[3:]),
+        ("How it is rolled", told.rollouts),
+        ("What stands still longest", told.worst[2:]),
+        (ADVICE, advice[2:]),
+        ("Would hurt", told.hurts),
+        ("Assumed, until you measure it", told.assumed),
+    )
+    return "\n".join([*lines, *_folded(more)]) + "\n"
+
+
+def _items(texts: Sequence[str]) -> list[str]:
+    return [f"- {_safe(text)}" for text in texts]
 
 
 def _table(told: Previewed) -> list[str]:
     heads, *rows = columns(told)
-    return [_row(heads), _row(["---"] * len(heads)), *(_row(r) for r in rows)]
+    caption = ["", told.caption] if told.caption else []
+    return [_row(heads), _row(["---"] * len(heads)), *(_row(r) for r in rows), *caption]
 
 
 def _row(cells: Sequence[str]) -> str:
     return "| " + " | ".join(_safe(c).replace("|", "\\|") for c in cells) + " |"
 
 
-def _folded(told: Previewed) -> list[str]:
+def _folded(sections: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
     """One line of HTML: a fold counts as one line, however much is in it."""
     parts = []
-    for title, texts in (
-        ("What differs", [difference_told(d) for d in told.differences[6:]]),
-        ("How it is rolled", list(told.rollouts)),
-        ("What stands still longest", list(told.worst[2:])),
-        ("Would hurt", list(told.hurts)),
-        ("Assumed, until you measure it", list(told.assumed)),
-    ):
+    for title, texts in sections:
         if texts:
             items = "".join(f"<li>{html.escape(_flat(t))}</li>" for t in texts)
             parts.append(f"<b>{title}</b><ul>{items}</ul>")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from rebalsim.reports.previewed import Difference, Previewed
+from rebalsim.reports.previewed import Difference, Previewed, budget_told
 
 WIDTH = 80
+ADVICE = "Change first (tried on a day with a crash and a restart)"
 _SIGNS = {"pass": "✓", "fail": "✗", "inconclusive": "?"}
 
 
@@ -19,12 +20,13 @@ def render(told: Previewed, width: int = WIDTH) -> str:
     lines += _section("What stands still longest, and why", told.worst, width)
     if told.figures:
         lines += ["", *table(told)]
+        lines += _wrapped(told.caption, width, "")
     if told.checked:
         lines += ["", "Budgets"]
         for c in told.checked:
-            limit = f"  ({c.said})" if c.said else ""
-            lines.append(f"  {_SIGNS.get(c.outcome, '?')} {c.name}{limit}")
-    lines += _section("Change first (tried)", told.advice, width)
+            came_to = f"  ({said})" if (said := budget_told(c)) else ""
+            lines += _wrapped(f"{_SIGNS.get(c.outcome, '?')} {c.name}{came_to}", width, "  ")
+    lines += _section(ADVICE, told.advice, width)
     lines += _section("Would hurt", told.hurts, width)
     lines += _section("Notes", told.notes, width)
     lines += _section("Assumed, until you measure it", told.assumed, width)
@@ -53,7 +55,7 @@ def table(told: Previewed) -> list[str]:
 def columns(told: Previewed) -> list[tuple[str, ...]]:
     """The table's head and rows; without an old version there is nothing to lay beside."""
     if not told.old:
-        rows = [(f.metric, f.restart_after, f.crash_after) for f in told.figures]
+        rows = [(f.metric, f.deploy, f.crash_after) for f in told.figures]
         return [("", "this restart", "a crash"), *rows]
     return [
         ("", "the deploy", "restart before", "restart after", "crash before", "crash after"),

@@ -31,6 +31,14 @@ class Figure:
     crash_after: str
 
 
+def budget_told(checked: Checked) -> str:
+    """What a budget came to; over several runs it is judged by the worst of them."""
+    if checked.runs == 1 or not checked.said:
+        return checked.said
+    broken = f"; {checked.broken} of them break it" if checked.broken else ""
+    return f"{checked.said}, the worst of {checked.runs} runs{broken}"
+
+
 @dataclass(frozen=True, slots=True)
 class Previewed:
     """What a change will do to consumption."""
@@ -49,9 +57,11 @@ class Previewed:
     refused: tuple[str, ...] = ()  # what Kafka would refuse
     notes: tuple[str, ...] = ()
     unsettled: bool = False
-    longest: str = ""
-    rebalances: int = 0
+    longest: str = ""  # as the table says it, and like all figures the middle one of the runs
+    at_worst: str = ""  # in the worst of the runs, where that reads otherwise
+    rebalances: str = ""
     catch_up: str = ""
+    runs: int = 1
     page: str = field(default="", compare=False)
     seconds: float = 0.0
 
@@ -62,9 +72,17 @@ class Previewed:
             return f"Kafka refuses this change: {self.refused[0]}"
         if not self.longest:
             return "Nothing restarts, and nothing stands still."
-        times = f"{self.rebalances} rebalance{'s' if self.rebalances != 1 else ''}"
+        times = f"{self.rebalances or 'no'} rebalance{'s' if self.rebalances != '1' else ''}"
+        worst = f" ({self.at_worst} in the worst of {self.runs} runs)" if self.at_worst else ""
         caught = f", caught up {self.catch_up} later" if self.catch_up else ""
-        return f"The longest pause of a partition is {self.longest}, in {times}{caught}."
+        return f"The longest pause of a partition is {self.longest}{worst}, in {times}{caught}."
+
+    @property
+    def caption(self) -> str:
+        """What the table's figures are."""
+        if self.runs == 1:
+            return ""
+        return f"Each figure is the middle one of {self.runs} runs, which strike at other moments."
 
     def as_check(self, version: str) -> CheckReport:
         """The same verdicts as a check's, for JUnit and exit codes."""
@@ -73,7 +91,7 @@ class Previewed:
             self.title,
             self.checked,
             has_budgets=bool(self.checked),
-            runs=1,
+            runs=self.runs,
             seconds=self.seconds,
         )
         return CheckReport((story,), version, seconds=self.seconds)

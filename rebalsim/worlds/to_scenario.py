@@ -243,21 +243,30 @@ def autoscalers_of(made: Understood, plays: list[Play]) -> list[tuple[str, str]]
     assumed.
     """
     found: list[tuple[str, str]] = []
-    is_measured = made.measured is not None and bool(made.measured.rate)
+    is_measured = has_rate(made)
     mark = "" if is_measured else "# "
+    for where, action in scalers_of(made, plays):
+        if not is_measured:
+            said = "an autoscaler owns the number of pods: take the # away once the rate is known"
+            found.append((f"# {said}", where))
+        found += [(f"{mark}- at: 10s", ""), (f"{mark}  {action}", "")]
+    return found
+
+
+def has_rate(made: Understood) -> bool:
+    """Whether the files tell how much arrives."""
+    return made.measured is not None and bool(made.measured.rate)
+
+
+def scalers_of(made: Understood, plays: list[Play]) -> list[tuple[str, str]]:
+    """Each scaler on a group's lag: where it stands, and the action that plays it."""
+    found: list[tuple[str, str]] = []
     for play in plays:
         workloads = " ".join(str(p.consumer.workload) for p in play.pods if p.consumer)
         for scaling in made.scalings:
-            if not scaling.triggers or not scaling.target or scaling.target not in workloads:
-                continue
-            parts = [f"group: {name_of(play.name)}", *_scaler_parts(scaling)]
-            if not is_measured:
-                said = (
-                    "an autoscaler owns the number of pods: take the # away once the rate is known"
-                )
-                found.append((f"# {said}", scaling.where))
-            found.append((f"{mark}- at: 10s", ""))
-            found.append((f"{mark}  autoscale: {{{', '.join(parts)}}}", ""))
+            if scaling.triggers and scaling.target and scaling.target in workloads:
+                parts = [f"group: {name_of(play.name)}", *_scaler_parts(scaling)]
+                found.append((scaling.where, f"autoscale: {{{', '.join(parts)}}}"))
     return found
 
 

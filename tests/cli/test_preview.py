@@ -30,7 +30,7 @@ spec:
         env:
         - {{name: KAFKA_GROUP_ID, value: orders-group}}
         - {{name: KAFKA_TOPIC, value: orders}}
-        - {{name: KAFKA_PARTITION_ASSIGNMENT_STRATEGY, value: {assignor}}}
+        - {{name: KAFKA_PARTITION_ASSIGNMENT_STRATEGY, value: "{assignor}"}}
 """
 PLAIN = {
     "annotations": "",
@@ -89,6 +89,124 @@ def test_assignors_without_one_in_common_are_refused(tmp_path: Path) -> None:
     assert "deploy twice, first with both" in result.stdout
 
 
+def test_the_headline_is_the_tables_figure_over_the_same_runs(tmp_path: Path) -> None:
+    for versions in (
+        [write(tmp_path / "new.yaml")],
+        [write(tmp_path / "old.yaml"), write(tmp_path / "new.yaml", version=2)],
+    ):
+        told = json.loads(preview(*versions, "--json").stdout)
+        row = {f["metric"]: f["deploy"] for f in told["figures"]}
+        assert told["runs"] == 20
+        assert f"is {row['longest pause']}" in told["verdict"]
+        assert f"in {row['rebalances']} rebalances" in told["verdict"]
+        text = preview(*versions).stdout
+        shown = next(line for line in text.splitlines() if line.startswith("longest pause"))
+        assert shown.split("  ")[1:] and row["longest pause"] in shown
+
+
+def test_a_budget_is_judged_by_the_worst_run_and_says_so(tmp_path: Path) -> None:
+    limits = tmp_path / "limits.yaml"
+    limits.write_text('rebalances: "<= 1"\n', encoding="utf-8")
+    result = preview(write(tmp_path / "new.yaml"), "--budgets", str(limits))
+    assert result.return_value == 1
+    assert "the worst of 20 runs; 20 of them break it" in " ".join(result.stdout.split())
+
+
+def test_recreate_needs_no_assignor_in_common(tmp_path: Path) -> None:
+    def recreated(name: str, **changed: object) -> str:
+        path = tmp_path / name
+        rolled = "{rollingUpdate: {maxSurge: 25%}}"
+        write(path, **changed)
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace(rolled, "{type: Recreate}"), encoding="utf-8")
+        return str(path)
+
+    result = preview(recreated("old.yaml"), recreated("new.yaml", assignor=COOPERATIVE))
+    assert "Kafka refuses" not in result.stdout
+    assert "the assignors need nothing in common" in " ".join(result.stdout.split())
+
+
+BOTH = f"{COOPERATIVE},{PLAIN['assignor']}"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        (PLAIN["assignor"], BOTH, "the first of two deploys towards cooperative rebalancing"),
+        (BOTH, COOPERATIVE, "the second of two deploys towards cooperative rebalancing"),
+        (BOTH, PLAIN["assignor"], "another assignor: while both run, they use range"),
+        (COOPERATIVE, BOTH, "back to eager rebalancing"),
+    ],
+)
+def test_a_change_of_assignors_is_told_as_the_migration_it_is(
+    tmp_path: Path, before: str, after: str, said: str
+) -> None:
+    old = write(tmp_path / "old.yaml", assignor=before)
+    result = preview(old, write(tmp_path / "new.yaml", assignor=after))
+    assert said in " ".join(result.stdout.split()) and "Kafka refuses" not in result.stdout
+
+
+def moved(path: Path, *lines: str) -> str:
+    """The plain manifest, but for the consumer protocol, and these variables beside."""
+    write(path)
+    kept = [n for n in path.read_text(encoding="utf-8").split("\n") if "STRATEGY" not in n]
+    named = [
+        f"        - {line}" for line in ("{name: KAFKA_GROUP_PROTOCOL, value: consumer}", *lines)
+    ]
+    path.write_text("\n".join([*kept, *named]), encoding="utf-8")
+    return str(path)
+
+
+def test_a_change_of_protocol_is_played_as_a_live_migration(tmp_path: Path) -> None:
+    result = preview(write(tmp_path / "old.yaml"), moved(tmp_path / "new.yaml"))
+    assert result.return_value == 0, result.exception
+    said = " ".join(result.stdout.split())
+    assert "a live migration to the consumer protocol (KIP-848)" in said
+    back = preview(moved(tmp_path / "new.yaml"), write(tmp_path / "old.yaml"))
+    assert "a live migration back to the classic protocol" in " ".join(back.stdout.split())
+
+
+def test_what_a_client_or_a_broker_would_not_take_is_refused(tmp_path: Path) -> None:
+    new = moved(tmp_path / "new.yaml", "{name: KAFKA_SESSION_TIMEOUT_MS, value: '30000'}")
+    result = preview(write(tmp_path / "old.yaml"), new)
+    assert "the client does not start while session.timeout.ms" in " ".join(result.stdout.split())
+    brokers = tmp_path / "kafka.yaml"
+    brokers.write_text(
+        "apiVersion: kafka.strimzi.io/v1beta2\nkind: Kafka\nmetadata: {name: k}\n"
+        "spec: {kafka: {version: 3.9.0, replicas: 3}}\n",
+        encoding="utf-8",
+    )
+    both = tmp_path / "both"
+    both.mkdir()
+    moved(both / "new.yaml")
+    brokers.rename(both / "kafka.yaml")
+    result = preview(write(tmp_path / "old.yaml"), str(both))
+    assert "needs brokers of 4.0 or newer" in " ".join(result.stdout.split())
+
+
+SCALER = """
+---
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata: {name: orders}
+spec:
+  scaleTargetRef: {name: orders}
+  minReplicaCount: 4
+  maxReplicaCount: 12
+  triggers:
+  - type: kafka
+    metadata: {bootstrapServers: k:9092, consumerGroup: orders-group, topic: orders, lagThreshold: "5"}
+"""
+
+
+def test_an_autoscaler_at_an_assumed_rate_is_tried_beside_the_deploy(tmp_path: Path) -> None:
+    new = tmp_path / "new.yaml"
+    write(new)
+    new.write_text(new.read_text(encoding="utf-8") + SCALER, encoding="utf-8")
+    said = " ".join(preview(str(new)).stdout.split())
+    assert "follows a rate that is only assumed" in said and "it would scale" in said
+
+
 def test_an_unchanged_template_restarts_nothing_and_says_so(tmp_path: Path) -> None:
     result = preview(write(tmp_path / "old.yaml"), write(tmp_path / "new.yaml", replicas=6))
     assert "so nothing restarts now" in result.stdout.replace("\n    ", " ")
@@ -99,7 +217,9 @@ def test_a_comment_is_at_most_forty_lines_and_holds_no_html_of_the_files(tmp_pat
     new = write(tmp_path / "new.yaml", version=2, replicas=9, surge=3)
     result = preview(write(tmp_path / "old.yaml"), new, "--markdown")
     lines = result.stdout.splitlines()
-    assert len(lines) <= 40 and lines[0] == "<!-- rebalsim preview -->"
+    assert len(lines) <= 40
+    assert result.stdout.count("<li>") + result.stdout.count("\n- ") >= 8  # folded, not left out
+    assert lines[0] == "<!-- rebalsim preview -->"
     assert any("<details>" in line for line in lines)
 
 

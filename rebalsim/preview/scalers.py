@@ -1,0 +1,48 @@
+"""Autoscalers in a preview: where the files tell how much arrives they act in every story. Where the
+rate is only assumed, what they would do is tried beside, and said to rest on it.
+"""
+
+from __future__ import annotations
+
+from rebalsim.domain.metrics import Selection
+from rebalsim.preview.runs import played
+from rebalsim.reports import figures
+from rebalsim.worlds.groups import Play
+from rebalsim.worlds.rolls import AFTER
+from rebalsim.worlds.to_scenario import RATE, Happening, has_rate, scalers_of
+from rebalsim.worlds.understood import Understood
+
+_METRICS = ("longest_pause", "rebalances", "scalings", "oscillates")
+
+
+def acting(happening: Happening, made: Understood, plays: list[Play]) -> Happening:
+    """The story with its scalers at work, if the rate that they follow is known."""
+    return _with(happening, made, plays) if has_rate(made) else happening
+
+
+def _with(happening: Happening, made: Understood, plays: list[Play]) -> Happening:
+    lines: list[tuple[str, str]] = []
+    for number, (where, action) in enumerate(scalers_of(made, plays)):
+        lines += [("- at: 10s", where), (f"  id: scaler-{number}", ""), (f"  {action}", "")]
+    return Happening(happening.title, (*lines, *happening.lines), happening.seconds)
+
+
+def tried(
+    of: Understood, name: str, happening: Happening, made: Understood, plays: list[Play]
+) -> tuple[str, ...]:
+    """What the scalers of `made` would do during the deploy at the assumed rate, in a sentence."""
+    if has_rate(made) or not scalers_of(made, plays):
+        return ()
+    since = (Selection(from_us=(AFTER - 1) * 1_000_000),)
+    runs = played(of, name, _with(happening, made, plays), since, _METRICS)
+    said = {metric: figures.say(metric, runs.middle(metric)) for metric in _METRICS}
+    return (
+        f"The autoscaler is left out above, since it follows a rate that is only assumed. At {RATE} "
+        f"it would scale {_times(said['scalings'])} during this, turn round "
+        f"{_times(said['oscillates'])}, and make it {said['rebalances']} rebalances, "
+        f"{said['longest_pause']} at the longest",
+    )
+
+
+def _times(count: str) -> str:
+    return {"0": "never", "1": "once"}.get(count, f"{count} times")
