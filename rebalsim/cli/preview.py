@@ -15,7 +15,8 @@ from rebalsim.domain.errors import InputError
 from rebalsim.reports.forms.form import Form, Subject
 
 if TYPE_CHECKING:
-    from rebalsim.preview.preview import Limit, Side
+    from rebalsim.preview.preview import Side
+    from rebalsim.preview.runs import Limit
     from rebalsim.reports.previewed import Previewed
 
 
