@@ -16,19 +16,14 @@ from rebalsim.analysis.analysis import analyse as analyse_trace
 from rebalsim.analysis.selecting import selected_pauses
 from rebalsim.analysis.values import Pause
 from rebalsim.domain.errors import InputError
-from rebalsim.domain.instants import MINUTE, MS, SECOND, say_duration
-from rebalsim.domain.metrics import (
-    EVERYTHING,
-    METRICS,
-    Metric,
-    Selection,
-    nearest_metric,
-    percentile,
-)
+from rebalsim.domain.instants import MINUTE, MS, SECOND
+from rebalsim.domain.metrics import EVERYTHING, METRICS, Metric, Selection, percentile
 from rebalsim.reports.check_report import Checked
 from rebalsim.scenario.load import load_scenario
 from rebalsim.scenario.story import Story
 from rebalsim.trace.trace import Trace
+from rebalsim.words.nearest import nearest_metric
+from rebalsim.words.times import say_duration
 
 
 class Duration(int):

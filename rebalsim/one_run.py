@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.errors import InputError
-from rebalsim.domain.scale import scale_of, why_too_large
 from rebalsim.domain.scenario import Scenario, is_sampled
 from rebalsim.outside.memory import free_memory
+from rebalsim.scenario.scale import scale_of, why_too_large
 from rebalsim.simulation.world import play
 from rebalsim.trace.trace import Trace
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from rebalsim.analysis.baseline import Baseline
     from rebalsim.check.one_story import Question, StoryJudge
-    from rebalsim.domain.baseline import Baseline
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -11,7 +11,7 @@ from rebalsim.advice.judging import Outcome, is_less, outcome_of
 from rebalsim.advice.proposals import proposals
 from rebalsim.advice.trial import OutOfEvents, Played, Purse, changed
 from rebalsim.analysis.analysis import Analysis
-from rebalsim.domain.baseline import key_of
+from rebalsim.analysis.baseline import key_of
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.metrics import METRICS
 from rebalsim.domain.remedy import HEADLINES_OF_ADVICE, Patch, Remedy, Symptom

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rebalsim.advice.trial import ACTED, VETOES, Played, of_action
-from rebalsim.domain.baseline import key_of
+from rebalsim.analysis.baseline import key_of
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.remedy import HEADLINES_OF_ADVICE
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from rebalsim.analysis.analysis import Analysis
+from rebalsim.analysis.baseline import key_of
 from rebalsim.analysis.judge import measure_budget
-from rebalsim.domain.baseline import key_of
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.errors import ProblemsError
 from rebalsim.domain.metrics import Selection, percentile

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from rebalsim.analysis.judge_selection import in_this_run
 from rebalsim.domain.budget import Expectation
 from rebalsim.domain.ids import partition_named
-from rebalsim.domain.instants import say_duration
 from rebalsim.domain.verdict import Measured
 from rebalsim.trace import events as ev
+from rebalsim.words.times import say_duration
 
 if TYPE_CHECKING:
     from rebalsim.analysis.analysis import Analysis

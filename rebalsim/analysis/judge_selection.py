@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from rebalsim.analysis.selecting import selected_disturbances, selected_pauses
 from rebalsim.domain.budget import Budget
-from rebalsim.domain.instants import say_duration
 from rebalsim.domain.metrics import EVERYTHING, METRICS, Selection
 from rebalsim.trace import events as ev
+from rebalsim.words.lists import joined
+from rebalsim.words.times import say_duration
 
 if TYPE_CHECKING:
     from rebalsim.analysis.analysis import Analysis
@@ -103,10 +104,10 @@ def why_not_judged(a: Analysis, budget: Budget) -> str:
         asked.append("until")
     ignored = [name for name in asked if name not in heeded]
     if ignored:
-        instead = f"it can be narrowed by {_and(heeded)}" if heeded else "it is of the whole run"
+        instead = f"it can be narrowed by {joined(heeded)}" if heeded else "it is of the whole run"
         return (
-            f"{budget.metric} cannot be narrowed by {_and(tuple(ignored))}: {instead} — take "
-            f"{_and(tuple(ignored))} out, or another metric"
+            f"{budget.metric} cannot be narrowed by {joined(ignored)}: {instead} — take "
+            f"{joined(ignored)} out, or another metric"
         )
     if (
         budget.from_us is not None
@@ -132,7 +133,7 @@ def _topics(a: Analysis, budget: Budget) -> str:
         if topic not in known:
             return (
                 f"There is no topic {topic}, so a budget on it would never fail — there is "
-                f"{_and(tuple(known)) or 'none at all'}"
+                f"{joined(known) or 'none at all'}"
             )
     return ""
 
@@ -147,7 +148,7 @@ def _members(a: Analysis, budget: Budget) -> str:
         if member not in was_there:
             return (
                 f"The member '{member}' is never started in this variant, so a budget on it "
-                f"would never fail — there is {_and(tuple(was_there[:12]))}"
+                f"would never fail — there is {joined(tuple(was_there)[:12])}"
             )
     return ""
 
@@ -186,7 +187,3 @@ def open_ends(a: Analysis, metric: str, s: Selection) -> tuple[int, bool]:
     return pauses, any(
         d.is_open for d in (a.disturbances if s.is_all else selected_disturbances(a, s))
     )
-
-
-def _and(names: tuple[str, ...]) -> str:
-    return " and ".join((", ".join(names[:-1]), names[-1])) if len(names) > 1 else "".join(names)

@@ -16,9 +16,10 @@ from rebalsim.analysis.findings import Findings
 from rebalsim.analysis.index import NOTHING
 from rebalsim.analysis.values import Disturbance, MemberLife
 from rebalsim.domain.ids import Partition
-from rebalsim.domain.instants import MINUTE, SECOND, say_duration
+from rebalsim.domain.instants import MINUTE, SECOND
 from rebalsim.trace import events as ev
 from rebalsim.trace.connect_events import WorkAssigned
+from rebalsim.words.times import say_duration
 
 USUAL_SESSION_US = 45 * SECOND  # Kafka's default, where a trace does not tell
 LINE_US = 32 * SECOND  # a healed line is noticed when TCP or a request's time-out next tries

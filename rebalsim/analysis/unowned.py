@@ -13,8 +13,8 @@ from rebalsim.analysis.openness import groups_of
 from rebalsim.analysis.pending import pending_of
 from rebalsim.analysis.selecting import selected_keys
 from rebalsim.domain.ids import Partition
-from rebalsim.domain.instants import say_duration
 from rebalsim.domain.metrics import METRICS, Selection
+from rebalsim.words.times import say_duration
 
 _OF_PARTITIONS = ("pauses", "partitions", "records")
 _LAG = ("lag_peak", "lag_at_end", "duplicates", "duplicates_per_rebalance", "skipped")

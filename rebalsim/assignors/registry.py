@@ -157,10 +157,10 @@ def server_assignor(name: str) -> ServerAssignor:
 
 
 def _hint(name: str) -> str:
-    import difflib
+    from rebalsim.words.nearest import did_you_mean
 
-    near = difflib.get_close_matches(name, ASSIGNORS, 1)
-    return f"; did you mean '{near[0]}'?" if near else ""
+    meant = did_you_mean(name, ASSIGNORS)
+    return f"; {meant}" if meant else ""
 
 
 def rebalance_protocol(assignors: Iterable[ClientAssignor]) -> str:

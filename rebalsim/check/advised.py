@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from rebalsim.analysis.baseline import key_of
 from rebalsim.check.one_story import Question, StoryJudge
-from rebalsim.domain.baseline import key_of
 from rebalsim.domain.budget import Budget
 from rebalsim.reports.check_report import Checked
 

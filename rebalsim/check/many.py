@@ -10,11 +10,11 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
+from rebalsim.analysis.baseline import Baseline, VariantBaseline, key_of, name_in_baseline
 from rebalsim.analysis.judge import judge_run, over_seeds
 from rebalsim.check.advised import advised
 from rebalsim.check.one_story import Question, StoryJudge, questions_of
 from rebalsim.check.tasks import Played, Tally, Task, cores, play_all
-from rebalsim.domain.baseline import Baseline, VariantBaseline, key_of, name_in_baseline
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.errors import InputError, Problem, ProblemsError
 from rebalsim.one_run import refuse_what_will_not_fit

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from rebalsim.analysis.analysis import Analysis
+from rebalsim.analysis.baseline import key_of, selection_said
 from rebalsim.analysis.judge import (
     BASELINE,
     judge_fact,
@@ -21,7 +22,6 @@ from rebalsim.analysis.judge import (
     measure_fact,
     over_seeds,
 )
-from rebalsim.domain.baseline import key_of, selection_said
 from rebalsim.domain.budget import Budget, Expectation
 from rebalsim.domain.errors import Problem
 from rebalsim.domain.metrics import METRICS

@@ -8,8 +8,8 @@ import os
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 
+from rebalsim.analysis.baseline import digests_of, settings_of
 from rebalsim.check.one_story import Key, Question, StoryJudge
-from rebalsim.domain.baseline import digests_of, settings_of
 from rebalsim.domain.errors import RebalsimError
 from rebalsim.domain.metrics import HEADLINES, METRICS, PHASES
 from rebalsim.domain.verdict import Measured

@@ -27,8 +27,8 @@ from rebalsim.cli.options import (
 from rebalsim.domain.errors import InputError
 
 if TYPE_CHECKING:
+    from rebalsim.analysis.baseline import Baseline
     from rebalsim.check.many import Outcome, Wanted
-    from rebalsim.domain.baseline import Baseline
     from rebalsim.reports.check_report import CheckReport, Comparison
 
 
@@ -256,8 +256,9 @@ class Job:
     def _comparison(self, outcome: Outcome) -> Comparison | None:
         if self.baseline_file is None or self.wanted.baseline is None:
             return None
+        from rebalsim.analysis.baseline import Baseline, compare
         from rebalsim.check.many import name_in_baseline
-        from rebalsim.domain.baseline import Baseline, compare, what_changed
+        from rebalsim.reports.baseline_told import what_changed
         from rebalsim.reports.check_report import Comparison
 
         now = Baseline(
@@ -283,7 +284,7 @@ class Job:
 
 def _lines_of(outcome: Outcome, file: str, variant: str) -> Callable[[str], int]:
     """Where the file says a setting of this variant; 0 where it does not."""
-    from rebalsim.domain.baseline import name_in_baseline
+    from rebalsim.analysis.baseline import name_in_baseline
 
     stories = {name_in_baseline(name): story for name, story in outcome.loaded.items()}
     story = stories.get(file)
@@ -363,9 +364,9 @@ def _saved_before(name: str) -> Baseline | None:
 
 def _save(name: str, before: Baseline | None, report: CheckReport, outcome: Outcome) -> CheckReport:
     """The new figures over those of files that are still there and were not checked now."""
+    from rebalsim.analysis.baseline import Baseline
     from rebalsim.check.many import name_in_baseline
     from rebalsim.cli.files import write_text
-    from rebalsim.domain.baseline import Baseline
     from rebalsim.reports.baseline_file import render
 
     if outcome.is_cut_short or any(s.ending in ("invalid", "bug") for s in report.stories):

@@ -144,8 +144,8 @@ def _settings(
     before: str, after: str, overrides: Sequence[str], allow_code: bool
 ) -> tuple[str, ...]:
     """Which of Kafka's settings differ between two stories, with the later file's line."""
+    from rebalsim.analysis.baseline import VariantBaseline, settings_changed, settings_of
     from rebalsim.cli.options import load_story
-    from rebalsim.domain.baseline import VariantBaseline, settings_changed, settings_of
 
     old, new = (load_story(name, overrides, allow_code) for name in (before, after))
     told: dict[str, None] = {}

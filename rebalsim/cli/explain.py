@@ -7,7 +7,6 @@ the registry of metrics); here it is only gathered and looked up.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import importlib.util
 import textwrap
@@ -19,6 +18,8 @@ import click
 from rebalsim.cli import exits
 from rebalsim.domain.errors import InputError
 from rebalsim.reports.catalogue import Entry, render_catalogue, render_entry
+from rebalsim.words.lists import one_of
+from rebalsim.words.nearest import several_nearest
 
 if TYPE_CHECKING:
     from rebalsim.scenario.vocabulary import Block
@@ -77,12 +78,8 @@ def command(ctx: click.Context, term: str | None) -> int:
                 ]
             )
         )
-        near = difflib.get_close_matches(_plain(term), known, 3, 0.5)
-        hint = (
-            f"Did you mean {', '.join(near[:-1])}{' or ' if len(near) > 1 else ''}{near[-1]}?"
-            if near
-            else "`rebalsim explain` lists the terms."
-        )
+        near = several_nearest(_plain(term), known, 3)
+        hint = f"Did you mean {one_of(near)}?" if near else "`rebalsim explain` lists the terms."
         raise InputError(f"There is no term and no file '{term}'. {hint}")
     click.echo("\n\n".join(render_entry(entry, WIDTH) for entry in entries))
     return exits.WITHIN

@@ -63,13 +63,11 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and not self.get_command(ctx, args[0]):
-            import difflib
+            from rebalsim.words.nearest import nearest
 
-            near = difflib.get_close_matches(args[0], self.list_commands(ctx), 1)
+            near = nearest(args[0], self.list_commands(ctx))
             hint = (
-                f" Did you mean '{near[0]}'?"
-                if near
-                else f" `{self.path} --help` lists the commands."
+                f" Did you mean '{near}'?" if near else f" `{self.path} --help` lists the commands."
             )
             raise click.UsageError(f"There is no command '{args[0]}'.{hint}")
         return super().resolve_command(ctx, args)

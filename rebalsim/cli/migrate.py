@@ -13,8 +13,8 @@ import click
 from rebalsim.cli import exits
 from rebalsim.cli.files import write_text
 from rebalsim.cli.options import scenario_argument
-from rebalsim.domain.instants import say_duration
 from rebalsim.domain.metrics import METRICS, Selection, percentile
+from rebalsim.words.times import say_duration
 
 if TYPE_CHECKING:
     from rebalsim.analysis.analysis import Analysis

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rebalsim.domain.errors import InputError
-from rebalsim.domain.instants import say_duration
 from rebalsim.domain.metrics import METRICS, Selection, percentile
+from rebalsim.words.times import say_duration
 
 if TYPE_CHECKING:
     from rebalsim.domain.scenario import Group, Scenario

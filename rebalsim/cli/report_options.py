@@ -124,7 +124,7 @@ def view_from(options: Mapping[str, Any]) -> View:
 def check_view(report: Report, view: View) -> None:
     """A zoom on what is not there is an error, with the nearest thing."""
     if view.from_us is not None and view.from_us >= report.horizon_us:
-        from rebalsim.reports.ruler import say_instant
+        from rebalsim.words.times import say_instant
 
         raise InputError(
             f"--from {say_instant(view.from_us)} is after the end: the observation stops at "
@@ -145,15 +145,12 @@ def check_view(report: Report, view: View) -> None:
 
 
 def _near(name: str, known: list[str]) -> str:
-    import difflib
+    from rebalsim.words.nearest import did_you_mean
 
-    close = difflib.get_close_matches(name, known, 1, 0.4)
+    if meant := did_you_mean(name, known):
+        return meant
     return (
-        f"did you mean {close[0]}?"
-        if close
-        else f"there is {', '.join(list(dict.fromkeys(known))[:5])}"
-        if known
-        else "there is none at all"
+        f"there is {', '.join(list(dict.fromkeys(known))[:5])}" if known else "there is none at all"
     )
 
 

@@ -29,8 +29,9 @@ from rebalsim.cli.options import (
     wire_option,
 )
 from rebalsim.cli.report_options import emit, form_options, view_from, view_options
-from rebalsim.domain.instants import SECOND, say_duration
+from rebalsim.domain.instants import SECOND
 from rebalsim.reports.forms.form import Subject
+from rebalsim.words.times import say_duration
 
 FIRST_SIGN_S = 10.0  # on no terminal
 

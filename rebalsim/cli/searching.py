@@ -20,7 +20,8 @@ from rebalsim import __version__
 from rebalsim.cli import exits, terminal
 from rebalsim.cli.options import load_story
 from rebalsim.domain.errors import InputError
-from rebalsim.domain.instants import SECOND, say_duration
+from rebalsim.domain.instants import SECOND
+from rebalsim.words.times import say_duration
 
 if TYPE_CHECKING:
     from rebalsim.advice.search import Choice, Found, RunSaid, Search
@@ -98,7 +99,7 @@ def _asked(story: Story, scenario: str, budgets: Sequence[str]) -> Story:
 
 def _check_over(over: Sequence[str]) -> None:
     from rebalsim.advice.ladders import LADDERS, OF_BROKERS
-    from rebalsim.scenario.problems import or_nearest
+    from rebalsim.words.nearest import or_nearest
 
     for name in over:
         if name not in LADDERS and name not in OF_BROKERS:

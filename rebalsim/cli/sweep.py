@@ -232,7 +232,8 @@ def progress_line(progress: Progress, elapsed_s: float) -> str:
     """`12,400 of 200,000 runs · 815/s · 3 m 50 s left`: time left by the work that is left, for
     runs are not alike.
     """
-    from rebalsim.domain.instants import SECOND, say_duration
+    from rebalsim.domain.instants import SECOND
+    from rebalsim.words.times import say_duration
 
     fresh = progress.runs_done - progress.skipped_runs
     parts = [f"{progress.runs_done:,.0f} of {progress.runs:,} runs"]
@@ -321,10 +322,11 @@ def _samples(plan: Any) -> str:
 
 
 def _dry_run(plan: Any, master: str, as_json: bool) -> int:
-    from rebalsim.domain.instants import SECOND, say_duration
+    from rebalsim.domain.instants import SECOND
     from rebalsim.spark.estimate import estimate, sample_points
     from rebalsim.spark.player import player_for
     from rebalsim.spark.session import LOCAL_MASTER, local_cores
+    from rebalsim.words.times import say_duration
 
     player = player_for(plan)
     cores = local_cores(master or LOCAL_MASTER)

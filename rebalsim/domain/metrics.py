@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Literal, TypeVar
 
 Unit = Literal["duration", "partition-time", "count", "records", "partitions", "share", "per-hour"]
@@ -535,16 +534,6 @@ HEADLINES = (
     "skipped",
     "settle_time",
 )
-
-
-def nearest_metric(name: str) -> str:
-    """The registered name that is meant by another word, or closest to a mistyped one; or empty."""
-    from rebalsim.domain.synonyms import meant
-
-    if said := meant(name, METRICS):
-        return said
-    close = get_close_matches(name.replace("-", "_").replace(".", "_"), METRICS, n=1, cutoff=0.5)
-    return close[0] if close else ""
 
 
 ALERT_PER_HOUR = 5  # more rebalances an hour than this is the usual alert

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rebalsim.domain.instants import say_duration
 from rebalsim.incident.disturbance import Disturbance
 from rebalsim.incident.investigate import Incident
-from rebalsim.reports.names import listed, natural, plural, safe
+from rebalsim.reports.names import natural, safe
 from rebalsim.reports.observed import Name, clock, namer, round_told, why
 from rebalsim.reports.remedies_told import tell_remedy
+from rebalsim.words.lists import listed, plural
+from rebalsim.words.times import say_duration
 
 MOST, MOST_ROUNDS, MOST_REMEDIES = 5, 12, 3
 NOTHING = "Nothing stood still in these logs, as far as they tell."

@@ -9,7 +9,6 @@ from typing import TypeVar
 
 from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.draws import Draw
-from rebalsim.domain.instants import say_duration
 from rebalsim.domain.java_hash import hash_ordered
 from rebalsim.domain.scenario import Group, Scenario, Topic
 from rebalsim.domain.script import (
@@ -25,6 +24,8 @@ from rebalsim.domain.script import (
 )
 from rebalsim.lint.figures import mean
 from rebalsim.lint.finding import Place
+from rebalsim.words.lists import first_to_last
+from rebalsim.words.times import say_duration
 
 K = TypeVar("K", bound=Hashable)
 
@@ -114,9 +115,7 @@ def work_of(consumer: Consumer) -> tuple[str, tuple[str, ...], str | None]:
 def say_names(consumers: Iterable[Consumer | str]) -> str:
     """`c0`, `c0 and c1`, or `c0 … c11 (12 consumers)`."""
     names = list(dict.fromkeys(c if isinstance(c, str) else c.name for c in consumers))
-    if len(names) <= 2:
-        return " and ".join(names)
-    return f"{names[0]} … {names[-1]} ({len(names)} consumers)"
+    return first_to_last(names, 2, "consumers") if names else ""
 
 
 def at_start(group: Group) -> list[Consumer]:
@@ -154,11 +153,6 @@ def peak_members(scenario: Scenario, group: Group) -> int:
 def usual_members(scenario: Scenario, consumer: Consumer) -> int:
     """How many members share the work with this consumer, as the group starts (at least one)."""
     return max(1, _cast(scenario).starting.get(consumer.group, 0))
-
-
-def verb(who: list[Consumer], one: str, several: str) -> str:
-    """`is` or `are`, by how many there are."""
-    return one if len(who) == 1 else several
 
 
 # ------------------------------------------------------------------------------- rules of the group

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from rebalsim.analysis import Analysis
 from rebalsim.analysis.values import Alarm
-from rebalsim.domain.instants import say_duration
-from rebalsim.reports.names import listed, partitions_told, plural, safe
+from rebalsim.reports.names import partitions_told, safe
 from rebalsim.reports.report import VariantReport
-from rebalsim.reports.ruler import say_instant
 from rebalsim.reports.sentences import tell_trigger
+from rebalsim.words.lists import listed, plural
+from rebalsim.words.times import say_duration, say_instant
 
 FOLDED = 3  # more consumers than this that died alike are told in one sentence
 

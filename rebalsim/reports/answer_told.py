@@ -11,15 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rebalsim.analysis.values import Cause, Pause
-from rebalsim.domain.instants import say_duration
 from rebalsim.domain.metrics import METRICS
 from rebalsim.domain.remedy import Remedy
 from rebalsim.reports import figures
 from rebalsim.reports.comparison import OF_TASKS, alike, reason_of, tell_one
-from rebalsim.reports.names import listed, safe
+from rebalsim.reports.names import safe
 from rebalsim.reports.remedies_told import tell_patch
 from rebalsim.reports.report import Report, VariantReport
 from rebalsim.reports.sentences import tell_cause
+from rebalsim.words.lists import listed
+from rebalsim.words.times import say_duration
 
 ORDER = ("longest_pause", "partition_seconds", "rebalances")
 ORDER_SAID = (

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rebalsim import __version__
-from rebalsim.domain.baseline import Baseline, VariantBaseline, metric_of
+from rebalsim.analysis.baseline import Baseline, VariantBaseline, metric_of
 from rebalsim.domain.errors import InputError
 from rebalsim.domain.instants import SECOND
 from rebalsim.domain.metrics import METRICS, PHASES

@@ -4,14 +4,21 @@ where the difference comes from.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from rebalsim.domain.baseline import Change, metric_of
-from rebalsim.domain.instants import say_duration
+from rebalsim.analysis.baseline import (
+    Baseline,
+    Change,
+    VariantBaseline,
+    metric_of,
+    settings_changed,
+)
 from rebalsim.domain.metrics import METRICS
 from rebalsim.reports import figures
 from rebalsim.reports.check_report import Comparison
 from rebalsim.reports.verdict_told import say_amount
+from rebalsim.words.times import say_duration
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,3 +124,49 @@ def summary_of(comparison: Comparison) -> str:
         if kind in kinds
     ]
     return ", ".join(told) if told else "nothing changed"
+
+
+def what_changed(
+    before: Baseline,
+    after: Baseline,
+    file: str,
+    variant: str,
+    line_of: Callable[[str], int] = lambda key: 0,
+) -> str:
+    """Where a difference comes from: a changed rebalsim, a changed story, changed settings,
+    other seeds; in words, empty where nothing did. `line_of`: where the file says a setting, 0
+    where it does not.
+    """
+    old, new = before.stories.get(file, {}).get(variant), after.stories.get(file, {}).get(variant)
+    if old is None or new is None:
+        return ""
+    said = (
+        [f"rebalsim changed ({before.rebalsim} → {after.rebalsim})"]
+        if before.rebalsim != after.rebalsim
+        else []
+    )
+    if not old.story:
+        said.append("rebalsim or the story changed: the baseline's form is older and tells neither")
+    elif old.story != new.story:
+        said.append("the story changed (topics, members, handlers or script)")
+    if old.config and old.config != new.config:
+        turned = settings_changed(old, new)
+        told = [
+            f"{key} {was} → {now}{f' (line {line})' if (line := line_of(key)) else ''}"
+            for key, was, now in turned[:MOST_SETTINGS]
+        ]
+        told += [f"{len(turned) - MOST_SETTINGS} more"] if len(turned) > MOST_SETTINGS else []
+        said.append(", ".join(told) if told else "its Kafka settings changed")
+    if (old.seed, old.runs) != (new.seed, new.runs):
+        said.append(f"other seeds ({_seeds(old)} → {_seeds(new)})")
+    if not said and (old.metrics != new.metrics or old.phases != new.phases):
+        # nothing else can: the draws are the same
+        return "rebalsim itself changed, though its version did not"
+    return "; ".join(said)
+
+
+MOST_SETTINGS = 4
+
+
+def _seeds(one: VariantBaseline) -> str:
+    return f"{one.seed}" if one.runs == 1 else f"{one.seed} … {one.seed + one.runs - 1}"

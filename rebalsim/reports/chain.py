@@ -8,14 +8,13 @@ import textwrap
 
 from rebalsim.analysis import Analysis
 from rebalsim.analysis.values import Pause
-from rebalsim.domain.instants import say_duration
 from rebalsim.reports.events_told import tell_event
 from rebalsim.reports.hints import hint_on
 from rebalsim.reports.ink import Line
 from rebalsim.reports.names import ascii_of, safe
-from rebalsim.reports.ruler import say_instant
 from rebalsim.reports.sentences import Together, tell, tell_phase
 from rebalsim.reports.view import View
+from rebalsim.words.times import say_duration, say_instant
 
 
 def render(analysis: Analysis, pause: Pause, view: View) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from rebalsim.analysis.over_seeds import NEARLY, OverSeeds
-from rebalsim.domain.instants import say_duration
 from rebalsim.domain.metrics import percentile
 from rebalsim.domain.phase import shift_of
 from rebalsim.domain.scenario import Scenario, has_draws, is_sampled
-from rebalsim.reports.names import listed
+from rebalsim.words.lists import listed
+from rebalsim.words.times import say_duration
 
 HEADLINES_OF_CHANCE = ("longest_pause", "partition_seconds", "partitions_touched", "rebalances")
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from rebalsim.domain.baseline import Change
+from rebalsim.analysis.baseline import Change
 from rebalsim.domain.errors import Problem
 from rebalsim.domain.verdict import Outcome
 

@@ -11,9 +11,10 @@ from dataclasses import replace
 
 from rebalsim.reports.check_report import Checked, CheckReport, StoryChecked
 from rebalsim.reports.ink import Line, table
-from rebalsim.reports.names import ascii_of, clip, plural, safe
+from rebalsim.reports.names import ascii_of, clip, safe
 from rebalsim.reports.verdict_told import say_against, say_headroom, say_runs
 from rebalsim.reports.view import View
+from rebalsim.words.lists import plural
 
 _SIGNS = {"pass": ("✓", "green"), "fail": ("✗", "bold red"), "inconclusive": ("?", "yellow")}
 

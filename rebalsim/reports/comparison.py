@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rebalsim.analysis.values import PhaseKind
-from rebalsim.domain.instants import say_duration
 from rebalsim.domain.metrics import ALERT_PER_HOUR, HEADLINES, METRICS
 from rebalsim.reports import figures
-from rebalsim.reports.names import listed, plural, safe
+from rebalsim.reports.names import safe
 from rebalsim.reports.report import BudgetResult, Report, Spread, VariantReport
 from rebalsim.reports.sentences import tell_none
+from rebalsim.words.lists import listed, plural
+from rebalsim.words.times import say_duration
 
 LEAST = "*"  # marks the least of a row; ✓ and ✗ are for budgets alone
 ALIKE = 0.02  # values closer than this share of the larger one are no difference worth marking

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rebalsim.analysis import Analysis
 from rebalsim.analysis.values import Pause, Phase, PhaseKind
-from rebalsim.domain.instants import say_duration
 from rebalsim.reports.names import safe
+from rebalsim.words.times import say_duration
 
 LONG_US = 3_000_000
 _GONE = ("killed", "closed", "fatal")

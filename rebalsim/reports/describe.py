@@ -15,9 +15,9 @@ from rebalsim.analysis import Analysis
 from rebalsim.analysis.committed import committed_at, interval_of
 from rebalsim.analysis.kinds import GroupTold
 from rebalsim.domain.ids import Partition
-from rebalsim.domain.instants import say_duration
 from rebalsim.reports.names import safe
 from rebalsim.trace import events as ev
+from rebalsim.words.times import say_duration
 
 MISSING = "-"
 _COLLECTING = ("PreparingRebalance", "CompletingRebalance")

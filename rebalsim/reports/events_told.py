@@ -9,13 +9,13 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from rebalsim.domain.ids import Partition
-from rebalsim.domain.instants import say_duration
-from rebalsim.reports.names import listed, plural, safe
-from rebalsim.reports.ruler import say_instant
+from rebalsim.reports.names import safe
 from rebalsim.trace import events as ev
 from rebalsim.trace.events import TraceEvent
 from rebalsim.trace.streams_events import StoreRestored
 from rebalsim.trace.trace import ConsumerFacts
+from rebalsim.words.lists import listed, plural
+from rebalsim.words.times import say_duration, say_instant
 
 _CONSUMER_STATES = frozenset(("Assigning", "Reconciling"))
 _CLASSIC_REQUESTS = frozenset(("JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup"))

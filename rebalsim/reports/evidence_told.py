@@ -7,11 +7,11 @@ from __future__ import annotations
 from rebalsim.analysis.analysis import Analysis
 from rebalsim.analysis.judge_evidence import disturbances_behind, pauses_behind, still_at_the_peak
 from rebalsim.domain.budget import Budget
-from rebalsim.domain.instants import say_duration
 from rebalsim.domain.metrics import METRICS
-from rebalsim.reports.names import listed, plural, safe
-from rebalsim.reports.ruler import say_instant
+from rebalsim.reports.names import safe
 from rebalsim.reports.sentences import tell, tell_trigger, together
+from rebalsim.words.lists import listed, plural
+from rebalsim.words.times import say_duration, say_instant
 
 
 def tell_evidence(analysis: Analysis, budget: Budget) -> str:

@@ -12,10 +12,10 @@ from rebalsim.domain.ids import Partition
 from rebalsim.reports.events_told import Told, tell_event
 from rebalsim.reports.ink import Line
 from rebalsim.reports.names import ascii_of, clip
-from rebalsim.reports.ruler import say_instant
 from rebalsim.reports.view import View
 from rebalsim.trace.events import TraceEvent
 from rebalsim.trace.trace import Trace
+from rebalsim.words.times import say_instant
 
 NAME_WIDTH = 22
 _QUIET = frozenset(BULK)

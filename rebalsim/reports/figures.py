@@ -4,8 +4,9 @@ out. Unknown is `-`.
 
 from __future__ import annotations
 
-from rebalsim.domain.instants import SECOND, say_duration
+from rebalsim.domain.instants import SECOND
 from rebalsim.domain.metrics import METRICS, Metric
+from rebalsim.words.times import say_duration
 
 UNKNOWN = "-"
 

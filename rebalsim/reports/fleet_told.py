@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rebalsim.domain.instants import say_duration
-from rebalsim.reports.names import plural, safe
+from rebalsim.reports.names import safe
 from rebalsim.reports.observed import why
+from rebalsim.words.lists import plural
+from rebalsim.words.times import say_duration
 
 ALERT_AN_HOUR = 5  # rebalances; a group with more has something the matter with it
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from rebalsim.analysis import Analysis
 from rebalsim.analysis.values import Pause, PhaseKind
-from rebalsim.domain.instants import say_duration
 from rebalsim.reports.connect_hints import task_hint
 from rebalsim.reports.names import safe
 from rebalsim.trace.trace import ConsumerFacts
+from rebalsim.words.times import say_duration
 
 SESSION = "session.timeout.ms"
 METADATA, HEARTBEAT = "metadata.max.age.ms", "heartbeat.interval.ms"

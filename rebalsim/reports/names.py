@@ -7,10 +7,11 @@ Also how several partitions are named in few words.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from rebalsim.domain.ids import Partition
 from rebalsim.outside.text import inert, named
+from rebalsim.words.lists import listed
 
 
 def safe(text: str) -> str:
@@ -80,24 +81,6 @@ def natural(name: str) -> tuple[tuple[str, int], ...]:
     """A key that puts c2 before c10."""
     parts = re.findall(r"([^0-9]*)([0-9]*)", name)
     return tuple((text, int(digits) if digits else -1) for text, digits in parts)
-
-
-def plural(number: int, one: str, many: str = "") -> str:
-    """`1 partition`, `3 partitions`."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
-def listed(names: Sequence[str], most: int = 3) -> str:
-    """`a`, `a and b`, `a, b and c`, `a, b and 7 more`."""
-    if len(names) > most:
-        names = [*names[: most - 1], f"{len(names) - most + 1} more"]
-    return (
-        names[0]
-        if len(names) == 1
-        else f"{', '.join(names[:-1])} and {names[-1]}"
-        if names
-        else "nobody"
-    )
 
 
 def partitions_told(partitions: Iterable[Partition], most: int = 3) -> str:

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rebalsim.domain.instants import say_duration
-from rebalsim.reports.names import plural, safe
+from rebalsim.reports.names import safe
+from rebalsim.words.lists import plural
+from rebalsim.words.times import say_duration
 from rebalsim.worlds.logs.clocks import Clock
 from rebalsim.worlds.logs.gaps import gaps_of
 from rebalsim.worlds.logs.observation import GroupStory, Observation

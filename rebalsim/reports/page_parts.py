@@ -8,7 +8,6 @@ import html
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from rebalsim.domain.instants import say_duration
 from rebalsim.reports import figures
 from rebalsim.reports.alarms_told import alarms_of
 from rebalsim.reports.answer_told import ORDER_SAID, tell_answer_first
@@ -22,11 +21,10 @@ from rebalsim.reports.comparison import (
     tell_trade,
 )
 from rebalsim.reports.difference import Difference, difference
-from rebalsim.reports.names import listed, natural, plural, safe
+from rebalsim.reports.names import natural, safe
 from rebalsim.reports.questions import tell_answer
 from rebalsim.reports.remedies_told import arrows
 from rebalsim.reports.report import Report, VariantReport, notes_of
-from rebalsim.reports.ruler import say_instant
 from rebalsim.reports.sentences import (
     Together,
     recurring,
@@ -36,6 +34,8 @@ from rebalsim.reports.sentences import (
     together,
     worth_telling,
 )
+from rebalsim.words.lists import listed, plural
+from rebalsim.words.times import say_duration, say_instant
 
 MOST_SENTENCES, MOST_MEMBERS, MOST_REBALANCES = 6, 100, 100
 _SIGNS = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rebalsim.analysis.values import Answer
-from rebalsim.domain.instants import say_duration
-from rebalsim.reports.names import listed, plural, safe
-from rebalsim.reports.ruler import say_instant
+from rebalsim.reports.names import safe
+from rebalsim.words.lists import listed, plural
+from rebalsim.words.times import say_duration, say_instant
 
 
 @dataclass(frozen=True, slots=True)

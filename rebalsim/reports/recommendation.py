@@ -7,9 +7,9 @@ from typing import Any
 
 from rebalsim.domain.answer import Answer, BudgetSaid, PointSaid
 from rebalsim.domain.client import ClientConfig
-from rebalsim.domain.instants import say_duration
 from rebalsim.domain.scenario import Scenario
 from rebalsim.reports.sweep_words import say_metric
+from rebalsim.words.times import say_duration
 
 
 def render_recommendation(

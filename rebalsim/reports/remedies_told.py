@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from rebalsim.analysis.baseline import metric_of
 from rebalsim.analysis.values import Pause
-from rebalsim.domain.baseline import metric_of
 from rebalsim.domain.metrics import METRICS
 from rebalsim.domain.remedy import Patch, Remedy
 from rebalsim.reports import figures
-from rebalsim.reports.names import listed, safe
+from rebalsim.reports.names import safe
 from rebalsim.reports.report import BudgetResult, Report, VariantReport
+from rebalsim.words.lists import listed
 
 NOTHING = 0.1  # less than a tenth is no gain
 _BOUNDS = "group.consumer.min."  # what has to follow, so that the brokers take a lower value

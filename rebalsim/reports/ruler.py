@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rebalsim.domain.instants import HOUR, MINUTE, MS, SECOND
 from rebalsim.reports.names import clip
 from rebalsim.reports.timeline import Window
+from rebalsim.words.times import say_instant
 
 _STEPS = (
     1,
@@ -64,20 +65,6 @@ def ticks(window: Window, room: int = 12) -> list[tuple[int, str]]:
     return [
         (window.column(at), say_instant(at, step)) for at in range(first, window.until_us, step)
     ]
-
-
-def say_instant(at_us: int, precision_us: int = MS) -> str:
-    """`41 s`, `1:05`, `1:05.250`, `2:00:00`: as exact as needed for steps of that precision."""
-    if at_us < 0:
-        return "−" + say_instant(-at_us, precision_us)
-    digits = 0 if precision_us >= SECOND else 3 if precision_us >= MS else 6
-    if at_us < MINUTE:
-        return f"{at_us / SECOND:.{digits}f} s" if digits else f"{at_us // SECOND} s"
-    whole, part = divmod(at_us, SECOND)
-    tail = f".{part:06d}"[: digits + 1] if digits else ""
-    if at_us < HOUR:
-        return f"{whole // 60}:{whole % 60:02d}{tail}"
-    return f"{whole // 3600}:{whole // 60 % 60:02d}:{whole % 60:02d}{tail}"
 
 
 def place(

@@ -7,11 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rebalsim.domain.baseline import key_of
+from rebalsim.analysis.baseline import key_of
 from rebalsim.domain.budget import Budget
 from rebalsim.reports import figures
-from rebalsim.reports.names import listed, plural, safe
+from rebalsim.reports.names import safe
 from rebalsim.reports.remedies_told import tell_patch
+from rebalsim.words.lists import listed, plural
 
 MOST = 5
 SHOWN = ("longest_pause", "partition_seconds", "rebalances", "duplicates")

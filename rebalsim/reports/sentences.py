@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from rebalsim.analysis import Analysis
 from rebalsim.analysis.values import Cause, Facts, Pause, Phase, PhaseKind
-from rebalsim.domain.instants import say_duration
-from rebalsim.reports.names import listed, partitions_told, plural, safe
-from rebalsim.reports.ruler import say_instant
+from rebalsim.reports.names import partitions_told, safe
+from rebalsim.words.lists import joined, listed, plural
+from rebalsim.words.times import say_duration, say_instant
 
 OF_TASKS = (PhaseKind.DELAY, PhaseKind.STOP, PhaseKind.START)  # phases of Connect's tasks
 SMALL_SHARE, SMALL_US = (
@@ -225,7 +225,7 @@ def tell_phases(
     small = [phase for phase in phases if not any(phase is other for other in large)]
     if small:
         names = list(dict.fromkeys(phase.kind.value for phase in small))
-        told.append(f"{say_duration(sum(phase.length_us for phase in small))} for {_and(names)}")
+        told.append(f"{say_duration(sum(phase.length_us for phase in small))} for {joined(names)}")
     return ", ".join(told)
 
 
@@ -265,10 +265,6 @@ def tell_none(variants: Iterable[Analysis]) -> str:
         if any(a.lanes for a in variants)
         else "No partition stood still, for nobody ever had one."
     )
-
-
-def _and(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 # ------------------------------------------------------------------------------------------- phases

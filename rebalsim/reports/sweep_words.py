@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rebalsim.domain.answer import Answer, PointSaid
-from rebalsim.domain.instants import say_duration
 from rebalsim.domain.metrics import METRICS, Metric
+from rebalsim.words.times import say_duration
 
 HOURS_A_MONTH = 730
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rebalsim.analysis.values import Lane, Mark, PhaseKind
-from rebalsim.domain.instants import say_duration
 from rebalsim.reports.ink import Line
-from rebalsim.reports.names import ascii_of, clip, clip_middle, partitions_told, plural, safe
+from rebalsim.reports.names import ascii_of, clip, clip_middle, partitions_told, safe
 from rebalsim.reports.palette import BRIEF, BY_LETTER, CONSUMING, LOOKS, STATE_LOOKS, UNOWNED
 from rebalsim.reports.report import VariantReport
 from rebalsim.reports.ruler import place, place_clipped, ticks
@@ -25,6 +24,8 @@ from rebalsim.reports.timeline import (
     runs,
 )
 from rebalsim.reports.view import View
+from rebalsim.words.lists import plural
+from rebalsim.words.times import say_duration
 
 NOT_RUNNING, RUNNING = "n", "r"  # an application of Kafka Streams
 APPLICATION = {NOT_RUNNING: ("▒", "yellow"), RUNNING: ("─", "green"), BRIEF: ("╎", "yellow")}

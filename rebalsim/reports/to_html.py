@@ -16,7 +16,6 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from rebalsim.domain.instants import say_duration
 from rebalsim.reports import figures as figures_of
 from rebalsim.reports import page_parts as parts
 from rebalsim.reports.packed import pack
@@ -25,6 +24,7 @@ from rebalsim.reports.palette import LOOKS
 from rebalsim.reports.report import Report, VariantReport
 from rebalsim.reports.to_terminal import picture_of
 from rebalsim.reports.view import View
+from rebalsim.words.times import say_duration
 
 HELP = (
     "Drag to pan; double click, Ctrl + wheel or the buttons zoom; a click on a pause tells its "

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree as ET
 
-from rebalsim.domain.baseline import name_in_baseline
+from rebalsim.analysis.baseline import name_in_baseline
 from rebalsim.reports.baseline_told import tell_regression
 from rebalsim.reports.check_report import Checked, CheckReport, Comparison, StoryChecked
 from rebalsim.reports.names import safe

@@ -7,7 +7,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from rebalsim.domain.instants import say_duration
 from rebalsim.reports import figures
 from rebalsim.reports.alarms_told import alarms_of
 from rebalsim.reports.answer_told import ORDER_SAID, tell_answer_first
@@ -22,13 +21,15 @@ from rebalsim.reports.comparison import (
     tell_trade,
 )
 from rebalsim.reports.difference import difference
-from rebalsim.reports.names import listed, safe
+from rebalsim.reports.names import safe
 from rebalsim.reports.questions import tell_answer
 from rebalsim.reports.remedies_told import arrows
 from rebalsim.reports.report import Report, notes_of
 from rebalsim.reports.sentences import recurring, tell_none, tell_recurring, together, worth_telling
 from rebalsim.reports.to_terminal import picture_of
 from rebalsim.reports.view import View
+from rebalsim.words.lists import listed
+from rebalsim.words.times import say_duration
 
 WIDTH, ROWS = 100, 12
 _SIGNS = {"pass": "✅", "fail": "❌", "inconclusive": "❔"}

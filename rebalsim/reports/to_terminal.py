@@ -6,17 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rebalsim.domain.instants import say_duration
 from rebalsim.reports.alarms_told import alarms_of, uncapital
 from rebalsim.reports.answer_told import ORDER_SAID, tell_answer_first
 from rebalsim.reports.comparison import LEAST, LOSSES, lines_of, observed_of, tell_seeds
 from rebalsim.reports.comparison import Line as Figures
 from rebalsim.reports.ink import Line, table
-from rebalsim.reports.names import clip, listed, plural, safe
+from rebalsim.reports.names import clip, safe
 from rebalsim.reports.questions import Answered, tell_answer
 from rebalsim.reports.remedies_told import arrows, arrows_against
 from rebalsim.reports.report import Report, VariantReport, notes_of
-from rebalsim.reports.ruler import say_instant
 from rebalsim.reports.sentences import (
     Together,
     recurring,
@@ -29,6 +27,8 @@ from rebalsim.reports.terminal_bars import Canvas
 from rebalsim.reports.terminal_changes import tell_changes
 from rebalsim.reports.terminal_page import Page
 from rebalsim.reports.view import View
+from rebalsim.words.lists import joined, listed, plural
+from rebalsim.words.times import say_duration, say_instant
 
 
 def render(report: Report, view: View = View()) -> str:  # noqa: B008 (frozen)
@@ -163,12 +163,7 @@ def _sentences(page: Page, report: Report) -> None:
 
 
 def _alike(names: Sequence[str]) -> str:
-    safe_names = [safe(name) for name in names]
-    return (
-        safe_names[0]
-        if len(names) == 1
-        else f"{', '.join(safe_names[:-1])} and {safe_names[-1]} alike"
-    )
+    return joined(map(safe, names)) + (" alike" if len(names) > 1 else "")
 
 
 # -------------------------------------------------------------------------------- beside each other

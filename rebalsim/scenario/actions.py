@@ -26,12 +26,12 @@ from rebalsim.scenario.kinds import Written, build
 from rebalsim.scenario.kubernetes_actions import KubernetesActions
 from rebalsim.scenario.language import MAX_CONSUMERS, MAX_PARTITIONS
 from rebalsim.scenario.patterns import bad_pattern
-from rebalsim.scenario.problems import or_nearest
 from rebalsim.scenario.profiles import broker_profile, first_that_may_leave_static, say_client
 from rebalsim.scenario.quantities import say_us
 from rebalsim.scenario.resolve import Resolver
 from rebalsim.scenario.roster import Roster, Seat
 from rebalsim.scenario.streams import deployed_config
+from rebalsim.words.nearest import or_nearest
 
 _HINTS = 200  # after so many unknown names nobody reads what each was meant to be
 MAX_DEPLOYED = 60_000  # members × deploys, over all variants

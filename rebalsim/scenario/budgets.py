@@ -11,7 +11,8 @@ from rebalsim.domain.budget import Budget, Expectation
 from rebalsim.scenario import quantities as q
 from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence, shorten
 from rebalsim.scenario.kinds import BAD, Choice, Duration, Field, ListOf, Section, Text, shown
-from rebalsim.scenario.problems import Problems, nearest, or_nearest
+from rebalsim.scenario.problems import Problems
+from rebalsim.words.nearest import nearest, or_nearest
 
 _METRIC = re.compile(r"[a-z][a-z0-9_]*(?:[.-][a-z0-9_]+)*")
 _OP = re.compile(r"(<=|>=|==|<|>)\s*(.+)")

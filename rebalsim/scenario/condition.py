@@ -260,7 +260,7 @@ class _Reader:
         if token.kind == "word" and token.text not in ("and", "or", "not"):
             name = token.text
             if name not in self._kinds:
-                from rebalsim.scenario.problems import or_nearest
+                from rebalsim.words.nearest import or_nearest
 
                 raise ConditionError(
                     f"'{name}' is no axis of this plan — {or_nearest(name, self._kinds)}",

@@ -11,7 +11,8 @@ from rebalsim.domain import script as deeds
 from rebalsim.domain.connect import ConnectCluster, Connector
 from rebalsim.scenario.document import shorten
 from rebalsim.scenario.kinds import Written
-from rebalsim.scenario.problems import Problems, or_nearest
+from rebalsim.scenario.problems import Problems
+from rebalsim.words.nearest import or_nearest
 
 
 @dataclass(slots=True)

@@ -47,9 +47,10 @@ from rebalsim.scenario.kinds import (
     shown,
 )
 from rebalsim.scenario.kubernetes import ROLLOUT_FIELDS, targeted
-from rebalsim.scenario.problems import Problems, one_of
+from rebalsim.scenario.problems import Problems
 from rebalsim.scenario.quantities import DURATION, RATE, rate, say_number, say_rate
 from rebalsim.scenario.streams_language import STREAMS, STREAMS_CONFIG
+from rebalsim.words.lists import one_of
 
 MAX_CONSUMERS = 10_000
 MAX_PARTITIONS = 200_000
@@ -161,7 +162,7 @@ class AssignorName(Kind):
             return _ASSIGNOR_NAMES[text]
         if OWN_CODE.fullmatch(text):
             return text
-        from rebalsim.scenario.problems import or_nearest
+        from rebalsim.words.nearest import or_nearest
 
         if text in SERVER_ASSIGNORS:
             return self.wrong(
@@ -2165,7 +2166,7 @@ class Replay(Kind):
             if name in variants:
                 out.add(at, f"'{name}' is replayed twice — keep one of the two")
             elif name not in STOCK_VARIANTS and not _says_something(written):
-                from rebalsim.scenario.problems import or_nearest
+                from rebalsim.words.nearest import or_nearest
 
                 if written is not None and written.is_bad:
                     continue  # it says what it changes, if not well; that is told already

@@ -7,7 +7,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rebalsim.domain.budget import Budget
-from rebalsim.domain.metrics import HEADLINES, METRICS, nearest_metric
+from rebalsim.domain.metrics import HEADLINES, METRICS
+from rebalsim.words.nearest import nearest_metric
 
 # a metric's unit → the kinds of amounts that fit it, and an example to write
 _FITTING: dict[str, tuple[tuple[str, ...], str]] = {
@@ -25,7 +26,7 @@ def registered_name(metric: str) -> str:
     """The registry's spelling: dashes and dots of Kafka's own metric names become underscores, and
     what tables head their rows with is as good.
     """
-    from rebalsim.domain.synonyms import LABELS
+    from rebalsim.words.synonyms import LABELS
 
     name = metric.replace("-", "_").replace(".", "_")
     return LABELS.get(name, name)

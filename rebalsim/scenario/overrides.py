@@ -27,7 +27,8 @@ from rebalsim.scenario.language import (
     is_unnamed,
     name_of,
 )
-from rebalsim.scenario.problems import Problems, nearest, or_nearest
+from rebalsim.scenario.problems import Problems
+from rebalsim.words.nearest import nearest, or_nearest
 
 Value = str | int | float | bool | None | list[Any] | tuple[Any, ...] | dict[str, Any]
 Override = str | tuple[str, Value]

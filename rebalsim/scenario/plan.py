@@ -14,7 +14,7 @@ from typing import Any
 
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.errors import Problem, ProblemsError
-from rebalsim.domain.metrics import METRICS, nearest_metric
+from rebalsim.domain.metrics import METRICS
 from rebalsim.domain.sweep import Axis, Base, Costs, Objective, Plan, SampledAxis
 from rebalsim.scenario.axes import AnyScalar, AxisKind, axis_of
 from rebalsim.scenario.budgets import read_budgets
@@ -32,7 +32,8 @@ from rebalsim.scenario.kinds import (
     Written,
 )
 from rebalsim.scenario.language import BUDGET_SHAPE, STOCK_VARIANTS, Raw
-from rebalsim.scenario.problems import Problems, nearest, or_nearest
+from rebalsim.scenario.problems import Problems
+from rebalsim.words.nearest import nearest, nearest_metric, or_nearest
 
 MOST_RUNS = 1_000_000_000  # more is a mistake in the plan, not an ambition
 OBJECTIVES = ("cost", "consumers", "members")

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from rebalsim.domain.client import BrokerConfig, ClientConfig
 from rebalsim.domain.habits import JAVA, NEWEST, BrokerHabits, Habits
 from rebalsim.domain.instants import MINUTE, MS, SECOND
-from rebalsim.scenario.problems import one_of
+from rebalsim.words.lists import one_of
 
 
 @dataclass(frozen=True, slots=True)

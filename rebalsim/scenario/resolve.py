@@ -50,7 +50,7 @@ from rebalsim.scenario.language import (
 )
 from rebalsim.scenario.own_code import common_protocol, protocols_of
 from rebalsim.scenario.patterns import bad_pattern
-from rebalsim.scenario.problems import Problems, one_of, or_nearest
+from rebalsim.scenario.problems import Problems
 from rebalsim.scenario.profiles import (
     BROKERS,
     CLIENTS,
@@ -72,6 +72,8 @@ from rebalsim.scenario.streams import (
     written_app,
 )
 from rebalsim.scenario.variants import Variant, variant_named
+from rebalsim.words.lists import one_of
+from rebalsim.words.nearest import or_nearest
 
 STRATEGY = "partition.assignment.strategy"
 POLL_LIMIT = "max.poll.interval.ms"

@@ -20,9 +20,10 @@ from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence, Source, 
 from rebalsim.scenario.kinds import BAD, Written
 from rebalsim.scenario.language import REPLAY, SCENARIO
 from rebalsim.scenario.overrides import Override, override, put
-from rebalsim.scenario.problems import MOST, Problems, TooMany, enough, in_order, or_nearest
+from rebalsim.scenario.problems import MOST, Problems, TooMany, enough, in_order
 from rebalsim.scenario.resolve import Resolver
 from rebalsim.scenario.variants import DEFAULT_REPLAY, Variant, variants_of
+from rebalsim.words.nearest import or_nearest
 
 MAX_RESOLVED = 100_000  # members × variants, above which a story is a mistake
 

@@ -24,9 +24,10 @@ from rebalsim.domain.script import (
 from rebalsim.domain.streams import StreamsApp, StreamsConfig, StreamsPart, StreamsStore
 from rebalsim.scenario.document import shorten
 from rebalsim.scenario.kinds import Written, build, merge
-from rebalsim.scenario.problems import Problems, or_nearest
+from rebalsim.scenario.problems import Problems
 from rebalsim.scenario.streams_language import OF_ALL
 from rebalsim.scenario.variants import Variant
+from rebalsim.words.nearest import or_nearest
 
 MAX_TASKS = 50_000
 PLAYED = (Join, Scale, Leave, Crash, Freeze, Hang, RollingBounce)

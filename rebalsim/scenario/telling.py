@@ -11,19 +11,12 @@ from rebalsim.domain.kubernetes import DrainNode, Evict, Probe, Recreate
 from rebalsim.domain.script import Action, Deed, RandomFault
 from rebalsim.scenario.kinds import say_draw
 from rebalsim.scenario.quantities import say_rate, say_us
+from rebalsim.words.lists import first_to_last
 
 
 def say_names(names: Sequence[str]) -> str:
     """`c0, c1 and c2`, or `c0 … c11` where they are many."""
-    if len(names) > 4:
-        return f"{names[0]} … {names[-1]} ({len(names)})"
-    return (
-        names[0]
-        if len(names) == 1
-        else ", ".join(names[:-1]) + f" and {names[-1]}"
-        if names
-        else "nobody"
-    )
+    return first_to_last(names, 4)
 
 
 def _verb(names: Sequence[str], one: str, many: str) -> str:

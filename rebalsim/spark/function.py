@@ -27,8 +27,8 @@ from rebalsim.domain.errors import InputError
 from rebalsim.domain.sweep import Plan
 from rebalsim.scenario.axes import default_name
 from rebalsim.scenario.language import CLIENT_KEYS, GROUP
-from rebalsim.scenario.problems import or_nearest
 from rebalsim.spark.schemas import JUDGED, Column, run_columns
+from rebalsim.words.nearest import or_nearest
 
 _OWN = ("scenario", "variant", "seed", "seeds", "sets")
 _KEYS = {default_name(f"group.config.{f.name}"): f"group.config.{f.name}" for f in CLIENT_KEYS}

@@ -14,9 +14,9 @@ from rebalsim.scenario import load
 from rebalsim.scenario.document import MAX_BYTES, decode, shorten
 from rebalsim.scenario.load import code_folder, story_of
 from rebalsim.scenario.plan import parse_plan, problems_of_axis
-from rebalsim.scenario.problems import or_nearest
 from rebalsim.scenario.story import Story
 from rebalsim.spark.schemas import reserved_names
+from rebalsim.words.nearest import or_nearest
 
 _TRIED = 200  # values of one axis that are tried alone before a sweep begins
 

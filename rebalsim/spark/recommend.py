@@ -24,10 +24,10 @@ from rebalsim.domain.errors import InputError
 from rebalsim.domain.sweep import Base, Plan
 from rebalsim.scenario import quantities as q
 from rebalsim.scenario.plan import parse_plan
-from rebalsim.scenario.problems import or_nearest
 from rebalsim.scenario.story import Story
 from rebalsim.spark.schemas import reserved_names
 from rebalsim.spark.tables import quoted
+from rebalsim.words.nearest import or_nearest
 
 USUAL_OF_BROKERS = tuple(OF_BROKERS)
 # Of Kafka Connect's workers: the delay first, which is what a restart's pause hangs on.

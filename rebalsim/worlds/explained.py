@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rebalsim.words.lists import joined
 from rebalsim.worlds.asks import QUESTIONS
 from rebalsim.worlds.understood import Consumer, Understood
 from rebalsim.worlds.values import Value
@@ -15,7 +16,7 @@ def nothing_consumes(made: Understood) -> str:
         file, line, why = made.unread[0]
         return f"{file}:{line}: cannot be read: {why} — mend it, or render it first"
     seen = list(_seen(made))
-    there = f"There is {_listed(seen)}." if seen else "Nothing here speaks of Kafka."
+    there = f"There is {joined(seen)}." if seen else "Nothing here speaks of Kafka."
     return (
         "Nothing in these files consumes: no workload, client settings or listing of a consumer "
         f"group was found. {there}"
@@ -43,10 +44,6 @@ def _seen(made: Understood) -> Iterator[str]:
         yield f"word of {path}, which is not among the files"
     for missing in dict.fromkeys(made.listed.missing):
         yield f"word of a group {missing} that does not exist"
-
-
-def _listed(parts: list[str]) -> str:
-    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
 def explained(made: Understood) -> str:

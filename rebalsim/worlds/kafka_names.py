@@ -172,12 +172,11 @@ def canonical(name: str) -> str:
 
 def nearest(name: str) -> str | None:
     """The setting that a misspelt key most likely means."""
-    from difflib import get_close_matches
+    from rebalsim.words.nearest import several_nearest
 
     mine = set(words(name))
     alike = [n for n in sorted(NAMES) if len(mine & set(words(n))) > 1]
-    close = get_close_matches(name, alike, 1, 0.75)
-    return close[0] if close else None
+    return next(iter(several_nearest(name, alike, 1)), None)
 
 
 def reading(name: str, text: Text) -> Text | list[str]:

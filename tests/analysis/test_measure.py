@@ -10,9 +10,10 @@ from builders import SECOND, trace
 from rebalsim.analysis import Analysis, analyse
 from rebalsim.domain.errors import BugError
 from rebalsim.domain.ids import Partition
-from rebalsim.domain.metrics import EVERYTHING, METRICS, Selection, nearest_metric, percentile
+from rebalsim.domain.metrics import EVERYTHING, METRICS, Selection, percentile
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TopicFacts, Trace
+from rebalsim.words.nearest import nearest_metric
 
 TWO = "c1+p0,p1,p2,p3@0 c1-p0,p1@5 c2+p0@6 c2+p1@9 c1!@20 c3+p2@30 c3+p3@35"
 

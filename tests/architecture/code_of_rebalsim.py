@@ -17,6 +17,7 @@ PACKAGE = ROOT / "rebalsim"
 # beside or above it.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("domain",),
+    ("words",),
     ("outside",),
     ("assignors", "scenario", "trace"),
     ("protocol", "analysis", "worlds"),
@@ -39,6 +40,7 @@ DOOR_MATS = ("__init__", "__main__")  # the package's own two files may import w
 # Rooms in which the same scenario and seed must give the same bytes.
 CORE = (
     "domain",
+    "words",
     "scenario",
     "assignors",
     "trace",

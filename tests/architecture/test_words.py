@@ -41,7 +41,7 @@ ALLOWED: dict[tuple[str, str], str] = {
     ("rebalsim/worlds/kafka_names.py", "strategy"): _SPELT,
     ("rebalsim/worlds/kafka_names.py", "strategies"): _SPELT,
     **{
-        ("rebalsim/domain/synonyms.py", word): "what people say, led to what the house says"
+        ("rebalsim/words/synonyms.py", word): "what people say, led to what the house says"
         for word in ("downtime", "slo", "slos", "sla", "strategy")
     },
 }

@@ -1,5 +1,6 @@
 """What CONTRIBUTING promises: a new thing of each kind is a file, which needs no other to be told
-about it. Each test puts one beside the others and asks the command line.
+about it. Each test puts one beside the others and asks the command line. (Rules of lint have a test
+of their own, beside the rules.)
 """
 
 from __future__ import annotations
@@ -60,26 +61,3 @@ def test_a_form_of_output(tmp_path: Path) -> None:
     played = ("--advise", "off", "--angle-brackets", str(STORY))
     assert rebalsim_with(forms, tmp_path, "run", *played) == "<Report>\n"
     assert rebalsim_with(forms, tmp_path, "check", *played) == "<CheckReport>\n"
-
-
-RULE = """
-from rebalsim.lint.finding import Finding, Place
-from rebalsim.lint.rule import Rule
-
-RULE = Rule(
-    id="too-many-cooks", heading="The kitchen", title="Too many cooks spoil the broth",
-    what="More than one.", why="They talk.", fix="Send one home.", example="cooks: 2",
-    source="A proverb.",
-)
-
-def find(scenario):
-    yield Finding("there are too many cooks — send one home", Place("story", "", "title"))
-"""
-
-
-def test_a_rule_of_lint(tmp_path: Path) -> None:
-    (tmp_path / "too_many_cooks.py").write_text(RULE, "utf-8")
-    rules = "rebalsim.lint.rules"
-
-    assert "there are too many cooks" in rebalsim_with(rules, tmp_path, "lint", str(STORY))
-    assert "Send one home." in rebalsim_with(rules, tmp_path, "explain", "too-many-cooks")

@@ -325,7 +325,7 @@ def test_a_regression_is_a_failure_in_every_form_for_builds(repository: Reposito
 
 
 def test_a_regression_below_the_noise_floor_is_not_told() -> None:
-    from rebalsim.domain.baseline import Baseline, VariantBaseline, compare
+    from rebalsim.analysis.baseline import Baseline, VariantBaseline, compare
 
     def of(lag: float) -> Baseline:
         one = VariantBaseline(1, 1, "s", "c", {"lag_peak": lag})

@@ -129,7 +129,7 @@ def test_traces_of_several_variants_get_a_file_each(capsys: Said, tmp_path: Path
         ),
         (
             ("report", EAGER, "--partition", "order-3"),
-            "There is no partition 'order-3' — did you mean orders-3?",
+            "There is no partition 'order-3' — did you mean 'orders-3'?",
         ),
         (("report", EAGER, "--member", "c9"), "There is no member 'c9'"),
         (("report", EAGER, "--from", "10m"), "is after the end: the observation stops at 3:00"),

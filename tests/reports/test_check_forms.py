@@ -14,7 +14,7 @@ import pytest
 from junitparser import Error, Failure, JUnitXml, Properties, TestSuite
 from told import HOSTILE
 
-from rebalsim.domain.baseline import Change
+from rebalsim.analysis.baseline import Change
 from rebalsim.domain.errors import Problem
 from rebalsim.reports import (
     check_to_html,

@@ -17,13 +17,12 @@ from builders import trace
 from chromium import Chromium, Page, find_chromium
 from told import bounced, hostile, one, story
 
-from rebalsim.domain.instants import say_duration
 from rebalsim.reports import to_html
 from rebalsim.reports.page_data import KINDS
 from rebalsim.reports.palette import LOOKS
 from rebalsim.reports.report import Report
-from rebalsim.reports.ruler import say_instant
 from rebalsim.reports.sentences import Together, tell
+from rebalsim.words.times import say_duration, say_instant
 
 pytestmark = pytest.mark.browser
 

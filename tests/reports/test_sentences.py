@@ -17,7 +17,7 @@ from rebalsim.reports.comparison import bests_of, lines_of, tell_one, tell_trade
 from rebalsim.reports.difference import difference, verdict_of
 from rebalsim.reports.figures import say
 from rebalsim.reports.hints import hint_on
-from rebalsim.reports.names import clip, clip_middle, listed, partitions_told, plural
+from rebalsim.reports.names import clip, clip_middle, partitions_told
 from rebalsim.reports.questions import tell_answer
 from rebalsim.reports.report import Report, VariantReport
 from rebalsim.reports.sentences import (
@@ -35,6 +35,7 @@ from rebalsim.reports.sentences import (
 from rebalsim.scenario.load import load_scenario
 from rebalsim.scenario.profiles import FRANZ_GO, ClientProfile, client_profile
 from rebalsim.trace import events as ev
+from rebalsim.words.lists import listed, plural
 
 STUCK = "c0+p0@0 c0#@20 c0.@50 c0*p0@50"
 CRASH = (

@@ -12,8 +12,9 @@ from told import bounced, one, story
 
 from rebalsim.analysis import analyse
 from rebalsim.reports.palette import BRIEF, CONSUMING, LOOKS, UNOWNED
-from rebalsim.reports.ruler import place, place_clipped, say_instant, step_of, ticks
+from rebalsim.reports.ruler import place, place_clipped, step_of, ticks
 from rebalsim.reports.timeline import Window, choose, fill, fold, lay_out, runs
+from rebalsim.words.times import say_instant
 
 QUIET = (UNOWNED, CONSUMING)
 

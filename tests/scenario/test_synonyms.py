@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from rebalsim.domain.metrics import METRICS, nearest_metric
-from rebalsim.domain.synonyms import LABELS, WORDS
+from rebalsim.domain.metrics import METRICS
 from rebalsim.reports.figures import TITLES
 from rebalsim.scenario.load import story_of
 from rebalsim.scenario.metric_names import registered_name
+from rebalsim.words.nearest import nearest_metric
+from rebalsim.words.synonyms import LABELS, WORDS
 
 BARE = "topics: {orders: 4}\ngroup: {members: 2}\nhorizon: 1m\n"
 

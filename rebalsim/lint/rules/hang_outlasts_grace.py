@@ -19,11 +19,11 @@ from rebalsim.lint.facts import (
     say_names,
     say_setting,
     session_us,
-    verb,
 )
 from rebalsim.lint.figures import high, low
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
+from rebalsim.words.lists import verb
 
 RULE = Rule(
     id="hang-outlasts-grace",

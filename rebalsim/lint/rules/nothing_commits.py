@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Scenario
-from rebalsim.lint.facts import alike, everyone, say_names, verb
+from rebalsim.lint.facts import alike, everyone, say_names
 from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Rule
+from rebalsim.words.lists import verb
 
 RULE = Rule(
     id="nothing-commits",

@@ -16,12 +16,12 @@ from rebalsim.lint.facts import (
     say,
     say_names,
     session_us,
-    verb,
 )
 from rebalsim.lint.figures import low
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
 from rebalsim.lint.rules.crash_loop import is_loop
+from rebalsim.words.lists import verb
 
 RULE = Rule(
     id="restart-before-session-ends",

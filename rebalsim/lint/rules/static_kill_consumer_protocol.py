@@ -8,19 +8,11 @@ from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Crash
-from rebalsim.lint.facts import (
-    is_classic,
-    is_static,
-    named,
-    place_of,
-    say,
-    say_names,
-    session_us,
-    verb,
-)
+from rebalsim.lint.facts import is_classic, is_static, named, place_of, say, say_names, session_us
 from rebalsim.lint.figures import low
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
+from rebalsim.words.lists import verb
 
 RULE = Rule(
     id="static-kill-consumer-protocol",

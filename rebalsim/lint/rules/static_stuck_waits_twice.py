@@ -19,12 +19,12 @@ from rebalsim.lint.facts import (
     session_key,
     session_us,
     share_of,
-    verb,
     work_of,
 )
 from rebalsim.lint.figures import high
 from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Rule
+from rebalsim.words.lists import verb
 
 RULE = Rule(
     id="static-stuck-waits-twice",

@@ -19,12 +19,12 @@ from rebalsim.lint.facts import (
     say_names,
     say_setting,
     usual_members,
-    verb,
     work_of,
 )
 from rebalsim.lint.figures import high, worst_batch_us
 from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Rule
+from rebalsim.words.lists import verb
 
 LIMIT_US = 30 * SECOND
 

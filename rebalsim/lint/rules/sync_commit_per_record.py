@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Scenario
-from rebalsim.lint.facts import alike, everyone, full_batch, say, say_names, verb, work_of
+from rebalsim.lint.facts import alike, everyone, full_batch, say, say_names, work_of
 from rebalsim.lint.figures import commit_round_trip_us, mean
 from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Rule
+from rebalsim.words.lists import verb
 
 RULE = Rule(
     id="sync-commit-per-record",

@@ -134,10 +134,10 @@ def _trigger(row: Tree, made: Scaling) -> Trigger:
 
 
 def _with_nearest(key: str) -> str:
-    from difflib import get_close_matches
+    from rebalsim.words.nearest import several_nearest
 
-    close = get_close_matches(key, sorted(TRIGGER_KEYS), 1, 0.8)
-    return f"{key} (did you mean {close[0]}?)" if close else str(key)
+    near = several_nearest(key, sorted(TRIGGER_KEYS), 1)
+    return f"{key} (did you mean {near[0]}?)" if near else str(key)
 
 
 def _effective_max(made: Scaling) -> str:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rebalsim.domain.instants import say_duration
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Action
+from rebalsim.words.times import say_duration
 
 A_REBALANCE = 34_000  # bytes of trace and analysis: what a small group's takes …
 A_MEMBER = 700  # … and each member more than some fifty

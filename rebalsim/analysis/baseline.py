@@ -5,16 +5,17 @@ Any difference is real: the draws are the same.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from typing import Literal
 
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.client import BrokerConfig, ClientConfig
 from rebalsim.domain.habits import JAVA
-from rebalsim.domain.instants import MS, SECOND, say_duration
+from rebalsim.domain.instants import MS, SECOND
 from rebalsim.domain.metrics import METRICS
 from rebalsim.domain.scenario import Scenario
+from rebalsim.words.times import say_duration
 
 # A regression by less than this share of what it was is not told: 72,020 → 72,022 is no news.
 NOISE = 0.001
@@ -220,48 +221,6 @@ def _weighed(metric: str, was: float, now: float) -> tuple[ChangeKind, float]:
     return ("regressed" if worse > 0 else "improved"), (worse / abs(was) if was else float("inf"))
 
 
-def what_changed(
-    before: Baseline,
-    after: Baseline,
-    file: str,
-    variant: str,
-    line_of: Callable[[str], int] = lambda key: 0,
-) -> str:
-    """Where a difference comes from: a changed rebalsim, a changed story, changed settings,
-    other seeds; in words, empty where nothing did. `line_of`: where the file says a setting, 0
-    where it does not.
-    """
-    old, new = before.stories.get(file, {}).get(variant), after.stories.get(file, {}).get(variant)
-    if old is None or new is None:
-        return ""
-    said = (
-        [f"rebalsim changed ({before.rebalsim} → {after.rebalsim})"]
-        if before.rebalsim != after.rebalsim
-        else []
-    )
-    if not old.story:
-        said.append("rebalsim or the story changed: the baseline's form is older and tells neither")
-    elif old.story != new.story:
-        said.append("the story changed (topics, members, handlers or script)")
-    if old.config and old.config != new.config:
-        turned = settings_changed(old, new)
-        told = [
-            f"{key} {was} → {now}{f' (line {line})' if (line := line_of(key)) else ''}"
-            for key, was, now in turned[:MOST_SETTINGS]
-        ]
-        told += [f"{len(turned) - MOST_SETTINGS} more"] if len(turned) > MOST_SETTINGS else []
-        said.append(", ".join(told) if told else "its Kafka settings changed")
-    if (old.seed, old.runs) != (new.seed, new.runs):
-        said.append(f"other seeds ({_seeds(old)} → {_seeds(new)})")
-    if not said and (old.metrics != new.metrics or old.phases != new.phases):
-        # nothing else can: the draws are the same
-        return "rebalsim itself changed, though its version did not"
-    return "; ".join(said)
-
-
-MOST_SETTINGS = 4
-
-
 def settings_changed(old: VariantBaseline, new: VariantBaseline) -> list[tuple[str, str, str]]:
     """Which of Kafka's settings changed: key, before, after; empty where a file does not say."""
     if old.values is None or new.values is None:
@@ -329,7 +288,3 @@ def _say_setting(field_name: str, value: object) -> str:
     if isinstance(value, tuple):
         return f"[{', '.join(map(str, value))}]"
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _seeds(one: VariantBaseline) -> str:
-    return f"{one.seed}" if one.runs == 1 else f"{one.seed} … {one.seed + one.runs - 1}"
