@@ -76,6 +76,8 @@ class Given(NamedTuple):
 class Ears:
     """Whom the membership tells: the herder."""
 
+    is_stopping = False  # the process was asked to end
+
     def revoked(self, work: Work) -> Steps:
         """Stop this, and return when it has stopped."""
         raise NotImplementedError
@@ -103,6 +105,7 @@ class Membership:
         self.is_woken = False
         self.result: tuple[After, Error, Given | None] | None = None
         self.is_pending = False
+        self.is_abandoned = False  # whatever the coordinator still answers
         self.is_gone = False
         self.attempts = 0
 
@@ -200,7 +203,9 @@ class Membership:
     # -------------------------------------------------------------------------------------- joining
 
     def _join(self) -> Steps:
-        """joinGroupIfNeeded: blocks until the round is over."""
+        """joinGroupIfNeeded: blocks until the round is over, or until the process shall end: then
+        it goes with its JoinGroup under way, and nobody reads the answer.
+        """
         member = self.member
         while self.must_join() and not self.is_gone:
             if not self.port.has_coordinator():
@@ -211,6 +216,9 @@ class Membership:
             if not self.is_pending:
                 self._send_join()
             while self.result is None and self.port.has_coordinator():
+                if self.ears.is_stopping:
+                    self.is_abandoned = True
+                    return
                 yield from self.thread.wait(NEVER)
             if self.result is None:
                 self.result = After.LATER, Error.NETWORK_EXCEPTION, None
@@ -274,6 +282,8 @@ class Membership:
 
     def _joined(self, call: Any, response: Any) -> None:
         member, port = self.member, self.port
+        if self.is_abandoned:
+            return
         before = member.member_id, member.generation
         after = member.on_join(response, call.sent_generation, call.sent_member_id)
         if after is After.LEAD or after is After.SYNC:
@@ -369,6 +379,8 @@ class Membership:
 
     def _synced(self, call: Any, response: Any) -> None:
         member, port = self.member, self.port
+        if self.is_abandoned:
+            return
         before = member.member_id, member.generation
         error = response.error
         after = member.on_sync(error, call.sent_generation, call.sent_member_id)

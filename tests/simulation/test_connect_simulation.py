@@ -14,6 +14,7 @@ from rebalsim.analysis.values import PhaseKind
 from rebalsim.one_run import run_once
 from rebalsim.scenario.load import load_scenario
 from rebalsim.trace.connect_events import TaskCancelled, TaskFailed, TaskStarting, WorkAssigned
+from rebalsim.trace.events import GenerationJoined, StopAsked
 
 HEAD = """
 topics: {{orders: {{partitions: 4, rate: 40/s}}}}
@@ -111,6 +112,16 @@ def test_from_one_worker_to_two_the_sinks_group_may_run_empty(tmp_path: Path) ->
         if phase.facts.doing == "initial-delay"
     ]
     assert sum(phase.length_us for phase in waits) >= 5_000_000
+
+
+def test_a_worker_that_shall_stop_does_not_wait_for_the_round_it_joins(tmp_path: Path) -> None:
+    script = "[{at: 2m, join: {group: connect, names: [new]}}, {at: 124s, leave: new}]"
+    a = played(tmp_path, script, protocol="eager", src=", stop: 4s")
+    asked = {e.consumer: e.at_us for e in a.trace.events if type(e) is StopAsked}
+    joined = [e for e in a.trace.events if type(e) is GenerationJoined and e.consumer == "new"]
+    assert asked["new"] > 120_000_000 and not joined
+    assert not any(e.consumer == "new" for e in a.trace.events if type(e) is WorkAssigned)
+    assert not any(p.is_open for p in a.pauses)
 
 
 def test_a_connector_is_created_and_deleted_in_two_rounds_each(tmp_path: Path) -> None:
