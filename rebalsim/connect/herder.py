@@ -221,12 +221,13 @@ class Herder(Ears):
     # ---------------------------------------------------------------------------- told by membership
 
     def revoked(self, work: Work) -> Steps:
-        """onRevoked. Under eager a round that was never resolved started nothing, and nothing is
-        stopped.
+        """onRevoked: stopped, and their states written to the status topic. Under eager a round that
+        was never resolved started nothing, and nothing is stopped.
         """
         if not self.is_resolved and self.version == DEFAULT:
             return
         yield from self.runner.stop(work)
+        yield from self._sleep(self.port.draw("flush", self.port.settings.flush))
         self.running = self.running.without(work)
 
     def assigned(self, assigned: Assigned, given: Given, generation: int) -> None:

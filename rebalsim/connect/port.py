@@ -65,6 +65,9 @@ class Port(Protocol):
     def at(self, at_us: int, then: Callable[[Any], None]) -> None:
         """Call this at that instant, if the process still lives and as soon as it is not frozen."""
 
+    def compute(self, us: int, then: Callable[[Any], None]) -> None:
+        """Call this when so much work is done, for which others may be queueing too."""
+
     def draw(self, purpose: str, what: Draw) -> int: ...
 
     def jitter(self) -> float:

@@ -79,7 +79,7 @@ class Runner:
             if self.connectors.get(connector.name) is connector:
                 then(connector)
 
-        port.at(port.now + INSTANTIATE_US, starts)
+        port.compute(INSTANTIATE_US, starts)
 
     def _end_connector(self, name: str) -> None:
         if name in self.working:
@@ -99,7 +99,7 @@ class Runner:
                 self.tasks[task] = port.launch(task, state.connector, state.target == PAUSED)
                 done()
 
-            port.at(port.now + port.draw("launch", port.settings.launch), launched)
+            port.compute(port.draw("launch", port.settings.launch), launched)
 
         return begin
 

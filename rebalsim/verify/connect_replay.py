@@ -45,6 +45,7 @@ from rebalsim.domain.scenario import (
 )
 from rebalsim.simulation.drive import Deed, Drive, Life
 from rebalsim.simulation.engine import SCRIPT
+from rebalsim.simulation.workers.processor import Processor
 
 if TYPE_CHECKING:
     from rebalsim.simulation.world import World
@@ -52,17 +53,18 @@ if TYPE_CHECKING:
 GROUP = "connect-cluster"
 LATENCY = constantly(0.5 * MS)
 WRITE = constantly(0.5 * MS)
-WORK = constantly(6 * MS)  # all processes of a round compute at once, on one machine
-BEAT_LATE = constantly(5.5 * MS)  # on which beats come so much late on average
-LAUNCH, SUBSCRIBE, COMMIT, LEAVE = (
-    constantly(40 * MS),
-    constantly(40 * MS),
-    constantly(40 * MS),
-    constantly(700 * MS),
-)
+WORK = constantly(10 * MS)  # all processes of a round compute at once, on one machine
+BEAT_LATE = constantly(6.5 * MS)  # on which beats come so much late on average
+LAUNCH = SUBSCRIBE = constantly(12 * MS)  # of one processor, for all workers have one machine
+COMMIT, FLUSH = constantly(40 * MS), constantly(15 * MS)
+# from the last stop to LeaveGroup, on average: two stores' readers are closed, each behind a fetch
+# that waits for up to 500 ms (KafkaBasedLog.stop)
+LEAVE = constantly(750 * MS)
 FOR_EVER_US = 1 << 50
 REQUEST_MS = 25  # from a request over REST to the workers that read of it
 LINGERS_US = 5 * MS
+# what caused a record comes before it: where the replay is late, it is read late
+HELD_US, HELD_AT_MOST_US = 5 * MS, 3_000 * MS
 _DEEDS = {"close_begin": "close", "do_kill": "kill", "do_freeze": "freeze", "do_thaw": "thaw"}
 _WORKERS = {
     "session.timeout.ms": "session_timeout_us",
@@ -96,6 +98,11 @@ class Reading:
     life: int
     count: int
 
+    @property
+    def until_us(self) -> int:
+        """It is held back for no longer, should the replay have gone another way."""
+        return self.at_us + HELD_AT_MOST_US
+
 
 @dataclass(slots=True)
 class ConnectDrive(Drive):
@@ -108,6 +115,7 @@ class ConnectDrive(Drive):
     def begin(self, world: World) -> None:
         cluster = world.clusters[GROUP]
         cluster.is_driven = True
+        cluster.processor = Processor()
         for at_us, record in self.records:
             world.engine.at(at_us, SCRIPT, _append, (cluster, record))
         for reading in self.readings:
@@ -119,11 +127,22 @@ class ConnectDrive(Drive):
     def _read(self, due: tuple[World, Reading]) -> None:
         world, reading = due
         worker: Any = world.consumers[reading.worker]
-        if worker.is_alive and worker.life == reading.life:
+        cluster = world.clusters[GROUP]
+        if _comes_too_early(cluster, worker, reading) and world.engine.now < reading.until_us:
+            world.engine.at(world.engine.now + HELD_US, SCRIPT, self._read, due)
+        elif worker.is_alive and worker.life == reading.life:
             worker.at(
                 world.engine.now,
-                lambda _: world.clusters[GROUP].read_up_to(worker, reading.count),
+                lambda _: cluster.read_up_to(worker, reading.count),
             )
+
+
+def _comes_too_early(cluster: Any, worker: Any, reading: Reading) -> bool:
+    """Would it read of tasks whose connector has not asked for them in the replay?"""
+    return any(
+        isinstance(record, TasksPut) and record.count and record.name not in cluster.wanted
+        for record in cluster.unread(worker, reading.count)
+    )
 
 
 def _restart(due: tuple[Any, str]) -> None:
@@ -134,6 +153,8 @@ def _restart(due: tuple[Any, str]) -> None:
 def _append(due: tuple[Any, Record]) -> None:
     cluster, record = due
     cluster.append(record)
+    if isinstance(record, ConnectorPut):
+        cluster.wanted.discard(record.connector.name)
 
 
 def scenario_of(document: dict[str, Any]) -> tuple[Scenario, ConnectDrive]:
@@ -150,7 +171,7 @@ def scenario_of(document: dict[str, Any]) -> tuple[Scenario, ConnectDrive]:
         topics=topics,
         horizon_us=int(document["end"]) * MS,
         machine=Machine(
-            constantly(2 * MS), backoff_percent=constantly(100), rebalance_work=WORK, costs=FREE
+            BEAT_LATE, backoff_percent=constantly(100), rebalance_work=WORK, costs=FREE
         ),
         cluster=Cluster(
             document.get("kafka", "4.3"),
@@ -191,6 +212,7 @@ def _worker(name: str, conf: dict[str, Any]) -> Consumer:
         launch=LAUNCH,
         subscribe=SUBSCRIBE,
         commit=COMMIT,
+        flush=FLUSH,
         leave=LEAVE,
         **settings,
     )

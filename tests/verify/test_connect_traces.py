@@ -22,7 +22,7 @@ FIGURES = {
     "scale-out-coop": (9, 3, 7),
     "crash-return-inside-coop": (8, 3, 5),
     "connectors-coop": (13, 3, 14),
-    "slow-stop-eager": (7, 3, 20),
+    "slow-stop-eager": (7, 3, 22),
 }
 
 

@@ -20,6 +20,7 @@ from rebalsim.connect.config_state import (
 )
 from rebalsim.domain.connect import ConnectCluster
 from rebalsim.simulation.engine import SCRIPT
+from rebalsim.simulation.workers.processor import Processor
 from rebalsim.trace.connect_events import TasksConfigured
 
 if TYPE_CHECKING:
@@ -40,7 +41,9 @@ class Cluster:
         self.states: list[ConfigState] = [UNREAD]  # after so many records
         self._read: dict[str, int] = {}  # worker → how many it has read
         self._comes_us: dict[str, int] = {}  # worker → when its last record came
-        self.is_driven = False  # a recording says what is written, and who reads it when
+        self.processor: Processor | None = None  # that all workers share; None: each has plenty
+        self.is_driven = False  # a recording says what is written, and who reads it when …
+        self.wanted: set[str] = set()  # … and these connectors have asked for their tasks
         for connector in spec.connectors:
             self.append(ConnectorPut(connector))
             self.append(TasksPut(connector.name, connector.tasks_max, connector.revision))
@@ -72,6 +75,7 @@ class Cluster:
 
     def write(self, records: list[Record]) -> None:
         if self.is_driven:
+            self.wanted.update(r.name for r in records if isinstance(r, TasksPut))
             return
         for record in records:
             count = self.append(record)
@@ -91,6 +95,10 @@ class Cluster:
             place = self._read.get(worker.name, 0)
             self._read[worker.name] = place + 1
             worker.herder.heard(self.records[place])
+
+    def unread(self, worker: Any, count: int) -> list[Record]:
+        """Up to that place, what the worker has not read."""
+        return self.records[self._read.get(worker.name, 0) : count]
 
     def read_to_end(self, worker: Any, then: Callable[[], None]) -> None:
         """To where the topic ends now."""
@@ -116,7 +124,9 @@ class Cluster:
 
     def ask_leader(self, what: Callable[[Any], None]) -> None:
         """Asked until somebody leads and is not about to rebalance."""
-        if not self.is_driven:
+        if self.is_driven:
+            what(self)
+        else:
             self.world.engine.at(self.world.engine.now + REQUEST_US, SCRIPT, self._asks, what)
 
     def _asks(self, what: Callable[[Any], None]) -> None:

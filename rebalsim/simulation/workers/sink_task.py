@@ -52,6 +52,16 @@ class SinkTask:
         if self.done is not None:
             self._ended()
             return
+        worker = self.worker
+        worker.compute(worker.draw("subscribe", worker.settings.subscribe), self._subscribed)
+
+    def _subscribed(self, _: Any) -> None:
+        """Its consumer joins."""
+        if self.is_ended:
+            return
+        if self.done is not None:
+            self._ended()
+            return
         self.has_begun = True
         self.consumer.begin()
         works(self.worker, self.task)
@@ -148,6 +158,6 @@ def sink_spec(worker: Any, task: Task, connector: Connector) -> Spec:
         topics=tuple(sorted(connector.topics)),
         handler=Handler(per_record=connector.per_record, poll_timeout_us=flush, commit="auto"),
         listener=Listener(Cost(connector.close), Cost(connector.open)),
-        life=Life(start=settings.subscribe, grace_us=FOR_EVER_US),
+        life=Life(grace_us=FOR_EVER_US),
         starts_at=None,
     )

@@ -219,6 +219,10 @@ class Worker:
     def at(self, at_us: int, then: Callable[[Any], None]) -> None:
         self.engine.at(at_us, self.rank + APP, self._due, (self.life, then))
 
+    def compute(self, us: int, then: Callable[[Any], None]) -> None:
+        shared = self.cluster.processor
+        self.at(self.now + us if shared is None else shared.done_us(self.now, us), then)
+
     def _due(self, due: tuple[int, Callable[[Any], None]]) -> None:
         life, then = due
         if not self.is_alive or self.life != life:
