@@ -110,6 +110,23 @@ def command(
     return exits.gravest(codes)
 
 
+def _parts_of(path: Path, as_json: bool) -> None:
+    """What the pauses of Connect's tasks and sinks consist of, one by one."""
+    from rebalsim.verify import connect_parts as parts
+    from rebalsim.verify.connect_traces import compare_parts
+
+    compared = compare_parts(path)
+    if as_json:
+        document = {"file": str(path), "kind": "phases", "pauses": parts.document(compared)}
+        click.echo(json.dumps(document))
+        return
+    click.echo(
+        inert(f"{path}: {len(compared)} pauses, recorded and ours: {parts.say_sums(compared)}")
+    )
+    for line in parts.lines(compared, len(compared)):
+        click.echo(f"  {inert(line)}")
+
+
 def _phase_by_phase(files: tuple[Path, ...], as_json: bool) -> int:
     """Each trace's pauses, and all together, cut into phases: what really was against what the
     replay says.
@@ -120,8 +137,14 @@ def _phase_by_phase(files: tuple[Path, ...], as_json: bool) -> int:
     codes, truths = [exits.WITHIN], []
     for path in files:
         try:
-            if recognise(path) != "trace":
-                raise InputError(f"{path}: is no trace of consumers — only traces have phases")
+            kind = recognise(path)
+            if kind == "connect-trace":
+                _parts_of(path, as_json)
+                continue
+            if kind != "trace":
+                raise InputError(
+                    f"{path}: is no trace of consumers or workers — only traces have phases"
+                )
             if not is_played(path):
                 click.echo(
                     f"{path}: not replayed yet — its members use a protocol whose client is not "

@@ -111,6 +111,7 @@ class ConnectDrive(Drive):
     records: list[tuple[int, Record]] = field(default_factory=list)  # first read when, what
     readings: list[Reading] = field(default_factory=list)
     restarts: list[tuple[int, str]] = field(default_factory=list)  # connectors, over REST
+    specs: dict[tuple[str, int], Consumer] = field(default_factory=dict)  # worker, life → settings
 
     def begin(self, world: World) -> None:
         cluster = world.clusters[GROUP]
@@ -283,6 +284,7 @@ def _drive(document: dict[str, Any], specs: dict[tuple[str, int], Consumer]) -> 
             for event in document["events"]
             if event["ev"] in _DEEDS
         ],
+        specs=specs,
         arrivals_us=(LINGERS_US, Machine().service_us),
         per_partition=float(document["rate_per_partition"]),
     )

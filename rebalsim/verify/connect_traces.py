@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from rebalsim.simulation.world import play
-from rebalsim.verify.connect_judge import ConnectJudgement, judge, total
+from rebalsim.trace.trace import Trace
+from rebalsim.verify import connect_parts as parts
+from rebalsim.verify.connect_judge import ConnectJudgement, judge, observed, total
 from rebalsim.verify.connect_prediction import prediction_of
-from rebalsim.verify.connect_replay import scenario_of
+from rebalsim.verify.connect_replay import ConnectDrive, scenario_of
+from rebalsim.verify.connect_rounds import RoundsJudged, judge_rounds
 from rebalsim.verify.finding import Finding
 from rebalsim.verify.traces import as_recording, load, write_prediction
 
@@ -31,14 +34,11 @@ def verify(
     several: bool = False,
 ) -> Finding:
     """Replay one recording and judge the prediction; `out` is where it goes."""
-    document = load(path)
-    with as_recording(path):
-        scenario, drive = scenario_of(document)
-    trace = play(scenario, seed=1, wire=True, drive=drive)
-    sources = {c for c in _connectors(document) if not _is_sink(document, c)}
-    prediction = prediction_of(trace, sources)
+    document, drive, trace, prediction = _replayed(path)
     with as_recording(path):
         result = judge(document, prediction)
+        rounds = judge_rounds(document, drive)
+        compared = _compared(document, trace, prediction)
     if out is not None:
         name = f"{document.get('name') or path.name.split('.')[0]}.json"
         write_prediction(out / name if several else out, prediction)
@@ -47,10 +47,47 @@ def verify(
         KIND,
         True,
         f"{path}: {_line([result])}",
-        _wrong(result, differences),
-        {"file": str(path), "kind": KIND, **total([result])},
-        (_is_eager(document), result),
+        _told(document, result, rounds, compared, differences),
+        {
+            "file": str(path),
+            "kind": KIND,
+            **total([result]),
+            **_rounds_total([rounds]),
+            "parts_ms": {
+                "recorded": parts.sums(c.recorded for c in compared),
+                "ours": parts.sums(c.ours for c in compared if c.ours is not None),
+            },
+        },
+        (_is_eager(document), result, rounds),
     )
+
+
+def compare_parts(path: Path) -> list[parts.Compared]:
+    """Each recorded pause beside ours, and what they consist of."""
+    document, _, trace, prediction = _replayed(path)
+    with as_recording(path):
+        return _compared(document, trace, prediction)
+
+
+def _replayed(path: Path) -> tuple[dict[str, Any], ConnectDrive, Trace, dict[str, Any]]:
+    document = load(path)
+    with as_recording(path):
+        scenario, drive = scenario_of(document)
+    trace = play(scenario, seed=1, wire=True, drive=drive)
+    sources = {c for c in _connectors(document) if not _is_sink(document, c)}
+    return document, drive, trace, prediction_of(trace, sources)
+
+
+def _compared(
+    document: dict[str, Any], trace: Trace, prediction: dict[str, Any]
+) -> list[parts.Compared]:
+    readers: dict[str, list[str]] = {}
+    for connector, conf in _connectors(document).items():
+        for topic in filter(None, str(conf.get("topics", "")).split(",")):
+            readers.setdefault(topic, []).append(connector)
+    recorded = parts.cut(observed(document)["pauses"], parts.doings_recorded(document), readers)
+    ours = parts.cut(prediction["pauses"], parts.doings_simulated(trace), readers)
+    return parts.compare(recorded, ours)
 
 
 def summarise(findings: Sequence[Finding]) -> list[str]:
@@ -61,6 +98,7 @@ def summarise(findings: Sequence[Finding]) -> list[str]:
         if results:
             lines.append(f"Connect, {heading}: {_line(results)}")
     lines.append(f"Connect, all: {_line([f.data[1] for f in findings])}")
+    lines.append(_say_rounds([f.data[2] for f in findings]))
     lines.append(TWICE_RECORDED)
     return lines
 
@@ -103,6 +141,44 @@ def _line(results: Sequence[ConnectJudgement]) -> str:
 
 def _same(result: ConnectJudgement) -> str:
     return "the same" if result.are_delays_same else "not the same"
+
+
+def _told(
+    document: dict[str, Any],
+    result: ConnectJudgement,
+    rounds: RoundsJudged,
+    compared: list[parts.Compared],
+    differences: int,
+) -> list[str]:
+    """Its rounds one by one; what differs; and, of eager rounds, what pauses consist of."""
+    lines = [_say_rounds([rounds]), *_wrong(result, differences)]
+    if _is_eager(document) and compared:
+        lines.append(f"what its pauses consist of, recorded and ours: {parts.say_sums(compared)}")
+    return lines
+
+
+def _rounds_total(judged: Sequence[RoundsJudged]) -> dict[str, Any]:
+    return {
+        "rounds": sum(r.rounds for r in judged),
+        "rounds_same": sum(r.rounds - len(r.different) for r in judged),
+        "rounds_delay_error_ms": max((d for r in judged for d in r.delay_errors), default=0),
+    }
+
+
+def _say_rounds(judged: Sequence[RoundsJudged]) -> str:
+    figures = _rounds_total(judged)
+    delays = sum(len(r.delay_errors) for r in judged)
+    differing = [str(generation) for r in judged for generation in r.different]
+    return (
+        f"given the claims on the wire and the leader's clock, {figures['rounds_same']} of "
+        f"{figures['rounds']} rounds answered alike"
+        + (f", not {', '.join(differing[:8])}" if differing else "")
+        + (
+            f", remaining delays at most {figures['rounds_delay_error_ms']:.0f} ms apart"
+            if delays
+            else ""
+        )
+    )
 
 
 def _wrong(result: ConnectJudgement, differences: int) -> list[str]:
