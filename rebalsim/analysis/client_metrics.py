@@ -134,7 +134,8 @@ def _stuck(c: _Clock, e: ev.HandlerStuck) -> None:
     c.stuck_since = e.at_us
 
 
-def _returned(c: _Clock, e: ev.HandlerReturned) -> None:
+def _returned(c: _Clock, e: ev.HandlerReturned | ev.ConsumerExited) -> None:
+    """A process that ends is not between two polls any more."""
     if c.stuck_since >= 0:
         c.stuck.append(e.at_us - c.stuck_since)
     c.stuck_since = -1
@@ -152,6 +153,7 @@ _TOLD: dict[type, Callable[[_Clock, Any], None]] = {
     ev.CallbackEnded: _left,
     ev.HandlerStuck: _stuck,
     ev.HandlerReturned: _returned,
+    ev.ConsumerExited: _returned,
 }
 
 

@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rebalsim.analysis.findings import Findings
+from rebalsim.analysis.measure import measure
 from rebalsim.analysis.pending import pending_of, rising, usual, waiting
 from rebalsim.analysis.selecting import selected_disturbances, selected_keys, selected_pauses
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.instants import MINUTE, SECOND
 from rebalsim.domain.metrics import EVERYTHING, PHASES, Selection
 
 AT_MOST, AT_LEAST = ("<=", "<"), (">=", ">")
@@ -57,6 +59,7 @@ _FALLS_WITH_TIME = (
     "record_age_p99",
     "poll_idle_ratio_avg",
 )
+_OF_DISTURBANCES = ("settle_time", "disturbances")
 _COUNTED = ("partition_seconds", "partitions_touched", "pauses")
 _OF_LAG = ("lag_peak", "lag_peak_partition", "lag_at_end", "records_lag_max")
 _OF_AGES = ("record_age_p99", "record_age_max")
@@ -71,6 +74,7 @@ _LASTS = (
     "p99_partition_pause",
     *(f"pause_{p.replace('-', '_')}" for p in PHASES),
 )
+NEAR_REST = 0.25  # how far a peak among quiet batches may still rise
 _LAG_SAID = "lag had not come down"
 _TIME_SAID = "it moves as long as time goes on (say until: to end it)"
 
@@ -83,6 +87,8 @@ def why_open(
     """
     if op in AT_LEAST and metric in _ONLY_GROWS:
         # which of the open ones were pauses at all is known when they have ended
+        if metric in _OF_DISTURBANCES:
+            return tuple(_unsettled(a, s))
         return tuple(_pauses(a, s)) if metric in _COUNTED else ()
     if s.until_us is not None and s.until_us <= a.horizon_us:
         return tuple(_beyond_window(a, metric, s))
@@ -91,14 +97,48 @@ def why_open(
         op not in AT_MOST and metric in _FALLS_WITH_TIME
     ):
         found.append(_TIME_SAID)
-    if metric == "lag_at_end" and not found and _is_within_sway(a, s, room):
+    if not found and _is_within_sway(a, metric, s, room):
         found.append("lag sways by as much as is left, from one batch to the next")
     return tuple(dict.fromkeys(found))
 
 
-def _is_within_sway(a: Findings, s: Selection, room: float | None) -> bool:
-    """Lag is that of an instant: up to a second's arrivals are on their way at any time."""
-    return room is None or abs(room) <= sum(usual(a, key) for key in selected_keys(a, s))
+def _is_within_sway(a: Findings, metric: str, s: Selection, room: float | None) -> bool:
+    """What waits and how old it is sways from batch to batch: up to a second's arrivals are on
+    their way at any time.
+    """
+    if metric not in (*_OF_LAG, *_OF_AGES):
+        return False
+    if room is None:
+        return metric == "lag_at_end"
+    usually = [usual(a, key) for key in selected_keys(a, s)]
+    if metric == "lag_at_end":
+        return abs(room) <= sum(usually)
+    highest = measure(a, metric, s) or 0.0
+    if highest > _of_a_second(metric, usually):
+        return False  # a pile that came from a pause: what sways is far below it
+    # a group that has run quietly for long has shown how far its batches sway
+    share = NEAR_REST if _rested_us(a) >= MINUTE else 1.0
+    return abs(room) <= max(share * highest, _least_step(metric, usually))
+
+
+def _of_a_second(metric: str, usually: Sequence[float]) -> float:
+    """What the metric comes to where no more waits than a second brings."""
+    if metric in _OF_AGES:
+        return 2 * SECOND
+    return sum(usually) if metric == "lag_peak" else max(usually, default=0.0)
+
+
+def _least_step(metric: str, usually: Sequence[float]) -> float:
+    """A record a partition, or what one batch may come later than another."""
+    return SECOND / 100 if metric in _OF_AGES else len(usually)
+
+
+def _rested_us(a: Findings) -> int:
+    """For how long nothing had disturbed any group when observation ended."""
+    ends = [a.horizon_us if d.is_open else d.ended_us for d in a.disturbances]
+    world = a.index.world
+    last = a.index.events[world[-1]].at_us if world else 0
+    return a.horizon_us - max([last, *ends])
 
 
 def under_way(a: Findings, s: Selection = EVERYTHING) -> tuple[str, ...]:
@@ -108,11 +148,16 @@ def under_way(a: Findings, s: Selection = EVERYTHING) -> tuple[str, ...]:
 
 def _beyond_window(a: Findings, metric: str, s: Selection) -> list[str]:
     if metric == "settle_time":
-        open_ = any(d.is_open for d in selected_disturbances(a, s))
-        return ["the group had not settled"] if open_ else []
+        return _unsettled(a, s)
     if metric == "time_to_catch_up":
         return [*_pauses(a, s), *_of_records(a, metric, s)]
     return _pauses(a, s) if metric in _LASTS else []
+
+
+def _unsettled(a: Findings, s: Selection) -> list[str]:
+    """Where a disturbance ends, and which others belong to it, is known when it has ended."""
+    is_open = any(d.is_open for d in selected_disturbances(a, s))
+    return ["the group had not settled"] if is_open else []
 
 
 def _pauses(a: Findings, s: Selection) -> list[str]:

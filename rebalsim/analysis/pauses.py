@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from rebalsim.analysis.arrivals import Arrivals
 from rebalsim.analysis.pause_state import UNKNOWN_CONSUMER, Shares, Taker
 from rebalsim.analysis.values import Pause
 from rebalsim.domain.ids import Partition
@@ -402,23 +403,12 @@ class PauseFinder:
                     self.pauses.append(pause)
 
     def _arrivals(self, p: Partition, since: int) -> float:
-        """About how many records arrived since then, by the topic's last rate; many where it is
-        unknown.
-        """
+        """How many records arrived since then; many where the rate is unknown."""
         facts = self.trace.header.topics.get(p.topic)
         if facts is None or facts.rates is None:
             return 1.0
-        total = sum(facts.weights, 0.0)
-        share = (
-            facts.weights[p.number] / total
-            if p.number < len(facts.weights) and total
-            else 1 / max(facts.partitions, 1)
-        )
-        return (
-            max(rate for _, rate, _ in facts.rates) * share * (self.horizon_us - since) / 1e6
-            if facts.rates
-            else 0.0
-        )
+        arrivals = Arrivals(facts, p)
+        return arrivals.count(self.horizon_us) - arrivals.count(since)
 
     # what the client did before it was entered into a callback
     def _sent(self, number: int, e: ev.RequestSent) -> None:

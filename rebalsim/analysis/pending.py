@@ -46,6 +46,8 @@ def pending_of(a: Findings) -> list[Pending]:
     if found is None:
         found = a.workings["pending"] = [
             *_disturbed(a),
+            *_unread(a),
+            *_never_synced(a),
             *(p for m in a.members for p in _of_member(a, m)),
             *_blows(a),
             *_coming_back(a),
@@ -61,6 +63,38 @@ def _disturbed(a: Findings) -> Iterator[Pending]:
     for group, spans in a.group_states.items():
         if spans and spans[-1].state not in ("Stable", "Empty", "Dead"):
             yield Pending(f"{group} was not stable", group)
+
+
+def _unread(a: Findings) -> Iterator[Pending]:
+    """An owner that has its position and was handed nothing yet: whether there was something to
+    hand over shows a fetch later.
+    """
+    for p in reversed(a.pauses):
+        is_near = not p.is_open and a.horizon_us - p.ended_us < SOON_US
+        if is_near and type(a.index.events[p.end_event]) is ev.PositionFound:
+            yield Pending(f"{p.owner_after} had read nothing of {p.partition} yet", p.group)
+            return
+
+
+def _never_synced(a: Findings) -> Iterator[Pending]:
+    """A static member that returned before it had asked for its assignment: the coordinator still
+    waits for the id that it replaced, and rebalances when that wait is over.
+    """
+    wait_us = max((f.max_poll_interval_us for f in a.header.consumers.values()), default=0)
+    for group, numbers in a.index.by_group.items():
+        replaced_us: dict[str, int] = {}
+        for place in range(len(numbers) - 1, -1, -1):
+            e = a.index.events[numbers[place]]
+            if a.horizon_us - e.at_us > wait_us:
+                break
+            if type(e) is ev.MemberRemoved and e.why == "replaced":
+                replaced_us[e.consumer] = e.at_us
+            elif type(e) is ev.BarrierCompleted:
+                for name, at_us in replaced_us.items():
+                    last = a.index.last_of(name, at_us, ev.AssignmentReceived)
+                    if last < 0 or a.index.events[last].at_us < e.at_us:
+                        yield Pending(f"{group} waited for an id that {name} has replaced", group)
+                break
 
 
 # ------------------------------------------------------------------------------------------ members

@@ -15,6 +15,7 @@ import click
 from rebalsim.cli import forms, terminal
 from rebalsim.cli.streams import to_runner
 from rebalsim.domain.errors import InputError
+from rebalsim.outside.text import no_orders
 from rebalsim.reports.forms.form import Subject
 
 if TYPE_CHECKING:
@@ -64,9 +65,7 @@ def emit(report: CheckReport, options: Mapping[str, Any]) -> None:
     view = _view(options)
     text = form.tells[Subject.CHECK].render(report, view) if form else _text(report, view)
     if is_github and form is None:
-        from rebalsim.reports.to_github import harmless
-
-        text = harmless(text)
+        text = no_orders(text)
     click.echo(text, nl=False)
     for error in errors_of(report):
         click.echo(error, err=True)

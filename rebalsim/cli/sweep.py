@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -16,6 +17,7 @@ import click
 
 from rebalsim.cli import exits, forms
 from rebalsim.cli.options import allow_code_option
+from rebalsim.domain.sweep import WAIT_FOR_WORKERS_S
 from rebalsim.reports.forms.form import Subject
 
 if TYPE_CHECKING:
@@ -86,6 +88,14 @@ def parse_conf(values: tuple[str, ...]) -> dict[str, str]:
     "machine]",
 )
 @click.option("--conf", multiple=True, metavar="K=V", help=CONF_HELP)
+@click.option(
+    "--wait-for-workers",
+    type=click.FloatRange(1),
+    default=WAIT_FOR_WORKERS_S,
+    show_default=True,
+    metavar="SECONDS",
+    help="Give up, to be resumed, when a cluster has had no worker for so long.",
+)
 @click.option("--spark-log", is_flag=True, help="Show what Spark logs.")
 @click.option(
     "--pack",
@@ -107,6 +117,7 @@ def command(
     mark_every: float,
     master: str,
     conf: tuple[str, ...],
+    wait_for_workers: float,
     spark_log: bool,
     pack: str | None,
     allow_code: bool,
@@ -179,23 +190,31 @@ def command(
         )
         try:
             step("Timing a few runs")
-            job = conduct.prepare(
+            job = conduct.interruptibly(
+                lambda: conduct.prepare(
+                    spark,
+                    loaded,
+                    out,
+                    resume=resume,
+                    overwrite=overwrite,
+                    with_pauses=pauses,
+                    chunk_s=mark_every,
+                ),
                 spark,
-                loaded,
-                out,
-                resume=resume,
-                overwrite=overwrite,
-                with_pauses=pauses,
-                chunk_s=mark_every,
+                threading.Event(),
+                step,
+                wait_for_workers,
             )
-            answer = played(spark, job, step)
+            answer = played(spark, job, step, wait_for_workers)
         finally:
             stop_session(spark)
     write_answer(answer, options)
     return exits.WITHIN
 
 
-def played(spark: Any, job: Any, step: Callable[[str], None]) -> Answer:
+def played(
+    spark: Any, job: Any, step: Callable[[str], None], patience_s: float = WAIT_FOR_WORKERS_S
+) -> Answer:
     """Play and conclude, with progress; a Ctrl-C says how to go on."""
     from rebalsim.spark import conduct
 
@@ -214,7 +233,7 @@ def played(spark: Any, job: Any, step: Callable[[str], None]) -> Answer:
         return conduct.conclude(spark, job)
 
     try:
-        return conduct.interruptibly(work, spark, job.stop)
+        return conduct.interruptibly(work, spark, job.stop, step, patience_s)
     except KeyboardInterrupt:
         share = f"{seen[0].runs_done:,.0f} of {seen[0].runs:,} runs" if seen else "nothing"
         click.echo(

@@ -15,6 +15,9 @@ Kind = Literal[
 ]  # how an axis' values compare and print; durations are µs
 
 
+WAIT_FOR_WORKERS_S = 600.0  # how long a cluster may be without any worker before a sweep gives up
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One value of an axis: what the file says, what it measures, and the settings it puts on

@@ -125,13 +125,3 @@ def _property(text: str) -> str:
 
 def _shown(text: str) -> str:
     return "\n".join(safe(line) for line in text.split("\n"))
-
-
-def harmless(text: str) -> str:
-    """A text for the log of a step in which no line can be taken for a command: names in it are
-    anybody's.
-    """
-    return "".join(
-        f"| {line}" if line.lstrip().startswith("::") or "##[" in line else line
-        for line in text.splitlines(keepends=True)
-    )

@@ -13,8 +13,9 @@ from typing import Any, TypeVar
 
 from rebalsim.domain.answer import Answer
 from rebalsim.domain.errors import InputError, RebalsimError
-from rebalsim.domain.sweep import Plan
+from rebalsim.domain.sweep import WAIT_FOR_WORKERS_S, Plan
 from rebalsim.outside.rule import taken_from
+from rebalsim.spark.attendance import Attendance
 from rebalsim.spark.bundle import bundle_of, order_from_json, plan_of, refuse_to_go_on
 from rebalsim.spark.lock import locked
 from rebalsim.spark.plans import story_of_base
@@ -181,17 +182,27 @@ def tables_of(spark: Any, plan: Plan, store: Store) -> Tables:
     return Tables(spark, plan, store, own)
 
 
-def interruptibly(work: Callable[[], T], spark: Any, stop: threading.Event) -> T:
+def interruptibly(
+    work: Callable[[], T],
+    spark: Any,
+    stop: threading.Event,
+    tell: Callable[[str], None] = lambda _: None,
+    patience_s: float = WAIT_FOR_WORKERS_S,
+) -> T:
     """Do the work in another thread, so that a Ctrl-C never falls into the middle of a word with
-    the JVM; it cancels what is under way.
+    the JVM; it cancels what is under way. So does a cluster without workers, after a while.
     """
-    with ThreadPoolExecutor(1, thread_name_prefix="conduct") as pool:
+    with (
+        ThreadPoolExecutor(1, thread_name_prefix="conduct") as pool,
+        Attendance(spark, tell, patience_s) as attendance,
+    ):
         future = pool.submit(work)
         try:
             while not future.done():
+                attendance.check()
                 wait([future], timeout=0.5)
             return future.result()
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SparkFailed):
             stop.set()
             spark.sparkContext.cancelAllJobs()
             wait([future], timeout=30)

@@ -242,10 +242,15 @@ def _reason_in(error: BaseException) -> str:
         if "stopped SparkContext" not in said:
             return said
     if _log.cache_info().currsize and _log().exists():
-        lines = _log().read_text("utf-8", "replace").splitlines()
-        logged = [line.split(" ERROR ", 1)[1] for line in lines if " ERROR " in line] or [
-            line for line in lines if "Exception" in line or "Error" in line
-        ]
+        log = _log().read_text("utf-8", "replace")
+        if "Traceback (most recent call last)" in log:
+            return _last_error_in(log)
+        lines = log.splitlines()
+        logged = [
+            told
+            for line in lines
+            if " ERROR " in line and "Aborting" not in (told := line.split(" ERROR ", 1)[1])
+        ] or [line for line in lines if "Exception" in line or "Error" in line]
         if logged:
             return logged[0].strip()[:300]
     text = str(error).strip()
@@ -257,8 +262,12 @@ def _last_error_in(text: str) -> str:
     lines = [
         line.strip()
         for line in text.splitlines()
-        if re.match(r"\s*[A-Za-z_][\w.]*(Error|Exception|Missing)\b: ", line)
+        if re.match(r"\s*[A-Za-z_][\w.]*(Error|Exception|Missing)\b(: |$)", line)
     ]
+    # the interpreter itself forgets its MemoryError where there is no room even for that
+    out_of_memory = ("MemoryError", "SystemError: error return without exception set")
+    if any(line.startswith(out_of_memory) for line in lines):
+        return "a worker's Python ran out of memory (spark.executor.pyspark.memory)"
     return lines[-1] if lines else text.splitlines()[0]
 
 

@@ -16,6 +16,7 @@ from told import HOSTILE
 
 from rebalsim.analysis.baseline import Change
 from rebalsim.domain.errors import Problem
+from rebalsim.outside.text import no_orders
 from rebalsim.reports import (
     check_to_html,
     check_to_json,
@@ -318,9 +319,9 @@ def test_github_shows_ten_so_the_tenth_says_how_many_more(
 
 
 def test_the_log_of_a_step_holds_no_line_that_is_a_command() -> None:
-    text = to_github.harmless("  ::error::x\n::stop-commands::y\nfine :: here\n a ##[error]b\n")
-    assert text == "|   ::error::x\n| ::stop-commands::y\nfine :: here\n|  a ##[error]b\n"
-    shown = to_github.harmless(
+    text = no_orders("  ::error::x\n::stop-commands::y\nfine :: here\n a ##[error]b\n")
+    assert text == "  : :error::x\n: :stop-commands::y\nfine :: here\n a # #[error]b\n"
+    shown = no_orders(
         check_to_terminal.render(CheckReport((StoryChecked("::error::owned", "::error::owned"),)))
     )
     assert not any(line.lstrip().startswith("::") for line in shown.splitlines())

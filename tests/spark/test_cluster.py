@@ -207,6 +207,36 @@ def test_a_sweep_on_a_cluster_survives_the_loss_of_a_worker(
     assert said.replace(str(out), "OUT") == said_here.replace(str(here), "OUT")
 
 
+@pytest.mark.slow
+def test_a_cluster_that_goes_away_for_good_ends_the_sweep_and_another_finishes_it(
+    cluster: Cluster, plan_file: Path, tmp_path: Path
+) -> None:
+    plan_file.write_text(plan_file.read_text("utf-8").replace("seeds: 4", "seeds: 40"), "utf-8")
+    out = tmp_path / "out"
+    sweep = ["sweep", str(plan_file), "--out", str(out)]
+    process = start(
+        [
+            *sweep,
+            *("--master", cluster.master, "--mark-every", "0.25", "--wait-for-workers", "5"),
+            *("--conf", "spark.executor.memory=512m", "--conf", "spark.executor.cores=1"),
+        ]
+    )
+    deadline = time.monotonic() + 120
+    while not list(out.glob("runs/chunk=*/_SUCCESS")) and process.poll() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    cluster.kill_worker(0)
+    cluster.kill_worker(1)
+    said, err = process.communicate(timeout=120)
+    assert process.returncode == 2, said + err
+    assert "No worker of spark://" in err and "--resume" in err and "Traceback" not in err
+    so_far = rows_in(out)
+    code, said, err = run([*sweep, "--master", "local[2]", "--resume"])
+    assert code == 0 and "were there already" in err, err
+    rows = rows_in(out)
+    assert len(rows) == len({r["run"] for r in rows}) > len(so_far)
+
+
 def without_folder(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     assert rows
     return [{k: v for k, v in row.items() if k != "chunk"} for row in rows]

@@ -138,3 +138,24 @@ def test_ctrl_c_keeps_what_is_there_and_resume_does_the_rest(
     rows = rows_in(out)
     assert len(rows) == len({r["run"] for r in rows}) == 16 * 2 * 6
     assert [r for r in rows if r["run"] in {s["run"] for s in so_far}] == so_far
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_short_of_memory_costs_its_runs_and_no_more(tmp_path: Path) -> None:
+    spark_or_skip()
+    plan = tmp_path / "plan.yaml"
+    plan.write_text(
+        "title: Which size\nscenario: scale-out\nseeds: 1\nbudgets: {longest_pause: '<= 9s'}\n"
+        "axes: {topics.orders.partitions: {as: partitions, values: [6, 60, 30000]}}\n",
+        "utf-8",
+    )
+    sweep = ["sweep", str(plan), "--master", "local[2]"]
+    limit = "spark.executor.pyspark.memory"
+    code, _, err = run([*sweep, "--out", str(tmp_path / "a"), "--conf", f"{limit}=320m"])
+    assert code == 0, err
+    rows = rows_in(tmp_path / "a")
+    assert {r["partitions"] for r in rows if r["verdict"] == "error"} <= {30000}
+    assert {r["error"] for r in rows if r["verdict"] == "error"} == {"the worker ran out of memory"}
+    assert sum(r["verdict"] != "error" for r in rows) >= 4
+    code, _, err = run([*sweep, "--out", str(tmp_path / "b"), "--conf", f"{limit}=150m"])
+    assert code == 2 and "continue with --resume" in err and "Traceback" not in err, err
