@@ -25,9 +25,11 @@ FILES = sorted(FOLDER.glob("*.json.gz"))
 # how many of its pauses come within max(100 ms, 5 %) of the recorded ones
 WITHIN = {
     "crash-standby": 2,
-    "rolling-dynamic": 5,
+    "rolling-dynamic": 6,
     "scale-out-stateless-streams": 4,
     "slow-restore-poll": 1,
+    "upgrade-2.3-on-old-state": 9,
+    "upgrade-2.3-to-3.9": 14,
 }
 
 

@@ -5,13 +5,14 @@ claims of all threads in, every thread's tasks out.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rebalsim.assignors.streams import high_availability, sticky
 from rebalsim.assignors.streams.process import Group, Process, ThreadClaim, processes_of
 from rebalsim.assignors.streams.settings import TaskAssignorSettings
-from rebalsim.assignors.streams.tasks import TaskId, Topology
+from rebalsim.assignors.streams.tasks import LATEST_OFFSET, TaskId, Topology
 from rebalsim.assignors.streams.threads import ThreadTasks, over_threads
+from rebalsim.assignors.streams.versions import Spoken, as_read, common, from_the_future
 from rebalsim.domain.errors import InputError
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.java_hash import hash_ordered
@@ -27,13 +28,14 @@ TASK_ASSIGNORS: dict[str, Callable[[Group], bool]] = {
 @dataclass(frozen=True, slots=True)
 class Share:
     """One thread's part: its partitions with the task that reads each, its standbys, and when it
-    shall ask for another rebalance (0 at once, None never).
+    shall ask for another rebalance (0 at once, None never). `spoken` is what it is written in.
     """
 
     partitions: tuple[Partition, ...]
     tasks: tuple[TaskId, ...]
     standby: tuple[TaskId, ...]
     next_rebalance_ms: int | None
+    spoken: Spoken = Spoken()
 
     @property
     def active(self) -> list[TaskId]:
@@ -91,6 +93,42 @@ def assign(
             _shares(process, topology, owned, deadline if process.name == leader else None)
         )
     return LeaderAnswer(decided, probing, fell_back, shares)
+
+
+def assign_across_versions(
+    assigned: Callable[[Sequence[ThreadClaim]], LeaderAnswer],
+    topology: Topology,
+    claims: Sequence[ThreadClaim],
+    spoken: Mapping[str, Spoken],
+    leader: str,
+) -> LeaderAnswer:
+    """What a leader of any version answers: where it cannot read a subscription it probes, and
+    else its assignor decides (`assigned`) from what it reads. `leader` is a member.
+    """
+    future = from_the_future(spoken, spoken[leader])
+    if future:
+        return _probing_versions(topology, claims, frozenset(future), spoken[leader])
+    answer = assigned([as_read(claim, spoken[claim.member_id]) for claim in claims])
+    written = common(spoken)
+    shares = {who: replace(share, spoken=written) for who, share in answer.shares.items()}
+    return replace(answer, shares=shares)
+
+
+def _probing_versions(
+    topology: Topology, claims: Sequence[ThreadClaim], future: frozenset[str], leader: Spoken
+) -> LeaderAnswer:
+    """Everybody keeps what it had; whoever could not be read gets nothing but the version to use."""
+    written = Spoken(leader.latest, leader.latest)
+    shares = {}
+    for claim in claims:
+        sums = {} if claim.member_id in future else claim.offset_sums
+        active = sorted({task for task, offset in sums.items() if offset == LATEST_OFFSET})
+        standby = tuple(sorted(task for task in sums if task not in active))
+        inputs = sorted((p, task) for task in active for p in topology.inputs[task])
+        shares[claim.member_id] = Share(
+            tuple(p for p, _ in inputs), tuple(task for _, task in inputs), standby, None, written
+        )
+    return LeaderAnswer({}, False, False, shares)
 
 
 def _shares(
