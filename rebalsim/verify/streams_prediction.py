@@ -16,21 +16,24 @@ from rebalsim.simulation.streams.play import Played
 from rebalsim.simulation.streams.stretches import stretches
 
 Sequences = dict[str, list[Any]]
+RUN_US = 95_000  # recorded applications tell of so long a run of records at once, when it is over
 
 
 def prediction_of(played: Played) -> dict[str, Any]:
     """Pauses as a recording shows them: from the last record handled to the first one after."""
     rates = played.application.rates
-    first_us = played.application.timing.first_fetch_us
-    fetch_us = played.application.timing.link_us * 4
+    timing = played.application.timing
+    fetch_us = timing.link_us * 4 + timing.arrive_us
     pauses = []
     for stretch in stretches(played.happenings):
         ended = stretch.ended_us
-        end_us = played.horizon_us if ended is None else ended + first_us
+        end_us = played.horizon_us if ended is None else ended + stretch.first_us
         for p in played.topology.inputs[stretch.task]:
             rate = rates.get(p.topic, 0.0)
             every = int(1_000_000 / rate) if rate > 0 else 0
             start_us = stretch.started_us
+            if stretch.why == "killed":
+                start_us -= RUN_US  # the last run died with those who would have told of it
             if every:
                 start_us = max(0, (start_us - fetch_us) // every * every + fetch_us)
             pauses.append({"partition": str(p), "start": start_us / 1000, "end": end_us / 1000})

@@ -10,20 +10,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
+from uuid import NAMESPACE_OID, uuid5
 
 from rebalsim.assignors.streams.settings import TaskAssignorSettings
+from rebalsim.assignors.streams.tasks import TaskId
+from rebalsim.assignors.streams.versions import version_of
+from rebalsim.domain.task_ids import task_named
 from rebalsim.simulation.streams.application import (
     Application,
     GroupSettings,
     Part,
     Store,
     ThreadSettings,
+    Timing,
 )
+from rebalsim.simulation.streams.known_loop import Recorded
 from rebalsim.simulation.streams.play import Act, Known
 
 MS = 1_000
 RECORD_BYTES = 55  # what the recorded applications write
 RECORD_US = 8  # a changelog record beside what the listener sleeps
+LONGEST_POLL_US = 250 * MS  # what passed later was waited for by the loop
 Document = dict[str, Any]
 Event = dict[str, Any]
 
@@ -51,7 +58,7 @@ def application_of(document: Document) -> Application:
         {name: int(count) for name, count in document["topics"].items()},
         dict.fromkeys(document["topics"], rate),
         tuple(parts),
-        "streams-legacy-sticky" if is_old(conf) else "streams-ha",
+        "streams-ha",
         TaskAssignorSettings(
             int(conf.get("num.standby.replicas", 0)),
             int(conf.get("acceptable.recovery.lag", 10_000)),
@@ -98,18 +105,18 @@ def settings_of(conf: dict[str, Any]) -> ThreadSettings:
         keeps_disk="x.wipe" not in conf,
         eager=is_old(conf) or str(conf.get("upgrade.from", "")).startswith("2."),
         restores_inside=is_old(conf),
+        metadata_version=version_of(_kafka(conf)),
     )
+
+
+def _kafka(conf: dict[str, Any]) -> tuple[int, int]:
+    major, minor, *_ = f"{conf.get('x.version', '4.3')}.0".split(".")
+    return int(major), int(minor)
 
 
 def is_old(conf: dict[str, Any]) -> bool:
     """A client of 2.3 and before: eager, and restoring in the stream thread."""
     return str(conf.get("x.version", "4")).startswith("2.")
-
-
-def is_mixed(document: Document) -> bool:
-    """Clients of 2.3 become later ones."""
-    confs = [document["conf"], *[step[3] for step in document["steps"] if len(step) > 3]]
-    return len({is_old(conf) for conf in confs}) > 1
 
 
 def acts_of(document: Document) -> list[Act]:
@@ -161,30 +168,110 @@ def _first_requests(events: list[Event]) -> dict[tuple[str, int], dict[int, int]
     return {life: {**logged.get(life, {}), **found.get(life, {})} for life in {**logged, **found}}
 
 
-def known_of(document: Document) -> Known:
-    """Process ids and member ids."""
-    processes: dict[str, list[str]] = {}
+def known_of(document: Document, attempt: int = 0) -> Known:
+    """Process ids and member ids. Clients of 2.3 tell no process id: each `attempt` has others."""
+    processes = _process_ids(document["events"], attempt)
     members: dict[str, list[str]] = {}
     static = {
         member: own["group.instance.id"]
         for member, own in document.get("members", {}).items()
         if "group.instance.id" in own
     }
-    for event in document["events"]:
+    ids = _member_ids(document["events"])
+    for (member, life, thread), told in sorted(ids.items()):
+        client = f"{member}-StreamThread-{thread}-consumer"
+        made_up = f"{client}-{uuid5(NAMESPACE_OID, f'{client} {life} {attempt}')}"
+        if member in static:
+            client = f"{static[member]}-{thread}"
+        members.setdefault(client, []).extend(told or [made_up])
+    return Known(processes, members, loops_of(document["events"]))
+
+
+def tells_process_ids(document: Document) -> bool:
+    """Every life's, so that its place among the others is no guess."""
+    told = [event["ev"] for event in document["events"]]
+    return told.count("start") == told.count("process_id")
+
+
+def _process_ids(events: list[Event], attempt: int) -> dict[str, list[str]]:
+    """Of each life in order, as told, or made up."""
+    told: dict[str, str] = {}
+    found: dict[str, list[str]] = {}
+    for event in events:
+        member = event["member"]
         if event["ev"] == "process_id":
-            processes.setdefault(event["member"], []).append(str(event["id"]))
+            told[member] = str(event["id"])
+        elif event["ev"] == "start":
+            lives = found.setdefault(member, [])
+            made_up = uuid5(NAMESPACE_OID, f"{member} {len(lives)} {attempt}")
+            lives.append(told.pop(member, str(made_up)))
+    return found
+
+
+def _member_ids(events: list[Event]) -> dict[tuple[str, int, int], list[str]]:
+    """By life and thread, in order; none where a client's log tells none."""
+    found: dict[tuple[str, int, int], list[str]] = {}
+    known: set[str] = set()
+    for event in events:
+        if event["ev"] not in ("join_sent", "rejoin", "joined", "state"):
             continue
+        key = (event["member"], int(event.get("life", 1)), int(event.get("thread", 1)))
+        ids = found.setdefault(key, [])
         member_id = _member_id(event)
-        if member_id is None:
-            continue
-        thread = int(event.get("thread", 1))
-        client = f"{event['member']}-StreamThread-{thread}-consumer"
-        if event["member"] in static:
-            client = f"{static[event['member']]}-{thread}"
-        ids = members.setdefault(client, [])
-        if member_id not in ids:
+        if member_id is not None and member_id not in known:
+            known.add(member_id)
             ids.append(member_id)
-    return Known(processes, members)
+    return found
+
+
+def loops_of(events: list[Event]) -> dict[tuple[str, int, int], Recorded]:
+    """Where each thread's loop stood, which is chance: from each assignment to the end of the poll
+    that brought it, and to each opened task.
+    """
+    loops: dict[tuple[str, int, int], _Loop] = {}
+    for event in events:
+        if event["ev"] not in ("thread_state", "task", "assigned_tasks", "updater"):
+            continue
+        key = (event["member"], int(event.get("life", 1)), int(event.get("thread", 1)))
+        loops.setdefault(key, _Loop()).see(event)
+    return {key: Recorded(loop.polls, loop.openings, loop.takeovers) for key, loop in loops.items()}
+
+
+class _Loop:
+    """One life of a thread, event by event."""
+
+    def __init__(self) -> None:
+        self.polls: list[int | None] = []
+        self.openings: dict[TaskId, list[int]] = {}
+        self.takeovers: list[int | None] = []
+        self._assigned_us = 0
+        self._told_us: int | None = None
+
+    def see(self, event: Event) -> None:
+        at_us = int(event["t"] * MS)
+        after, what = event.get("after"), str(event.get("what", ""))
+        if event["ev"] == "assigned_tasks":
+            self._told_us = at_us
+            self.takeovers.append(None)
+        elif event["ev"] == "updater" and "removed" in str(event.get("how")):
+            self._told_us = None  # the thread waited for its state updater as well
+        elif after in ("PARTITIONS_ASSIGNED", "PARTITIONS_REVOKED") and self._told_us is not None:
+            passed, self._told_us = at_us - self._told_us, None
+            self.takeovers[-1] = passed if passed <= LONGEST_POLL_US else None
+        if event["ev"] == "task" and what.startswith("Initialized"):
+            passed = at_us - self._assigned_us
+            self._over(max(0, passed - Timing().open_store_us))
+            self.openings.setdefault(task_named(event["task"]), []).append(passed)
+        elif after == "PARTITIONS_ASSIGNED":
+            self._assigned_us = at_us
+            self.polls.append(None)
+        elif after == "RUNNING":
+            self._over(at_us - self._assigned_us)
+
+    def _over(self, passed_us: int) -> None:
+        """The first thing after an assignment tells that its poll is over; a poll is short."""
+        if self.polls and self.polls[-1] is None and passed_us <= LONGEST_POLL_US:
+            self.polls[-1] = passed_us
 
 
 def _member_id(event: Event) -> str | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from rebalsim.assignors.streams.settings import TaskAssignorSettings
 from rebalsim.assignors.streams.tasks import Subtopology
+from rebalsim.assignors.streams.versions import LATEST
 
 MS = 1_000
 SECOND = 1_000_000
@@ -27,9 +28,10 @@ class Timing:
     probe_store_us: int = 10 * MS  # opened and closed once at start(), for its offsets
     commit_us: int = 12 * MS
     assign_us: int = 13 * MS  # the leader's assignment
-    list_offsets_us: int = 30 * MS  # before a restoration begins
+    list_offsets_us: int = 12 * MS  # before a restoration begins
     fetch_offset_us: int = 6 * MS  # the committed offset of a task, before it runs
-    first_fetch_us: int = 22 * MS  # from RUNNING to the first record
+    first_fetch_us: int = 10 * MS  # from RUNNING to the first record, where no fetch is under way
+    arrive_us: int = 12 * MS  # from a record's time to its arrival, beside the link
     close_us: int = 90 * MS  # KafkaStreams.close() beside its commits
     beat_late_us: int = 1 * MS  # how late a classic heartbeat is each time
     turn_us: int = 2 * MS  # one iteration of a thread beside its poll
@@ -65,6 +67,7 @@ class ThreadSettings:
     group_protocol: str = "classic"
     eager: bool = False  # a client of 2.3 and before, or upgrade.from up to 2.3
     restores_inside: bool = False  # before 3.8: the stream thread restores, and nothing else runs
+    metadata_version: int = LATEST
     session_us: int = 45 * SECOND
     heartbeat_us: int = 3 * SECOND
     max_poll_us: int = 300 * SECOND

@@ -6,12 +6,13 @@ processes, at the next poll.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rebalsim.assignors.streams.leader import LeaderAnswer, Share
+from rebalsim.assignors.streams.leader import AT_ONCE, LeaderAnswer, Share
 from rebalsim.assignors.streams.process import ThreadClaim
+from rebalsim.assignors.streams.versions import Spoken, next_version
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import (
     HeartbeatRequest,
@@ -34,13 +35,11 @@ if TYPE_CHECKING:
 
 PROTOCOL = "stream"
 COOPERATIVE, EAGER = "stream (cooperative)", "stream (eager)"  # what people are told of it
-Lead = Callable[[list[ThreadClaim], str, int], LeaderAnswer]
+Lead = Callable[[list[ThreadClaim], Mapping[str, Spoken], "ClassicMember"], LeaderAnswer]
 
 
 class ClassicMember:
-    """`lead(claims, process, generation)` is what the leader's assignor decides."""
-
-    acts_at_once = True
+    """`lead(claims, spoken, leader)` is what the leader's assignor decides."""
 
     def __init__(
         self,
@@ -55,6 +54,7 @@ class ClassicMember:
         self._port, self._host, self._thread = port, host, thread
         self._client_id, self._settings, self._instance_id = client_id, settings, instance_id
         self._lead = lead
+        self.spoken = Spoken(settings.metadata_version, settings.metadata_version)
         self.member_id = ""
         self.generation = -1
         self.is_rebalancing = False
@@ -74,6 +74,19 @@ class ClassicMember:
 
     # ------------------------------------------------------------------------ what the thread asks
 
+    @property
+    def acts_at_once(self) -> bool:
+        """Clients of 2.3 see only when a poll begins that the group rebalances."""
+        return not self._settings.restores_inside or self._lost or bool(self._shares)
+
+    @property
+    def process(self) -> str:
+        return self._thread.process
+
+    @property
+    def is_old(self) -> bool:
+        return self._settings.restores_inside
+
     def begin(self) -> None:
         self._wants_join = True
 
@@ -87,6 +100,9 @@ class ClassicMember:
         ) and not self._gone
 
     def pass_of_poll(self) -> Steps:
+        """Under EAGER everything is given up before each join; later clients than 2.3 call the
+        listener only if they were in the group.
+        """
         if self._lost:
             self._lost = False
             yield from self._thread.lose()
@@ -96,9 +112,10 @@ class ClassicMember:
             if self._why.startswith("group is already"):
                 self._thread.heard("RebalanceNoticed", by="heartbeat")
             self._thread.heard("RejoinRequested", reason=self._why)
-            if self._settings.eager:  # everything is given up before each join
+            if self._settings.eager and (self.is_old or self.generation >= 0):
                 yield from self._thread.revoke(self._thread.owned_tasks())
-            self._join()
+            if not self._thread.is_closing:
+                self._join()
 
     def request_rejoin(self, why: str) -> None:
         """Join again in the next poll."""
@@ -155,7 +172,7 @@ class ClassicMember:
             self._client_id,
             self._settings.session_us,
             self._settings.max_poll_us,
-            ((PROTOCOL, (self._counter, claim)),),
+            ((PROTOCOL, (self._counter, claim, self.spoken)),),
         )
         self._host.ask(request, lambda answer: self._unless_frozen(self._joined, attempt, answer))
 
@@ -197,11 +214,11 @@ class ClassicMember:
     def _led(self, attempt: int, members: tuple[JoinedMember, ...]) -> None:
         if attempt != self._attempt:
             return
-        claims = []
+        claims, spoken = [], {}
         for member in members:
-            _, claim = member.metadata
+            _, claim, spoken[member.member_id] = member.metadata
             claims.append(_named(claim, member.member_id))
-        answer = self._lead(claims, self._thread.process, self.generation)
+        answer = self._lead(claims, spoken, self)
         self._thread.heard(
             "AssignmentComputed",
             group=self._host.group.group_id,
@@ -250,7 +267,10 @@ class ClassicMember:
         revoked = [task for task in owned if task not in keeps and not self._settings.eager]
         if revoked:
             yield from self._thread.revoke(revoked)
-        ask = share.next_rebalance_ms
+        used = next_version(self.spoken.version, share.spoken)
+        if used is not None:
+            self.spoken = replace(self.spoken, version=used)
+        ask = share.next_rebalance_ms if used is None else AT_ONCE
         self._thread.follow_up(None if ask is None else ask * 1000)
         yield from self._thread.assign(self.generation, share.active, share.standby)
         self.is_rebalancing = False

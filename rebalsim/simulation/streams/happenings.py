@@ -63,7 +63,8 @@ class AssignmentMade:
 @dataclass(frozen=True, slots=True)
 class TaskChanged:
     """A task at an instance: created, restoring, restored, running, suspended, closed, lost;
-    standby, recycled. `left` is what remains of its changelog, `how` where restoration begins.
+    standby, recycled. `left` is what remains of its changelog, `how` its role; `first_us` is how
+    long after it began to run its first records come.
     """
 
     at_us: int
@@ -73,6 +74,7 @@ class TaskChanged:
     what: str
     left: int = 0
     how: str = ""
+    first_us: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,13 @@ application's state as they make it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from rebalsim.assignors.streams.tasks import TaskId, Topology
 from rebalsim.simulation.streams.application import Application, ThreadSettings
 from rebalsim.simulation.streams.changelogs import Progresses
 from rebalsim.simulation.streams.happenings import ApplicationStateChanged, InstanceChanged
+from rebalsim.simulation.streams.known_loop import KnownLoop, Recorded
 from rebalsim.simulation.streams.port import Port
 from rebalsim.simulation.streams.stream_thread import (
     ASSIGNED,
@@ -34,6 +35,7 @@ class Instance:
         processes: list[str],
         make_thread: MakeThread,
         unstable: dict[TaskId, int],
+        loops: Mapping[tuple[str, int, int], Recorded],
     ) -> None:
         self._port = port
         self.application, self.topology, self.progresses = application, topology, progresses
@@ -41,6 +43,7 @@ class Instance:
         self._processes = processes
         self._make_thread = make_thread
         self._unstable = unstable
+        self._loops = loops
         self.process = ""
         self.life = 0
         self.state = "NOT_RUNNING"
@@ -48,6 +51,7 @@ class Instance:
         self.locks: dict[TaskId, int] = {}
         self._disk: dict[TaskId, int] = {}
         self._disk_since: dict[TaskId, int] = {}
+        self._disk_of_old: set[TaskId] = set()  # checkpoints that clients of 2.3 wrote
         self._settings = ThreadSettings()
         self.is_up = False
         self.is_warm = False  # it ran before: whatever it is given now, it has the state of
@@ -89,6 +93,10 @@ class Instance:
         drawn = f"{self._port.draw(f'process id of {self.name} {life}').getrandbits(128):032x}"
         return "-".join((drawn[:8], drawn[8:12], drawn[12:16], drawn[16:20], drawn[20:]))
 
+    def known_loop(self, thread: int) -> KnownLoop:
+        """What a recording knows of a thread's loop in this life."""
+        return KnownLoop(self._loops.get((self.name, self.life, thread)))
+
     def close(self) -> None:
         """KafkaStreams.close()."""
         if not self.is_up:
@@ -101,7 +109,7 @@ class Instance:
     def thread_is_dead(self) -> None:
         if all(thread.state == "DEAD" for thread in self.threads) and self.is_up:
             self.is_up = False
-            self._set_state("NOT_RUNNING")
+            self._set_state("ERROR" if self.state == "PENDING_ERROR" else "NOT_RUNNING")
             self._port.tell(InstanceChanged(self._port.now, self.name, self.life, "closed"))
 
     def kill(self) -> None:
@@ -115,8 +123,12 @@ class Instance:
         self.state = "NOT_RUNNING"
 
     def fail(self) -> None:
-        """An exception nobody caught: all threads close."""
-        self.close()
+        """An exception nobody caught: all threads close, and the application is in error."""
+        if self.is_up:
+            self._port.tell(InstanceChanged(self._port.now, self.name, self.life, "closing"))
+            self._set_state("PENDING_ERROR")
+            for thread in self.threads:
+                thread.ask_to_close()
 
     def freeze(self) -> None:
         self._port.tell(InstanceChanged(self._port.now, self.name, self.life, "froze"))
@@ -145,10 +157,26 @@ class Instance:
         """A task was closed: its directory stays, unless its stores are in memory."""
         stores = self.application.parts[task.subtopology].stores.values()
         if position <= 0 or any(store.in_memory for store in stores):
-            self._disk.pop(task, None)
+            self.wipe(task)
             return
+        if self._settings.restores_inside:
+            self._disk_of_old.add(task)
+        else:
+            self._disk_of_old.discard(task)
         self._disk[task] = position
         self._disk_since[task] = self._port.now
+
+    def is_beyond_end(self, task: TaskId) -> bool:
+        """A checkpoint of 2.3 is the next offset, and later clients begin one after it: beyond the
+        end, if the changelog did not grow.
+        """
+        old = task in self._disk_of_old and not self._settings.restores_inside
+        return old and self._disk.get(task, 0) >= self.progresses.end(task, self._port.now)
+
+    def wipe(self, task: TaskId) -> None:
+        """Its directory is deleted."""
+        self._disk.pop(task, None)
+        self._disk_of_old.discard(task)
 
     def lose_disk(self) -> None:
         """The volume is gone."""

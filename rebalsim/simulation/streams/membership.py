@@ -14,10 +14,14 @@ class Member(Protocol):
     has to be done there is done, taking its time.
     """
 
-    acts_at_once: bool  # in the midst of a poll, or only when one begins
     is_rebalancing: bool  # commits on the interval are held back
     is_ready: bool  # not: the thread polls and processes nothing
     generation: int
+
+    @property
+    def acts_at_once(self) -> bool:
+        """In the midst of a poll, or only when one begins."""
+        ...
 
     def begin(self) -> None: ...
 

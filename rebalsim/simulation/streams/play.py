@@ -12,6 +12,7 @@ from rebalsim.assignors.streams import leader
 from rebalsim.assignors.streams.leader import LeaderAnswer
 from rebalsim.assignors.streams.process import ThreadClaim
 from rebalsim.assignors.streams.tasks import TaskId, Topology, topology_of
+from rebalsim.assignors.streams.versions import Spoken
 from rebalsim.protocol.effects import Note
 from rebalsim.simulation.streams.application import Application, ThreadSettings
 from rebalsim.simulation.streams.changelogs import Progresses
@@ -19,10 +20,12 @@ from rebalsim.simulation.streams.classic_member import ClassicMember
 from rebalsim.simulation.streams.happenings import AssignmentMade, Happening, Heard
 from rebalsim.simulation.streams.hosts import ClassicHost, StreamsHost
 from rebalsim.simulation.streams.instance import Instance
+from rebalsim.simulation.streams.known_loop import Recorded
 from rebalsim.simulation.streams.port import EnginePort
 from rebalsim.simulation.streams.stream_thread import StreamThread
 from rebalsim.simulation.streams.streams_member import StreamsMember
 
+OLD_ASSIGNOR = "streams-legacy-sticky"  # of clients of 2.3
 Deed = Literal["start", "stop", "kill", "freeze", "thaw", "hang", "lose-disk"]
 
 
@@ -43,11 +46,12 @@ class Act:
 @dataclass(frozen=True, slots=True)
 class Known:
     """What a recording knows and chance would draw: process ids by instance and life, member ids
-    by client id in order.
+    by client id in order, threads' loops by instance, life and thread.
     """
 
     processes: Mapping[str, Sequence[str]] = field(default_factory=dict)
     members: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    loops: Mapping[tuple[str, int, int], Recorded] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -122,6 +126,7 @@ class StreamsWorld:
                 processes,
                 self._make_thread,
                 self._unstable,
+                self._known.loops,
             )
         return found
 
@@ -172,21 +177,18 @@ class StreamsWorld:
     def _thread_of(self, member_id: str) -> tuple[str, int] | None:
         return self.threads.get(member_id) or self.threads.get(member_id[:-37])
 
-    def _lead(self, claims: list[ThreadClaim], process: str, generation: int) -> LeaderAnswer:
+    def _lead(
+        self, claims: list[ThreadClaim], spoken: Mapping[str, Spoken], member: ClassicMember
+    ) -> LeaderAnswer:
         """What the leader's assignor decides, with the changelogs' ends as they are now."""
         now = self.port.now
-        ends = {task: self._progresses.end(task, now) for task in self.topology.changelogs}
         settings = self._application.assigning
-        racks = self._application.replica_racks
-        answer = leader.assign(
-            self._application.assignor,
+        answer = leader.assign_across_versions(
+            lambda read: self._assigned(read, member),
             self.topology,
             claims,
-            leader=process,
-            now_ms=now // 1000,
-            settings=settings,
-            end_offset_sums=ends,
-            replica_racks=racks,
+            spoken,
+            member.member_id,
         )
         copies: dict[TaskId, int] = {}
         for _, standby in answer.decided.values():
@@ -194,6 +196,20 @@ class StreamsWorld:
                 copies[task] = copies.get(task, 0) + 1
         extra = [t for t, count in sorted(copies.items()) if count > settings.num_standby_replicas]
         self.port.tell(
-            AssignmentMade(now, generation, answer.probing, answer.is_stable, tuple(extra))
+            AssignmentMade(now, member.generation, answer.probing, answer.is_stable, tuple(extra))
         )
         return answer
+
+    def _assigned(self, claims: Sequence[ThreadClaim], member: ClassicMember) -> LeaderAnswer:
+        now = self.port.now
+        ends = {task: self._progresses.end(task, now) for task in self.topology.changelogs}
+        return leader.assign(
+            OLD_ASSIGNOR if member.is_old else self._application.assignor,
+            self.topology,
+            claims,
+            leader=member.process,
+            now_ms=now // 1000,
+            settings=self._application.assigning,
+            end_offset_sums=ends,
+            replica_racks=self._application.replica_racks,
+        )

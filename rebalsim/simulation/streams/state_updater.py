@@ -166,8 +166,12 @@ class StateUpdater:
 
     def _restore(self) -> Steps:
         """Slice by slice; what has nothing to restore is done after a poll that finds nothing."""
+        for task in [task for task in self._active if task.is_beyond_end]:
+            self._active.remove(task)
+            task.phase = Phase.CORRUPTED
+            self._restored(task)
         behind = [task for task in self._active if self.left(task) > 0]
-        if not behind:
+        if not behind and self._active:
             yield from self._work(self._wait_for_end())
         for task in self._order(behind) if behind else []:
             if task in self._active and not self._stopped:

@@ -29,6 +29,7 @@ CREATED, STARTING, RUNNING = "CREATED", "STARTING", "RUNNING"
 REVOKED, ASSIGNED = "PARTITIONS_REVOKED", "PARTITIONS_ASSIGNED"
 PENDING_SHUTDOWN, DEAD = "PENDING_SHUTDOWN", "DEAD"
 CHECKPOINT_EVERY = 10_000  # offsets, under at-least-once
+FETCH_WAIT_MOST_US = SECOND // 2  # fetch.max.wait.ms
 LOCK_RETRY_US, LOCK_RETRY_MOST_US = 1 * SECOND, 10 * SECOND
 
 
@@ -62,8 +63,14 @@ class StreamThread:
         self._stuck_until = 0
         self._opened_before = False
         self._closes = False
+        self._fails = False  # with an exception that nobody caught
         self._gone = False
         self._frozen = False
+        self._loop = instance.known_loop(number)
+        self._poll_ends_us: int | None = None  # as it is known of a recording
+        self._assigned_us = 0
+        self._had_records = False  # the last poll ended with records
+        self._returned_us = port.now  # when it did
 
         self._runner = f"{instance.name}.{instance.life}.{number}"
 
@@ -74,6 +81,10 @@ class StreamThread:
         self.instance.progresses.stop(task.task, self._runner, self._port.now, commits=commits)
 
     # ------------------------------------------------------------------------------------- the loop
+
+    @property
+    def is_closing(self) -> bool:
+        return self._closes or self._gone
 
     @property
     def is_stuck(self) -> bool:
@@ -102,13 +113,23 @@ class StreamThread:
             if self.member.has_work() and (begins or self.member.acts_at_once):
                 yield from self.member.pass_of_poll()
                 continue
-            until = min(self._poll_began + self.settings.poll_us, self._records_at())
+            until = self._poll_until()
             if self._port.now >= until:
+                early = self._port.now < self._poll_began + self.settings.poll_us
+                self._had_records = early and self._records_every() != NEVER
+                self._returned_us = self._port.now
                 return
             if self._is_quiet():
                 yield from self._rest()
             else:
                 yield from self._pause(until)
+
+    def _poll_until(self) -> int:
+        """When poll() returns: with records, or when its time is up."""
+        if self._poll_ends_us is not None:
+            return self._poll_ends_us
+        records_us = max(self._poll_began, self._records_after(self._returned_us))
+        return min(self._poll_began + self.settings.poll_us, records_us)
 
     def _is_quiet(self) -> bool:
         """Nothing is under way that a turn of the loop would move on."""
@@ -116,7 +137,8 @@ class StreamThread:
             return self.member.is_rebalancing
         if self.member.has_work():
             return False
-        waits = any(task.phase in (Phase.CREATED, Phase.RESTORED) for task in self.tasks.values())
+        acts = (Phase.CREATED, Phase.RESTORED, Phase.CORRUPTED)
+        waits = any(task.phase in acts for task in self.tasks.values())
         return not waits and (self.state == RUNNING or not self._may_run())
 
     def _rest(self) -> Steps:
@@ -126,7 +148,8 @@ class StreamThread:
         self.member.polled()
         turn = self.settings.poll_us + self.timing.turn_us
         passed = max(0, self._port.now - self._poll_began)
-        self._poll_began += passed // turn * turn
+        self._poll_began = max(self._poll_began + passed // turn * turn, self._records_last())
+        self._returned_us = max(self._returned_us, self._poll_began)
 
     def _pause(self, until_us: int) -> Steps:
         self._sleeps = True
@@ -148,16 +171,28 @@ class StreamThread:
         if self._sleeps:
             self._bell.give()
 
-    def _records_at(self) -> int:
-        """When the next records are there for a task that runs."""
+    def _records_after(self, at_us: int) -> int:
+        """When the next records come for a task that runs."""
+        every = self._records_every()
+        if every == NEVER:
+            return NEVER
+        late = self._records_late()
+        return (at_us - late) // every * every + every + late
+
+    def _records_last(self) -> int:
+        """When the last ones came; -1 where none come."""
+        every = self._records_every()
+        return -1 if every == NEVER else self._records_after(self._port.now) - every
+
+    def _records_every(self) -> int:
         if self.state == REVOKED or not self.member.is_ready:
             return NEVER
         rate = max((self._rate(task) for task in self.tasks.values()), default=0.0)
-        if rate <= 0:
-            return NEVER
-        every = max(self.timing.turn_us, int(SECOND / rate))
-        fetched = self.timing.link_us * 4
-        return (self._port.now - fetched) // every * every + every + fetched
+        return NEVER if rate <= 0 else max(self.timing.turn_us, int(SECOND / rate))
+
+    def _records_late(self) -> int:
+        """From a record's time to its arrival here."""
+        return self.timing.link_us * 4 + self.timing.arrive_us
 
     def _rate(self, task: Task) -> float:
         if not task.active or task.phase is not Phase.RUNNING:
@@ -165,18 +200,24 @@ class StreamThread:
         return self.instance.progresses.of(task.task).rate
 
     def _work(self) -> Steps:
-        """One iteration beside the poll: open tasks, take up restored ones, and see what is due."""
+        """One iteration beside the poll: open tasks, take up restored ones, and see what is due.
+        While records are handled it goes round again, and then takes up what was handed straight
+        back.
+        """
+        self._poll_ends_us = None
         yield from self._spend(self.timing.turn_us)
-        ready = [task for task in self.tasks.values() if task.phase is Phase.RESTORED]
+        self._revive()
+        ready = self._handed_back()
         if self.settings.restores_inside and self._restores():
             ready = []  # none runs before all are restored
         fresh = [task for task in self.tasks.values() if task.phase is Phase.CREATED]
-        for task in sorted(fresh, key=lambda task: (not task.active, task.task)):
+        for task in sorted(fresh, key=self._opening_order):
             if task.retry_us <= self._port.now and not self._gone:
                 yield from self._open(task)
-        for task in ready:
-            if task.phase is Phase.RESTORED and not self._gone:
-                yield from self._take_up(task)
+        yield from self._take_up_all(ready)
+        if fresh and self._had_records and not self.settings.restores_inside:
+            yield from self._spend(2 * self.timing.turn_us)
+            yield from self._take_up_all(self._handed_back())
         if self.state == ASSIGNED and self._may_run():
             self._set_state(RUNNING)
         self._commit_on_interval()
@@ -184,6 +225,20 @@ class StreamThread:
         if due is not None and due <= self._port.now and not self.member.is_rebalancing:
             self._next_rebalance = None
             self.member.request_rejoin(f"triggered followup rebalance scheduled for {due // 1000}")
+
+    def _handed_back(self) -> list[Task]:
+        return [task for task in self.tasks.values() if task.phase is Phase.RESTORED]
+
+    def _take_up_all(self, ready: list[Task]) -> Steps:
+        fetches = self._fetches()
+        for task in ready:
+            if task.phase is Phase.RESTORED and not self._gone:
+                yield from self._take_up(task, fetches)
+
+    def _fetches(self) -> int:
+        """Partitions whose fetch is under way while tasks are taken up."""
+        inputs = self.instance.topology.inputs
+        return sum(len(inputs[t.task]) for t in self.tasks.values() if self._rate(t) > 0)
 
     def _restores(self) -> bool:
         return any(
@@ -193,7 +248,8 @@ class StreamThread:
 
     def _may_run(self) -> bool:
         return self.member.is_ready and not any(
-            task.active and task.phase in (Phase.CREATED, Phase.RESTORING, Phase.RESTORED)
+            task.active
+            and task.phase in (Phase.CREATED, Phase.RESTORING, Phase.RESTORED, Phase.CORRUPTED)
             for task in self.tasks.values()
         )
 
@@ -210,13 +266,26 @@ class StreamThread:
             self._opened_before = True
             stores = len(self.instance.application.parts[task.task.subtopology].stores)
             cost = stores * self.timing.open_store_us
-            yield from self._spend(cost + (self.timing.first_open_us if first else 0))
+            cost += self.timing.first_open_us if first else 0
+            yield from self._spend(self._opening(task.task, cost))
             task.position = task.checkpoint = self.instance.on_disk(task.task)
+            task.is_beyond_end = self.instance.is_beyond_end(task.task)
+        else:
+            yield from self._spend(self._opening(task.task, 0))
         if task.task in self.tasks and self.tasks[task.task] is task:
             task.opened = True
             task.phase = Phase.RESTORING
             self._tell_task(task, "opened")
             self.updater.add(task)
+
+    def _opening_order(self, task: Task) -> tuple[int, bool, TaskId]:
+        """Arbitrary in Kafka: as recorded, or active ones first."""
+        return self._loop.peek(task.task), not task.active, task.task
+
+    def _opening(self, task: TaskId, usual_us: int) -> int:
+        """How long it takes from here, where a recording does not know it."""
+        known = self._loop.opened_after(task)
+        return usual_us if known is None else max(0, self._assigned_us + known - self._port.now)
 
     def _try_again(self, task: Task) -> None:
         """Another thread of the process still holds the directory."""
@@ -228,22 +297,48 @@ class StreamThread:
         self._tell_task(task, "locked")
 
     def _restored(self, task: Task) -> None:
-        self._tell_task(task, "restored")
+        self._tell_task(task, "restored" if task.phase is Phase.RESTORED else "corrupted")
         self.wake()
 
-    def _take_up(self, task: Task) -> Steps:
+    def _revive(self) -> None:
+        """Corrupted tasks are closed dirty, wiped, and begin again from nothing."""
+        for name, task in list(self.tasks.items()):
+            if task.phase is Phase.CORRUPTED:
+                self._break_off(task, "lost")
+                self.instance.wipe(name)
+                self._create(name, task.active)
+
+    def _first_records(self, fetches: int) -> int:
+        """How long until a task's first records come. While a fetch is under way the next one,
+        which asks for them as well, waits until it returns with a record of what ran before;
+        of records that come together the first alone ends a fetch, and the rest the next.
+        """
+        now, once = self._port.now, self.timing.first_fetch_us
+        if fetches == 0 or (fetches > 1 and now - self._records_last() < once):
+            return once
+        return min(self._records_after(now) - now, FETCH_WAIT_MOST_US) + once
+
+    def _take_up(self, task: Task, fetches: int) -> Steps:
         yield from self._spend(self.timing.fetch_offset_us)
         if self.tasks.get(task.task) is not task or task.phase is not Phase.RESTORED:
             return
         task.phase = Phase.RUNNING
         task.checkpoint = task.position
+        first_us = self._first_records(fetches)
         self._start(task, again=True)
         old = self.settings.restores_inside  # its log has no line for a task that begins to run
-        self._tell_task(task, "continued" if old else "running")
+        self._tell_task(task, "continued" if old else "running", first_us)
         if old:
             self._sync_readiness()
 
     # ------------------------------------------------------------------- what the member has it do
+
+    def has_been_told(self) -> None:
+        """The consumer's own thread has something to take over; a recording knows when that was."""
+        known = self._loop.taken_over_after()
+        if known is not None and not self.member.acts_at_once:
+            self._poll_ends_us = max(self._port.now, self._port.now + known - self.timing.turn_us)
+        self.wake()
 
     def owned_tasks(self) -> list[TaskId]:
         """Active tasks, whatever their phase."""
@@ -258,6 +353,11 @@ class StreamThread:
         if any(task.phase is Phase.RUNNING for task in mine):
             yield from self._spend(self.timing.commit_us)
             self._commit()
+        restoring = [task for task in mine if task.phase in (Phase.RESTORING, Phase.CORRUPTED)]
+        yield from self._spend(self.updater.wait_for_removal(restoring))
+        if any(task.is_beyond_end for task in restoring):
+            self.refused("a task was found corrupted while it was revoked (TaskCorruptedException)")
+            return
         for task in mine:
             task.ran = task.phase is Phase.RUNNING
             if task.ran:
@@ -310,15 +410,20 @@ class StreamThread:
             )
         )
         self._set_state(ASSIGNED)
+        self._assigned_us = now
+        known = self._loop.poll_over_after()
+        self._poll_ends_us = None if known is None else now + known
         self._sync_readiness()
         self.instance.look_at_states()
 
     def _continue(self, task: Task) -> None:
-        """A suspended task came back to its owner."""
-        if task.ran:
+        """A suspended task came back to its owner: it runs on, or, since the state updater restores,
+        goes there once more.
+        """
+        if task.ran and self.settings.restores_inside:
             task.phase = Phase.RUNNING
             self._start(task)
-            self._tell_task(task, "continued")
+            self._tell_task(task, "continued", self.timing.first_fetch_us)
         elif task.opened:
             task.phase = Phase.RESTORING
             self.updater.add(task)
@@ -448,6 +553,7 @@ class StreamThread:
     def refused(self, why: str) -> None:
         """The broker will not have it: the thread dies, and its client with it."""
         self._port.tell(Refused(self._port.now, self.instance.name, why))
+        self._fails = True
         self.instance.fail()
 
     # ------------------------------------------------------------------------------------- commits
@@ -539,15 +645,26 @@ class StreamThread:
     def _shut_down(self) -> Steps:
         """close(): commit, close everything cleanly, and leave the group or not."""
         self._set_state(PENDING_SHUTDOWN)
-        yield from self._spend(self.timing.commit_us)
-        self._commit()
-        for task in [task for _, task in sorted(self.tasks.items())]:
-            yield from self._close(task)
+        if self._fails:
+            self._close_dirty()
+        else:
+            yield from self._spend(self.timing.commit_us)
+            self._commit()
+            for task in [task for _, task in sorted(self.tasks.items())]:
+                yield from self._close(task)
         self.updater.stop()
-        self.member.close(self.settings.leave_on_close)
+        self.member.close(self.settings.leave_on_close or self._fails)
         self._gone = True
         self._set_state(DEAD)
         self.instance.thread_is_dead()
+
+    def _close_dirty(self) -> None:
+        """After an exception: nothing is committed, and what is corrupted is wiped."""
+        for task in list(self.tasks.values()):
+            is_corrupted = task.phase is Phase.CORRUPTED
+            self._break_off(task, "lost")
+            if is_corrupted:
+                self.instance.wipe(task.task)
 
     # --------------------------------------------------------------------------------------- telling
 
@@ -558,8 +675,9 @@ class StreamThread:
         )
         self.instance.look_at_states()
 
-    def _tell_task(self, task: Task, what: str) -> None:
+    def _tell_task(self, task: Task, what: str, first_us: int = 0) -> None:
         left = self.updater.left(task) if task.stateful else 0
         name = self.instance.name
         role = "active" if task.active else "standby"
-        self._port.tell(TaskChanged(self._port.now, name, self.number, task.task, what, left, role))
+        now, number = self._port.now, self.number
+        self._port.tell(TaskChanged(now, name, number, task.task, what, left, role, first_us))

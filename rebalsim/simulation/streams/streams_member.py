@@ -236,7 +236,7 @@ class StreamsMember:
         self._told_ready = ready
         if changed or flips:
             self._to_take_over = True
-            self._thread.wake()
+            self._thread.has_been_told()
         elif self._said != self._reconciled and not self._takes_over:
             self._beat()
 

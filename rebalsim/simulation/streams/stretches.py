@@ -23,7 +23,7 @@ STOPS = {
 @dataclass(frozen=True, slots=True)
 class Stretch:
     """A task that ran nowhere, from the moment its last owner stopped to the moment somebody ran
-    it; `ended_us` is None where that is not seen. `before_first` is the application's start.
+    it; `ended_us` is None where that is not seen. Its first records come `first_us` later.
     """
 
     task: TaskId
@@ -32,6 +32,7 @@ class Stretch:
     why: str
     source: str
     target: str
+    first_us: int = 0
 
 
 def stretches(happenings: Sequence[Happening]) -> list[Stretch]:
@@ -46,7 +47,8 @@ def stretches(happenings: Sequence[Happening]) -> list[Stretch]:
         if each.what in RUNS:
             if not owners and each.task in open_:
                 begun, why, source = open_.pop(each.task)
-                found.append(Stretch(each.task, begun, each.at_us, why, source, each.instance))
+                to, first_us = each.instance, each.first_us
+                found.append(Stretch(each.task, begun, each.at_us, why, source, to, first_us))
             if each.instance not in owners:
                 owners.append(each.instance)
         elif each.what in STOPS and each.instance in owners:

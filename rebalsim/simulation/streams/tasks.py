@@ -16,6 +16,7 @@ class Phase(Enum):
     RESTORED = "restored"  # handed back, to be taken up by the stream thread
     RUNNING = "running"
     SUSPENDED = "suspended"
+    CORRUPTED = "corrupted"  # found so by the state updater: to be wiped and restored anew
 
 
 @dataclass(slots=True)
@@ -31,6 +32,6 @@ class Task:
     follows: bool = False
     checkpoint: int = 0  # what is on disk for it
     ran: bool = False  # before it was suspended
-    scratch: bool = False  # restoration began at nothing
+    is_beyond_end: bool = False  # its restoration begins after the last record: that fails
     retry_us: int = 0  # its directory was locked: not to be tried before
     attempts: int = 0

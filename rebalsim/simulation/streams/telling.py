@@ -279,9 +279,7 @@ class Teller:
         self, h: TaskChanged, name: str, inputs: tuple[Partition, ...]
     ) -> list[TraceEvent]:
         """The first records come a little later."""
-        at_us = h.at_us + (
-            self._application.timing.first_fetch_us if h.what in ("running", "continued") else 0
-        )
+        at_us = h.at_us + h.first_us
         made: list[TraceEvent] = []
         if h.what in ("ready", "resumed"):
             made.append(ev.HandlerReturned(h.at_us, name))
