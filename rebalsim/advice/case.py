@@ -11,6 +11,7 @@ from functools import cached_property
 from rebalsim.analysis.analysis import Analysis
 from rebalsim.analysis.values import Pause, Phase
 from rebalsim.domain.consumer import Consumer
+from rebalsim.domain.doing import Doing
 from rebalsim.domain.instants import SECOND
 from rebalsim.domain.remedy import Patch, Turn
 from rebalsim.domain.scenario import Scenario, everybody_in
@@ -161,7 +162,7 @@ def away_us(case: Case, consumer: str) -> int:
             continue
         gone_us = -1
         for span in member.spans:
-            if span.what in ("away", "starting"):
+            if span.what in (Doing.AWAY, Doing.STARTING):
                 gone_us = span.started_us if gone_us < 0 else gone_us
             elif gone_us >= 0:
                 longest = max(longest, span.started_us - gone_us) if gone_us > 0 else longest

@@ -10,44 +10,48 @@ from collections.abc import Sequence
 from rebalsim.analysis.doing import Doings
 from rebalsim.analysis.index import NOTHING, Index
 from rebalsim.analysis.rounds import NEVER
-from rebalsim.analysis.values import Cause, Disturbance, Pause, Phase, PhaseKind, Rebalance
+from rebalsim.analysis.values import Cause, Disturbance, Pause, Phase, Rebalance
+from rebalsim.domain.cause import CauseKind
+from rebalsim.domain.doing import Doing
+from rebalsim.domain.phase import PhaseKind
+from rebalsim.domain.trigger import Trigger
 from rebalsim.trace import events as ev
 from rebalsim.trace.ledger import kind_at
 from rebalsim.trace.trace import TraceHeader
 
-OF_OWNER = {
-    "killed": "crashed",
-    "fatal": "fatal",
-    "froze": "froze",
-    "stuck": "stuck",
-    "poll-expired": "poll-interval-exceeded",
-    "cut": "cut-off",
-    "callback": "callback",
-    "grown": "topic-changed",
+OF_OWNER = {  # by why its holder's pause began
+    "killed": CauseKind.CRASHED,
+    "fatal": CauseKind.FATAL,
+    "froze": CauseKind.FROZE,
+    "stuck": CauseKind.STUCK,
+    "poll-expired": CauseKind.POLL_INTERVAL_EXCEEDED,
+    "cut": CauseKind.CUT_OFF,
+    "callback": CauseKind.CALLBACK,
+    "grown": CauseKind.TOPIC_CHANGED,
 }
 OF_TRIGGER = {
-    "left": "left",
-    "poll-expired": "poll-interval-exceeded",
-    "metadata-changed": "topic-changed",
-    "subscription-changed": "subscription-changed",
-    "coordinator-moved": "coordinator-moved",
-    "session-expired": "session-expired",
-    "enforced": "enforced",
-    "rejoined": "rejoined",
-    "leader-rejoined": "rejoined",
+    Trigger.LEFT: CauseKind.LEFT,
+    Trigger.POLL_EXPIRED: CauseKind.POLL_INTERVAL_EXCEEDED,
+    Trigger.METADATA_CHANGED: CauseKind.TOPIC_CHANGED,
+    Trigger.SUBSCRIPTION_CHANGED: CauseKind.SUBSCRIPTION_CHANGED,
+    Trigger.COORDINATOR_MOVED: CauseKind.COORDINATOR_MOVED,
+    Trigger.SESSION_EXPIRED: CauseKind.SESSION_EXPIRED,
+    Trigger.ENFORCED: CauseKind.ENFORCED,
+    Trigger.REJOINED: CauseKind.REJOINED,
+    Trigger.LEADER_REJOINED: CauseKind.REJOINED,
 }
 _DEEDS_OF = {
-    "stuck": ("Hang", "Slow"),
-    "froze": ("Freeze",),
-    "cut-off": ("Cut",),
+    CauseKind.STUCK: ("Hang", "Slow"),
+    CauseKind.FROZE: ("Freeze",),
+    CauseKind.CUT_OFF: ("Cut",),
 }  # what can have come to that; of other causes, anything
 OF_DOING = {
-    "dead": "crashed",
-    "frozen": "froze",
-    "cut-off": "cut-off",
-    "stuck": "stuck",
-    "away": "left",
-    "closing": "left",
+    Doing.DEAD: CauseKind.CRASHED,
+    Doing.FROZEN: CauseKind.FROZE,
+    Doing.CUT_OFF: CauseKind.CUT_OFF,
+    Doing.STUCK: CauseKind.STUCK,
+    Doing.AWAY: CauseKind.LEFT,
+    Doing.CLOSING: CauseKind.LEFT,
 }
 
 
@@ -88,7 +92,7 @@ class Causes:
                 if kind == "topic-changed" and p.why != "grown"
                 else ""
             )
-            action = self._poison_of(p) if kind == "stuck" else -1
+            action = self._poison_of(p) if kind is CauseKind.STUCK else -1
             if action < 0:
                 action = self.action_for(consumer, at, topic or p.partition.topic, kind)
         chain = [action] if action >= 0 else []
@@ -123,7 +127,7 @@ class Causes:
 
     def _kind(
         self, p: Pause, phases: tuple[Phase, ...], first: Rebalance | None
-    ) -> tuple[str, str, int]:
+    ) -> tuple[CauseKind, str, int]:
         """What it was, whose, and when it began."""
         was_away = any(phase.kind is PhaseKind.AWAY for phase in phases)
         if (
@@ -132,23 +136,23 @@ class Causes:
             and p.owner_after == p.owner_before
             and self._is_static(p.owner_before)
         ):
-            return "static-restart", p.owner_before, p.started_us
+            return CauseKind.STATIC_RESTART, p.owner_before, p.started_us
         if p.why == "closed" and self._died_of_error(p):
-            return "fatal", p.owner_before, p.started_us
+            return CauseKind.FATAL, p.owner_before, p.started_us
         if p.why == "closed":
             has_left = not self._is_static(p.owner_before) and not any(
                 phase.kind is PhaseKind.DETECTION for phase in phases
             )
-            return "left" if has_left else "stopped", p.owner_before, p.started_us
+            return CauseKind.LEFT if has_left else CauseKind.STOPPED, p.owner_before, p.started_us
         began = self.index.events[p.start_event] if p.start_event >= 0 else None
         if p.why == "stuck" and type(began) is ev.HandlerStuck and began.why == "commit":
-            return "commit-unanswered", p.owner_before, p.started_us
+            return CauseKind.COMMIT_UNANSWERED, p.owner_before, p.started_us
         if p.why in OF_OWNER:
             return OF_OWNER[p.why], p.owner_before, p.started_us
         if first is None:
-            return "rebalance", p.owner_before, p.started_us
+            return CauseKind.REBALANCE, p.owner_before, p.started_us
         if first.is_formation:
-            return "start", "", -1
+            return CauseKind.START, "", -1
         return self._of_disturbance(first)
 
     def _died_of_error(self, p: Pause) -> bool:
@@ -159,36 +163,40 @@ class Causes:
                 return bool(self.index.events[n].how == "fatal")
         return False
 
-    def _of_disturbance(self, first: Rebalance) -> tuple[str, str, int]:
+    def _of_disturbance(self, first: Rebalance) -> tuple[CauseKind, str, int]:
         if 0 <= first.disturbance < len(self.disturbances):
             d = self.disturbances[first.disturbance]
             return self.of_trigger(d.trigger, d.consumer, d.started_us)
         return self.of_trigger(first.trigger, first.trigger_consumer, first.prepared_us)
 
-    def of_trigger(self, trigger: str, consumer: str, at: int) -> tuple[str, str, int]:
+    def of_trigger(self, trigger: Trigger, consumer: str, at: int) -> tuple[CauseKind, str, int]:
         """The same for a disturbance: who really made it, and when."""
-        if OF_TRIGGER.get(trigger) == "topic-changed":
+        if OF_TRIGGER.get(trigger) is CauseKind.TOPIC_CHANGED:
             return (
-                "topic-changed",
+                CauseKind.TOPIC_CHANGED,
                 "",
                 at,
             )  # whoever saw it first and joined again has nothing to do with it
-        if trigger == "session-expired" and consumer:
+        if trigger is Trigger.SESSION_EXPIRED and consumer:
             doing, since, _ = self.doings.at(consumer, at)
-            kind = OF_DOING.get(doing, "session-expired")
+            kind = OF_DOING.get(doing, CauseKind.SESSION_EXPIRED)
             return (
-                "stopped" if kind == "left" and self._is_static(consumer) else kind,
+                CauseKind.STOPPED if kind is CauseKind.LEFT and self._is_static(consumer) else kind,
                 consumer,
                 since if since >= 0 else at,
             )
-        if trigger == "joined":
+        if trigger is Trigger.JOINED:
             life, was_member = self._life(consumer, at)
             return (
-                "restart" if life > 1 else "rejoined" if was_member else "scale-out",
+                CauseKind.RESTART
+                if life > 1
+                else CauseKind.REJOINED
+                if was_member
+                else CauseKind.SCALE_OUT,
                 consumer,
                 at,
             )
-        return OF_TRIGGER.get(trigger, "rebalance"), consumer, at
+        return OF_TRIGGER.get(trigger, CauseKind.REBALANCE), consumer, at
 
     def _is_static(self, consumer: str) -> bool:
         facts = self.header.consumers.get(consumer)
@@ -225,12 +233,12 @@ class Causes:
         place = self.index.first_at(self.topics_changed, at + 1)
         return str(self.index.events[self.topics_changed[place - 1]].topic) if place else ""
 
-    def action_for(self, consumer: str, at: int, topic: str, kind: str = "") -> int:
+    def action_for(self, consumer: str, at: int, topic: str, kind: CauseKind | None = None) -> int:
         """The number of the last action of the script, up to that instant, that targets the
         consumer (or its process, or the topic); −1 if none. Only of the deeds that can have come
         to that, where the kind of cause tells.
         """
-        deeds = _DEEDS_OF.get(kind)
+        deeds = _DEEDS_OF.get(kind) if kind is not None else None
         facts = self.header.consumers.get(consumer)
         targets = (
             (consumer, facts.process if facts is not None else "") if consumer else (topic, "")

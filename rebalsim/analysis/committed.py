@@ -16,6 +16,7 @@ from itertools import pairwise
 from rebalsim.analysis.analysis import Analysis
 from rebalsim.analysis.values import Holding, MemberLife, Span
 from rebalsim.domain.client import ClientConfig
+from rebalsim.domain.doing import Doing
 from rebalsim.domain.ids import Partition
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import ConsumerFacts
@@ -96,7 +97,9 @@ def _last_commit(a: Analysis, spans: Sequence[Span], h: Holding, until_us: int) 
     if facts.commit in ("", "none"):
         return told
     polled = [
-        min(s.ended_us, until_us) for s in spans if s.what == "polling" and s.started_us <= until_us
+        min(s.ended_us, until_us)
+        for s in spans
+        if s.what is Doing.POLLING and s.started_us <= until_us
     ]  # with each batch
     return max([told, *polled])
 
@@ -143,8 +146,8 @@ def _ticked(spans: Sequence[Span], resets: Collection[int], every_us: int, until
     """The last periodic commit: a poll makes it, once the interval is over."""
     due, last, before = NEVER, NEVER, ""
     for span in spans:
-        if span.what == "polling" and span.started_us <= until_us:
-            if due < 0 or before == "starting":
+        if span.what is Doing.POLLING and span.started_us <= until_us:
+            if due < 0 or before is Doing.STARTING:
                 due = span.started_us + every_us
             end = min(span.ended_us, until_us)
             for since, until in pairwise(

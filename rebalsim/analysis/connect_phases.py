@@ -13,7 +13,10 @@ from dataclasses import replace
 
 from rebalsim.analysis.index import Index
 from rebalsim.analysis.phases_classic import Cut
-from rebalsim.analysis.values import Facts, Pause, PhaseKind
+from rebalsim.analysis.values import Facts, Pause
+from rebalsim.domain.doing import Doing
+from rebalsim.domain.phase import PhaseKind
+from rebalsim.domain.timer import Timer
 from rebalsim.trace import events as ev
 from rebalsim.trace.connect_events import TaskFailed, WorkAssigned
 from rebalsim.trace.trace import TraceHeader
@@ -130,7 +133,9 @@ def _has_failed(index: Index, p: Pause) -> bool:
 
 
 def _of_failed(index: Index, p: Pause) -> list[Cut]:
-    cuts = [Cut(p.started_us, PhaseKind.STUCK, p.owner_before, None, (p.start_event,), "failed")]
+    cuts = [
+        Cut(p.started_us, PhaseKind.STUCK, p.owner_before, None, (p.start_event,), Doing.FAILED)
+    ]
     for number in p.path:
         e = index.events[number]
         if type(e) is ev.CallbackBegan and e.callback == "assigned":
@@ -141,13 +146,15 @@ def _of_failed(index: Index, p: Pause) -> list[Cut]:
 
 def facts_of(p: Pause, cut: Cut, ended: int) -> Facts | None:
     """What is known of a phase that only tasks have; None of any other."""
-    if cut.doing == "failed":
-        return Facts(cut.consumer, "failed", cut.at_us, ended)
+    if cut.doing is Doing.FAILED:
+        return Facts(cut.consumer, Doing.FAILED, cut.at_us, ended)
     if cut.kind is PhaseKind.DELAY:
-        return Facts(cut.consumer, "delayed", cut.at_us, ended, DELAY_KEY)
+        return Facts(cut.consumer, Doing.DELAYED, cut.at_us, ended, Timer.CONNECT_DELAY)
     if cut.kind is PhaseKind.STOP:
         is_closing = p.why == "closed" and cut.at_us == p.started_us
-        return Facts(cut.consumer, "closing" if is_closing else "stopping", cut.at_us, ended)
+        return Facts(
+            cut.consumer, Doing.CLOSING if is_closing else Doing.STOPPING, cut.at_us, ended
+        )
     if cut.kind is PhaseKind.START:
-        return Facts(cut.consumer, "starting", cut.at_us, ended)
+        return Facts(cut.consumer, Doing.STARTING, cut.at_us, ended)
     return None

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from rebalsim.analysis.index import Index
 from rebalsim.analysis.values import Disturbance, Rebalance
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.trigger import Trigger
 from rebalsim.trace import events as ev
 
 
@@ -62,7 +63,7 @@ def _comes_while_it_forms(before: Rebalance | None, r: Rebalance) -> bool:
     """
     return (
         before is not None
-        and r.trigger == "joined"
+        and r.trigger is Trigger.JOINED
         and r.completed_by == before.completed_by == "computed"
         and r.prepared_us <= before.settled_us
     )

@@ -10,44 +10,34 @@ from bisect import bisect_right
 from rebalsim.analysis.index import NOTHING, Index
 from rebalsim.analysis.places import Places
 from rebalsim.analysis.values import Facts, Rebalance
+from rebalsim.domain.doing import Doing
+from rebalsim.domain.timer import Timer
 from rebalsim.trace import events as ev
 
-SESSION, POLL, INITIAL_DELAY = (
-    "session.timeout.ms",
-    "max.poll.interval.ms",
-    "group.initial.rebalance.delay.ms",
-)
-METADATA, HEARTBEAT, BROKERS_HEARTBEAT = (
-    "metadata.max.age.ms",
-    "heartbeat.interval.ms",
-    "group.consumer.heartbeat.interval.ms",
-)
-# as JoinGroup calls it: the brokers' patience, which each client takes from a setting of its own
-REBALANCE_TIMEOUT = "rebalance_timeout_ms"
 AGAIN_US = 1_100_000  # a commit that is refused is made again within retry.backoff.max.ms
 QUICK_US = 50_000  # a commit and a request take no longer, where nothing else keeps the poll thread
-TIMERS = {
-    "session-expired": SESSION,
-    "not-rejoined": REBALANCE_TIMEOUT,
-    "rebalance-timeout": REBALANCE_TIMEOUT,
-    "poll-expired": POLL,
+TIMERS = {  # that a member was removed by
+    "session-expired": Timer.SESSION,
+    "not-rejoined": Timer.REBALANCE_TIMEOUT,
+    "rebalance-timeout": Timer.REBALANCE_TIMEOUT,
+    "poll-expired": Timer.POLL,
 }
 
-_BEGINS: dict[type, str] = {
-    ev.ConsumerExited: "dead",
-    ev.ConsumerFroze: "frozen",
-    ev.HandlerStuck: "stuck",
-    ev.LinkCut: "cut-off",
-    ev.CloseBegan: "closing",
-    ev.ConsumerStarted: "starting",
-    ev.CallbackBegan: "in-callback",
+_BEGINS: dict[type, Doing] = {
+    ev.ConsumerExited: Doing.DEAD,
+    ev.ConsumerFroze: Doing.FROZEN,
+    ev.HandlerStuck: Doing.STUCK,
+    ev.LinkCut: Doing.CUT_OFF,
+    ev.CloseBegan: Doing.CLOSING,
+    ev.ConsumerStarted: Doing.STARTING,
+    ev.CallbackBegan: Doing.IN_CALLBACK,
 }
-_ENDS: dict[type, str] = {
-    ev.ConsumerThawed: "frozen",
-    ev.HandlerReturned: "stuck",
-    ev.LinkHealed: "cut-off",
-    ev.PollingBegan: "starting",
-    ev.CallbackEnded: "in-callback",
+_ENDS: dict[type, Doing] = {
+    ev.ConsumerThawed: Doing.FROZEN,
+    ev.HandlerReturned: Doing.STUCK,
+    ev.LinkHealed: Doing.CUT_OFF,
+    ev.PollingBegan: Doing.STARTING,
+    ev.CallbackEnded: Doing.IN_CALLBACK,
 }
 
 
@@ -57,10 +47,10 @@ class Doings:
     def __init__(self, index: Index) -> None:
         self.index = index
         self.known: dict[
-            str, list[tuple[int, str, int]]
+            str, list[tuple[int, Doing, int]]
         ] = {}  # consumer → (from, doing or empty, event), ascending
         self.spans: dict[
-            str, dict[str, list[tuple[int, int]]]
+            str, dict[Doing, list[tuple[int, int]]]
         ] = {}  # consumer → what its poll thread was at → (from, until), ascending
         self.groups: dict[str, Places] = {}
         self.uncoordinated: dict[str, list[tuple[int, int]]] = {}
@@ -72,14 +62,14 @@ class Doings:
             found = self.groups[group] = Places(self.index, group)
         return found
 
-    def at(self, consumer: str, at_us: int) -> tuple[str, int, int]:
+    def at(self, consumer: str, at_us: int) -> tuple[Doing, int, int]:
         """What kept the consumer at that instant, since when, and the event that tells; empty if
         nothing did.
         """
         changes = self._changes(consumer)
         place = bisect_right(changes, at_us, key=lambda c: c[0])
         if place == 0:
-            return "", -1, -1
+            return Doing.NOTHING, -1, -1
         since, doing, event = changes[place - 1]
         return doing, since, event
 
@@ -89,10 +79,10 @@ class Doings:
         place = bisect_right(changes, at_us, key=lambda c: c[0])
         return changes[place][0] if place < len(changes) else -1
 
-    def _changes(self, consumer: str) -> list[tuple[int, str, int]]:
+    def _changes(self, consumer: str) -> list[tuple[int, Doing, int]]:
         found = self.known.get(consumer)
         if found is None:
-            found, now, has_closed = [], "", False
+            found, now, has_closed = [], Doing.NOTHING, False
             for number in self.index.by_consumer.get(consumer, ()):
                 event = self.index.events[number]
                 kind = type(event)
@@ -101,12 +91,12 @@ class Doings:
                         has_closed and kind is not ev.ConsumerStarted
                     )
                     now = (
-                        "away"
-                        if begun == "dead" and (event.how == "closed" or has_closed)
+                        Doing.AWAY
+                        if begun is Doing.DEAD and (event.how == "closed" or has_closed)
                         else begun
                     )
                 elif _ENDS.get(kind) == now:
-                    now = ""
+                    now = Doing.NOTHING
                 else:
                     continue
                 found.append((event.at_us, now, number))
@@ -120,7 +110,12 @@ class Doings:
         end = r.barrier_us if r.barrier_us >= 0 else horizon_us
         if r.completed_by == "initial-delay":
             return Facts(
-                r.trigger_consumer, "initial-delay", r.prepared_us, end, INITIAL_DELAY, r.trigger
+                r.trigger_consumer,
+                Doing.INITIAL_DELAY,
+                r.prepared_us,
+                end,
+                Timer.INITIAL_DELAY,
+                r.trigger,
             ), r.evidence
         late = r.last or _latest_removed(r)
         if late in r.removed and (r.completed_by == "removal" or late not in r.joins):
@@ -132,20 +127,20 @@ class Doings:
                 doing or self.between(late, began, at),
                 since,
                 at,
-                TIMERS.get(why, ""),
+                TIMERS.get(why, Timer.NONE),
                 r.trigger,
             ), tuple(n for n in (begun, event) if n >= 0)
         if r.completed_by == "timer":
             late = next(iter(r.kicked), late) or self._absent(r, end - 1)
-            doing, since, begun = self.at(late, end - 1) if late else ("unknown", -1, -1)
+            doing, since, begun = self.at(late, end - 1) if late else (Doing.UNKNOWN, -1, -1)
             doing = doing or (
-                self.between(late, max(r.prepared_us, from_us), end) if late else "unknown"
+                self.between(late, max(r.prepared_us, from_us), end) if late else Doing.UNKNOWN
             )
-            return Facts(late, doing, since, end, REBALANCE_TIMEOUT, r.trigger), tuple(
+            return Facts(late, doing, since, end, Timer.REBALANCE_TIMEOUT, r.trigger), tuple(
                 n for n in (begun,) if n >= 0
             )
         if not late:
-            return Facts("", "unknown", -1, end, "", r.trigger), r.evidence
+            return Facts("", Doing.UNKNOWN, -1, end, Timer.NONE, r.trigger), r.evidence
         return self._of_joiner(r, late, max(r.prepared_us, from_us))
 
     def _absent(self, r: Rebalance, at_us: int) -> str:
@@ -156,14 +151,15 @@ class Doings:
             (
                 c
                 for c in self.index.members_of(r.group)
-                if c not in r.joins and self.at(c, at_us)[0] not in ("", "in-callback")
+                if c not in r.joins
+                and self.at(c, at_us)[0] not in (Doing.NOTHING, Doing.IN_CALLBACK)
             ),
             "",
         )
 
     def _before_removal(
         self, consumer: str, from_us: int, at: int, event: int
-    ) -> tuple[str, int, int]:
+    ) -> tuple[Doing, int, int]:
         """What kept a member from joining until it was removed. Where its process had exited
         since it was last heard of, that: what was started in its place is another member. A
         coordinator that takes over may hold one for a member that has left: a leave is in the
@@ -189,7 +185,7 @@ class Doings:
                 ):
                     loaded, heard = numbers[place], -1
                 elif loaded >= 0 and kind is ev.MemberRemoved and e.member_id == removal.member_id:
-                    return "ghost", self.index.events[loaded].at_us, loaded
+                    return Doing.GHOST, self.index.events[loaded].at_us, loaded
                 elif e.at_us < heard or (
                     kind is ev.MemberAdded and e.member_id == removal.member_id
                 ):
@@ -197,10 +193,10 @@ class Doings:
                 elif kind is ev.ConsumerExited and exited < 0:
                     exited = numbers[place]
             if was is not None and was.exited_us >= 0:
-                return "away" if was.is_closed else "dead", was.exited_us, was.exit_event
+                return Doing.AWAY if was.is_closed else Doing.DEAD, was.exited_us, was.exit_event
             if exited >= 0:
                 e = self.index.events[exited]
-                return "away" if e.how == "closed" else "dead", e.at_us, exited
+                return Doing.AWAY if e.how == "closed" else Doing.DEAD, e.at_us, exited
         return self.at(consumer, from_us)
 
     def _of_joiner(self, r: Rebalance, late: str, from_us: int) -> tuple[Facts, tuple[int, ...]]:
@@ -209,9 +205,11 @@ class Doings:
         noticed_us, notice_event = r.notices.get(late, (-1, -1))
         evidence = tuple(n for n in (notice_event, join_event) if n >= 0)
         doing, since, begun = self.at(late, from_us)
-        if doing and doing != "in-callback":
+        if doing and doing != Doing.IN_CALLBACK:
             until = self.until(late, from_us)
-            return Facts(late, doing, since, until if until >= 0 else join_us, "", r.trigger), (
+            return Facts(
+                late, doing, since, until if until >= 0 else join_us, Timer.NONE, r.trigger
+            ), (
                 begun,
                 *evidence,
             )
@@ -219,10 +217,10 @@ class Doings:
             doing = self.between(late, from_us, join_us)
             return Facts(
                 late,
-                doing if doing == "no-coordinator" else "joining",
+                doing if doing is Doing.NO_COORDINATOR else Doing.JOINING,
                 from_us,
                 join_us,
-                "",
+                Timer.NONE,
                 r.trigger,
             ), evidence
         if (
@@ -230,10 +228,12 @@ class Doings:
             and noticed_us - from_us >= join_us - noticed_us
             and self.is_by_heartbeat(notice_event)
         ):
-            return Facts(late, "unaware", r.prepared_us, noticed_us, HEARTBEAT, r.trigger), evidence
+            return Facts(
+                late, Doing.UNAWARE, r.prepared_us, noticed_us, Timer.HEARTBEAT, r.trigger
+            ), evidence
         began = max(noticed_us, from_us) if self.is_by_heartbeat(notice_event) else from_us
         return Facts(
-            late, self.between(late, began, join_us), began, join_us, "", r.trigger
+            late, self.between(late, began, join_us), began, join_us, Timer.NONE, r.trigger
         ), evidence
 
     def is_by_heartbeat(self, notice: int) -> bool:
@@ -243,27 +243,27 @@ class Doings:
         event = self.index.events[notice] if notice >= 0 else None
         return type(event) is not ev.RebalanceNoticed or event.by == "heartbeat"
 
-    def between(self, consumer: str, from_us: int, until_us: int) -> str:
+    def between(self, consumer: str, from_us: int, until_us: int) -> Doing:
         """What most of that time went to. Who was at nothing that is told was busy with its
         batch; only joining where it was quick.
         """
         spent = {
             what: _within(spans, from_us, until_us) for what, spans in self._spans(consumer).items()
         }
-        spent["no-coordinator"] = self.out_of_reach(consumer, from_us, until_us)
+        spent[Doing.NO_COORDINATOR] = self.out_of_reach(consumer, from_us, until_us)
         most, _, what = max(
-            (sum(until - at for at, until in spans), what == "in-callback", what)
+            (sum(until - at for at, until in spans), what is Doing.IN_CALLBACK, what)
             for what, spans in spent.items()
         )
         if most * 2 > until_us - from_us:
             return what
-        return "busy" if until_us - from_us > QUICK_US else "joining"
+        return Doing.BUSY if until_us - from_us > QUICK_US else Doing.JOINING
 
     def out_of_reach(self, consumer: str, from_us: int, until_us: int) -> list[tuple[int, int]]:
         """When nobody led the group during that time, or the consumer did not know who does."""
         group = self.index.group_of.get(consumer, "")
         joined: list[tuple[int, int]] = []
-        lost = self._spans(consumer).get("no-coordinator", []) if consumer else []
+        lost = self._spans(consumer).get(Doing.NO_COORDINATOR, []) if consumer else []
         for at, until in sorted(
             _within(self.without_coordinator(group), from_us, until_us)
             + _within(lost, from_us, until_us)
@@ -300,7 +300,7 @@ class Doings:
             self.uncoordinated[group] = found
         return found
 
-    def _spans(self, consumer: str) -> dict[str, list[tuple[int, int]]]:
+    def _spans(self, consumer: str) -> dict[Doing, list[tuple[int, int]]]:
         """What the poll thread was at, as far as its events tell: a handler that got stuck,
         callbacks, commits before a rebalance that are made again and again, a SyncGroup without
         an answer (either thread reads that; the answer to a JoinGroup may lie there, for a busy
@@ -310,9 +310,9 @@ class Doings:
         if found is not None:
             return found
         found = {}
-        since: dict[str, int] = {}
+        since: dict[Doing, int] = {}
 
-        def end(at: int, *whats: str) -> None:
+        def end(at: int, *whats: Doing) -> None:
             for what in whats:
                 if what in since:
                     found.setdefault(what, []).append((since.pop(what), at))
@@ -321,36 +321,36 @@ class Doings:
             e = self.index.events[number]
             kind = type(e)
             if kind is ev.CallbackBegan:
-                since.pop("committing", None)
-                since["in-callback"] = e.at_us
+                since.pop(Doing.COMMITTING, None)
+                since[Doing.IN_CALLBACK] = e.at_us
             elif kind is ev.CallbackEnded:
-                end(e.at_us, "in-callback")
+                end(e.at_us, Doing.IN_CALLBACK)
             elif kind is ev.RequestSent:
-                if e.api == "OffsetCommit" and "in-callback" not in since:
-                    if e.at_us - since.get("committing", e.at_us) <= AGAIN_US:
-                        end(e.at_us, "committing")
-                    since["committing"] = e.at_us
+                if e.api == "OffsetCommit" and Doing.IN_CALLBACK not in since:
+                    if e.at_us - since.get(Doing.COMMITTING, e.at_us) <= AGAIN_US:
+                        end(e.at_us, Doing.COMMITTING)
+                    since[Doing.COMMITTING] = e.at_us
                 elif e.api == "JoinGroup":
-                    since.pop("committing", None)
-                    end(e.at_us, "waiting")
+                    since.pop(Doing.COMMITTING, None)
+                    end(e.at_us, Doing.WAITING)
                 elif e.api == "SyncGroup":
-                    since["waiting"] = e.at_us
+                    since[Doing.WAITING] = e.at_us
             elif kind is ev.ResponseReceived and e.api == "SyncGroup":
-                end(e.at_us, "waiting")
+                end(e.at_us, Doing.WAITING)
             elif kind is ev.ResponseReceived and e.api == "OffsetCommit" and not e.error:
-                since.pop("committing", None)
+                since.pop(Doing.COMMITTING, None)
             elif kind is ev.HandlerStuck and e.why != "commit":
-                since.setdefault("stuck", e.at_us)
+                since.setdefault(Doing.STUCK, e.at_us)
             elif kind is ev.HandlerReturned:
-                end(e.at_us, "stuck")
+                end(e.at_us, Doing.STUCK)
             elif kind is ev.CoordinatorLost:
-                since.setdefault("no-coordinator", e.at_us)
+                since.setdefault(Doing.NO_COORDINATOR, e.at_us)
             elif kind is ev.CoordinatorFound:
-                end(e.at_us, "no-coordinator")
+                end(e.at_us, Doing.NO_COORDINATOR)
             elif kind is ev.ConsumerExited:
-                since.pop("committing", None)
+                since.pop(Doing.COMMITTING, None)
                 end(e.at_us, *list(since))
-        since.pop("committing", None)
+        since.pop(Doing.COMMITTING, None)
         end(self.index.horizon_us, *list(since))
         self.spans[consumer] = found
         return found

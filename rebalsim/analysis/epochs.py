@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from rebalsim.analysis.index import Index
 from rebalsim.analysis.values import Rebalance
+from rebalsim.domain.trigger import Trigger
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TraceHeader
 
@@ -64,21 +65,21 @@ class EpochFinder:
                 del self.vanished[consumer]
         self.bumps.sort()
         prepared, trigger, who, event = self.bumps[0] if self.bumps else (at, "", "", number)
-        if trigger == "metadata-changed" and not self.is_told:
+        if trigger == Trigger.METADATA_CHANGED and not self.is_told:
             prepared = at  # a heartbeat makes the broker look; the change itself wakes nobody
-        kicked = tuple(c for _, t, c, _ in self.bumps if t == "session-expired")
+        kicked = tuple(c for _, t, c, _ in self.bumps if t == Trigger.SESSION_EXPIRED)
         evidence = tuple(dict.fromkeys((*(b[3] for b in self.bumps), number)))
         removed = {
             c: (at, n, t)
             for at, t, c, n in self.bumps
-            if t in ("session-expired", "left", "poll-expired")
+            if t in (Trigger.SESSION_EXPIRED, Trigger.LEFT, Trigger.POLL_EXPIRED)
         } | self.removed
         self.bumps, self.removed = [], {}
         self.epoch = epoch
         r = Rebalance(
             self.group,
             epoch,
-            trigger,
+            Trigger(trigger),
             who,
             "",
             prepared,

@@ -47,6 +47,7 @@ from rebalsim.analysis.values import (
     Violation,
 )
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.trigger import Trigger
 from rebalsim.trace.events import PositionFound
 from rebalsim.trace.trace import Trace, TraceHeader
 
@@ -281,6 +282,6 @@ def _forms(rounds: list[Rebalance]) -> bool:
     have seen.
     """
     first = rounds[0]
-    return first.trigger in ("joined", "") and (
+    return first.trigger in (Trigger.JOINED, Trigger.NONE) and (
         first.generation <= 1 or first.completed_by == "computed"
     )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from rebalsim.analysis.judge_selection import in_this_run
 from rebalsim.domain.budget import Expectation
+from rebalsim.domain.doing import Doing
 from rebalsim.domain.ids import partition_named
 from rebalsim.domain.verdict import Measured
 from rebalsim.trace import events as ev
@@ -144,7 +145,7 @@ def _presence(a: Analysis, fact: Expectation) -> tuple[Spans, str]:
     life = next((m for m in a.members if m.consumer == fact.subject), None)
     away, there = f"{fact.subject} was gone", f"{fact.subject} was there"
     spans = (
-        [(s.started_us, s.ended_us, away if s.what == "away" else there) for s in life.spans]
+        [(s.started_us, s.ended_us, away if s.what is Doing.AWAY else there) for s in life.spans]
         if life is not None
         else []
     )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from rebalsim.analysis.selecting import selected_disturbances, selected_pauses
 from rebalsim.domain.budget import Budget
+from rebalsim.domain.doing import Doing
 from rebalsim.domain.metrics import EVERYTHING, METRICS, Selection
 from rebalsim.trace import events as ev
 from rebalsim.words.lists import joined
@@ -140,7 +141,7 @@ def _topics(a: Analysis, budget: Budget) -> str:
 
 def _members(a: Analysis, budget: Budget) -> str:
     was_there = (
-        [m.consumer for m in a.members if m.lives or any(s.what != "away" for s in m.spans)]
+        [m.consumer for m in a.members if m.lives or any(s.what is not Doing.AWAY for s in m.spans)]
         if budget.members
         else []
     )

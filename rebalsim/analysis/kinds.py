@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 
 from rebalsim.analysis.index import NOTHING, Index
+from rebalsim.domain.trigger import Trigger
 from rebalsim.trace import events as ev
 
 _CLASSIC = frozenset(("PreparingRebalance", "CompletingRebalance"))
@@ -31,7 +32,7 @@ class GroupTold:
                 if e.after in _CLASSIC or e.after in _CONSUMER:
                     self._is(e.at_us, e.after in _CONSUMER)
                 elif (
-                    e.trigger == "regrouped" and self.kinds
+                    e.trigger == Trigger.REGROUPED and self.kinds
                 ):  # converted with all its members: the other kind from here on
                     self._is(e.at_us, not self.kinds[-1][1])
             elif kind is ev.EpochBumped or kind is ev.BarrierCompleted:

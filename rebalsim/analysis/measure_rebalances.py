@@ -13,6 +13,7 @@ from rebalsim.analysis.selecting import (
     settled_from,
 )
 from rebalsim.analysis.values import MemberLife, Value
+from rebalsim.domain.doing import Doing
 from rebalsim.domain.metrics import Selection
 
 HOUR = 3_600_000_000
@@ -103,7 +104,7 @@ def _member_seconds(a: Findings, s: Selection) -> Value:
         for m in a.members
         if (not s.members or m.consumer in s.members) and (not s.group or m.group == s.group)
         for span in m.spans
-        if span.what != "away"
+        if span.what is not Doing.AWAY
     )
 
 

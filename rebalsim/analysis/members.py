@@ -7,23 +7,24 @@ from collections.abc import Sequence
 from rebalsim.analysis.index import Index
 from rebalsim.analysis.ownership import Holdings
 from rebalsim.analysis.values import MemberLife, Pause, Span
+from rebalsim.domain.doing import Doing
 from rebalsim.domain.ids import Partition
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TraceHeader
 
-_BEGIN: dict[type, str] = {
-    ev.ConsumerStarted: "starting",
-    ev.PollingBegan: "polling",
-    ev.CloseBegan: "closing",
-    ev.ConsumerExited: "away",
-    ev.ConsumerFroze: "frozen",
-    ev.ConsumerThawed: "polling",
-    ev.HandlerStuck: "stuck",
-    ev.HandlerReturned: "polling",
-    ev.LinkCut: "cut-off",
-    ev.LinkHealed: "polling",
-    ev.CallbackBegan: "in-callback",
-    ev.CallbackEnded: "polling",
+_BEGIN: dict[type, Doing] = {
+    ev.ConsumerStarted: Doing.STARTING,
+    ev.PollingBegan: Doing.POLLING,
+    ev.CloseBegan: Doing.CLOSING,
+    ev.ConsumerExited: Doing.AWAY,
+    ev.ConsumerFroze: Doing.FROZEN,
+    ev.ConsumerThawed: Doing.POLLING,
+    ev.HandlerStuck: Doing.STUCK,
+    ev.HandlerReturned: Doing.POLLING,
+    ev.LinkCut: Doing.CUT_OFF,
+    ev.LinkHealed: Doing.POLLING,
+    ev.CallbackBegan: Doing.IN_CALLBACK,
+    ev.CallbackEnded: Doing.POLLING,
 }
 
 
@@ -85,7 +86,7 @@ def _life(
     )
     life.held_most, life.held_last = _most(held, index.horizon_us)
     spans: list[Span] = []
-    now, since, event = "away", 0, -1
+    now, since, event = Doing.AWAY, 0, -1
     owned: dict[Partition, None] = {}
     for n in index.by_consumer.get(name, ()):
         e = index.events[n]
@@ -94,8 +95,8 @@ def _life(
         after = _BEGIN.get(kind)
         if (
             after is None
-            or (after == "cut-off" and not e.from_all_brokers)
-            or (now == "closing" and after in ("in-callback", "polling"))
+            or (after is Doing.CUT_OFF and not e.from_all_brokers)
+            or (now is Doing.CLOSING and after in (Doing.IN_CALLBACK, Doing.POLLING))
         ):
             continue
         if e.at_us > since and after != now:

@@ -15,8 +15,10 @@ from dataclasses import dataclass
 from rebalsim.analysis.findings import Findings
 from rebalsim.analysis.index import NOTHING
 from rebalsim.analysis.values import Disturbance, MemberLife
+from rebalsim.domain.doing import Doing
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.instants import MINUTE, SECOND
+from rebalsim.domain.trigger import Trigger
 from rebalsim.trace import events as ev
 from rebalsim.trace.connect_events import WorkAssigned
 from rebalsim.words.times import say_duration
@@ -25,7 +27,7 @@ USUAL_SESSION_US = 45 * SECOND  # Kafka's default, where a trace does not tell
 LINE_US = 32 * SECOND  # a healed line is noticed when TCP or a request's time-out next tries
 REFRESH_US = 5 * MINUTE  # metadata.max.age.ms: a topic that came or went is seen by then
 SOON_US = 5 * SECOND  # a heartbeat or poll that takes notice of what was just done
-_GONE = ("away", "frozen", "cut-off")
+_GONE = (Doing.AWAY, Doing.FROZEN, Doing.CUT_OFF)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,17 +107,19 @@ def _of_member(a: Findings, m: MemberLife) -> Iterator[Pending]:
     if a.header.source != "simulated" or not m.spans:
         return
     doing, is_member = m.spans[-1].what, _is_member(a, m)
-    if doing in ("starting", "closing", "in-callback", "stuck"):
-        word = {"in-callback": "in a callback", "stuck": "busy with one batch"}.get(doing, doing)
+    if doing in (Doing.STARTING, Doing.CLOSING, Doing.IN_CALLBACK, Doing.STUCK):
+        word = {Doing.IN_CALLBACK: "in a callback", Doing.STUCK: "busy with one batch"}.get(
+            doing, doing
+        )
         yield Pending(f"{m.consumer} was still {word}", m.group)
     elif doing in _GONE and is_member:
-        word = {"away": "gone", "cut-off": "cut off"}.get(doing, doing)
+        word = {Doing.AWAY: "gone", Doing.CUT_OFF: "cut off"}.get(doing, doing)
         yield Pending(f"{m.consumer} was {word} and still a member, its session running", m.group)
-    elif doing == "polling" and not is_member:
+    elif doing is Doing.POLLING and not is_member:
         yield Pending(f"{m.consumer} had not joined", m.group)
     elif _is_cut(a, m):
         yield Pending(f"{m.consumer} was cut off and still a member", m.group)
-    elif doing == "polling" and (told := _is_told(a, m)):
+    elif doing is Doing.POLLING and (told := _is_told(a, m)):
         yield Pending(told, m.group)
 
 
@@ -217,8 +221,8 @@ def _blows(a: Findings) -> Iterator[Pending]:
 
 def _coming_back(a: Findings) -> Iterator[Pending]:
     """Disturbances that nobody's action set off, again and again: the next one is due."""
-    last: dict[tuple[str, str, str], Disturbance] = {}
-    gaps: dict[tuple[str, str, str], int] = {}
+    last: dict[tuple[str, Trigger, str], Disturbance] = {}
+    gaps: dict[tuple[str, Trigger, str], int] = {}
     for d in a.disturbances:
         if d.action or not d.consumer:
             continue

@@ -11,23 +11,18 @@ from dataclasses import replace
 
 from rebalsim.analysis.causes import Causes
 from rebalsim.analysis.connect_phases import delays_of, facts_of, recut, worker_groups
-from rebalsim.analysis.doing import (
-    BROKERS_HEARTBEAT,
-    HEARTBEAT,
-    METADATA,
-    POLL,
-    QUICK_US,
-    SESSION,
-    TIMERS,
-    Doings,
-)
+from rebalsim.analysis.doing import QUICK_US, TIMERS, Doings
 from rebalsim.analysis.index import NOTHING, Index, starting
 from rebalsim.analysis.kinds import GroupTold
 from rebalsim.analysis.phases_classic import ClassicWalk, Cut, notice_of
 from rebalsim.analysis.phases_consumer import ConsumerWalk
-from rebalsim.analysis.values import Disturbance, Facts, Pause, Phase, PhaseKind, Rebalance, Story
+from rebalsim.analysis.values import Disturbance, Facts, Pause, Phase, Rebalance, Story
+from rebalsim.domain.doing import Doing
 from rebalsim.domain.errors import BugError
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.phase import PhaseKind
+from rebalsim.domain.timer import Timer
+from rebalsim.domain.trigger import Trigger
 from rebalsim.trace import events as ev
 from rebalsim.trace.streams_events import StoreRestored
 from rebalsim.trace.trace import TraceHeader
@@ -287,7 +282,7 @@ class Storyteller:
         if kind in (PhaseKind.BARRIER, PhaseKind.FOLLOW_UP, PhaseKind.NOTICE) and r is not None:
             return self._of_round(p, kind, r, cut.at_us, ended)
         if kind is PhaseKind.FOLLOW_UP and who:
-            return Facts(who, "torn", cut.at_us, ended), ()
+            return Facts(who, Doing.TORN, cut.at_us, ended), ()
         if kind is PhaseKind.DETECTION:
             return self._of_detection(p, who, cut.at_us, ended)
         if kind is PhaseKind.STUCK:
@@ -295,34 +290,39 @@ class Storyteller:
             stuck = [
                 self.index.events[n] for n in self._between(who, cut.at_us, ended, ev.HandlerStuck)
             ]
-            doing = "committing" if stuck and stuck[0].why == "commit" else "stuck"
+            doing = Doing.COMMITTING if stuck and stuck[0].why == "commit" else Doing.STUCK
             if (
                 not stuck
                 and expired
-                and self.doings.at(who, self.index.events[expired[0]].at_us - 1)[0] == "in-callback"
+                and self.doings.at(who, self.index.events[expired[0]].at_us - 1)[0]
+                == Doing.IN_CALLBACK
             ):
-                doing = "in-callback"
-            return Facts(who, doing, cut.at_us, ended, POLL if expired else ""), expired
+                doing = Doing.IN_CALLBACK
+            return Facts(
+                who, doing, cut.at_us, ended, Timer.POLL if expired else Timer.NONE
+            ), expired
         if kind is PhaseKind.AWAY:
             return self._of_away(who, cut.at_us, ended)
         if kind is PhaseKind.REVOKE:
             how = self.doings.between(who, cut.at_us, ended)
-            if p.why == "closed" and cut.at_us == p.started_us and how != "no-coordinator":
-                how = "closing"
+            if p.why == "closed" and cut.at_us == p.started_us and how is not Doing.NO_COORDINATOR:
+                how = Doing.CLOSING
             commits = [
                 n
                 for n in self._between(who, cut.at_us, ended, ev.RequestSent)
                 if self.index.events[n].api == "OffsetCommit"
             ]
             trigger = (
-                "refused" if how in ("busy", "joining", "committing") and len(commits) > 1 else ""
+                Trigger.REFUSED
+                if how in (Doing.BUSY, Doing.JOINING, Doing.COMMITTING) and len(commits) > 1
+                else Trigger.NONE
             )
             return Facts(
                 who,
-                "committing" if how in ("busy", "joining") else how,
+                Doing.COMMITTING if how in (Doing.BUSY, Doing.JOINING) else how,
                 cut.at_us,
                 ended,
-                "",
+                Timer.NONE,
                 trigger,
             ), ()
         if kind in (PhaseKind.PICKUP, PhaseKind.RELEASE):
@@ -332,41 +332,41 @@ class Storyteller:
             ):
                 return alone, ()
             beat = (
-                BROKERS_HEARTBEAT
+                Timer.BROKERS_HEARTBEAT
                 if not who or self._speaks_new(who, self._event_at(who, ended))
-                else HEARTBEAT
+                else Timer.HEARTBEAT
             )
             return Facts(
                 who,
-                cut.doing or ("unaware" if kind is PhaseKind.PICKUP else "unacknowledged"),
+                cut.doing or (Doing.UNAWARE if kind is PhaseKind.PICKUP else Doing.UNACKNOWLEDGED),
                 cut.at_us,
                 ended,
                 beat,
             ), ()
         if kind is PhaseKind.INTERVAL:
             return Facts(
-                "", "unknown", cut.at_us, ended, "group.consumer.assignment.interval.ms"
+                Doing.NOTHING, Doing.UNKNOWN, cut.at_us, ended, Timer.ASSIGNMENT_INTERVAL
             ), ()
         if kind is PhaseKind.ASSIGNMENT:
             return self._of_assignment(p, who, r, cut.at_us, ended)
         if kind is PhaseKind.FETCH:
             return Facts(who, self._fetching(who, cut.at_us, ended), cut.at_us, ended), ()
         return Facts(
-            who, "restoring" if kind is PhaseKind.RESTORE else "unknown", cut.at_us, ended
+            who, Doing.RESTORING if kind is PhaseKind.RESTORE else Doing.UNKNOWN, cut.at_us, ended
         ), ()
 
-    def _fetching(self, who: str, at: int, ended: int) -> str:
+    def _fetching(self, who: str, at: int, ended: int) -> Doing:
         """Why the first records took so long, if they did."""
         if (
             ended - at <= SLOW_FETCH_US
             or self._between(who, at, ended, ev.CoordinatorLost)
-            or self.doings.at(who, at)[0] not in ("", "stuck", "in-callback")
+            or self.doings.at(who, at)[0] not in (Doing.NOTHING, Doing.STUCK, Doing.IN_CALLBACK)
         ):
-            return "fetching"
+            return Doing.FETCHING
         if self._between(who, at - QUICK_US, at, ev.LinkHealed):
-            return "reconnecting"
+            return Doing.RECONNECTING
         doing = self.doings.between(who, at, ended)
-        return doing if doing in ("stuck", "in-callback") else "busy"
+        return doing if doing in (Doing.STUCK, Doing.IN_CALLBACK) else Doing.BUSY
 
     def _uncoordinated(self, group: str, who: str, began: int, ended: int) -> Facts | None:
         """Where the group had no coordinator for most of that time, nothing else matters."""
@@ -377,31 +377,36 @@ class Storyteller:
         )
         if sum(until - at for at, until in spans) * 2 <= ended - began:
             return None
-        return Facts(who, "no-coordinator", spans[0][0], spans[-1][1])
+        return Facts(who, Doing.NO_COORDINATOR, spans[0][0], spans[-1][1])
 
     def _of_away(self, who: str, at: int, ended: int) -> tuple[Facts, tuple[int, ...]]:
         """Who was waited for, and whether it was away at all: one that left because its batch
         outlasted the limit is there, and busy.
         """
-        doing, since, event = self.doings.at(who, at) if who else ("away", -1, -1)
-        if doing == "" and (
+        doing, since, event = self.doings.at(who, at) if who else (Doing.AWAY, -1, -1)
+        if doing is Doing.NOTHING and (
             expired := self.index.last_of(who, at, ev.PollExpired)
         ) > self.index.last_of(who, at, ev.PollingBegan):
-            return Facts(who, "busy", self.index.events[expired].at_us, ended), (expired,)
+            return Facts(who, Doing.BUSY, self.index.events[expired].at_us, ended), (expired,)
         if (
-            doing and doing != "dead" and self._between(who, at, ended, ev.ConsumerExited)
+            doing and doing is not Doing.DEAD and self._between(who, at, ended, ev.ConsumerExited)
         ):  # that did not pass: its process ended, and another came
-            doing = "away"
+            doing = Doing.AWAY
         back = (
             self.doings.until(who, at)
-            if doing in ("frozen", "stuck", "cut-off", "busy", "in-callback")
+            if doing in (Doing.FROZEN, Doing.STUCK, Doing.CUT_OFF, Doing.BUSY, Doing.IN_CALLBACK)
             else -1
         )
         if 0 <= back < ended - QUICK_US:
-            return Facts(who, doing, since, ended, "", "rejoined"), (event,) if event >= 0 else ()
+            return Facts(who, doing, since, ended, Timer.NONE, Trigger.REJOINED), (
+                event,
+            ) if event >= 0 else ()
         is_new = bool(who) and not self.index.first_at(self.index.by_consumer.get(who, NOTHING), at)
         return Facts(
-            who, "new" if is_new else "away" if doing in ("", "dead") else doing, since, ended
+            who,
+            Doing.NEW if is_new else Doing.AWAY if doing in (Doing.NOTHING, Doing.DEAD) else doing,
+            since,
+            ended,
         ), (event,) if event >= 0 else ()
 
     def _of_assignment(
@@ -419,7 +424,7 @@ class Storyteller:
             r is None and assignee and ended - began > SLOW_FETCH_US
         ):  # consumer protocol: it has been told, and its poll thread must come to it
             doing, since, event = self.doings.at(assignee, began)
-            if doing and doing != "in-callback":
+            if doing and doing is not Doing.IN_CALLBACK:
                 return Facts(assignee, doing, since, ended), (event,)
             return Facts(assignee, self.doings.between(assignee, began, ended), began, ended), ()
         led = self._read_by(r.leader, r, ended) if r is not None and r.leader else (-1, -1)
@@ -431,17 +436,19 @@ class Storyteller:
             (ended - stored, assignee, stored, ended),
         )
         longest, who, from_us, until = max(waits, key=lambda w: w[0])
-        doing, since, event = self.doings.at(assignee, ended - 1) if assignee else ("", -1, -1)
-        if doing in ("stuck", "frozen"):
+        doing, since, event = (
+            self.doings.at(assignee, ended - 1) if assignee else (Doing.NOTHING, -1, -1)
+        )
+        if doing in (Doing.STUCK, Doing.FROZEN):
             return Facts(assignee, doing, since, ended), (event,)
         if not who or longest <= QUICK_US:
-            return Facts(assignee, "assigning", -1, ended), ()
+            return Facts(assignee, Doing.ASSIGNING, -1, ended), ()
         from_us, told = max(from_us, began), (led[1],) if led[1] >= 0 and until == leads else ()
         doing, since, event = self.doings.at(who, from_us)
-        if doing and doing != "in-callback":
+        if doing and doing is not Doing.IN_CALLBACK:
             return Facts(who, doing, since, until), (event, *told)
         how = (
-            "away"
+            Doing.AWAY
             if self._between(who, from_us, until, ev.ConsumerExited)
             else self.doings.between(who, from_us, until)
         )
@@ -466,7 +473,9 @@ class Storyteller:
             and (r.stable_us < 0 or r.stable_us > ended)
             and leader.exited_us <= r.barrier_us
         ):
-            return Facts(leader.consumer, "dead-leader", leader.exited_us, -1), (leader.exit_event,)
+            return Facts(leader.consumer, Doing.DEAD_LEADER, leader.exited_us, -1), (
+                leader.exit_event,
+            )
         if (
             dead
             and 0 <= r.stable_us < ended
@@ -474,7 +483,7 @@ class Storyteller:
             and len(r.latency_us) + len(dead) >= r.members
         ):
             whose = dead[0].consumer if len({place.consumer for place in dead}) == 1 else ""
-            return Facts(whose, "dead-owner", dead[0].exited_us, -1), tuple(
+            return Facts(whose, Doing.DEAD_OWNER, dead[0].exited_us, -1), tuple(
                 place.exit_event for place in dead
             )
         return None
@@ -508,15 +517,15 @@ class Storyteller:
                     self.doings.between(who, r.prepared_us, at),
                     r.prepared_us,
                     at,
-                    "",
+                    Timer.NONE,
                     r.trigger,
                 ), told
             return Facts(
                 who,
-                "unaware" if who else "unknown",
+                Doing.UNAWARE if who else Doing.UNKNOWN,
                 r.prepared_us,
                 at if who else ended,
-                HEARTBEAT,
+                Timer.HEARTBEAT,
                 r.trigger,
             ), told
         key = (id(r), began)
@@ -530,17 +539,22 @@ class Storyteller:
     ) -> tuple[Facts, tuple[int, ...]]:
         if not who:
             by_client = any(
-                r.trigger == "subscription-changed" for r in self._rounds_around(p.group, at, ended)
+                r.trigger is Trigger.SUBSCRIPTION_CHANGED
+                for r in self._rounds_around(p.group, at, ended)
             )  # it matches the pattern itself
             if not by_client and (back := self._unled_since(p.group, ended)) >= 0:
-                return Facts("", "unled", at, ended), (back,)
+                return Facts(Doing.NOTHING, Doing.UNLED, at, ended), (back,)
             kinds = self._told(p.group).within(at, ended)
             is_consumer = kinds[0][1] if kinds else self._spoke_new(p)
             return Facts(
-                "", "unknown", at, ended, HEARTBEAT if is_consumer and not by_client else METADATA
+                "",
+                Doing.UNKNOWN,
+                at,
+                ended,
+                Timer.HEARTBEAT if is_consumer and not by_client else Timer.METADATA,
             ), ()
         doing, since, event = self.doings.at(who, at)
-        if doing in ("", "closing"):
+        if doing in (Doing.NOTHING, Doing.CLOSING):
             doing, since, event = self.doings.at(who, ended - 1)
         removed = self._between(who, at, ended, ev.MemberRemoved)
         whys = [self.index.events[n].why for n in removed]
@@ -550,16 +564,16 @@ class Storyteller:
             if (gone := r.removed.get(who)) is not None and at < gone[0] <= ended
         ]
         timer = next(
-            (TIMERS[why] for why in whys if why in TIMERS), ""
+            (TIMERS[why] for why in whys if why in TIMERS), Timer.NONE
         )  # else it came back, or was replaced, before any timer fired
-        trigger = "replaced" if not timer and "replaced" in whys else ""
+        trigger = Trigger.REPLACED if not timer and "replaced" in whys else Trigger.NONE
         heard = (
             next((self.index.events[n].last_heard_us for n in reversed(removed)), -1)
-            if timer == SESSION
+            if timer is Timer.SESSION
             else -1
         )
         return Facts(
-            who, doing or "unknown", since, ended, timer, trigger, heard if heard > at else -1
+            who, doing or Doing.UNKNOWN, since, ended, timer, trigger, heard if heard > at else -1
         ), tuple(n for n in (event, *removed) if n >= 0)
 
     def _unled_since(self, group: str, at_us: int) -> int:

@@ -13,8 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from rebalsim.analysis.index import NOTHING, Index, starting
-from rebalsim.analysis.values import Pause, PhaseKind, Rebalance
+from rebalsim.analysis.values import Pause, Rebalance
+from rebalsim.domain.doing import Doing
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.phase import PhaseKind
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TraceHeader
 
@@ -30,7 +32,7 @@ class Cut:
     consumer: str = ""
     round: Rebalance | None = None
     evidence: tuple[int, ...] = ()
-    doing: str = ""
+    doing: Doing = Doing.NOTHING
 
 
 REMOVALS = frozenset(

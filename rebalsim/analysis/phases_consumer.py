@@ -10,7 +10,9 @@ from collections.abc import Callable
 from rebalsim.analysis.index import NOTHING, Index, starting
 from rebalsim.analysis.kinds import GroupTold
 from rebalsim.analysis.phases_classic import REMOVALS, STARTS, Cut
-from rebalsim.analysis.values import Pause, PhaseKind, Rebalance
+from rebalsim.analysis.values import Pause, Rebalance
+from rebalsim.domain.doing import Doing
+from rebalsim.domain.phase import PhaseKind
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TraceHeader
 
@@ -210,7 +212,7 @@ class ConsumerWalk:
         consumer: str,
         number: int,
         target: Rebalance | None = None,
-        doing: str = "",
+        doing: Doing = Doing.NOTHING,
     ) -> None:
         p = self.pause
         at = max(at, self.cuts[-1].at_us if self.cuts else p.started_us)
@@ -554,7 +556,7 @@ class ConsumerWalk:
                 ):
                     last = self.cuts[-1]
                     self.cuts[-1] = Cut(
-                        last.at_us, PhaseKind.PICKUP, whose, None, last.evidence, "computing"
+                        last.at_us, PhaseKind.PICKUP, whose, None, last.evidence, Doing.COMPUTING
                     )
                     self._cut(e.at_us, PhaseKind.PICKUP, owner, n)
                 return

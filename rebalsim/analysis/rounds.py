@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from rebalsim.analysis.index import Index
 from rebalsim.analysis.values import Rebalance
+from rebalsim.domain.trigger import Trigger
 from rebalsim.trace import events as ev
 from rebalsim.trace.ledger import events_at
 from rebalsim.trace.trace import TraceHeader
@@ -119,7 +120,7 @@ class RoundFinder:
                 not r.trigger and before is not None and before.is_cooperative and r.joins
             ):  # who gave something up joined again at once
                 r.trigger, r.trigger_consumer = (
-                    "leader-rejoined",
+                    Trigger.LEADER_REJOINED,
                     min((at, c) for c, (at, _) in r.joins.items())[1],
                 )
         return self.rounds
@@ -166,7 +167,7 @@ class RoundFinder:
         return Rebalance(
             self.group,
             -1,
-            trigger,
+            Trigger(trigger),
             consumer,
             reason,
             at,
@@ -395,7 +396,10 @@ class RoundFinder:
         self.by_generation[e.generation] = self.current = r
         for candidate in self.candidates:
             self._blame(r, candidate)
-            if candidate.trigger in ("left", "poll-expired") and candidate.at_us <= e.at_us:
+            if (
+                candidate.trigger in (Trigger.LEFT, Trigger.POLL_EXPIRED)
+                and candidate.at_us <= e.at_us
+            ):
                 r.removed[candidate.consumer] = (
                     candidate.at_us,
                     candidate.event,
@@ -413,13 +417,13 @@ class RoundFinder:
         sent, event = m.join if m.join[0] >= 0 else (e.at_us, -1)
         known = self.roster.get(e.generation - 1, {})
         if known.get(e.consumer) != e.member_id:
-            self._blame(r, _Candidate(sent, "joined", e.consumer, m.reason, event))
+            self._blame(r, _Candidate(sent, Trigger.JOINED, e.consumer, m.reason, event))
         elif m.reason_at[0] > m.joined_us and m.reason and not m.reason.startswith(FOLLOWERS):
             self._blame(
                 r,
                 _Candidate(
                     sent,
-                    _trigger_in("leader-rejoined", m.reason),
+                    _trigger_in(Trigger.LEADER_REJOINED, m.reason),
                     e.consumer,
                     m.reason,
                     m.reason_at[1],
@@ -439,7 +443,7 @@ class RoundFinder:
         if c.at_us < r.prepared_us and c.at_us <= r.barrier_us:
             r.prepared_us, r.trigger, r.trigger_consumer, r.reason = (
                 c.at_us,
-                c.trigger,
+                Trigger(c.trigger),
                 c.consumer,
                 c.reason,
             )
@@ -447,21 +451,21 @@ class RoundFinder:
                 r.evidence = (*r.evidence, c.event)
 
 
-def _trigger_in(trigger: str, reason: str) -> str:
+def _trigger_in(trigger: str, reason: str) -> Trigger:
     """Why a member joined again of its own accord: its reason says more than that it did."""
-    if trigger in ("leader-rejoined", "metadata-changed"):
+    if trigger in (Trigger.LEADER_REJOINED, Trigger.METADATA_CHANGED):
         for words, meant in _MEANINGS:
             if words in reason:
                 return meant
     return (
-        "rejoined" if trigger == "metadata-changed" and reason else trigger
+        Trigger.REJOINED if trigger == Trigger.METADATA_CHANGED and reason else Trigger(trigger)
     )  # the broker says "metadata" of whatever a member sent otherwise than before
 
 
 _MEANINGS = (
-    ("cached metadata has changed", "metadata-changed"),
-    ("subscription has changed", "subscription-changed"),
-    ("rebalance enforced by user", "enforced"),
+    ("cached metadata has changed", Trigger.METADATA_CHANGED),
+    ("subscription has changed", Trigger.SUBSCRIPTION_CHANGED),
+    ("rebalance enforced by user", Trigger.ENFORCED),
 )
 
 

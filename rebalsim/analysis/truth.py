@@ -12,9 +12,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from rebalsim.analysis.analysis import Analysis
-from rebalsim.analysis.values import Pause, PhaseKind
+from rebalsim.analysis.values import Pause
+from rebalsim.domain.cause import CauseKind
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.metrics import percentile
+from rebalsim.domain.phase import PhaseKind
 
 NOTICEABLE_US = 50_000
 TOLERANCE_US = 100_000
@@ -111,7 +113,8 @@ def _cause(pause: Pause) -> str:
     """A recording does not tell whether a group had settled for a moment between its first
     members' joins.
     """
-    return "scale-out" if pause.cause.kind == "start" else pause.cause.kind
+    kind = pause.cause.kind
+    return CauseKind.SCALE_OUT if kind is CauseKind.START else kind
 
 
 def _spent(pause: Pause, kind: PhaseKind) -> int:

@@ -12,6 +12,7 @@ from rebalsim.analysis.findings import Findings
 from rebalsim.analysis.openness import groups_of
 from rebalsim.analysis.pending import pending_of
 from rebalsim.analysis.selecting import selected_keys
+from rebalsim.domain.doing import Doing
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.metrics import METRICS, Selection
 from rebalsim.words.times import say_duration
@@ -104,7 +105,9 @@ def _is_early(a: Findings, s: Selection) -> bool:
 def _never(a: Findings, group: str, said: str) -> Unowned:
     """Somebody may still come where a process of the group lives, or something is under way."""
     lives = any(
-        m.spans and m.spans[-1].what != "away" for m in a.members if m.group == group or not group
+        m.spans and m.spans[-1].what is not Doing.AWAY
+        for m in a.members
+        if m.group == group or not group
     )
     formed = any(g == group for g, _ in a.holdings)
     under_way = any(p.group in ("", group) for p in pending_of(a))

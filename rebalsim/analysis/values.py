@@ -9,30 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from rebalsim.domain.cause import CauseKind
+from rebalsim.domain.doing import Doing
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.phase import PhaseKind
+from rebalsim.domain.timer import Timer
+from rebalsim.domain.trigger import Trigger
 
 Value = float | int | None  # of a metric, in its base unit; None where the trace cannot tell
-
-
-class PhaseKind(StrEnum):
-    """What a standing partition was waiting for, in the order in which it usually happens."""
-
-    STUCK = "stuck"  # the owner's batch runs on
-    DETECTION = "detection"  # nobody knows yet
-    AWAY = "away"  # a member is simply not there yet (a restart)
-    NOTICE = "notice"  # members learn at their next heartbeat
-    REVOKE = "revoke"  # commit and revocation callback
-    RELEASE = "release"  # consumer protocol: the owner has not acknowledged
-    INTERVAL = "interval"  # consumer protocol: the broker may not compute yet
-    BARRIER = "barrier"  # waiting for the last member to join
-    FOLLOW_UP = "follow-up"  # cooperative: waiting for the next rebalance
-    PICKUP = "pickup"  # consumer protocol: the new owner has not had its heartbeat
-    ASSIGNMENT = "assignment"  # leader and sync, until the new owner's callback
-    RESTORE = "restore"  # assigned callback, state
-    FETCH = "fetch"  # position look-up and first records
-    DELAY = "delay"  # Connect: lost work waits for its worker, on purpose
-    STOP = "stop"  # Connect: the task, or all of its worker, is stopped
-    START = "start"  # Connect: the task is started
 
 
 class PauseKind(StrEnum):
@@ -44,37 +28,20 @@ class PauseKind(StrEnum):
 
 @dataclass(slots=True)
 class Facts:
-    """What is known of a phase beyond its length. Empty and −1 where it does not apply.
-
-    `doing` says what `consumer` did meanwhile: dead | frozen | cut-off | stuck | busy | in-callback
-    | unaware (its heartbeat was not due) |
-    computing (its heartbeat, not due either, is what the broker computes on, for somebody whose own
-    does not do) | away | ghost |
-    new (it had never been there) | starting | joining | committing | restoring | initial-delay |
-    assigning | fetching | unknown |
-    unled (nobody minds the topics: the leader came back in its old place, and was not told that it
-    leads) |
-    torn (it was to set off the second round of a hand-over, and had started anew in its old place
-    before that) | no-coordinator |
-    waiting (for the answer to its SyncGroup) | reconnecting | dead-leader (a process that had ended
-    led the group, and was to assign) |
-    dead-owner (such a process was given the partition).
-    """
+    """What is known of a phase beyond its length. Empty and −1 where it does not apply."""
 
     # whom it was waiting for (barrier: the last to join; follow-up: whose heartbeat; detection: who
     # vanished)
     consumer: str = ""
-    doing: str = ""
+    doing: Doing = Doing.NOTHING
     since_us: int = -1  # since when it had been doing that
     # the instant that ended the wait: the timer's firing, the heartbeat, the join; −1 where the
     # phase ended before that
     until_us: int = -1
-    # the setting whose timer ended the wait, by Kafka's key; rebalance_timeout_ms: the broker's
-    # wait for who does not join
-    timer: str = ""
+    timer: Timer = Timer.NONE  # that ended the wait
     # the rebalance's trigger, where one follows; detection: replaced, where one with its static id
     # took its place;
-    trigger: str = ""
+    trigger: Trigger = Trigger.NONE
     # away: rejoined, where it had to join again first; revoke: refused, where the commit was made
     # again and again
     heard_us: int = (
@@ -103,15 +70,9 @@ class Phase:
 class Cause:
     """Why a pause happened: a kind, who and which action of the script started it, and the chain of
     events from there to the pause's end.
-
-    `kind`: scale-out | restart | rejoined | left | stopped (without a word) | crashed | fatal |
-    froze | stuck | commit-unanswered |
-    poll-interval-exceeded | session-expired |
-    cut-off | static-restart | topic-changed | subscription-changed | enforced | coordinator-moved |
-    callback | rebalance (unknown trigger) | start.
     """
 
-    kind: str
+    kind: CauseKind
     consumer: str = ""
     action: str = ""  # id of the script's action, empty if none
     disturbance: int = -1  # index into `Analysis.disturbances`
@@ -241,9 +202,7 @@ class Rebalance:
 
     group: str
     generation: int
-    # joined | left | session-expired | poll-expired | metadata-changed | leader-rejoined | rejoined
-    # | enforced | …
-    trigger: str
+    trigger: Trigger
     trigger_consumer: str
     reason: str  # in Kafka's words
     prepared_us: int  # the round began
@@ -299,7 +258,7 @@ class Disturbance:
     started_us: int
     ended_us: int  # the horizon if the group had not settled
     is_open: bool
-    trigger: str
+    trigger: Trigger
     consumer: str
     action: str  # id of the script's action that set it off
     rebalances: tuple[int, ...]  # indices into `Analysis.rebalances`
@@ -336,11 +295,9 @@ class Mark:
 
 @dataclass(slots=True)
 class Span:
-    """What a consumer's process did: away | starting | polling | stuck | frozen | cut-off |
-    closing | in-callback.
-    """
+    """What a consumer's process did for `[started_us, ended_us)`."""
 
-    what: str
+    what: Doing
     started_us: int
     ended_us: int
     event: int = -1

@@ -106,7 +106,7 @@ def catalogue() -> dict[str, list[Entry]]:
     from rebalsim.domain.metrics import METRICS
     from rebalsim.lint.registry import CATALOGUE
     from rebalsim.reports.glossary import WORDS
-    from rebalsim.reports.phases_explained import PHASES_EXPLAINED
+    from rebalsim.reports.phases.card import cards
     from rebalsim.scenario import vocabulary
 
     found: dict[str, list[Entry]] = {}
@@ -138,7 +138,7 @@ def catalogue() -> dict[str, list[Entry]]:
                 ("What to change", phase.change),
             ),
         )
-        for name, phase in PHASES_EXPLAINED.items()
+        for name, phase in cards().items()
     ]
     found["Words"] = [
         Entry(word, "word", "", (("", text),), see) for word, (text, see) in WORDS.items()

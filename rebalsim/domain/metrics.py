@@ -11,28 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
+from rebalsim.domain.phase import PhaseKind
+
 Unit = Literal["duration", "partition-time", "count", "records", "partitions", "share", "per-hour"]
 Better = Literal["less", "more", "neither"]
 Population = Literal["run", "pauses", "partitions", "disturbances", "members", "records"]
 
-PHASES = (
-    "stuck",
-    "detection",
-    "away",
-    "notice",
-    "revoke",
-    "release",
-    "interval",
-    "barrier",
-    "follow-up",
-    "pickup",
-    "assignment",
-    "restore",
-    "fetch",
-    "delay",
-    "stop",
-    "start",
-)
+PHASES = tuple(kind.value for kind in PhaseKind)
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,7 +124,7 @@ class Scenario:
     horizon_us: int = 10 * MINUTE
     start: str = "cold"  # or settled: with a group that already runs
     # seeds other than 1 play the script later, each by its own share of this
-    # (rebalsim.domain.phase)
+    # (rebalsim.domain.script_shift)
     shift_within_us: int = 0
     seed: int = 1
     runs: int = 1

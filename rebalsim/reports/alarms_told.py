@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from rebalsim.analysis import Analysis
 from rebalsim.analysis.values import Alarm
+from rebalsim.domain.trigger import Trigger
+from rebalsim.reports.causes_told import tell_trigger
 from rebalsim.reports.names import partitions_told, safe
 from rebalsim.reports.report import VariantReport
-from rebalsim.reports.sentences import tell_trigger
 from rebalsim.words.lists import listed, plural
 from rebalsim.words.times import say_duration, say_instant
 
@@ -236,7 +237,7 @@ def _of_group(alarm: Alarm, a: Analysis, is_named: bool) -> str:
         why = (
             ""
             if alarm.why in ("", "unknown", "sync-timed-out")
-            else f", when {tell_trigger(alarm.why, alarm.consumers[0] if alarm.consumers else '')}"
+            else f", when {tell_trigger(Trigger(alarm.why), next(iter(alarm.consumers), ''))}"
         )
         told = (
             f"{group} was not stable when the observation ended{rounds}: it has not been since "

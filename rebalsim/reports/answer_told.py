@@ -11,14 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rebalsim.analysis.values import Cause, Pause
+from rebalsim.domain.cause import CauseKind
 from rebalsim.domain.metrics import METRICS
 from rebalsim.domain.remedy import Remedy
 from rebalsim.reports import figures
+from rebalsim.reports.causes_told import CAUSES, noun_of
 from rebalsim.reports.comparison import OF_TASKS, alike, reason_of, tell_one
 from rebalsim.reports.names import safe
 from rebalsim.reports.remedies_told import tell_patch
 from rebalsim.reports.report import Report, VariantReport
-from rebalsim.reports.sentences import tell_cause
 from rebalsim.words.lists import listed
 from rebalsim.words.times import say_duration
 
@@ -221,35 +222,7 @@ def _key(cause: Cause) -> tuple[str, str]:
 
 
 def _is_a_thing(cause: Cause) -> bool:
-    return bool(cause.action) or cause.kind in _NOUNS
-
-
-_NOUNS = {
-    "stuck": "{c}'s stuck handler",
-    "crashed": "{c}'s crash",
-    "fatal": "{c}'s death of an error",
-    "froze": "{c}'s freeze",
-    "cut-off": "{c}'s being cut off",
-    "scale-out": "{c}'s joining",
-    "left": "{c}'s leaving",
-    "stopped": "{c}'s stop",
-    "restart": "{c}'s restart",
-    "static-restart": "{c}'s restart",
-    "poll-interval-exceeded": "{c}'s outlasting max.poll.interval.ms",
-    "session-expired": "the end of {c}'s session",
-    "coordinator-moved": "the coordinator's move",
-    "topic-changed": "the change of a topic",
-    "subscription-changed": "{c}'s change of its subscription",
-}
-
-
-def noun_of(cause: Cause) -> str:
-    """`consumer-10's stuck handler (hang-2)`."""
-    said = _NOUNS.get(cause.kind)
-    if said is None:
-        return f"what happened {tell_cause(cause)}"
-    named = said.format(c=safe(cause.consumer) or "a member")
-    return f"{named} ({safe(cause.action)})" if cause.action else named
+    return bool(cause.action) or bool(CAUSES[cause.kind].noun)
 
 
 # ------------------------------------------------------------------------------------ what decides
@@ -299,7 +272,7 @@ def _by_cause(v: VariantReport) -> dict[tuple[str, str], dict[str, int]]:
     """(action, or else kind of cause) → phase → time, summed over partitions."""
     found: dict[tuple[str, str], dict[str, int]] = {}
     for p in v.analysis.pauses:
-        if p.cause.kind == "start":
+        if p.cause.kind is CauseKind.START:
             continue  # the group's birth is told by itself
         key = (p.cause.action, "" if p.cause.action else noun_of(p.cause))
         phases = found.setdefault(key, {})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rebalsim.analysis.over_seeds import NEARLY, OverSeeds
 from rebalsim.domain.metrics import percentile
-from rebalsim.domain.phase import shift_of
 from rebalsim.domain.scenario import Scenario, has_draws, is_sampled
+from rebalsim.domain.script_shift import shift_of
 from rebalsim.words.lists import listed
 from rebalsim.words.times import say_duration
 

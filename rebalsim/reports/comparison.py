@@ -7,9 +7,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rebalsim.analysis.values import PhaseKind
+from rebalsim.domain.doing import Doing
 from rebalsim.domain.metrics import ALERT_PER_HOUR, HEADLINES, METRICS
+from rebalsim.domain.phase import PhaseKind
 from rebalsim.reports import figures
+from rebalsim.reports.doings_told import card_of
 from rebalsim.reports.names import safe
 from rebalsim.reports.report import BudgetResult, Report, Spread, VariantReport
 from rebalsim.reports.sentences import tell_none
@@ -339,14 +341,6 @@ def _torn(
     return f"{told}{reason_of(less)}."
 
 
-_FREED = {
-    "busy": "its batch is done",
-    "in-callback": "its callback is over",
-    "stuck": "its handler returns",
-    "frozen": "it thaws",
-}
-
-
 def reason_of(variant: VariantReport) -> str:
     """Why the longest pause is as long as it is, where a cooperative hand-over's second round
     makes it so.
@@ -359,13 +353,13 @@ def reason_of(variant: VariantReport) -> str:
     if not waits or 2 * waited < pause.length_us:
         return ""
     heard = max(waits, key=lambda phase: phase.length_us).facts
-    if heard.doing == "torn":
+    if heard.doing is Doing.TORN:
         return (
             f", because under {safe(variant.name)} a moved partition waits "
             f"{say_duration(waited)} for a second rebalance that never comes: "
             f"{safe(heard.consumer)} was restarted in between"
         )
-    if heard.doing == "no-coordinator":
+    if heard.doing is Doing.NO_COORDINATOR:
         return (
             f", because under {safe(variant.name)} a moved partition waits "
             f"{say_duration(waited)} for a second rebalance, without a coordinator"
@@ -374,7 +368,7 @@ def reason_of(variant: VariantReport) -> str:
     how = (
         "the others hear at their next heartbeat"
         if by_heartbeat
-        else f"{safe(heard.consumer)} hears only when {_FREED.get(heard.doing, 'it polls again')}"
+        else f"{safe(heard.consumer)} hears only when {card_of(heard.doing).freed or 'it polls again'}"
     )
     return (
         f", because under {safe(variant.name)} a moved partition waits {say_duration(waited)} "

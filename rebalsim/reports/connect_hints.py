@@ -1,21 +1,23 @@
-"""What Kafka Connect's phases hang on, and what surprises there."""
+"""What surprises with Kafka Connect, whatever the phase."""
 
 from __future__ import annotations
 
 from rebalsim.analysis import Analysis
-from rebalsim.analysis.values import Pause, Phase, PhaseKind
+from rebalsim.analysis.values import Pause
+from rebalsim.domain.doing import Doing
+from rebalsim.domain.phase import PhaseKind
+from rebalsim.reports.hanging import Asked
 from rebalsim.reports.names import safe
-from rebalsim.words.times import say_duration
 
-LONG_US = 3_000_000
 _GONE = ("killed", "closed", "fatal")
 
 
-def task_hint(phase: Phase, pause: Pause, analysis: Analysis) -> str | None:
-    """The hint on what only Connect's tasks and sinks go through; None on anything else."""
+def hint_of_connect(asked: Asked) -> str:
+    """The hint on what only Connect's tasks and sinks go through; empty on anything else."""
+    pause, analysis = asked.pause, asked.analysis
     if not analysis.worker_groups:
-        return None
-    if phase.facts.doing == "initial-delay" and pause.group.startswith("connect-"):
+        return ""
+    if asked.doing is Doing.INITIAL_DELAY and pause.group.startswith("connect-"):
         return (
             "All tasks of the sink had stopped, so that its group was empty and begins anew: its "
             "members wait for the brokers' group.initial.rebalance.delay.ms, and once more for "
@@ -27,25 +29,9 @@ def task_hint(phase: Phase, pause: Pause, analysis: Analysis) -> str | None:
             "ran, so that nobody waits for scheduled.rebalance.max.delay.ms; any other worker's "
             "tasks would."
         )
-    if phase.facts.doing == "failed":
+    if asked.doing is Doing.FAILED:
         return "Restart it over REST, or let a monitor do it: a rebalance alone does not."
-    if phase.kind is PhaseKind.DELAY:
-        told = (
-            "scheduled.rebalance.max.delay.ms is how long the work of a lost worker waits for it; "
-            f"here {say_duration(phase.length_us)} of it. "
-        )
-        if pause.why == "closed":
-            return told + "One that leaves cleanly is waited for like one that dies."
-        return told + "A worker that is back sooner waits for its end all the same."
-    if phase.kind is PhaseKind.STOP and phase.length_us >= LONG_US:
-        return (
-            "A task that stops slowly (a sink's while its consumer waits in a rebalance of its "
-            "own) holds its worker, and the round with it; task.shutdown.graceful.timeout.ms "
-            "bounds that."
-        )
-    if phase.kind in (PhaseKind.STOP, PhaseKind.START):
-        return ""
-    return None
+    return ""
 
 
 def _led(pause: Pause, analysis: Analysis) -> bool:

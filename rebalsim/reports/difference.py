@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rebalsim.analysis.values import Lane, PhaseKind
+from rebalsim.analysis.values import Lane
 from rebalsim.domain.metrics import HEADLINES, METRICS
+from rebalsim.domain.phase import PhaseKind
 from rebalsim.reports.comparison import alike
 from rebalsim.reports.report import VariantReport
 

@@ -8,8 +8,10 @@ from rebalsim.analysis.analysis import Analysis
 from rebalsim.analysis.judge_evidence import disturbances_behind, pauses_behind, still_at_the_peak
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.metrics import METRICS
+from rebalsim.domain.trigger import Trigger
+from rebalsim.reports.causes_told import tell_trigger
 from rebalsim.reports.names import safe
-from rebalsim.reports.sentences import tell, tell_trigger, together
+from rebalsim.reports.sentences import tell, together
 from rebalsim.words.lists import listed, plural
 from rebalsim.words.times import say_duration, say_instant
 
@@ -34,7 +36,7 @@ def tell_evidence(analysis: Analysis, budget: Budget) -> str:
             f"{say_instant(d.started_us)}, when {tell_trigger(d.trigger, d.consumer)}, {end}."
         )
     elif disturbed:
-        rounds: dict[str, tuple[int, dict[str, None]]] = {}
+        rounds: dict[Trigger, tuple[int, dict[str, None]]] = {}
         for d in disturbed:
             count, who = rounds.setdefault(d.trigger, (0, {}))
             rounds[d.trigger] = (

@@ -25,7 +25,6 @@ from rebalsim.analysis.values import (
     MemberLife,
     Pause,
     Phase,
-    PhaseKind,
     Rebalance,
     Redelivery,
     Span,
@@ -33,9 +32,14 @@ from rebalsim.analysis.values import (
     Story,
     Violation,
 )
+from rebalsim.domain.cause import CauseKind
+from rebalsim.domain.doing import Doing
 from rebalsim.domain.errors import InputError
 from rebalsim.domain.ids import Partition, partition_named
 from rebalsim.domain.metrics import METRICS
+from rebalsim.domain.phase import PhaseKind
+from rebalsim.domain.timer import Timer
+from rebalsim.domain.trigger import Trigger
 from rebalsim.reports.report import Report, Spread, VariantReport
 from rebalsim.reports.to_json import SCHEMA_VERSION
 from rebalsim.trace.trace import ConsumerFacts, TopicFacts, Trace, TraceHeader
@@ -182,11 +186,11 @@ def _pause(p: Doc) -> Pause:
             x["ended_us"],
             Facts(
                 x["consumer"],
-                x["doing"],
+                Doing(x["doing"]),
                 _or(x["since_us"]),
                 _or(x["until_us"]),
-                x["timer"],
-                x["trigger"],
+                Timer(x["timer"]),
+                Trigger(x["trigger"]),
                 _or(x.get("heard_us")),
             ),
             tuple(x["evidence"]),
@@ -196,7 +200,7 @@ def _pause(p: Doc) -> Pause:
     story = Story(
         phases,
         Cause(
-            cause["kind"],
+            CauseKind(cause["kind"]),
             cause["consumer"],
             cause["action"],
             _or(cause["disturbance"]),

@@ -11,16 +11,18 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from rebalsim.analysis import Analysis
-from rebalsim.analysis.values import Lane, Pause, PhaseKind
+from rebalsim.analysis.values import Lane, Pause
+from rebalsim.domain.phase import PhaseKind
+from rebalsim.reports.causes_told import tell_cause
 from rebalsim.reports.events_told import tell_event
 from rebalsim.reports.hints import hint_on
 from rebalsim.reports.names import safe
 from rebalsim.reports.palette import LOOKS, STATE_LOOKS
-from rebalsim.reports.phases_explained import PHASES_EXPLAINED
+from rebalsim.reports.phases.card import cards
 from rebalsim.reports.remedies_told import remedies_for, tell_remedy
 from rebalsim.reports.report import Report, VariantReport
 from rebalsim.reports.script_marks import ranked
-from rebalsim.reports.sentences import tell_cause, tell_phase, tell_standstill
+from rebalsim.reports.sentences import tell_phase, tell_standstill
 from rebalsim.reports.terminal_bars import STATES_SAID, common_prefix
 from rebalsim.reports.timeline import Window, fold, lay_out
 
@@ -61,8 +63,7 @@ def data_of(report: Report) -> dict[str, Any]:
     return {
         "horizon": report.horizon_us,
         "kinds": [
-            {"name": k.value, "letter": LOOKS[k].letter, "title": PHASES_EXPLAINED[k.value].title}
-            for k in KINDS
+            {"name": k.value, "letter": LOOKS[k].letter, "title": cards()[k].title} for k in KINDS
         ],
         "states": {name: STATES_SAID.get(name, "stable") for name in STATE_LOOKS},
         "prefix": common_prefix([owner for lane in lanes for owner in lane.owners]),

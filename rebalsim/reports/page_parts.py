@@ -11,6 +11,7 @@ from dataclasses import replace
 from rebalsim.reports import figures
 from rebalsim.reports.alarms_told import alarms_of
 from rebalsim.reports.answer_told import ORDER_SAID, tell_answer_first
+from rebalsim.reports.causes_told import tell_trigger
 from rebalsim.reports.comparison import (
     LEAST,
     LOSSES,
@@ -30,7 +31,6 @@ from rebalsim.reports.sentences import (
     recurring,
     tell_none,
     tell_recurring,
-    tell_trigger,
     together,
     worth_telling,
 )

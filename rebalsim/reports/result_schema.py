@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from rebalsim.analysis.values import PauseKind, PhaseKind
+from rebalsim.analysis.values import PauseKind
 from rebalsim.domain.metrics import METRICS
+from rebalsim.domain.phase import PhaseKind
 from rebalsim.reports.to_json import SCHEMA_VERSION
 
 Schema = dict[str, Any]

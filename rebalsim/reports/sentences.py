@@ -5,16 +5,22 @@ words out; nothing is worked out here.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rebalsim.analysis import Analysis
-from rebalsim.analysis.values import Cause, Facts, Pause, Phase, PhaseKind
+from rebalsim.analysis.values import Pause, Phase
+from rebalsim.domain.doing import Doing
+from rebalsim.domain.phase import PhaseKind
+from rebalsim.domain.trigger import Trigger
+from rebalsim.reports.causes_told import tell_cause
+from rebalsim.reports.doings_told import silent
 from rebalsim.reports.names import partitions_told, safe
+from rebalsim.reports.phases.card import cards
+from rebalsim.reports.waits_told import until
 from rebalsim.words.lists import joined, listed, plural
-from rebalsim.words.times import say_duration, say_instant
+from rebalsim.words.times import say_duration
 
-OF_TASKS = (PhaseKind.DELAY, PhaseKind.STOP, PhaseKind.START)  # phases of Connect's tasks
 SMALL_SHARE, SMALL_US = (
     50,
     100_000,
@@ -58,7 +64,7 @@ def together(pauses: Iterable[Pause]) -> list[Together]:
     )
 
 
-def _shape(p: Pause) -> tuple[tuple[PhaseKind, str, str], ...]:
+def _shape(p: Pause) -> tuple[tuple[PhaseKind, str, Doing], ...]:
     """What the time went to, and for whom; who the partition's own owners were makes no other
     story of it.
     """
@@ -69,9 +75,9 @@ def _shape(p: Pause) -> tuple[tuple[PhaseKind, str, str], ...]:
 
 
 def _is_own(phase: Phase, p: Pause) -> bool:
-    who = phase.facts.consumer
-    return (phase.kind in _OF_NEXT_OWNER and who == p.owner_after) or (
-        phase.kind is PhaseKind.REVOKE and who == p.owner_before
+    who, card = phase.facts.consumer, cards()[phase.kind]
+    return (bool(card.of_next_owners) and who == p.owner_after) or (
+        card.of_last_owners is not None and who == p.owner_before
     )
 
 
@@ -133,12 +139,12 @@ def worth_telling(
     ]
 
 
-def _course(p: Pause) -> tuple[tuple[tuple[PhaseKind, str, str], ...], tuple[str, ...]]:
+def _course(p: Pause) -> tuple[tuple[tuple[PhaseKind, str, Doing], ...], tuple[str, ...]]:
     """Its shape whoever it was about, and which timers ended what: whose trouble it was has no
     name here, nor has one whose heartbeat merely came last.
     """
 
-    def name(consumer: str, doing: str) -> str:
+    def name(consumer: str, doing: Doing) -> str:
         return "" if doing in _NO_FAULT else "*" if consumer == p.cause.consumer else consumer
 
     timers = tuple(
@@ -151,7 +157,7 @@ def _course(p: Pause) -> tuple[tuple[tuple[PhaseKind, str, str], ...], tuple[str
     ), timers
 
 
-_NO_FAULT = ("unaware", "joining", "unknown", "assigning", "fetching")
+_NO_FAULT = (Doing.UNAWARE, Doing.JOINING, Doing.UNKNOWN, Doing.ASSIGNING, Doing.FETCHING)
 
 
 def tell_recurring(group: Together, others: Sequence[Together]) -> str:
@@ -176,7 +182,7 @@ def tell(group: Together) -> str:
     """The whole sentence about pauses with one story."""
     p = group.first
     who = partitions_told(x.partition for x in group.pauses)
-    is_task = any(phase.kind in OF_TASKS for x in group.pauses for phase in x.phases)
+    is_task = any(cards()[phase.kind].is_of_tasks for x in group.pauses for phase in x.phases)
     thing = "task" if is_task else "partition"
     count = f" ({plural(len(group.pauses), thing)})" if len(group.pauses) > 2 else ""
     shortest = min(x.length_us for x in group.pauses)
@@ -231,24 +237,12 @@ def tell_phases(
 
 def _tell_of(phase: Phase, owner_after: str, owner_before: str, owners: tuple[int, int]) -> str:
     who = phase.facts.consumer
-    if owners[0] > 1 and phase.kind in _OF_NEXT_OWNER and who == owner_after:
-        return _OF_NEXT_OWNER[phase.kind]
-    if owners[1] > 1 and phase.kind is PhaseKind.REVOKE and who == owner_before:
-        return _OF_LAST_OWNER.get(phase.facts.doing, "while their owners gave them up")
+    card = cards()[phase.kind]
+    if owners[0] > 1 and card.of_next_owners and who == owner_after:
+        return card.of_next_owners
+    if owners[1] > 1 and card.of_last_owners is not None and who == owner_before:
+        return card.of_last_owners(phase.facts)
     return tell_phase(phase, owner_after)
-
-
-_OF_NEXT_OWNER = {  # of several partitions that went to several members
-    PhaseKind.FETCH: "until their owners had found the positions and the first records",
-    PhaseKind.RESTORE: "while their owners prepared them (callback, state)",
-    PhaseKind.PICKUP: "until their owners were told at their heartbeats",
-    PhaseKind.START: "until their workers had started them",
-}
-_OF_LAST_OWNER = {
-    "closing": "while their owners closed",
-    "in-callback": "while their owners ran their revocation callbacks",
-    "committing": "while their owners committed",
-}
 
 
 def _large(phases: Sequence[Phase], length_us: int) -> list[Phase]:
@@ -269,38 +263,6 @@ def tell_none(variants: Iterable[Analysis]) -> str:
 
 # ------------------------------------------------------------------------------------------- phases
 
-_DOING = {
-    "dead": "was dead",
-    "frozen": "was frozen",
-    "cut-off": "was cut off",
-    "stuck": "was stuck in its handler",
-    "busy": "was busy with its batch",
-    "in-callback": "was in its callback",
-    "starting": "was starting",
-    "joining": "was joining",
-    "away": "was away",
-    "closing": "was closing",
-    "committing": "was committing",
-    "restoring": "was restoring its state",
-    "no-coordinator": "had no coordinator",
-    "waiting": "waited for an answer",
-    "ghost": "had left before the coordinator moved, but was loaded as a member again and stayed "
-    "one",
-}
-_DONE = {  # what a consumer was waited for, once it had come to that
-    "busy": "had done with its batch",
-    "in-callback": "had come out of its callback",
-    "stuck": "had come out of its handler",
-    "frozen": "had thawed",
-    "cut-off": "could be reached again",
-}
-_TIMERS = {
-    "session.timeout.ms": "its session ran out",
-    "max.poll.interval.ms": "max.poll.interval.ms ran out",
-    "heartbeat.interval.ms": "its heartbeat",
-    "rebalance_timeout_ms": "the rebalance timeout was over",
-}
-
 
 def tell_phase(phase: Phase, owner_after: str = "") -> str:
     """What the partition was waiting for, to stand behind its length: `waiting at the barrier
@@ -312,266 +274,8 @@ def tell_phase(phase: Phase, owner_after: str = "") -> str:
         who = safe(f.consumer)
         ended = (
             f"{safe(owner_after)} took its place"
-            if f.trigger == "replaced" and owner_after != f.consumer
+            if f.trigger is Trigger.REPLACED and owner_after != f.consumer
             else "it was back"
         )
-        return f"while {_silent(f, who)} and nobody knew{_until(f, ended)}"
-    return _TELLERS[phase.kind](f, safe(f.consumer) or "a member")
-
-
-def _until(f: Facts, ending: str = "") -> str:
-    """What ended it, and when; nothing, where the phase was over before that."""
-    if f.until_us < 0:
-        return ""
-    said = ending or _TIMERS.get(f.timer, "")
-    return (
-        f" until {said} at {say_instant(f.until_us)}"
-        if said
-        else f" until {say_instant(f.until_us)}"
-    )
-
-
-def _stuck(f: Facts, who: str) -> str:
-    if f.doing == "failed":
-        return "failed, for nobody restarts a failed task"
-    doing = {
-        "committing": "commit waited for the coordinator",
-        "in-callback": "callback went on",
-    }.get(f.doing, "handler was stuck")
-    return f"while {who}'s {doing}" + (_until(f) if f.timer else "")
-
-
-def _detection(f: Facts, who: str) -> str:
-    if f.doing == "unled":
-        return (
-            "while nobody minded the topics, for their leader had come back without being told "
-            "that it leads"
-        )
-    if not f.consumer:
-        return (
-            "until a metadata refresh told that it exists"
-            if f.timer == "metadata.max.age.ms"
-            else "until anybody knew of it"
-        )
-    return f"while {_silent(f, who)} and nobody knew" + (_until(f) + _renewed(f) if f.timer else "")
-
-
-def _renewed(f: Facts) -> str:
-    """A session of somebody who is not there may still begin anew: its last requests are
-    answered, and a round that completes counts as heard of.
-    """
-    return f" (it had begun anew at {say_instant(f.heard_us)})" if f.heard_us >= 0 else ""
-
-
-def _silent(f: Facts, who: str) -> str:
-    states = {
-        "dead": "was dead",
-        "frozen": "was frozen",
-        "cut-off": "was cut off",
-        "stuck": "was stuck",
-        "away": "was away",
-        "closing": "was away",
-    }
-    return f"{who} {states.get(f.doing, 'was silent')}"
-
-
-def _away(f: Facts, who: str) -> str:
-    if not f.consumer:
-        return "while nobody was there to take it"
-    if f.doing in ("new", "starting"):
-        return f"until {who} {'came' if f.doing == 'new' else 'had started'}"
-    joined = " and joined again" if f.trigger == "rejoined" else ""
-    return (
-        f"until {who} {_DONE[f.doing]}{joined}{_at(f)}"
-        if f.doing in _DONE
-        else f"until {who} was back"
-    )
-
-
-def _at(f: Facts) -> str:
-    return f" at {say_instant(f.until_us)}" if f.until_us >= 0 else ""
-
-
-def _barrier(f: Facts, who: str) -> str:
-    if f.doing == "initial-delay":
-        return "waiting out group.initial.rebalance.delay.ms"
-    if not f.consumer:
-        return "waiting at the barrier for the last member to join"
-    if f.doing == "unaware":
-        return f"waiting at the barrier for {who}, which did not hear of the rebalance{_until(f)}"
-    if f.doing == "dead" and f.timer:  # a new process of that name may be there and well
-        return f"waiting at the barrier for {who}'s dead process{_until(f)}"
-    said = _DOING.get(f.doing)
-    if said is None:
-        return f"waiting at the barrier for {who}"
-    if f.doing == "joining":
-        return f"waiting at the barrier for {who} to join"
-    return f"waiting at the barrier for {who}, which {said}{_until(f)}"
-
-
-def _notice(f: Facts, who: str) -> str:
-    if f.doing == "no-coordinator":
-        return f"without a coordinator{_until(f)}"
-    if f.consumer and f.until_us < 0:
-        return f"before {who} had heard of the rebalance"
-    return f"until {who} heard of the rebalance{_heard(f)}"
-
-
-def _heard(f: Facts) -> str:
-    """How and when: at its heartbeat, which comes whatever the application does, or in an answer
-    to what only its poll could send.
-    """
-    at = f" at {say_instant(f.until_us)}" if f.consumer and f.until_us >= 0 else ""
-    if f.timer or not f.consumer:
-        return f" at its heartbeat{at}"
-    return f", when it {_DONE[f.doing]}{at}" if f.doing in _DONE else f"{at}"
-
-
-def _revoke(f: Facts, who: str) -> str:
-    if f.doing == "no-coordinator":
-        return f"while {who} had no coordinator to commit to or to leave{_until(f)}"
-    committed = f"while {who} committed{', again and again' if f.trigger == 'refused' else ''}"
-    return {
-        "closing": f"while {who} closed",
-        "in-callback": f"while {who} ran its revocation callback",
-        "committing": committed,
-    }.get(f.doing, f"while {who} gave it up")
-
-
-def _follow_up(f: Facts, who: str) -> str:
-    if not f.consumer:
-        return "waiting for the second rebalance"
-    if f.doing == "torn":
-        return (
-            f"without a second rebalance: {who} had restarted under its static id before it "
-            "could set that off"
-        )
-    if f.doing == "no-coordinator":
-        return f"waiting for the second rebalance, without a coordinator{_until(f)}"
-    if f.until_us < 0:
-        return f"waiting for the second rebalance, of which {who} had yet to hear"
-    return f"waiting for the second rebalance, of which {who} heard{_heard(f).removeprefix(',')}"
-
-
-def _pickup(f: Facts, who: str) -> str:
-    if f.doing == "no-coordinator":
-        return f"without a coordinator that could have told {who}{_until(f)}"
-    return (
-        f"until the broker computed at {who}'s heartbeat"
-        if f.doing == "computing"
-        else f"until {who} was told at its heartbeat"
-    )
-
-
-def _assignment(f: Facts, who: str) -> str:
-    if f.doing == "dead-leader":
-        return f"for the assignment, which {who}'s dead process (the leader) was to make"
-    if f.doing == "dead-owner":
-        whose = f"{who}'s" if f.consumer else "a"
-        return f"in the hands of {whose} dead process, which was given it"
-    if f.doing == "no-coordinator":
-        return f"for the assignment, without a coordinator{_until(f)}"
-    if f.consumer and f.doing in _DOING:
-        return f"for the assignment, while {who} {_DOING[f.doing]}{_until(f)}"
-    return "for the assignment to be computed and handed out"
-
-
-def _fetch(f: Facts, who: str) -> str:
-    if f.doing == "reconnecting":
-        return (
-            f"until {who}'s connections were through again, which TCP and the client try at "
-            "growing intervals"
-        )
-    if f.doing in ("stuck", "in-callback"):
-        return f"while {who} {_DOING[f.doing]}{_until(f)}"
-    if f.doing == "busy":
-        return f"while {who} was busy with records of other partitions{_until(f)}"
-    return f"until {who} had found its position and the first records"
-
-
-_TELLERS: dict[PhaseKind, Callable[[Facts, str], str]] = {
-    PhaseKind.STUCK: _stuck,
-    PhaseKind.DETECTION: _detection,
-    PhaseKind.AWAY: _away,
-    PhaseKind.NOTICE: _notice,
-    PhaseKind.REVOKE: _revoke,
-    PhaseKind.RELEASE: lambda f, who: (
-        f"without a coordinator to which {who} could have confirmed that it had let go{_until(f)}"
-        if f.doing == "no-coordinator"
-        else f"until {who} confirmed that it had let go"
-    ),
-    PhaseKind.INTERVAL: lambda f, who: "because the broker waits between two assignments",
-    PhaseKind.BARRIER: _barrier,
-    PhaseKind.FOLLOW_UP: _follow_up,
-    PhaseKind.PICKUP: _pickup,
-    PhaseKind.ASSIGNMENT: _assignment,
-    PhaseKind.RESTORE: lambda f, who: f"while {who} prepared it (callback, state)",
-    PhaseKind.FETCH: _fetch,
-    PhaseKind.DELAY: lambda f, who: (
-        f"waiting out scheduled.rebalance.max.delay.ms for {who}, on purpose{_until(f, 'it was over')}"
-    ),
-    PhaseKind.STOP: lambda f, who: (
-        f"while {who} stopped its tasks and left"
-        if f.doing == "closing"
-        else f"while {who} stopped it"
-    ),
-    PhaseKind.START: lambda f, who: f"until {who} had started it",
-}
-
-
-# ------------------------------------------------------------------------------------------- causes
-
-_CAUSES = {
-    "scale-out": "when {c} joined",
-    "restart": "when {c} came back after a restart",
-    "rejoined": "when {c} joined again",
-    "left": "when {c} left",
-    "stopped": "when {c} stopped",
-    "enforced": "when {c} asked for a rebalance",
-    "crashed": "after {c} crashed",
-    "fatal": "after {c} died of an error",
-    "froze": "after {c} froze",
-    "stuck": "when {c}'s handler got stuck",
-    "commit-unanswered": "when {c}'s commit was not answered",
-    "poll-interval-exceeded": "when {c} outlasted max.poll.interval.ms",
-    "session-expired": "when {c}'s session ran out",
-    "cut-off": "after {c} was cut off",
-    "static-restart": "when {c} restarted under its static id",
-    "topic-changed": "when the topic changed",
-    "subscription-changed": "when {c} changed its subscription",
-    "coordinator-moved": "when the coordinator moved",
-    "callback": "while {c} was in a callback",
-    "rebalance": "in a rebalance",
-    "start": "while the group formed",
-}
-
-
-def tell_cause(cause: Cause) -> str:
-    """`when c2 joined`, `after c1 crashed (crash-1)`."""
-    said = _CAUSES.get(cause.kind, "in a rebalance").format(c=safe(cause.consumer) or "a member")
-    return f"{said} ({safe(cause.action)})" if cause.action else said
-
-
-_TRIGGERS = {
-    "joined": "{c} joined",
-    "left": "{c} left",
-    "session-expired": "{c}'s session ran out",
-    "poll-expired": "{c} outlasted max.poll.interval.ms",
-    "metadata-changed": "topics changed",
-    "leader-rejoined": "the leader {c} joined again",
-    "rejoined": "{c} joined again",
-    "enforced": "{c} asked for a rebalance (enforceRebalance)",
-    "static-protocol-changed": "{c} came back with another assignor list",
-    "sync-expired": "{c} did not send SyncGroup in time",
-    "write-failed": "the assignment could not be written",
-    "barrier-unmet": "the barrier's time ran out",
-    "coordinator-moved": "the coordinator moved",
-    "regrouped": "members joined again",
-    "subscription-changed": "{c} changed its subscription",
-}
-
-
-def tell_trigger(trigger: str, consumer: str) -> str:
-    """Why a rebalance began: `c2 joined`."""
-    who = safe(consumer) or "a member"
-    return _TRIGGERS.get(trigger, safe(trigger) or "unknown").format(c=who)
+        return f"while {silent(f.doing, who)} and nobody knew{until(f, ended)}"
+    return cards()[phase.kind].tell(f, safe(f.consumer) or "a member")

@@ -6,10 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rebalsim.analysis.values import Lane, Mark, PhaseKind
+from rebalsim.analysis.values import Lane, Mark
+from rebalsim.domain.phase import PhaseKind
 from rebalsim.reports.ink import Line
 from rebalsim.reports.names import ascii_of, clip, clip_middle, partitions_told, safe
 from rebalsim.reports.palette import BRIEF, BY_LETTER, CONSUMING, LOOKS, STATE_LOOKS, UNOWNED
+from rebalsim.reports.phases.card import cards
 from rebalsim.reports.report import VariantReport
 from rebalsim.reports.ruler import place, place_clipped, ticks
 from rebalsim.reports.script_marks import ranked
@@ -160,7 +162,7 @@ class Canvas:
         for kind in PhaseKind:
             if kind in self.kinds:
                 look = LOOKS[kind]
-                meaning = SAID.get(kind, kind.value)
+                meaning = cards()[kind].label or kind.value
                 items.append(self._sign(look.letter + look.fill, look.style, meaning))
         if self.is_rebalancing:
             items.append(self._sign("▒", "yellow", "application REBALANCING"))
@@ -257,7 +259,6 @@ class Canvas:
         return ascii_of(text) if self.view.is_ascii else text
 
 
-SAID = {PhaseKind.FOLLOW_UP: "follow-up (second round)"}  # what its name alone does not tell
 MOST = 0.8  # of a pause is told as all of it
 
 

@@ -23,7 +23,6 @@ from rebalsim.domain.draws import NOTHING, Draw, constantly
 from rebalsim.domain.instants import DAY
 from rebalsim.domain.machine import Machine
 from rebalsim.domain.pattern import matcher_of
-from rebalsim.domain.phase import longest_heartbeat, room_of
 from rebalsim.domain.scenario import (
     Broker,
     Cluster,
@@ -35,6 +34,7 @@ from rebalsim.domain.scenario import (
     Topic,
 )
 from rebalsim.domain.script import Action, RandomFault
+from rebalsim.domain.script_shift import longest_heartbeat, room_of
 from rebalsim.scenario.connect import cluster_of, sink_config, worker_parts
 from rebalsim.scenario.document import Node, shorten
 from rebalsim.scenario.kinds import Written, build, merge

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rebalsim.domain.consumer import Consumer, Cost
-from rebalsim.domain.phase import shift_of
 from rebalsim.domain.scenario import Scenario
+from rebalsim.domain.script_shift import shift_of
 from rebalsim.scenario.connect_language import WORKER_CONFIG
 from rebalsim.scenario.document import Node
 from rebalsim.scenario.kinds import Field, Section, Written

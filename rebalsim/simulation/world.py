@@ -19,8 +19,8 @@ from rebalsim.domain.java_hash import string_hash
 from rebalsim.domain.machine import Machine
 from rebalsim.domain.own_code import is_own_code
 from rebalsim.domain.pattern import matcher_of
-from rebalsim.domain.phase import shift_of
 from rebalsim.domain.scenario import RateStep, Scenario, Topic
+from rebalsim.domain.script_shift import shift_of
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import FindCoordinatorResponse
 from rebalsim.simulation.arrivals import lay_out, share_of, steps_ahead

@@ -8,7 +8,7 @@ from builders import trace
 
 from rebalsim.analysis import analyse
 from rebalsim.analysis.truth import compare, document, told, total
-from rebalsim.analysis.values import PhaseKind
+from rebalsim.domain.phase import PhaseKind
 
 REAL = "c1+p0,p1@0 c1=1@0 c1!@10 c2<p0,p1@20 c2>@22 c2*p0,p1@23"
 

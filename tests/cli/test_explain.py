@@ -16,9 +16,10 @@ from rebalsim.cli import exits
 from rebalsim.cli.explain import FILE_FORM, catalogue, find
 from rebalsim.cli.main import code_of
 from rebalsim.domain.metrics import METRICS, PHASES
+from rebalsim.domain.phase import PhaseKind
 from rebalsim.lint.registry import RULES
 from rebalsim.reports.glossary import WORDS
-from rebalsim.reports.phases_explained import PHASES_EXPLAINED
+from rebalsim.reports.phases.card import cards
 from rebalsim.scenario.language import DEEDS, GROUP, HANDLER, LIFE, MEMBER, SCENARIO
 from rebalsim.trace.events import EVENT_CLASSES
 
@@ -29,14 +30,14 @@ def said(capsys: pytest.CaptureFixture[str], *args: str) -> str:
 
 
 def test_every_phase_is_explained_and_no_other() -> None:
-    assert sorted(PHASES_EXPLAINED) == sorted(PHASES)
+    assert sorted(cards()) == sorted(PHASES)
 
 
 @pytest.mark.parametrize("name", PHASES)
 def test_a_phase_names_only_events_that_exist(name: str) -> None:
     """CamelCase words in what a trace shows are its events or Kafka's requests and states."""
     kafka = {"PreparingRebalance", "OffsetCommit"}
-    named = re.findall(r"\b[A-Z][a-z]+(?:[A-Z][a-z]+)+\b", PHASES_EXPLAINED[name].shows)
+    named = re.findall(r"\b[A-Z][a-z]+(?:[A-Z][a-z]+)+\b", cards()[PhaseKind(name)].shows)
     assert (
         named and [word for word in named if word not in EVENT_CLASSES and word not in kafka] == []
     )

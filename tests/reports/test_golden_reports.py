@@ -10,7 +10,7 @@ import pytest
 from told import story
 
 from rebalsim.analysis import analyse
-from rebalsim.analysis.values import PhaseKind
+from rebalsim.domain.phase import PhaseKind
 from rebalsim.reports import (
     chain,
     describe,

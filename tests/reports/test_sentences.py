@@ -10,9 +10,15 @@ from builders import trace
 from told import one, story
 
 from rebalsim.analysis import Analysis, analyse
-from rebalsim.analysis.values import Answer, Cause, Facts, Pause, Phase, PhaseKind, Story
+from rebalsim.analysis.values import Answer, Cause, Facts, Pause, Phase, Story
+from rebalsim.domain.cause import CauseKind
+from rebalsim.domain.doing import Doing
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.phase import PhaseKind
+from rebalsim.domain.timer import Timer
+from rebalsim.domain.trigger import Trigger
 from rebalsim.one_run import run_once
+from rebalsim.reports.causes_told import tell_cause, tell_trigger
 from rebalsim.reports.comparison import bests_of, lines_of, tell_one, tell_trade
 from rebalsim.reports.difference import difference, verdict_of
 from rebalsim.reports.figures import say
@@ -24,11 +30,9 @@ from rebalsim.reports.sentences import (
     Together,
     recurring,
     tell,
-    tell_cause,
     tell_phase,
     tell_phases,
     tell_recurring,
-    tell_trigger,
     together,
     worth_telling,
 )
@@ -295,93 +299,93 @@ AT = 65_250_000
     [
         (
             PhaseKind.ASSIGNMENT,
-            Facts("c0", "busy", 0, AT),
+            Facts("c0", Doing.BUSY, 0, AT),
             "for the assignment, while c0 was busy with its batch until 1:05.250",
         ),
         (
             PhaseKind.ASSIGNMENT,
-            Facts("c0", "in-callback", 0, AT),
+            Facts("c0", Doing.IN_CALLBACK, 0, AT),
             "for the assignment, while c0 was in its callback until 1:05.250",
         ),
         (
             PhaseKind.ASSIGNMENT,
-            Facts("c0", "assigning", -1, AT),
+            Facts("c0", Doing.ASSIGNING, -1, AT),
             "for the assignment to be computed and handed out",
         ),
         (
             PhaseKind.FETCH,
-            Facts("c2", "busy", 0, AT),
+            Facts("c2", Doing.BUSY, 0, AT),
             "while c2 was busy with records of other partitions until 1:05.250",
         ),
         (
             PhaseKind.FETCH,
-            Facts("c2", "fetching", 0, AT),
+            Facts("c2", Doing.FETCHING, 0, AT),
             "until c2 had found its position and the first records",
         ),
         (
             PhaseKind.FOLLOW_UP,
-            Facts("c1", "busy", 0, AT),
+            Facts("c1", Doing.BUSY, 0, AT),
             "waiting for the second rebalance, of which c1 heard when it had done with its batch "
             "at 1:05.250",
         ),
         (
             PhaseKind.FOLLOW_UP,
-            Facts("c1", "joining", 0, AT),
+            Facts("c1", Doing.JOINING, 0, AT),
             "waiting for the second rebalance, of which c1 heard at 1:05.250",
         ),
         (
             PhaseKind.FOLLOW_UP,
-            Facts("c1", "unaware", 0, AT, "heartbeat.interval.ms"),
+            Facts("c1", Doing.UNAWARE, 0, AT, Timer.HEARTBEAT),
             "waiting for the second rebalance, of which c1 heard at its heartbeat at 1:05.250",
         ),
         (
             PhaseKind.NOTICE,
-            Facts("c1", "in-callback", 0, AT),
+            Facts("c1", Doing.IN_CALLBACK, 0, AT),
             "until c1 heard of the rebalance, when it had come out of its callback at 1:05.250",
         ),
         (
             PhaseKind.AWAY,
-            Facts("c1", "stuck", 0, AT),
+            Facts("c1", Doing.STUCK, 0, AT),
             "until c1 had come out of its handler at 1:05.250",
         ),
-        (PhaseKind.AWAY, Facts("c1", "away", 0, AT), "until c1 was back"),
+        (PhaseKind.AWAY, Facts("c1", Doing.AWAY, 0, AT), "until c1 was back"),
         (
             PhaseKind.AWAY,
-            Facts("c1", "busy", 0, AT),
+            Facts("c1", Doing.BUSY, 0, AT),
             "until c1 had done with its batch at 1:05.250",
         ),
-        (PhaseKind.AWAY, Facts("c1", "new", -1, AT), "until c1 came"),
+        (PhaseKind.AWAY, Facts("c1", Doing.NEW, -1, AT), "until c1 came"),
         (
             PhaseKind.DETECTION,
-            Facts("c0", "away", 5, AT, "session.timeout.ms", "", 20_000_000),
+            Facts("c0", Doing.AWAY, 5, AT, Timer.SESSION, Trigger.NONE, 20_000_000),
             "while c0 was away and nobody knew until its session ran out at 1:05.250 (it had "
             "begun anew at 20.000 s)",
         ),
-        (PhaseKind.AWAY, Facts("", "away", -1, AT), "while nobody was there to take it"),
+        (PhaseKind.AWAY, Facts("", Doing.AWAY, -1, AT), "while nobody was there to take it"),
         (
             PhaseKind.DETECTION,
-            Facts("c0", "away", 0, AT, "session.timeout.ms"),
+            Facts("c0", Doing.AWAY, 0, AT, Timer.SESSION),
             "while c0 was away and nobody knew until its session ran out at 1:05.250",
         ),
         (
             PhaseKind.BARRIER,
-            Facts("c1", "stuck", 0, AT, "rebalance_timeout_ms"),
+            Facts("c1", Doing.STUCK, 0, AT, Timer.REBALANCE_TIMEOUT),
             "waiting at the barrier for c1, which was stuck in its handler until the rebalance "
             "timeout was over at 1:05.250",
         ),
         (
             PhaseKind.PICKUP,
-            Facts("c1", "unaware", 0, AT, "heartbeat.interval.ms"),
+            Facts("c1", Doing.UNAWARE, 0, AT, Timer.HEARTBEAT),
             "until c1 was told at its heartbeat",
         ),
         (
             PhaseKind.PICKUP,
-            Facts("c1", "computing", 0, AT, "group.consumer.heartbeat.interval.ms"),
+            Facts("c1", Doing.COMPUTING, 0, AT, Timer.BROKERS_HEARTBEAT),
             "until the broker computed at c1's heartbeat",
         ),
         (
             PhaseKind.BARRIER,
-            Facts("c1", "dead", 0, AT, "session.timeout.ms"),
+            Facts("c1", Doing.DEAD, 0, AT, Timer.SESSION),
             "waiting at the barrier for c1's dead process until its session ran out at 1:05.250",
         ),
     ],
@@ -401,7 +405,9 @@ def test_a_phase_tells_whom_it_waited_for_and_what_that_one_did(
     ],
 )
 def test_a_silence_that_no_timer_ended_blames_none(trigger: str, after: str, words: str) -> None:
-    phase = Phase(PhaseKind.DETECTION, 0, AT, Facts("c1", "frozen", 0, AT, "", trigger))
+    phase = Phase(
+        PhaseKind.DETECTION, 0, AT, Facts("c1", Doing.FROZEN, 0, AT, Timer.NONE, Trigger(trigger))
+    )
     assert tell_phase(phase, after) == f"while c1 was frozen and nobody knew {words}"
     assert hint_on(paused(phase, after), stuck()) == ""
 
@@ -422,37 +428,41 @@ def paused(phase: Phase, after: str = "c0") -> Pause:
         after,
         -1,
         -1,
-        _story=Story((phase,), Cause("left", "c0")),
+        _story=Story((phase,), Cause(CauseKind.LEFT, "c0")),
     )
 
 
 @pytest.mark.parametrize(
     ("kind", "facts", "begins"),
     [
-        (PhaseKind.ASSIGNMENT, Facts("c0", "busy", 0, AT), "Shorter batches (max.poll.records)"),
-        (PhaseKind.ASSIGNMENT, Facts("c0", "assigning", 0, AT), "A cheaper assignor"),
-        (PhaseKind.FETCH, Facts("c0", "busy", 0, AT), "Shorter batches (max.poll.records)"),
-        (PhaseKind.FOLLOW_UP, Facts("c0", "busy", 0, AT), "Shorter batches (max.poll.records)"),
+        (
+            PhaseKind.ASSIGNMENT,
+            Facts("c0", Doing.BUSY, 0, AT),
+            "Shorter batches (max.poll.records)",
+        ),
+        (PhaseKind.ASSIGNMENT, Facts("c0", Doing.ASSIGNING, 0, AT), "A cheaper assignor"),
+        (PhaseKind.FETCH, Facts("c0", Doing.BUSY, 0, AT), "Shorter batches (max.poll.records)"),
+        (PhaseKind.FOLLOW_UP, Facts("c0", Doing.BUSY, 0, AT), "Shorter batches (max.poll.records)"),
         (
             PhaseKind.FOLLOW_UP,
-            Facts("c0", "unaware", 0, AT, "heartbeat.interval.ms"),
+            Facts("c0", Doing.UNAWARE, 0, AT, Timer.HEARTBEAT),
             "heartbeat.interval.ms (3.00 s here)",
         ),
-        (PhaseKind.AWAY, Facts("c0", "in-callback", 0, AT), "A quicker rebalance listener"),
-        (PhaseKind.AWAY, Facts("c0", "away", 0, AT), "How soon a process is back"),
+        (PhaseKind.AWAY, Facts("c0", Doing.IN_CALLBACK, 0, AT), "A quicker rebalance listener"),
+        (PhaseKind.AWAY, Facts("c0", Doing.AWAY, 0, AT), "How soon a process is back"),
         (
             PhaseKind.PICKUP,
-            Facts("c0", "unaware", 0, AT, "heartbeat.interval.ms"),
+            Facts("c0", Doing.UNAWARE, 0, AT, Timer.HEARTBEAT),
             "heartbeat.interval.ms (3.00 s here)",
         ),
         (
             PhaseKind.PICKUP,
-            Facts("c0", "unaware", 0, AT, "group.consumer.heartbeat.interval.ms"),
+            Facts("c0", Doing.UNAWARE, 0, AT, Timer.BROKERS_HEARTBEAT),
             "A shorter group.consumer.heartbeat.interval.ms",
         ),
         (
             PhaseKind.BARRIER,
-            Facts("c0", "stuck", 0, AT, "rebalance_timeout_ms"),
+            Facts("c0", Doing.STUCK, 0, AT, Timer.REBALANCE_TIMEOUT),
             "The brokers wait for who does not join as long as its own rebalance timeout says, "
             "which is max.poll.interval.ms (5 m here)",
         ),
@@ -469,7 +479,10 @@ def test_a_client_without_max_poll_interval_is_not_told_to_set_it(client: str) -
     profile = client_profile(*client.split())
     assert isinstance(profile, ClientProfile)
     analysis.header.consumers["c0"].habits = profile.habits
-    for facts in (Facts("c0", "stuck", 0, AT, "rebalance_timeout_ms"), Facts("c0", "busy", 0, AT)):
+    for facts in (
+        Facts("c0", Doing.STUCK, 0, AT, Timer.REBALANCE_TIMEOUT),
+        Facts("c0", Doing.BUSY, 0, AT),
+    ):
         hint = hint_on(paused(Phase(PhaseKind.BARRIER, 0, AT, facts)), analysis)
         assert (
             "horter batches" in hint
@@ -490,7 +503,7 @@ def test_franz_gos_early_heartbeat_is_no_matter_of_the_interval() -> None:
                     PhaseKind.FOLLOW_UP,
                     0,
                     length,
-                    Facts("c0", "unaware", 0, length, "heartbeat.interval.ms"),
+                    Facts("c0", Doing.UNAWARE, 0, length, Timer.HEARTBEAT),
                 )
             ),
             analysis,
@@ -502,14 +515,14 @@ def test_franz_gos_early_heartbeat_is_no_matter_of_the_interval() -> None:
 
 def test_nobody_is_told_to_start_quicker_who_was_frozen_or_never_came() -> None:
     frozen, nobody = (
-        Phase(PhaseKind.AWAY, 0, AT, Facts(who, doing, 0, AT))
+        Phase(PhaseKind.AWAY, 0, AT, Facts(who, Doing(doing), 0, AT))
         for who, doing in (("c0", "frozen"), ("", "away"))
     )
     assert hint_on(paused(frozen), stuck()) == hint_on(paused(nobody), stuck()) == ""
 
 
 def test_a_short_assignment_blames_no_assignor() -> None:
-    short = Phase(PhaseKind.ASSIGNMENT, 0, 10_000, Facts("c0", "assigning", 0, 10_000))
+    short = Phase(PhaseKind.ASSIGNMENT, 0, 10_000, Facts("c0", Doing.ASSIGNING, 0, 10_000))
     assert hint_on(paused(short), stuck()) == ""
 
 

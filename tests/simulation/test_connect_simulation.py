@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rebalsim.analysis.analysis import Analysis
-from rebalsim.analysis.values import PhaseKind
+from rebalsim.domain.phase import PhaseKind
 from rebalsim.one_run import run_once
 from rebalsim.scenario.load import load_scenario
 from rebalsim.trace.connect_events import TaskCancelled, TaskFailed, TaskStarting, WorkAssigned

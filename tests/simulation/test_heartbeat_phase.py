@@ -9,8 +9,8 @@ import pytest
 from rebalsim.analysis.judge import judge_fact, measure_budget, measure_fact
 from rebalsim.analysis.judge_selection import selection_of
 from rebalsim.domain.instants import MS, SECOND
-from rebalsim.domain.phase import longest_heartbeat, shift_of
 from rebalsim.domain.scenario import Scenario
+from rebalsim.domain.script_shift import longest_heartbeat, shift_of
 from rebalsim.one_run import is_sampled, run_once, spread
 from rebalsim.reports.chance_told import said_of_chance, said_of_phase
 from rebalsim.scenario.load import load_scenario, story_of

@@ -6,7 +6,7 @@ import pytest
 
 from rebalsim.analysis import analyse
 from rebalsim.analysis.analysis import Analysis
-from rebalsim.analysis.values import PhaseKind
+from rebalsim.domain.phase import PhaseKind
 from rebalsim.scenario.load import story_of
 from rebalsim.simulation.world import play
 from rebalsim.trace.jsonl import lines_for

@@ -7,8 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rebalsim.advice.case import Case, nice_above
+from rebalsim.domain.cause import CauseKind
 from rebalsim.domain.consumer import Consumer
+from rebalsim.domain.doing import Doing
 from rebalsim.domain.remedy import Patch
+from rebalsim.domain.trigger import Trigger
 from rebalsim.lint.facts import full_batch
 from rebalsim.lint.figures import worst_batch_us
 from rebalsim.scenario.quantities import say_us
@@ -17,13 +20,13 @@ SHARES = (5, 50)  # batches are cut to a fifth, and to a fiftieth
 
 
 def propose(case: Case) -> Iterator[Patch | None]:
-    outlasted = case.pause is not None and case.pause.cause.kind == "poll-interval-exceeded"
+    outlasted = case.pause is not None and case.pause.cause.kind is CauseKind.POLL_INTERVAL_EXCEEDED
     if case.metric in ("rebalances", "poll_expirations", "members_removed"):
         outlasted = outlasted or any(
-            d.trigger == "poll-expired" for d in case.analysis.disturbances
+            d.trigger is Trigger.POLL_EXPIRED for d in case.analysis.disturbances
         )
     waited = any(
-        phase.facts.doing == "busy"
+        phase.facts.doing is Doing.BUSY
         for phase in case.in_pause(
             "barrier", "notice", "follow-up", "release", "assignment", "fetch", "away", "revoke"
         )
@@ -45,12 +48,12 @@ def propose(case: Case) -> Iterator[Patch | None]:
 
 def _suspects(case: Case) -> Iterator[Consumer]:
     cause = case.pause.cause if case.pause is not None else None
-    if cause is not None and cause.kind == "poll-interval-exceeded":
+    if cause is not None and cause.kind is CauseKind.POLL_INTERVAL_EXCEEDED:
         yield from (who for name, who in case.people.items() if name == cause.consumer)
     for phase in case.in_pause("barrier", "notice", "follow-up", "release", "assignment", "away"):
-        if phase.facts.doing == "busy" and phase.facts.consumer in case.people:
+        if phase.facts.doing is Doing.BUSY and phase.facts.consumer in case.people:
             yield case.people[phase.facts.consumer]
-    expired = (d.consumer for d in case.analysis.disturbances if d.trigger == "poll-expired")
+    expired = (d.consumer for d in case.analysis.disturbances if d.trigger is Trigger.POLL_EXPIRED)
     yield from (case.people[name] for name in expired if name in case.people)
     if case.blamed is not None:
         yield case.blamed

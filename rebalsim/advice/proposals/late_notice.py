@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rebalsim.advice.case import Case
+from rebalsim.domain.doing import Doing
 from rebalsim.domain.instants import SECOND
 from rebalsim.domain.remedy import Patch
 from rebalsim.scenario.quantities import say_us
@@ -15,7 +16,7 @@ SHORTER_US = (1 * SECOND, SECOND // 2)
 def propose(case: Case) -> Iterator[Patch | None]:
     heard = any(
         phase.kind.value in ("notice", "follow-up", "pickup", "release", "interval")
-        or phase.facts.doing == "unaware"
+        or phase.facts.doing is Doing.UNAWARE
         for phase in case.in_pause(
             "notice", "follow-up", "pickup", "release", "interval", "barrier"
         )

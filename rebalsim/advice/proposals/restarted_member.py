@@ -7,9 +7,16 @@ from collections.abc import Iterator
 from rebalsim.advice.case import Case, both, nice_above, restart_us
 from rebalsim.domain.remedy import Patch
 from rebalsim.domain.script import Crash, Leave, RollingBounce
+from rebalsim.domain.trigger import Trigger
 from rebalsim.scenario.quantities import say_us
 
-RESTARTS = ("left", "joined", "session-expired", "rejoined", "leader-rejoined")
+RESTARTS = (
+    Trigger.LEFT,
+    Trigger.JOINED,
+    Trigger.SESSION_EXPIRED,
+    Trigger.REJOINED,
+    Trigger.LEADER_REJOINED,
+)
 
 
 def propose(case: Case) -> Iterator[Patch | None]:

@@ -8,11 +8,23 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from rebalsim.advice.case import Case, nice_above, restart_us
+from rebalsim.domain.doing import Doing
 from rebalsim.domain.instants import SECOND
+from rebalsim.domain.phase import PhaseKind
 from rebalsim.domain.remedy import Patch
+from rebalsim.domain.trigger import Trigger
 from rebalsim.scenario.quantities import say_us
 
-SILENT = ("dead", "frozen", "cut-off", "away", "closing", "dead-leader", "dead-owner", "stuck")
+SILENT = (
+    Doing.DEAD,
+    Doing.FROZEN,
+    Doing.CUT_OFF,
+    Doing.AWAY,
+    Doing.CLOSING,
+    Doing.DEAD_LEADER,
+    Doing.DEAD_OWNER,
+    Doing.STUCK,
+)
 SHORT_US = (20 * SECOND, 10 * SECOND, 6 * SECOND)
 BEATS = 3
 
@@ -23,7 +35,7 @@ def propose(case: Case) -> Iterator[Patch | None]:
         return
     session = session_us(case)
     if any(
-        phase.facts.doing in SILENT and (phase.facts.timer != "" or phase.kind.value != "away")
+        phase.facts.doing in SILENT and (phase.facts.timer or phase.kind is not PhaseKind.AWAY)
         for phase in case.in_pause("detection", "barrier", "assignment", "stuck")
     ):
         beats = BEATS * who.config.heartbeat_interval_us
@@ -35,7 +47,7 @@ def propose(case: Case) -> Iterator[Patch | None]:
         for us in dict.fromkeys(lengths):
             if us < session:
                 yield case.setting(who, "session.timeout.ms", say_us(us))
-    expired = any(d.trigger == "session-expired" for d in case.analysis.disturbances)
+    expired = any(d.trigger is Trigger.SESSION_EXPIRED for d in case.analysis.disturbances)
     if expired and _longest_silence(case) > session:
         longer = nice_above(_longest_silence(case) + 2 * who.config.heartbeat_interval_us)
         yield case.setting(who, "session.timeout.ms", say_us(longer))
@@ -54,7 +66,10 @@ def _longest_silence(case: Case) -> int:
     longest = 0
     for member in case.analysis.members:
         for span, after in pairwise(member.spans):
-            if span.what in ("frozen", "cut-off") and after.what not in ("away", "closing"):
+            if span.what in (Doing.FROZEN, Doing.CUT_OFF) and after.what not in (
+                Doing.AWAY,
+                Doing.CLOSING,
+            ):
                 longest = max(longest, span.ended_us - span.started_us)
     return max(longest, restart_us(case)) if _has_statics(case) else longest
 

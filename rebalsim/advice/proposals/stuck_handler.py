@@ -7,7 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rebalsim.advice.case import Case, both, nice_above, restart_us
+from rebalsim.domain.doing import Doing
 from rebalsim.domain.instants import SECOND
+from rebalsim.domain.phase import PhaseKind
 from rebalsim.domain.remedy import Patch
 from rebalsim.lint.facts import full_batch
 from rebalsim.lint.figures import worst_batch_us
@@ -20,7 +22,7 @@ BEATS = 3  # a session is never shorter than so many heartbeats
 
 def propose(case: Case) -> Iterator[Patch | None]:
     if not any(
-        phase.facts.doing == "stuck" or phase.kind.value == "stuck"
+        phase.facts.doing is Doing.STUCK or phase.kind is PhaseKind.STUCK
         for phase in case.in_pause("stuck", "barrier", "detection", "notice", "follow-up", "away")
     ):
         return

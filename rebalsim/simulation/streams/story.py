@@ -12,7 +12,6 @@ from rebalsim import __version__
 from rebalsim.assignors.streams.settings import TaskAssignorSettings
 from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.draws import Draw
-from rebalsim.domain.phase import shift_of
 from rebalsim.domain.scenario import Group, Scenario
 from rebalsim.domain.script import (
     Action,
@@ -24,6 +23,7 @@ from rebalsim.domain.script import (
     RollingBounce,
     Scale,
 )
+from rebalsim.domain.script_shift import shift_of
 from rebalsim.domain.streams import StreamsApp, StreamsConfig
 from rebalsim.scenario.telling import say_names
 from rebalsim.simulation.randomness import mean_of

@@ -1,0 +1,49 @@
+"""What a consumer was doing while others, or its own partitions, waited for it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Doing(StrEnum):
+    """The codes that traces, results and reports share; their words stand in
+    `rebalsim/reports/doings_told.py`.
+    """
+
+    NOTHING = ""  # nothing kept it, as far as anybody knows
+    DEAD = "dead"
+    FROZEN = "frozen"
+    CUT_OFF = "cut-off"
+    STUCK = "stuck"  # its handler does not come back
+    BUSY = "busy"  # with its batch
+    IN_CALLBACK = "in-callback"
+    COMMITTING = "committing"
+    WAITING = "waiting"  # for the answer to its SyncGroup
+    UNAWARE = "unaware"  # its heartbeat was not due
+    # its heartbeat, not due either, is what the broker computes on, for somebody whose own does not
+    COMPUTING = "computing"
+    UNACKNOWLEDGED = "unacknowledged"  # it has not confirmed that it gave the partition up
+    POLLING = "polling"
+    STARTING = "starting"
+    CLOSING = "closing"
+    AWAY = "away"
+    NEW = "new"  # it had never been there
+    JOINING = "joining"
+    ASSIGNING = "assigning"
+    FETCHING = "fetching"
+    RESTORING = "restoring"
+    INITIAL_DELAY = "initial-delay"  # the brokers collect the members of a cold start
+    NO_COORDINATOR = "no-coordinator"
+    RECONNECTING = "reconnecting"
+    GHOST = "ghost"  # it had left, and a coordinator that took over loaded it as a member again
+    # a static leader came back in its old place and was not told that it leads: nobody minds the
+    # topics
+    UNLED = "unled"
+    # it was to set off the second round of a hand-over, and had started anew in its old place
+    TORN = "torn"
+    DEAD_LEADER = "dead-leader"  # a process that had ended led the group, and was to assign
+    DEAD_OWNER = "dead-owner"  # such a process was given the partition
+    FAILED = "failed"  # Connect: the task's thread died
+    DELAYED = "delayed"  # Connect: nobody has the work, on purpose
+    STOPPING = "stopping"  # Connect: the task
+    UNKNOWN = "unknown"

@@ -1,0 +1,107 @@
+"""A card for each thing that a consumer may be doing while others wait: its words, and what such a
+wait hangs on. One table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rebalsim.domain.doing import Doing
+from rebalsim.reports import hanging
+from rebalsim.reports.hanging import Asked
+from rebalsim.trace.trace import ConsumerFacts
+
+
+@dataclass(frozen=True, slots=True)
+class DoingCard:
+    """How one of them is told."""
+
+    was: str = ""  # what it did: c1 …
+    over: str = ""  # what it was waited for, once it had come to that: until c1 …
+    freed: str = ""  # the same as a moment: when …
+    silent: str = "was silent"  # while nobody knew: c1 …
+    hint: Callable[[ConsumerFacts | None], str] | None = None
+
+
+DOINGS: dict[Doing, DoingCard] = {
+    Doing.DEAD: DoingCard("was dead", silent="was dead", hint=hanging.session),
+    Doing.FROZEN: DoingCard(
+        "was frozen", "had thawed", "it thaws", silent="was frozen", hint=hanging.session
+    ),
+    Doing.CUT_OFF: DoingCard(
+        "was cut off", "could be reached again", silent="was cut off", hint=hanging.session
+    ),
+    Doing.STUCK: DoingCard(
+        "was stuck in its handler",
+        "had come out of its handler",
+        "its handler returns",
+        silent="was stuck",
+        hint=hanging.batches,
+    ),
+    Doing.BUSY: DoingCard(
+        "was busy with its batch",
+        "had done with its batch",
+        "its batch is done",
+        hint=hanging.batches,
+    ),
+    Doing.IN_CALLBACK: DoingCard(
+        "was in its callback",
+        "had come out of its callback",
+        "its callback is over",
+        hint=hanging.listener,
+    ),
+    Doing.STARTING: DoingCard("was starting"),
+    Doing.JOINING: DoingCard("was joining"),
+    Doing.AWAY: DoingCard("was away", silent="was away"),
+    Doing.CLOSING: DoingCard("was closing", silent="was away"),
+    Doing.COMMITTING: DoingCard("was committing"),
+    Doing.RESTORING: DoingCard("was restoring its state"),
+    Doing.NO_COORDINATOR: DoingCard("had no coordinator"),
+    Doing.WAITING: DoingCard("waited for an answer"),
+    Doing.GHOST: DoingCard(
+        "had left before the coordinator moved, but was loaded as a member again and stayed one",
+        hint=hanging.leave_in_the_log,
+    ),
+    Doing.UNAWARE: DoingCard(hint=hanging.heartbeat),
+    Doing.INITIAL_DELAY: DoingCard(hint=hanging.initial_delay),
+}
+_PLAIN = DoingCard()
+
+
+def card_of(doing: Doing) -> DoingCard:
+    """Its card; a plain one where there is nothing to say."""
+    return DOINGS.get(doing, _PLAIN)
+
+
+def was(doing: Doing) -> str:
+    """`was dead`; nothing where no words are needed."""
+    return card_of(doing).was
+
+
+def once_over(doing: Doing) -> str:
+    """`had thawed`; nothing where it is not waited for like that."""
+    return card_of(doing).over
+
+
+def silent(doing: Doing, who: str) -> str:
+    """`c1 was dead`, `c1 was silent`."""
+    return f"{who} {card_of(doing).silent}"
+
+
+def waited_for(asked: Asked) -> str:
+    """What a wait for somebody hangs on, by what that one does."""
+    hint = card_of(asked.doing).hint
+    return hint(asked.settings) if hint is not None else ""
+
+
+def of_the_kept(asked: Asked) -> str | None:
+    """What a phase hangs on where a member is kept from its part in it; None where none is."""
+    if asked.doing is Doing.STUCK:
+        return hanging.no_end_but_the_poll_limit(asked)
+    if asked.doing is Doing.TORN:
+        return (
+            "Any other rebalance ends it; let the group settle before you restart the next "
+            "static member, and keep onPartitionsRevoked short."
+        )
+    return waited_for(asked) if asked.doing is Doing.BUSY else None

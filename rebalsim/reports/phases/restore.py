@@ -1,0 +1,41 @@
+"""The new owner runs its callback and restores its state."""
+
+from __future__ import annotations
+
+from rebalsim.analysis.values import Facts
+from rebalsim.domain.phase import PhaseKind
+from rebalsim.reports.doings_told import of_the_kept
+from rebalsim.reports.hanging import Asked
+from rebalsim.reports.phases.card import Look, PhaseCard
+
+
+def tell(f: Facts, who: str) -> str:
+    return f"while {who} prepared it (callback, state)"
+
+
+def hint(asked: Asked) -> str:
+    if (kept := of_the_kept(asked)) is not None:
+        return kept
+    return (
+        "Standbys, an assignor that keeps owners, or static members whose state survives "
+        "a restart spare the restore."
+    )
+
+
+CARD = PhaseCard(
+    PhaseKind.RESTORE,
+    Look("R", "░", "bright_magenta", "#be185d", "#f472b6"),
+    title="the new owner prepares: callback and state",
+    what="onPartitionsAssigned runs; state is restored before the first record is handled.",
+    why="Minutes where state is large. It runs in the poll thread: longer than "
+    "max.poll.interval.ms, and the member is expelled in the "
+    "middle of it.",
+    shows="CallbackBegan and CallbackEnded with assigned; StoreRestored where it is restored in "
+    "the background.",
+    change="Standbys (state: standby), assignors that keep owners, static members whose state "
+    "survives a restart (state: survives: restart); restore outside of the "
+    "callback with the partition paused (state: where: background).",
+    tell=tell,
+    hint=hint,
+    of_next_owners="while their owners prepared them (callback, state)",
+)
