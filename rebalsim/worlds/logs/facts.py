@@ -49,6 +49,7 @@ class Record:
     text: str
     thread: str = ""
     fields: dict[str, object] | None = None
+    begin: int = -1  # where the message begins, after its prefix; −1: not known
 
 
 def sorted_partitions(names: list[str]) -> tuple[str, ...]:

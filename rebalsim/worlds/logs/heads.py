@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 
 from rebalsim.worlds.logs.times import Stamp, from_number, stamp_of
 
@@ -75,7 +76,7 @@ def _named(document: Document, keys: tuple[str, ...], nested: tuple[str, ...]) -
 def thread_before(text: str, end: int) -> str:
     """The last bracketed word before the message that is no date: where patterns put the thread."""
     close = text.rfind("]", 0, end)
-    if close < 0:
+    if close < 0 or (close == 24 and text[:2] == "[2"):  # Kafka's own pattern: only a date
         return ""
     begin = text.rfind("[", 0, close)
     name = text[begin + 1 : close].strip()
@@ -84,9 +85,15 @@ def thread_before(text: str, end: int) -> str:
 
 def without_logger(message: str) -> str:
     """Kafka's own pattern puts the logger behind the message."""
-    message = message.rstrip()
-    if not message.endswith(")"):
-        return message
+    if message[-1:] != ")":
+        message = message.rstrip()
+        if message[-1:] != ")":
+            return message
     begin = message.rfind(" (")
-    name = message[begin + 2 : -1].replace(".", "").replace("$", "").replace("_", "")
-    return message[:begin] if begin >= 0 and name.isalnum() and name.isascii() else message
+    return message[:begin] if begin >= 0 and _is_logger(message[begin + 2 : -1]) else message
+
+
+@lru_cache(4_096)
+def _is_logger(name: str) -> bool:
+    bare = name.replace(".", "").replace("$", "").replace("_", "")
+    return bare.isalnum() and bare.isascii()

@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from rebalsim.worlds.logs.dialects import Dialect, all_dialects
+from rebalsim.worlds.logs.dialects import Dialect, all_dialects, dialect
 from rebalsim.worlds.logs.dialects.broker import HEADS as BROKER_HEADS
 from rebalsim.worlds.logs.dialects.java import HEADS as JAVA_HEADS
 from rebalsim.worlds.logs.dialects.java_loose import SETTINGS
 from rebalsim.worlds.logs.dialects.librdkafka import FACILITIES
 from rebalsim.worlds.logs.dialects.templates import HEAD
 
-JAVA, BROKER, LIBRDKAFKA, SETTING, OTHER = 1, 2, 3, 4, 5
 # messages that everybody's logs are full of, and that prove nothing here
 QUIET = frozenset(
     text[:HEAD]
@@ -44,17 +43,31 @@ QUIET = frozenset(
         "Node",
         "Error",
         "Committ",
+        "Added read_uncommitted",  # from here on a Java consumer's at DEBUG
+        "Fetch read_uncommitted",
+        "Sending",
+        "Removing pending",
+        "Received",
+        "Executing",
+        "Enabling",
+        "Fetching",
+        "Handling",
+        "Performing",
+        "Initializing",
+        "Heartbeat thread",
         "",
     )
 )
 _SETTINGS = frozenset(SETTINGS)
+_NO_MESSAGE = "\n"  # with which no line goes on
+_JAVA = {**dict.fromkeys(QUIET, _NO_MESSAGE), **JAVA_HEADS}
 
 
 # marks that lack the word of groups, and are looked for only in files in which their dialect speaks
 SELDOM = {
     "kafka-python and aiokafka": ("eartbeat", "poll timeout", "subscribed topics", "has changed"),
     "sarama": ("ubscription to ", "client/coordinator", "new client", "Closing Client", " map["),
-    "Streams": ("stream-thread [", "stream-client ["),
+    "Streams": ("stream-",),
     "franz-go": ("balanced; plan: ",),
 }
 _TELL_TALES = {
@@ -63,11 +76,16 @@ _TELL_TALES = {
 }
 
 
+JAVA, BROKER = dialect("Java"), dialect("group coordinator")
+LIBRDKAFKA, SETTING = dialect("librdkafka"), dialect("Java without prefix")
+Picked = tuple[int, Dialect, str, int]
+_AT_ONCE = ("[Consumer ", "[GroupCoordinator ", "[GroupMetadataManager ", "[thrd:", "")
+
+
 @cache
 def other_marks() -> tuple[tuple[str, Dialect], ...]:
     """The marks of the dialects that no prefix tells at once."""
-    prefixed = ("[Consumer ", "[GroupCoordinator ", "[GroupMetadataManager ", "[thrd:", "")
-    return tuple((m, d) for d in all_dialects() for m in d.marks if m not in prefixed)
+    return tuple((m, d) for d in all_dialects() for m in d.marks if m not in _AT_ONCE)
 
 
 class Sieve:
@@ -84,106 +102,110 @@ class Sieve:
                 self.heard(name)
 
     def heard(self, name: str) -> bool:
-        """A dialect speaks here; whether it is news."""
+        """A dialect speaks here; whether that makes more lines matter."""
         if name in self.speaking:
             return False
         self.speaking.add(name)
         self.more += SELDOM.get(name, ())
         return name in SELDOM
 
-    def sift(self, lines: Sequence[str]) -> list[tuple[int, int, str]]:
-        """(place, kind, line) of those that can matter."""
-        more = self.more
-        return [
-            (place, kind, line) for place, line in enumerate(lines) if (kind := kind_of(line, more))
-        ]
+    def sift(self, lines: Sequence[str]) -> list[Picked]:
+        """(place, who is likely to speak, line, where its message begins) of those that can matter.
+
+        Each line of every log comes by here: the usual ones are told without a call, by the first
+        words of their messages.
+        """
+        picked: list[Picked] = []
+        take, heads, more = picked.append, _JAVA, self.more
+        for place, line in enumerate(lines):
+            first = line[:1]
+            if first == "\t":
+                if line[1 : line.find(" = ")] in _SETTINGS:
+                    take((place, SETTING, line, 0))
+            elif first == "%" and line[17:18] == "|":
+                if line[18 : line.find("|", 18)] in FACILITIES:
+                    take((place, LIBRDKAFKA, line, 0))
+            elif (begin := line.find("[Consumer ")) >= 0:
+                begin = line.find("]", begin) + 2
+                rest = heads.get(line[begin : begin + HEAD])
+                if rest is not None:
+                    if rest is not _NO_MESSAGE and line.startswith(rest, begin):
+                        take((place, JAVA, line, begin))
+                elif begin > 1 and _strange(line, begin):
+                    take((place, JAVA, line, begin))
+            elif (
+                speaker := _of_groups(line) if "roup" in line else _of_others(line, more)
+            ) is not None:
+                take((place, speaker, line, 0))
+        return picked
 
 
-def kind_of(line: str, more: Sequence[str] = ()) -> int:
-    """What kind of line it is; 0 where it cannot matter. `more`: marks to look for besides."""
-    first = line[:1]
-    if first == "%" and (kind := _of_librdkafka(line)) >= 0:
-        return kind
-    if first == "\t":
-        return _of_settings(line)
-    begin = line.find("[Consumer ")
-    if begin >= 0:
-        begin = line.find("] ", begin) + 2
-        head = line[begin : begin + HEAD]
-        rest = JAVA_HEADS.get(head)
-        if rest is None:
-            return 0 if head in QUIET or "DEBUG" in line or begin < 2 or "TRACE" in line else JAVA
-        return JAVA if line.startswith(rest, begin) else 0
-    if "roup" in line:
-        return _of_groups(line)
-    if "[thrd:" in line:
-        return _of_facility(line)
-    if "\t" in line:
-        return _of_settings(line)
-    if first == "{" and "\\t" in line:  # escaped: a collector's JSON around a line of settings
-        return _of_settings(line.replace("\\t", "\t"))
-    if (
-        "offset for partition " in line
-        or "ConsumerConfig v" in line
-        or "App info kafka.c" in line
-        or ": partitions " in line
-        or "Kafka version: " in line
-    ):
-        return OTHER
-    for mark in more:
-        if mark in line:
-            return _of_others(line)
-    return 0
-
-
-def _of_groups(line: str) -> int:
+def _of_groups(line: str) -> Dialect | None:
     """A line that speaks of groups, and is no Java consumer's."""
     begin = line.find("[Group")
     if begin >= 0:
         begin = line.find("]", begin)
         begin += 3 if line[begin + 1 : begin + 2] == ":" else 2
         if (rest := BROKER_HEADS.get(line[begin : begin + HEAD])) is not None:
-            return BROKER if line.startswith(rest, begin) else 0
-        return _strange(line, begin, BROKER)
+            return BROKER if line.startswith(rest, begin) else None
+        return BROKER if _strange(line, begin) else None
     if "[thrd:" in line:
-        return _of_facility(line)
+        return _of_librdkafka(line)
     if "\t" in line and " = " in line:
         return _of_settings(line)
-    return _of_others(line)
+    return _of_marks(line)
 
 
-def _of_others(line: str) -> int:
-    for mark, _ in other_marks():
+def _of_others(line: str, more: Sequence[str]) -> Dialect | None:
+    """A line that does not speak of groups; `more`: marks to look for besides."""
+    if "[thrd:" in line:
+        return _of_librdkafka(line)
+    if "DEBUG" in line and (" DEBUG " in line or '"DEBUG"' in line):
+        return None
+    if (
+        "offset for partition " in line
+        or "ConsumerConfig v" in line
+        or "App info kafka.c" in line
+        or "Kafka version: " in line
+    ):
+        return SETTING
+    if ": partitions " in line:
+        return _of_marks(line)
+    if "\t" in line:
+        return _of_settings(line)
+    for mark in more:
         if mark in line:
-            return OTHER
-    return 0
+            return _of_marks(line)
+    if line[:1] == "{" and "\\t" in line:  # escaped: a collector's JSON around a line of settings
+        return _of_settings(line.replace("\\t", "\t"))
+    return None
 
 
-def _of_settings(line: str) -> int:
+def _of_marks(line: str) -> Dialect | None:
+    for mark, speaker in other_marks():
+        if mark in line:
+            return speaker
+    return None
+
+
+def _of_settings(line: str) -> Dialect | None:
     middle = line.find(" = ")
     key = line[line.rfind("\t", 0, middle) + 1 : middle]
-    return SETTING if middle >= 0 and key in _SETTINGS else 0
+    return SETTING if middle >= 0 and key in _SETTINGS else None
 
 
-def _of_librdkafka(line: str) -> int:
-    """A line of librdkafka's own on stderr: its time has always so many characters. −1: it is none."""
-    if line[17:18] != "|":
-        return -1
-    return LIBRDKAFKA if line[18 : line.find("|", 18)] in FACILITIES else 0
-
-
-def _of_facility(line: str) -> int:
-    return LIBRDKAFKA if _facility(line, line.find("[thrd:")) in FACILITIES else 0
-
-
-def _strange(line: str, begin: int, kind: int) -> int:
-    """A message that is no template: told as strange, unless it is known to say nothing."""
-    return 0 if line[begin : begin + HEAD] in QUIET or "DEBUG" in line or "TRACE" in line else kind
-
-
-def _facility(line: str, thread: int) -> str:
-    """librdkafka's word for what a line is about: `|FACILITY|client| [thrd:` or `FACILITY [client] [thrd:`."""
+def _of_librdkafka(line: str) -> Dialect | None:
+    """By its word for what a line is about: `|FACILITY|client| [thrd:` or `FACILITY [client] [thrd:`."""
+    thread = line.find("[thrd:")
     if line[thread - 2 : thread - 1] == "|":
         end = line.rfind("|", 0, thread - 2)
-        return line[line.rfind("|", 0, end) + 1 : end]
-    return line[: line.rfind(" [", 0, thread - 1)].rpartition(" ")[2]
+        facility = line[line.rfind("|", 0, end) + 1 : end]
+    else:
+        end = line.rfind(" [", 0, thread - 1)
+        facility = line[line.rfind(" ", 0, end) + 1 : end]
+    return LIBRDKAFKA if facility in FACILITIES else None
+
+
+def _strange(line: str, begin: int) -> bool:
+    """A message that is no template: told as strange, unless it is known to say nothing."""
+    return not (line[begin : begin + HEAD] in QUIET or "DEBUG" in line or "TRACE" in line)

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from rebalsim.worlds.logs import heads
 from rebalsim.worlds.logs.dialects import Dialect, Facts, dialect
 from rebalsim.worlds.logs.facts import Fact, Record
-from rebalsim.worlds.logs.sieve import BROKER, JAVA, LIBRDKAFKA, OTHER, SETTING, Sieve, other_marks
-from rebalsim.worlds.logs.times import DAY_US, Stamp, stamp_of
+from rebalsim.worlds.logs.sieve import Picked, Sieve, other_marks
+from rebalsim.worlds.logs.times import DAY_US, Stamp, quick_us, stamp_of
 from rebalsim.worlds.logs.wrappings import Unwrapped, Wrapping, wrapping_of
 
 SAMPLE = 200  # lines by which the wrapping is told
@@ -85,12 +85,8 @@ class Reader:
         self.wrapping: Wrapping | None = None
         self.is_new = True
         self.sieve = Sieve()
-        self._of_kind = {
-            JAVA: dialect("Java"),
-            BROKER: dialect("group coordinator"),
-            LIBRDKAFKA: dialect("librdkafka"),
-            SETTING: dialect("Java without prefix"),
-        }
+        self.heard: Counter[Dialect] = Counter()
+        self.bare: Stream | None = None  # whose lines those without a collector's prefix are
 
     def read(self, lines: Iterable[str]) -> None:
         """All lines of the file."""
@@ -117,28 +113,31 @@ class Reader:
         before = len(self.recent)
         self.recent += lines
         picked = self.sieve.sift(lines)
-        if any(kind == OTHER for _, kind, _ in picked) and self._who_speaks(picked):
+        if self._is_news(picked):
             picked = self.sieve.sift(lines)  # again, with the marks of who speaks here, too
-        for place, kind, line in picked:
-            self._take(line, kind, before + place)
+        for place, speaker, line, begin in picked:
+            self._take(line, speaker, before + place, begin)
         del self.recent[: -REMEMBERED * 4]
 
-    def _who_speaks(self, picked: Sequence[tuple[int, int, str]]) -> bool:
+    def _is_news(self, picked: Sequence[Picked]) -> bool:
         """Whether a dialect speaks here that has not been heard before."""
-        found = {
-            next((d.name for mark, d in other_marks() if mark in line), "")
-            for _, kind, line in picked
-            if kind == OTHER
-        }
-        return bool([name for name in sorted(found) if self.sieve.heard(name)])
+        found = {speaker for _, speaker, _, _ in picked}
+        return bool([speaker for speaker in found if self.sieve.heard(speaker.name)])
 
     def end(self) -> None:
         """No more lines: the last of any kind tells until when each process lived."""
+        for speaker, count in self.heard.items():
+            self.census.taken += count
+            self.census.dialects[speaker.name] += count
+        self.heard.clear()
         for stream in list(self.streams.values()):
             if stream.host == self.host and stream.told:
                 self._remember(stream, 1 << 62, len(self.recent))
 
-    def _take(self, line: str, kind: int, place: int) -> None:
+    def _take(self, line: str, speaker: Dialect, place: int, begin: int) -> None:
+        if self.wrapping is None and line[:1] != "{":
+            self._take_bare(line, speaker, place, begin)
+            return
         source, collected = "", None
         text = line
         if self.wrapping is not None and (unwrapped := self.wrapping.take(line)) is not None:
@@ -156,7 +155,23 @@ class Reader:
         at = _instant(stream, stamp, collected)
         if 0 <= before < at - SILENCE_US:
             self._remember(stream, at, place)
-        self._hear(stream, Record(at, text, thread, fields), kind)
+        self._hear(stream, Record(at, text, thread, fields), speaker)
+
+    def _take_bare(self, line: str, speaker: Dialect, place: int, begin: int) -> None:
+        """The usual line, of the one process that the file is of."""
+        stream = self.bare = self.bare or self._stream("")
+        before = stream.last_us
+        if line[:1] == "\t":  # a line of settings has no time of its own
+            at = max(before, 0)
+        elif stream.has_date and (at := quick_us(line)) >= 0:
+            stream.has_zone = stream.has_zone and line[:1] == "%"
+            stream.fine += 1
+            stream.last_us = at
+        else:
+            at = _instant(stream, stamp_of(line), None)
+        if 0 <= before < at - SILENCE_US:
+            self._remember(stream, at, place)
+        self._hear(stream, Record(at, line, "", None, begin), speaker)
 
     def _remember(self, stream: Stream, until_us: int, place: int) -> None:
         """The last line of any kind before a silence: the process was alive then."""
@@ -184,14 +199,16 @@ class Reader:
         found.file = self.file
         return found
 
-    def _hear(self, stream: Stream, record: Record, kind: int) -> None:
-        speaker, facts = self._read_by(record, kind)
+    def _hear(self, stream: Stream, record: Record, likely: Dialect) -> None:
+        facts = likely.read(record)
+        speaker: Dialect | None = likely
+        if facts is None:
+            speaker, facts = _read_by_others(record, likely)
         if speaker is None:
             stream.spoke_us = record.at_us
             self.census.add_unknown(record.text)
             return
-        self.census.taken += 1
-        self.census.dialects[speaker.name] += 1
+        self.heard[speaker] += 1
         if not facts:
             stream.spoke_us = record.at_us
         told = stream.told
@@ -199,20 +216,17 @@ class Reader:
             fact.place = len(told)
             told.append((speaker, fact))
 
-    def _read_by(self, record: Record, kind: int) -> tuple[Dialect | None, Facts]:
-        """The dialect that takes the record for its own, and what it proves."""
-        likely = self._of_kind.get(kind)
-        if likely is not None and (facts := likely.read(record)) is not None:
-            return likely, facts
-        tried = likely
-        for mark, speaker in other_marks():
-            if mark in record.text and speaker is not tried:
-                tried = speaker
-                if (facts := speaker.read(record)) is not None:
-                    return speaker, facts
-        if dialect("other lines").read(record) is not None:
-            return dialect("other lines"), ()
-        return None, ()
+
+def _read_by_others(record: Record, tried: Dialect) -> tuple[Dialect | None, Facts]:
+    """The dialect that takes for its own what the likely one does not know, and what it proves."""
+    for mark, speaker in other_marks():
+        if mark in record.text and speaker is not tried:
+            tried = speaker
+            if (facts := speaker.read(record)) is not None:
+                return speaker, facts
+    if dialect("other lines").read(record) is not None:
+        return dialect("other lines"), ()
+    return None, ()
 
 
 def _looked_at(stream: Stream, own: Stamp | None, collected: Stamp | None) -> int:

@@ -36,16 +36,45 @@ class Stamp:
     step_us: int  # its resolution
 
 
-_ZONES = ("+", "-", "Z", "U")  # with which a zone begins
+_ZONES = frozenset("+-ZU")  # with which a zone begins
+_POINTS, _ENDS = frozenset(",."), frozenset("] ")
 _seconds: dict[str, int] = {}
+_fractions: dict[str, int] = {}
+
+
+def quick_us(line: str) -> int:
+    """The time of the usual line: milliseconds, no zone, in a second that was met before; or
+    librdkafka's, which is of UTC. −1 where it takes a closer look.
+    """
+    first = line[:1]
+    if first == "%" and line[13:14] == "." and line[17:18] == "|":
+        digits = line[3:13] + line[14:17]
+        return int(digits) * 1_000 if digits.isdecimal() and digits.isascii() else -1
+    begin = 20 if first == "[" else 19
+    seconds = _seconds.get(line[begin - 19 : begin])
+    if seconds is None:
+        return -1
+    tail = line[begin : begin + 6]
+    fraction = _fractions.get(tail)
+    if fraction is None:
+        fraction = _fractions[tail] = _fraction_in(tail)
+        if len(_fractions) > 20_000:
+            _fractions.clear()
+    return seconds * 1_000_000 + fraction if fraction >= 0 else -1
+
+
+def _fraction_in(tail: str) -> int:
+    """`,123] ` in µs; −1 where a zone follows, or it is of another form."""
+    digits = tail[1:4]
+    plain = tail[:1] in _POINTS and digits.isdecimal() and digits.isascii()
+    ends = tail[4:5] in _ENDS and tail[5:6] not in _ZONES
+    return int(digits) * 1_000 if plain and ends and len(digits) == 3 else -1
 
 
 def stamp_of(line: str) -> Stamp | None:
     """The line's own time; None where it has none."""
-    begin = 1 if line[:1] == "[" else 0
-    seconds = _seconds.get(line[begin : begin + 19])
-    if seconds is not None and (known := _in_known_second(line, begin, seconds)) is not None:
-        return known
+    if line[:1] != "%" and (at := quick_us(line)) >= 0:
+        return Stamp(at, 24 if line[:1] == "[" else 23, False, True, 1_000)
     if line.startswith("%") and (found := _EPOCH.match(line)) is not None:
         at = int(found[1]) * 1_000_000 + int(found[2]) * 1_000
         return Stamp(at, found.end(), True, True, 1_000)
@@ -59,20 +88,6 @@ def stamp_of(line: str) -> Stamp | None:
         return Stamp(at, found.end(), False, False, step) if int(found[1]) < 24 else None
     found = _NAMED_DAY.search(line, 0, LOOKED_AT)
     return _from_named_day(found) if found is not None else None
-
-
-def _in_known_second(line: str, begin: int, seconds: int) -> Stamp | None:
-    """The usual case, quickly: milliseconds and no zone, in a second that was met before."""
-    digits, after = line[begin + 20 : begin + 23], line[begin + 23 : begin + 25]
-    if (
-        line[begin + 19 : begin + 20] not in (",", ".")
-        or not digits.isdecimal()
-        or after[1:] in _ZONES
-    ):
-        return None
-    if after[:1] not in ("]", " ") or not digits.isascii():
-        return None
-    return Stamp(seconds * 1_000_000 + int(digits) * 1_000, begin + 23, False, True, 1_000)
 
 
 def _from_iso(line: str, found: re.Match[str]) -> Stamp | None:

@@ -18,7 +18,7 @@ from rebalsim.worlds.logs.facts import Fact, Record
 Facts = Sequence[Fact]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Dialect:
     """`read` answers None where the line is not of this dialect, and nothing where it says nothing
     that matters.

@@ -7,7 +7,8 @@ from __future__ import annotations
 import re
 
 from rebalsim.worlds.logs.dialects import Dialect, Facts
-from rebalsim.worlds.logs.dialects.broker_new import TEMPLATES as NEW_TEMPLATES
+from rebalsim.worlds.logs.dialects.broker_new import HEADS as NEW_HEADS
+from rebalsim.worlds.logs.dialects.broker_new import read as read_new
 from rebalsim.worlds.logs.dialects.templates import (
     GROUP,
     ID,
@@ -38,10 +39,16 @@ def read(record: Record) -> Facts | None:
     prefix = _PREFIX.search(record.text)
     if prefix is None:
         return None
-    found = told(_TABLE, record.at_us, without_logger(record.text[prefix.end() :]))
+    message = without_logger(record.text[prefix.end() :])
+    reads = read_new if message.startswith("[Group") else _read_classic
+    found = reads(record.at_us, message)
     for fact in found or ():
         fact.client = prefix[1]
     return found
+
+
+def _read_classic(at_us: int, message: str) -> Told | None:
+    return told(_TABLE, at_us, message)
 
 
 def _removed(at: int, m: re.Match[str]) -> Told:
@@ -161,10 +168,9 @@ TEMPLATES: tuple[Template, ...] = (
     (rf"Loaded (?:classic|consumer) group {GROUP} with", one("loaded", group=1)),
     (rf"Loading group metadata for {GROUP} with generation {N}", one("loaded", group=1)),
     (rf"Unloading group metadata for {GROUP} with generation", one("unloaded", group=1)),
-    *NEW_TEMPLATES,
 )
 _TABLE = table(TEMPLATES)
-HEADS = heads(TEMPLATES)
+HEADS = {**heads(TEMPLATES), **NEW_HEADS}
 DIALECT = Dialect(
     "group coordinator", ("[GroupCoordinator ", "[GroupMetadataManager "), read, 10, is_broker=True
 )

@@ -31,15 +31,12 @@ def read(record: Record) -> Facts | None:
     """What a line of a consumer proves."""
     text = record.text
     begin = text.find(MARK)
-    end = text.find("] ", begin)
-    if begin < 0 or end < 0:
+    end = record.begin if record.begin > 0 else text.find("] ", begin) + 2
+    if begin < 0 or end < 2 or (whose := _whose(text[begin:end])) is None:
         return None
-    found = told(_TABLE, record.at_us, without_logger(text[end + 2 :]))
+    found = told(_TABLE, record.at_us, without_logger(text[end:]))
     if not found:
-        return found if _whose(text[begin : end + 2]) is not None else None
-    whose = _whose(text[begin : end + 2])
-    if whose is None:
-        return None
+        return found
     thread = record.thread or thread_before(text, begin)
     for fact in found:
         fact.client, fact.group, fact.instance = whose

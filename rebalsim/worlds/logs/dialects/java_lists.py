@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from rebalsim.worlds.logs.facts import sorted_partitions
 
 _PARTITION = re.compile(r"[\w.-]{1,249}-\d{1,9}(?![\w.-])")
 
 
+@lru_cache(8_192)
 def partitions_in(text: str) -> tuple[str, ...]:
     """The partitions listed in a text, sorted."""
     if text.startswith("["):

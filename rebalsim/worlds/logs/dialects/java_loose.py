@@ -30,8 +30,8 @@ SETTINGS = (
 _WANTED = frozenset(SETTINGS)
 _SETTING = re.compile(r"^\s*([a-z][a-z.]{3,60}) = (.{0,400}?)\s*$", re.MULTILINE)
 _POSITION = re.compile(
-    r"(?:Setting|Resetting) offset for partition (\S{1,300}) to (?:the committed offset |"
-    r"position )?FetchPosition\{offset=(\d{1,19})"
+    r"offset for partition (\S{1,300}) to (?:the committed offset |position )?"
+    r"FetchPosition\{offset=(\d{1,19})"
 )
 _UNREGISTERED = re.compile(r"App info kafka\.consumer for (\S{1,300}) unregistered")
 _VERSION = re.compile(r"Kafka version: (\d[\w.-]{0,40})")

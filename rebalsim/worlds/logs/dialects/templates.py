@@ -64,16 +64,15 @@ def told(templates: Table, at_us: int, message: str) -> Told | None:
 def one(what: str, **groups: int | str) -> Teller:
     """A teller of one fact; a number is the match's group, a text stands for itself."""
     texts = {k: v for k, v in groups.items() if isinstance(v, str)}
-    numbers = {k: v for k, v in groups.items() if isinstance(v, int)}
+    numbers = [
+        (k, v, k in ("generation", "amount")) for k, v in groups.items() if isinstance(v, int)
+    ]
 
     def teller(at_us: int, found: re.Match[str]) -> Told:
-        fact = Fact(at_us, what)
-        for key, value in texts.items():
-            setattr(fact, key, value)
-        for key, number in numbers.items():
+        fact = Fact(at_us, what, **texts)  # type: ignore[arg-type]
+        for key, number, is_whole in numbers:
             text = found[number] or ""
-            whole = key in ("generation", "amount")
-            setattr(fact, key, (int(text) if text else -1) if whole else text)
+            setattr(fact, key, (int(text) if text else -1) if is_whole else text)
         return (fact,)
 
     return teller
