@@ -15,7 +15,7 @@ from rebalsim.cli import exits
 if TYPE_CHECKING:
     from rebalsim.proof.bench.figure import Figure
 
-PARTS = ("simulation", "growth", "start-up", "reports", "assignors", "sweep")
+PARTS = ("simulation", "growth", "start-up", "reports", "assignors", "sweep", "logs")
 
 
 @click.command("bench", epilog="Example: rebalsim dev bench --only simulation --only start-up")
@@ -25,8 +25,11 @@ PARTS = ("simulation", "growth", "start-up", "reports", "assignors", "sweep")
     help="Fewer repeats and smaller groups: for a look, not for the record.",
 )
 @click.option("--only", multiple=True, type=click.Choice(PARTS), help="This part only. Repeatable.")
+@click.option(
+    "--logs", default="", metavar="PATH", help="Read these plain logs for the part `logs`."
+)
 @click.option("--json", "as_json", is_flag=True, help="The figures as one JSON document.")
-def command(quick: bool, only: tuple[str, ...], as_json: bool) -> int:
+def command(quick: bool, only: tuple[str, ...], logs: str, as_json: bool) -> int:
     """Measure what rebalsim costs, as ratios taken within one run where that is possible, and hold
     it to its limits.
 
@@ -42,7 +45,7 @@ def command(quick: bool, only: tuple[str, ...], as_json: bool) -> int:
             "others do makes times worse."
         )
     for part in only or PARTS:
-        figures, lines, ok = _BY_PART[part](quick)
+        figures, lines, ok = _logs(quick, logs) if part == "logs" else _BY_PART[part](quick)
         told[part] = figures
         kept = kept and ok and all(figure.ok for figure in figures)
         if not as_json:
@@ -123,6 +126,16 @@ def _sweep(quick: bool) -> Part:
     return [], lines(figures), figures.ok
 
 
+def _logs(quick: bool, path: str = "") -> Part:
+    from rebalsim.domain.errors import RebalsimError
+    from rebalsim.proof.bench.logs import measure
+
+    try:
+        return measure(quick, path, spark=not quick), [], True
+    except (ImportError, RebalsimError) as e:
+        return measure(quick, path), [f"Spark is left out: {e}"], True
+
+
 _BY_PART: dict[str, Callable[[bool], Part]] = {
     "simulation": _simulation,
     "growth": _growth,
@@ -130,4 +143,5 @@ _BY_PART: dict[str, Callable[[bool], Part]] = {
     "reports": _reports,
     "assignors": _assignors,
     "sweep": _sweep,
+    "logs": _logs,
 }

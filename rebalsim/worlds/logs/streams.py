@@ -115,8 +115,9 @@ class Reader:
         picked = self.sieve.sift(lines)
         if self._is_news(picked):
             picked = self.sieve.sift(lines)  # again, with the marks of who speaks here, too
+        take = self._take if self.wrapping is not None else self._take_bare
         for place, speaker, line, begin in picked:
-            self._take(line, speaker, before + place, begin)
+            take(line, speaker, before + place, begin)
         del self.recent[: -REMEMBERED * 4]
 
     def _is_news(self, picked: Sequence[Picked]) -> bool:
@@ -135,9 +136,6 @@ class Reader:
                 self._remember(stream, 1 << 62, len(self.recent))
 
     def _take(self, line: str, speaker: Dialect, place: int, begin: int) -> None:
-        if self.wrapping is None and line[:1] != "{":
-            self._take_bare(line, speaker, place, begin)
-            return
         source, collected = "", None
         text = line
         if self.wrapping is not None and (unwrapped := self.wrapping.take(line)) is not None:
@@ -159,12 +157,16 @@ class Reader:
 
     def _take_bare(self, line: str, speaker: Dialect, place: int, begin: int) -> None:
         """The usual line, of the one process that the file is of."""
+        first = line[:1]
+        if first == "{":
+            self._take(line, speaker, place, begin)
+            return
         stream = self.bare = self.bare or self._stream("")
         before = stream.last_us
-        if line[:1] == "\t":  # a line of settings has no time of its own
-            at = max(before, 0)
+        if first == "\t" and before >= 0:  # a line of settings has no time of its own
+            at = before
         elif stream.has_date and (at := quick_us(line)) >= 0:
-            stream.has_zone = stream.has_zone and line[:1] == "%"
+            stream.has_zone = stream.has_zone and first == "%"
             stream.fine += 1
             stream.last_us = at
         else:
