@@ -321,8 +321,8 @@ def _plain(term: str) -> str:
 
 
 def _settings() -> list[str]:
+    from rebalsim.scenario.config_language import BROKER_KEYS, CLIENT_KEYS
     from rebalsim.scenario.connect_language import WORKER_KEYS
-    from rebalsim.scenario.language import BROKER_KEYS, CLIENT_KEYS
 
     return [field.name for field in (*CLIENT_KEYS, *BROKER_KEYS, *WORKER_KEYS)]
 
@@ -338,8 +338,8 @@ def _setting(key: str) -> list[Entry]:
     from rebalsim.domain.client import BrokerConfig, ClientConfig
     from rebalsim.domain.connect import Connector, WorkerConfig
     from rebalsim.lint.registry import RULES
+    from rebalsim.scenario.config_language import BROKER_KEYS, CLIENT_KEYS
     from rebalsim.scenario.connect_language import WORKER_KEYS
-    from rebalsim.scenario.language import BROKER_KEYS, CLIENT_KEYS
 
     found: list[Entry] = []
     for fields, defaults, whose in (

@@ -45,7 +45,9 @@ class SettingPath(_Type):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        from rebalsim.scenario.language import CLIENT_KEYS, GROUP, SCENARIO
+        from rebalsim.scenario.config_language import CLIENT_KEYS
+        from rebalsim.scenario.language import SCENARIO
+        from rebalsim.scenario.member_language import GROUP
 
         known = (
             [f"group.config.{f.name}=" for f in CLIENT_KEYS]
@@ -64,8 +66,8 @@ class VariantName(_Type):
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         from rebalsim.domain.errors import InputError
-        from rebalsim.scenario.language import STOCK_VARIANTS
         from rebalsim.scenario.load import read_story
+        from rebalsim.scenario.replay_language import STOCK_VARIANTS
 
         known: tuple[str, ...] = STOCK_VARIANTS
         for word in ctx.args[:1]:  # a line cut short at an option leaves its arguments here

@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rebalsim.domain.deed import Deed
 from rebalsim.domain.instants import MINUTE, SECOND
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ class Policy:
 
 
 @dataclass(frozen=True, slots=True)
-class Autoscale:
+class Autoscale(Deed):
     """From now on the number of a group's members follows its lag (KEDA, over an HPA), or how busy
     they are (an HPA alone, where `cpu_target` is set).
 

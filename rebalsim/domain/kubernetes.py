@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rebalsim.domain.deed import Deed
 from rebalsim.domain.draws import NOTHING, Draw
 from rebalsim.domain.instants import MINUTE, SECOND
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Probe:
+class Probe(Deed):
     """From now on the kubelet looks at each pod, and restarts a container that fails; the restarts of
     one that fails again and again are held back (CrashLoopBackOff).
     """
@@ -30,7 +31,7 @@ class Probe:
 
 
 @dataclass(frozen=True, slots=True)
-class DrainNode:
+class DrainNode(Deed):
     """The pods of a node are evicted, as many at once as the disruption budget lets: at least
     `keep` of the group stay available. Who is turned away is asked again every `retry_us`.
     """
@@ -44,7 +45,7 @@ class DrainNode:
 
 
 @dataclass(frozen=True, slots=True)
-class Evict:
+class Evict(Deed):
     """The machine is taken away: its pods are asked to stop, and it is gone after the notice,
     budget or none.
     """
@@ -56,7 +57,7 @@ class Evict:
 
 
 @dataclass(frozen=True, slots=True)
-class Recreate:
+class Recreate(Deed):
     """All pods stop; when the last one is gone, all start."""
 
     consumers: tuple[str, ...]

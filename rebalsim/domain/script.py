@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rebalsim.domain.autoscaling import Autoscale
 from rebalsim.domain.connect import Connector
 from rebalsim.domain.consumer import Consumer
+from rebalsim.domain.deed import Deed
 from rebalsim.domain.draws import NOTHING, Draw
 from rebalsim.domain.habits import NEWEST, BrokerHabits
-from rebalsim.domain.kubernetes import DrainNode, Evict, Probe, Recreate
 from rebalsim.domain.streams import StreamsConfig
 
 
@@ -30,7 +29,7 @@ class Overlay:
 
 
 @dataclass(frozen=True, slots=True)
-class Join:
+class Join(Deed):
     """New consumers start, one after another `stagger_us` apart."""
 
     consumers: tuple[Consumer, ...]
@@ -38,7 +37,7 @@ class Join:
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class Scale(Deed):
     """Bring the group to `to` consumers: `joiners` start in order as needed; surplus ones stop,
     the last started first.
     """
@@ -50,7 +49,7 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True)
-class Leave:
+class Leave(Deed):
     """Consumers stop gracefully: stop time, close(), exit. `option` is Java's close option:
     default, leave or remain.
     """
@@ -61,7 +60,7 @@ class Leave:
 
 
 @dataclass(frozen=True, slots=True)
-class Crash:
+class Crash(Deed):
     """Processes die at once (SIGKILL); with `restart_after_us` they are started again that much
     later, `loop` times in all.
     """
@@ -72,7 +71,7 @@ class Crash:
 
 
 @dataclass(frozen=True, slots=True)
-class Freeze:
+class Freeze(Deed):
     """A long GC pause or a suspended machine: nothing of the process runs, its connections stay."""
 
     consumers: tuple[str, ...]
@@ -80,7 +79,7 @@ class Freeze:
 
 
 @dataclass(frozen=True, slots=True)
-class Hang:
+class Hang(Deed):
     """The handler gets stuck for a while after the batch at hand; the heartbeat thread goes on."""
 
     consumers: tuple[str, ...]
@@ -88,7 +87,7 @@ class Hang:
 
 
 @dataclass(frozen=True, slots=True)
-class Poison:
+class Poison(Deed):
     """A record whose handling hangs whoever gets it; uncommitted, it travels to the next owner.
     `offset` None: the next to arrive.
     """
@@ -101,7 +100,7 @@ class Poison:
 
 
 @dataclass(frozen=True, slots=True)
-class Slow:
+class Slow(Deed):
     """The handler takes `factor` times as long for a while."""
 
     consumers: tuple[str, ...]
@@ -110,7 +109,7 @@ class Slow:
 
 
 @dataclass(frozen=True, slots=True)
-class RollingBounce:
+class RollingBounce(Deed):
     """Restart consumers a few at a time, as a Deployment (surge, new names) or a StatefulSet (in
     order, same names) does.
 
@@ -139,7 +138,7 @@ class RollingBounce:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Deed):
     """The network between consumers and their coordinator (or all brokers) is cut, and heals."""
 
     consumers: tuple[str, ...]
@@ -148,7 +147,7 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
-class Delay:
+class Delay(Deed):
     """One-way latency between consumers and brokers grows by `extra` for a while."""
 
     consumers: tuple[str, ...]
@@ -157,7 +156,7 @@ class Delay:
 
 
 @dataclass(frozen=True, slots=True)
-class BrokerRestart:
+class BrokerRestart(Deed):
     """A broker goes down and comes back; its partitions' leaders (and groups it coordinates) move
     meanwhile, and then return.
 
@@ -171,7 +170,7 @@ class BrokerRestart:
 
 
 @dataclass(frozen=True, slots=True)
-class BrokerBusy:
+class BrokerBusy(Deed):
     """A broker is under other load for a while: half of `wait` a request lies in its queue before it
     is served, and half its answer before it is sent. Without a broker it is the one that coordinates
     `group` by then.
@@ -184,7 +183,7 @@ class BrokerBusy:
 
 
 @dataclass(frozen=True, slots=True)
-class BrokerUpgrade:
+class BrokerUpgrade(Deed):
     """All brokers restart one after another and come back with another Kafka version."""
 
     kafka: str
@@ -195,7 +194,7 @@ class BrokerUpgrade:
 
 
 @dataclass(frozen=True, slots=True)
-class Failover:
+class Failover(Deed):
     """The group's coordinator moves to another broker, which takes `load` to read the group."""
 
     group: str
@@ -203,23 +202,23 @@ class Failover:
 
 
 @dataclass(frozen=True, slots=True)
-class AddPartitions:
+class AddPartitions(Deed):
     topic: str
     to: int
 
 
 @dataclass(frozen=True, slots=True)
-class CreateTopic:
+class CreateTopic(Deed):
     topic: str  # its definition stands among the scenario's topics with exists_from_start False
 
 
 @dataclass(frozen=True, slots=True)
-class DeleteTopic:
+class DeleteTopic(Deed):
     topic: str
 
 
 @dataclass(frozen=True, slots=True)
-class Subscribe:
+class Subscribe(Deed):
     """Consumers change their subscription."""
 
     consumers: tuple[str, ...]
@@ -228,12 +227,12 @@ class Subscribe:
 
 
 @dataclass(frozen=True, slots=True)
-class EnforceRebalance:
+class EnforceRebalance(Deed):
     consumers: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class SetRate:
+class SetRate(Deed):
     """From now on this many records a second arrive at the topic."""
 
     topic: str
@@ -241,19 +240,19 @@ class SetRate:
 
 
 @dataclass(frozen=True, slots=True)
-class CreateConnector:
+class CreateConnector(Deed):
     group: str  # of the workers
     connector: Connector
 
 
 @dataclass(frozen=True, slots=True)
-class DeleteConnector:
+class DeleteConnector(Deed):
     group: str
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class ReconfigureConnector:
+class ReconfigureConnector(Deed):
     """Its config changes; `connector` is what it is like from then on."""
 
     group: str
@@ -261,7 +260,7 @@ class ReconfigureConnector:
 
 
 @dataclass(frozen=True, slots=True)
-class RestartConnector:
+class RestartConnector(Deed):
     """The connector and its tasks are restarted, each by the worker that has it."""
 
     group: str
@@ -269,7 +268,7 @@ class RestartConnector:
 
 
 @dataclass(frozen=True, slots=True)
-class TargetConnector:
+class TargetConnector(Deed):
     """It shall be started, paused or stopped."""
 
     group: str
@@ -278,48 +277,12 @@ class TargetConnector:
 
 
 @dataclass(frozen=True, slots=True)
-class FailTask:
+class FailTask(Deed):
     """A task's thread dies of an exception."""
 
     group: str
     connector: str
     number: int
-
-
-Deed = (
-    Join
-    | Scale
-    | Leave
-    | Crash
-    | Freeze
-    | Hang
-    | Poison
-    | Slow
-    | RollingBounce
-    | Cut
-    | Delay
-    | BrokerRestart
-    | BrokerBusy
-    | BrokerUpgrade
-    | Failover
-    | AddPartitions
-    | CreateTopic
-    | DeleteTopic
-    | Subscribe
-    | EnforceRebalance
-    | SetRate
-    | Autoscale
-    | Probe
-    | DrainNode
-    | Evict
-    | Recreate
-    | CreateConnector
-    | DeleteConnector
-    | ReconfigureConnector
-    | RestartConnector
-    | TargetConnector
-    | FailTask
-)
 
 
 @dataclass(frozen=True, slots=True)

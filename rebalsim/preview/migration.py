@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from rebalsim.domain.client import ClientConfig
-from rebalsim.scenario.language import CLASSIC_ONLY
+from rebalsim.scenario.config_language import CLASSIC_ONLY
 from rebalsim.worlds.groups import Play, name_of
 from rebalsim.worlds.understood import Understood
 

@@ -5,7 +5,7 @@ group's usual day (a crash, a restart) before it and after it.
 from __future__ import annotations
 
 from rebalsim.domain.client import ClientConfig
-from rebalsim.scenario.language import CLASSIC_ONLY
+from rebalsim.scenario.config_language import CLASSIC_ONLY
 from rebalsim.worlds.groups import Play, name_of
 from rebalsim.worlds.rolls import AFTER, Roll, rolls_of
 from rebalsim.worlds.to_scenario import Happening

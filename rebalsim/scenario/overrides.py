@@ -10,24 +10,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from rebalsim.scenario.action_language import ACTION
+from rebalsim.scenario.config_language import _BROKER_NAMES, CLIENT_NAMES
 from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence, Source, parse, shorten
 from rebalsim.scenario.kinds import Kind, ListOf, MapOf, Section
-from rebalsim.scenario.language import (
-    _BROKER_NAMES,
-    _CLIENT_NAMES,
-    ACTION,
-    GROUP,
-    LISTED_MEMBER,
-    MEMBER,
-    OVERLAY,
-    SCENARIO,
-    Members,
-    RateKind,
-    Replay,
-    is_unnamed,
-    name_of,
-)
+from rebalsim.scenario.language import SCENARIO
+from rebalsim.scenario.member_language import GROUP, LISTED_MEMBER, MEMBER, Members
 from rebalsim.scenario.problems import Problems
+from rebalsim.scenario.replay_language import OVERLAY, Replay, is_unnamed, name_of
+from rebalsim.scenario.topic_language import RateKind
 from rebalsim.words.nearest import nearest, or_nearest
 
 Value = str | int | float | bool | None | list[Any] | tuple[Any, ...] | dict[str, Any]
@@ -78,7 +69,7 @@ def _whole(root: Mapping, path: str) -> str:
     """
     if _longest(path, SCENARIO.by_key) and path not in _BROKER_NAMES:
         return path
-    if path in _CLIENT_NAMES and "groups" not in root.entries:
+    if path in CLIENT_NAMES and "groups" not in root.entries:
         return f"group.config.{path}"
     if path in _BROKER_NAMES:
         return f"cluster.config.{path}"
@@ -198,7 +189,7 @@ class _Walker:
                         )
             return self._named(node, OVERLAY, rest, "variants of one's own")
         if isinstance(kind, RateKind) and isinstance(node, Sequence):
-            from rebalsim.scenario.language import RATE_STEP
+            from rebalsim.scenario.topic_language import RATE_STEP
 
             return self._listed(node, RATE_STEP, rest)
         inner = getattr(kind, "inner", None)

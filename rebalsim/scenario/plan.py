@@ -31,8 +31,9 @@ from rebalsim.scenario.kinds import (
     Whole,
     Written,
 )
-from rebalsim.scenario.language import BUDGET_SHAPE, STOCK_VARIANTS, Raw
+from rebalsim.scenario.language import BUDGET_SHAPE, Raw
 from rebalsim.scenario.problems import Problems
+from rebalsim.scenario.replay_language import STOCK_VARIANTS
 from rebalsim.words.nearest import nearest, nearest_metric, or_nearest
 
 MOST_RUNS = 1_000_000_000  # more is a mistake in the plan, not an ambition

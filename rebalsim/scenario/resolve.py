@@ -35,19 +35,12 @@ from rebalsim.domain.scenario import (
 )
 from rebalsim.domain.script import Action, RandomFault
 from rebalsim.domain.script_shift import longest_heartbeat, room_of
+from rebalsim.scenario.common_language import DRAW, MAX_CONSUMERS, MAX_PARTITIONS
+from rebalsim.scenario.config_language import CLASSIC_ONLY, CONFIG, CONSUMER_ONLY, OWN_CODE
 from rebalsim.scenario.connect import cluster_of, sink_config, worker_parts
 from rebalsim.scenario.document import Node, shorten
 from rebalsim.scenario.kinds import Written, build, merge
-from rebalsim.scenario.language import (
-    CLASSIC_ONLY,
-    CONFIG,
-    CONNECT,
-    CONSUMER_ONLY,
-    DRAW,
-    MAX_CONSUMERS,
-    MAX_PARTITIONS,
-    OWN_CODE,
-)
+from rebalsim.scenario.member_language import CONNECT
 from rebalsim.scenario.own_code import common_protocol, protocols_of
 from rebalsim.scenario.patterns import bad_pattern
 from rebalsim.scenario.problems import Problems

@@ -17,8 +17,8 @@ from rebalsim.domain.client import BrokerConfig
 from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.errors import InputError
 from rebalsim.domain.scenario import Scenario
+from rebalsim.scenario.config_language import CLASSIC_ONLY
 from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence, Source, decode, parse
-from rebalsim.scenario.language import CLASSIC_ONLY
 from rebalsim.scenario.load import story_of
 from rebalsim.scenario.profiles import (
     DEFAULT_KAFKA,

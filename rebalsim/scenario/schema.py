@@ -14,21 +14,14 @@ from rebalsim.domain.client import BrokerConfig, ClientConfig
 from rebalsim.domain.connect import Connector, WorkerConfig
 from rebalsim.domain.consumer import AssignorCost, Handler, Life, Listener, State
 from rebalsim.domain.scenario import Cluster, Scenario, Topic
+from rebalsim.scenario.cluster_language import CLUSTER
+from rebalsim.scenario.config_language import BROKER_CONFIG, CONFIG
 from rebalsim.scenario.connect_language import WORKER_CONFIG
 from rebalsim.scenario.kinds import Schema, Section
-from rebalsim.scenario.language import (
-    ASSIGNOR_COST,
-    BROKER_CONFIG,
-    CLUSTER,
-    CONFIG,
-    CONNECTOR,
-    HANDLER,
-    LIFE,
-    LISTENER,
-    SCENARIO,
-    STATE,
-    TOPIC_BLOCK,
-)
+from rebalsim.scenario.language import SCENARIO
+from rebalsim.scenario.member_language import CONNECTOR
+from rebalsim.scenario.process_language import ASSIGNOR_COST, HANDLER, LIFE, LISTENER, STATE
+from rebalsim.scenario.topic_language import TOPIC_BLOCK
 
 SHAPES: tuple[tuple[Section, Any], ...] = (
     (CONFIG, ClientConfig),

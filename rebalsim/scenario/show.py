@@ -15,30 +15,28 @@ from typing import Any
 from rebalsim.domain.consumer import Consumer, Cost
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script_shift import shift_of
+from rebalsim.scenario.action_words import say_names
+from rebalsim.scenario.cluster_language import COSTS
+from rebalsim.scenario.common_language import DRAW
+from rebalsim.scenario.config_language import BROKER_CONFIG, CLASSIC_ONLY, CONFIG, CONSUMER_ONLY
 from rebalsim.scenario.connect_language import WORKER_CONFIG
 from rebalsim.scenario.document import Node
 from rebalsim.scenario.kinds import Field, Section, Written
-from rebalsim.scenario.language import (
+from rebalsim.scenario.process_language import (
     ASSIGNOR_COST,
-    BROKER_CONFIG,
-    CLASSIC_ONLY,
-    CONFIG,
-    CONSUMER_ONLY,
     COST_KIND,
-    COSTS,
-    DRAW,
     HANDLER,
     LIFE,
     LISTENER,
     STATE,
-    TOPIC_BLOCK,
 )
 from rebalsim.scenario.profiles import say_client
 from rebalsim.scenario.quantities import say_us
 from rebalsim.scenario.resolve import Parts, Resolver
 from rebalsim.scenario.roster import Roster, Seat
 from rebalsim.scenario.story import Story
-from rebalsim.scenario.telling import say_deed, say_fault, say_names, say_when
+from rebalsim.scenario.telling import say_deed, say_fault, say_when
+from rebalsim.scenario.topic_language import TOPIC_BLOCK
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from typing import Any
 
 from rebalsim.scenario.document import Node, Source, parse
 from rebalsim.scenario.kinds import Written, merge
-from rebalsim.scenario.language import OVERLAY
 from rebalsim.scenario.problems import Problems
+from rebalsim.scenario.replay_language import OVERLAY
 
 BASES = ("eager", "cooperative", "consumer", "as-written")
 DEFAULT_REPLAY = ("eager", "cooperative")

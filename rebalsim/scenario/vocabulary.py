@@ -8,27 +8,14 @@ from dataclasses import dataclass
 from dataclasses import fields as fields_of
 from itertools import chain
 
+from rebalsim.scenario.action_language import ACTION, DEEDS, RANDOM_FAULT
+from rebalsim.scenario.cluster_language import CLUSTER
 from rebalsim.scenario.kinds import Choice, Field, Section
-from rebalsim.scenario.language import (
-    ACTION,
-    ASSIGNOR_COST,
-    CLUSTER,
-    CONNECT,
-    CONNECTOR,
-    DEEDS,
-    GROUP,
-    HANDLER,
-    LIFE,
-    LISTENER,
-    MEMBER,
-    RANDOM_FAULT,
-    SCENARIO,
-    STATE,
-    TEMPLATE,
-    TOPIC_BLOCK,
-    WORKER,
-)
+from rebalsim.scenario.language import SCENARIO
+from rebalsim.scenario.member_language import CONNECT, CONNECTOR, GROUP, MEMBER, TEMPLATE, WORKER
+from rebalsim.scenario.process_language import ASSIGNOR_COST, HANDLER, LIFE, LISTENER, STATE
 from rebalsim.scenario.schema import SHAPES
+from rebalsim.scenario.topic_language import TOPIC_BLOCK
 
 BLOCKS = (
     SCENARIO,

@@ -26,7 +26,8 @@ from pyspark.sql.udtf import AnalyzeArgument, AnalyzeResult
 from rebalsim.domain.errors import InputError
 from rebalsim.domain.sweep import Plan
 from rebalsim.scenario.axes import default_name
-from rebalsim.scenario.language import CLIENT_KEYS, GROUP
+from rebalsim.scenario.config_language import CLIENT_KEYS
+from rebalsim.scenario.member_language import GROUP
 from rebalsim.spark.schemas import JUDGED, Column, run_columns
 from rebalsim.words.nearest import or_nearest
 

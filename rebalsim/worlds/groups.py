@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from rebalsim.scenario.language import CLIENT_KEYS
+from rebalsim.scenario.config_language import CLIENT_KEYS
 from rebalsim.worlds.asks import QUESTIONS, is_refused
 from rebalsim.worlds.live.listings import Group as LiveGroup
 from rebalsim.worlds.understood import Consumer, Understood

@@ -16,12 +16,16 @@ STORY = ROOT / "scenarios" / "crash.yaml"
 
 def rebalsim_with(room: str, folder: Path, *arguments: str) -> str:
     """What the command prints where `room` has the files of `folder`, too."""
-    script = (
-        f"import sys, {room} as room; room.__path__.append(sys.argv.pop(1)); "
-        "from rebalsim.__main__ import run; run()"
+    return rebalsim_after(
+        f"import {room} as room; room.__path__.append({str(folder)!r})", folder, *arguments
     )
+
+
+def rebalsim_after(change: str, folder: Path, *arguments: str) -> str:
+    """What the command prints in a rebalsim that was changed so."""
+    script = f"import sys; {change}; from rebalsim.__main__ import run; run()"
     done = subprocess.run(
-        [sys.executable, "-B", "-c", script, str(folder), *arguments],
+        [sys.executable, "-B", "-c", script, *arguments],
         capture_output=True,
         text=True,
         cwd=folder,
@@ -61,3 +65,88 @@ def test_a_form_of_output(tmp_path: Path) -> None:
     played = ("--advise", "off", "--angle-brackets", str(STORY))
     assert rebalsim_with(forms, tmp_path, "run", *played) == "<Report>\n"
     assert rebalsim_with(forms, tmp_path, "check", *played) == "<CheckReport>\n"
+
+
+ACTION = """
+from dataclasses import dataclass
+
+from rebalsim.domain.deed import Deed
+from rebalsim.scenario.kinds import Section
+from rebalsim.scenario.script_action import ScriptAction
+from rebalsim.scenario.script_cast import names_of
+from rebalsim.scenario.script_language import WHO
+
+
+@dataclass(frozen=True, slots=True)
+class Applaud(Deed):
+    consumers: tuple[str, ...]
+
+
+SECTION = Section("applaud", (WHO,), "Members are applauded.")
+
+
+def read(script, written, line):
+    return Applaud(names_of(script.seats_of(written)))
+
+
+def say(deed):
+    return f"applause for {' and '.join(deed.consumers)}"
+
+
+ACTION = ScriptAction("applaud", SECTION, read, {Applaud: say})
+"""
+DEED = """
+from rebalsim.scenario.script_actions.applaud import Applaud
+from rebalsim.scenario.telling import say_deed
+
+
+def applaud(world, name, deed):
+    world.script.tell(name, "Applaud", say_deed(deed), deed.consumers)
+    return
+    yield
+
+
+CARRIED_OUT = {Applaud: applaud}
+"""
+
+
+def test_an_action_of_the_script(tmp_path: Path) -> None:
+    for room, text in (("actions", ACTION), ("deeds", DEED)):
+        (tmp_path / room).mkdir()
+        (tmp_path / room / "applaud.py").write_text(text, "utf-8")
+    story = tmp_path / "story.yaml"
+    story.write_text(
+        "title: Applause\ntopics: {orders: 4}\ngroup: {members: 2}\nhorizon: 2m\n"
+        "script:\n  - {at: 1m, applaud: {members: [c0, c1]}}\n",
+        "utf-8",
+    )
+    change = (
+        "import rebalsim.scenario.script_actions as a, rebalsim.simulation.deeds as d; "
+        f"a.__path__.append({str(tmp_path / 'actions')!r}); "
+        f"d.__path__.append({str(tmp_path / 'deeds')!r})"
+    )
+
+    assert "applause for c0 and c1" in rebalsim_after(change, tmp_path, "show", str(story))
+    assert "Members are applauded." in rebalsim_after(change, tmp_path, "explain", "applaud")
+    told = rebalsim_after(change, tmp_path, "trace", str(story), "--variant", "eager", "--json")
+    assert "applause for c0 and c1" in told
+
+
+def test_a_version_of_a_client(tmp_path: Path) -> None:
+    story = tmp_path / "story.yaml"
+    story.write_text(
+        "title: A new one\ntopics: {orders: 4}\nhorizon: 2m\n"
+        "group: {members: 2, client: franz-go, client_version: '9.9'}\n"
+        "script:\n  - {at: 1m, crash: c0}\n",
+        "utf-8",
+    )
+    change = (
+        "from dataclasses import replace; from rebalsim.scenario import profiles as p; "
+        "known = max(v for c, v in p.CLIENTS if c == 'franz-go'); "
+        "p.CLIENTS['franz-go', '9.9'] = replace(p.CLIENTS['franz-go', known], version='9.9')"
+    )
+
+    told = rebalsim_after(change, tmp_path, "show", str(story))
+    assert "franz-go 9.9" in told
+    played = ("run", str(story), "--variant", "eager", "--advise", "off")
+    assert "c0" in rebalsim_after(change, tmp_path, *played)

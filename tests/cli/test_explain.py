@@ -20,7 +20,10 @@ from rebalsim.domain.phase import PhaseKind
 from rebalsim.lint.registry import RULES
 from rebalsim.reports.glossary import WORDS
 from rebalsim.reports.phases.card import cards
-from rebalsim.scenario.language import DEEDS, GROUP, HANDLER, LIFE, MEMBER, SCENARIO
+from rebalsim.scenario.action_language import DEEDS
+from rebalsim.scenario.language import SCENARIO
+from rebalsim.scenario.member_language import GROUP, MEMBER
+from rebalsim.scenario.process_language import HANDLER, LIFE
 from rebalsim.trace.events import EVENT_CLASSES
 
 

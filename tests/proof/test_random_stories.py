@@ -12,8 +12,8 @@ from rebalsim.analysis import alarms, findings, values
 from rebalsim.analysis.values import Violation
 from rebalsim.proof import random_stories, seeds
 from rebalsim.proof.random_stories import CLIENTS, LAST_S, random_story
+from rebalsim.scenario.action_language import DEEDS
 from rebalsim.scenario.connect_language import CONNECT_DEEDS
-from rebalsim.scenario.language import DEEDS
 from rebalsim.scenario.load import story_of
 from rebalsim.simulation import world
 

@@ -11,7 +11,8 @@ from stories import SMALL, played, problems_of, told
 from rebalsim.domain.draws import NOTHING, constantly
 from rebalsim.domain.instants import SECOND
 from rebalsim.domain.script import Action, Crash, Scale, When
-from rebalsim.scenario.telling import say_deed, say_names, say_when
+from rebalsim.scenario.action_words import say_names
+from rebalsim.scenario.telling import say_deed, say_when
 
 STORY = """\
 # a comment

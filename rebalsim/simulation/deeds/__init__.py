@@ -1,4 +1,5 @@
-"""What a script can do to the world: a file per kind of deed, and here which is which.
+"""What a script can do to the world: a file per kind of deed, which says in its CARRIED_OUT what it
+carries out.
 
 A deed is a generator: it acts when it begins, and is done when it returns (a bounce: when the
 last pod is ready; a freeze: at the thaw).
@@ -6,67 +7,27 @@ last pod is ready; a freeze: at the thaw).
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from collections.abc import Callable, Generator
+from functools import cache
 from typing import TYPE_CHECKING, Any
-
-from rebalsim.domain import script as deeds
-from rebalsim.domain.autoscaling import Autoscale
-from rebalsim.domain.kubernetes import DrainNode, Evict, Probe, Recreate
-from rebalsim.simulation.deeds import (
-    autoscale,
-    bounce,
-    brokers,
-    coming,
-    connectors,
-    evictions,
-    harm,
-    kubelet,
-    network,
-    poison,
-    topics,
-)
 
 if TYPE_CHECKING:
     from rebalsim.simulation.world import World
 
 Carried = Generator[Any, Any, None]
 
-_BY_KIND: dict[type, Callable[[Any, str, Any], Carried]] = {
-    deeds.Join: coming.join,
-    deeds.Scale: coming.scale,
-    deeds.Leave: coming.leave,
-    deeds.Crash: coming.crash,
-    deeds.Freeze: harm.freeze,
-    deeds.Hang: harm.hang,
-    deeds.Slow: harm.slow,
-    deeds.Poison: poison.poison,
-    deeds.RollingBounce: bounce.bounce,
-    deeds.Cut: network.cut,
-    deeds.Delay: network.delay,
-    deeds.BrokerRestart: brokers.restart,
-    deeds.BrokerBusy: brokers.be_busy,
-    deeds.BrokerUpgrade: brokers.upgrade,
-    deeds.Failover: brokers.fail_over,
-    deeds.AddPartitions: topics.add_partitions,
-    deeds.CreateTopic: topics.create,
-    deeds.DeleteTopic: topics.delete,
-    deeds.SetRate: topics.set_rate,
-    Autoscale: autoscale.autoscale,
-    Probe: kubelet.probe,
-    DrainNode: evictions.drain,
-    Evict: evictions.evict,
-    Recreate: evictions.recreate,
-    deeds.Subscribe: topics.subscribe,
-    deeds.EnforceRebalance: topics.enforce,
-    deeds.CreateConnector: connectors.create,
-    deeds.DeleteConnector: connectors.delete,
-    deeds.ReconfigureConnector: connectors.reconfigure,
-    deeds.RestartConnector: connectors.restart,
-    deeds.TargetConnector: connectors.retarget,
-    deeds.FailTask: connectors.fail,
-}
+
+@cache
+def _by_kind() -> dict[type, Callable[[Any, str, Any], Carried]]:
+    found: dict[type, Callable[[Any, str, Any], Carried]] = {}
+    for module in pkgutil.iter_modules(__path__):
+        file = importlib.import_module(f"{__name__}.{module.name}")
+        found.update(getattr(file, "CARRIED_OUT", {}))
+    return found
 
 
 def carry_out(world: World, name: str, deed: Any) -> Carried:
     """Do it; returns when it is done."""
-    return _BY_KIND[type(deed)](world, name, deed)
+    return _by_kind()[type(deed)](world, name, deed)

@@ -151,3 +151,8 @@ class _Scaler:
         world.script.tell(self.name, "Autoscale", said, tuple(leaving))
         for name in leaving:
             world.consumers[name].stop()
+
+
+CARRIED_OUT = {
+    Autoscale: autoscale,
+}

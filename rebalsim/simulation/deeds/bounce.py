@@ -11,7 +11,7 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.script import RollingBounce
-from rebalsim.scenario.telling import say_names
+from rebalsim.scenario.action_words import say_names
 from rebalsim.simulation.deeds.waiting import wait_assigned, wait_exited, wait_until
 
 if TYPE_CHECKING:
@@ -137,3 +137,8 @@ class _Replacement:
         self.world.script.tell(self.name, "RollingBounce", f"stop {say_names(pod)}", tuple(pod))
         for who in pod:
             self.world.consumers[who].stop()
+
+
+CARRIED_OUT = {
+    RollingBounce: bounce,
+}

@@ -75,3 +75,11 @@ def _restart(
     world.brokers.go_down(broker, lambda: stream.draw(load))
     yield from wait_until(world, world.engine.now + stream.draw(down))
     world.brokers.come_back(broker, lambda: stream.draw(load), upgraded)
+
+
+CARRIED_OUT = {
+    BrokerRestart: restart,
+    BrokerBusy: be_busy,
+    BrokerUpgrade: upgrade,
+    Failover: fail_over,
+}

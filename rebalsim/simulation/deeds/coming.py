@@ -93,3 +93,11 @@ def _stop(world: World, consumers: list[Consumer], stagger_us: int, option: str)
         yield from wait_until(world, began + i * stagger_us)
         consumer.stop(option)
     yield from wait_exited(world, consumers)
+
+
+CARRIED_OUT = {
+    Join: join,
+    Scale: scale,
+    Leave: leave,
+    Crash: crash,
+}

@@ -68,3 +68,13 @@ def _write(world: Any, name: str, deed: Any, target: str, records: list[Record])
     world.script.tell(name, type(deed).__name__, say_deed(deed), (target,))
     world.clusters[deed.group].ask_leader(lambda leader: leader.write(records))
     yield from ()
+
+
+CARRIED_OUT = {
+    CreateConnector: create,
+    DeleteConnector: delete,
+    ReconfigureConnector: reconfigure,
+    RestartConnector: restart,
+    TargetConnector: retarget,
+    FailTask: fail,
+}

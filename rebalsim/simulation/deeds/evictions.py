@@ -109,3 +109,10 @@ def _gone(world: Any, lives: list[tuple[Any, int]]) -> Carried:
             event = world.engine.event()
             world.script.watch(consumer.name, event.succeed)
             yield event
+
+
+CARRIED_OUT = {
+    DrainNode: drain,
+    Evict: evict,
+    Recreate: recreate,
+}

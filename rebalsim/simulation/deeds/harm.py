@@ -58,3 +58,10 @@ def slow(world: World, name: str, deed: Slow) -> Carried:
     yield from wait_until(world, world.engine.now + deed.for_us)
     for consumer in struck:
         consumer.change_pace(consumer.slowness / deed.factor)
+
+
+CARRIED_OUT = {
+    Freeze: freeze,
+    Hang: hang,
+    Slow: slow,
+}

@@ -80,3 +80,8 @@ def _gone(world: Any, consumer: Any, life: int) -> Carried:
         event = world.engine.event()
         world.script.watch(consumer.name, event.succeed)
         yield event
+
+
+CARRIED_OUT = {
+    Probe: probe,
+}

@@ -48,3 +48,9 @@ def delay(world: World, name: str, deed: Delay) -> Carried:
     yield from wait_until(world, world.engine.now + deed.for_us)
     for consumer in struck:
         consumer.lines.speed_up(deed.extra)
+
+
+CARRIED_OUT = {
+    Cut: cut,
+    Delay: delay,
+}

@@ -28,3 +28,8 @@ def poison(world: World, name: str, deed: Poison) -> Carried:
         partition, offset, deed.for_, deed.times, world.randomness.stream(f"script/{name}")
     )
     yield from ()
+
+
+CARRIED_OUT = {
+    Poison: poison,
+}

@@ -68,3 +68,13 @@ def enforce(world: World, name: str, deed: EnforceRebalance) -> Carried:
         if who in world.consumers:
             world.consumers[who].enforce_rebalance()
     yield from ()
+
+
+CARRIED_OUT = {
+    AddPartitions: add_partitions,
+    CreateTopic: create,
+    DeleteTopic: delete,
+    SetRate: set_rate,
+    Subscribe: subscribe,
+    EnforceRebalance: enforce,
+}

@@ -25,7 +25,7 @@ from rebalsim.domain.script import (
 )
 from rebalsim.domain.script_shift import shift_of
 from rebalsim.domain.streams import StreamsApp, StreamsConfig
-from rebalsim.scenario.telling import say_names
+from rebalsim.scenario.action_words import say_names
 from rebalsim.simulation.randomness import mean_of
 from rebalsim.simulation.streams.application import (
     Application,

@@ -1,0 +1,65 @@
+"""A rollout by Kubernetes' own rules."""
+
+from __future__ import annotations
+
+from rebalsim.domain.deed import Deed
+from rebalsim.domain.kubernetes import Recreate
+from rebalsim.scenario.action_words import say_names
+from rebalsim.scenario.kinds import Section, Written
+from rebalsim.scenario.kubernetes import ROLLOUT_FIELDS, as_bounce, read_recreate
+from rebalsim.scenario.member_language import TEMPLATE_FIELDS, one_subscription, under_config
+from rebalsim.scenario.rolling import roll
+from rebalsim.scenario.script_action import ScriptAction
+from rebalsim.scenario.script_cast import ScriptCast
+
+_DEPLOYED = (
+    "client",
+    "client_version",
+    "config",
+    "topics",
+    "pattern",
+    "handler",
+    "listener",
+    "life",
+)
+SECTION = Section(
+    "kubectl_rollout",
+    (*ROLLOUT_FIELDS, *TEMPLATE_FIELDS),
+    "A rollout by Kubernetes' own rules and names; with settings, the new pods have these.",
+    allows_nothing=True,
+    elsewhere=under_config,
+    after=one_subscription,
+)
+
+
+def read(script: ScriptCast, written: Written, line: int) -> Deed | None:
+    found = script.seats_of(written, default_all=True)
+    if not found:
+        return None
+    roster, seat = found[0]
+    start = script.started(roster, seat).life.start
+    start_us = round(start.a if start.shape != "uniform" else (start.a + start.b) / 2)
+    deployed = any(key in written for key in _DEPLOYED)
+    partition = written.get("partition", 0)
+    members = None
+    if partition:
+        kept = [s for _, s in found][partition:]
+        if not kept:
+            return None  # ordinals below the partition stay as they are: all of them
+        members = tuple((s.name, written.node) for s in kept)
+    bounce = as_bounce(written, start_us, members)
+    if written.get("type") == "Recreate":
+        seats = [s for _, s in found]
+        if deployed:
+            for one in seats:
+                one.deployed.append(bounce)
+        settings = tuple(script.started(roster, s) for s in seats) if deployed else ()
+        return read_recreate(written, tuple(s.name for s in seats), settings)
+    return roll(script, bounce, line, bounce if deployed else None)
+
+
+def say(deed: Recreate) -> str:
+    return f"{say_names(deed.consumers)} stop, and start when all are gone"
+
+
+ACTION = ScriptAction("kubectl_rollout", SECTION, read, {Recreate: say})
