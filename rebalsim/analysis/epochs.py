@@ -25,7 +25,8 @@ class EpochFinder:
         self.header = header
         self.group = group
         self.targets: list[Rebalance] = []
-        self.is_told = any(
+        # a simulation tells every bump; that it told none yet is no reason to guess
+        self.is_told = header.source == "simulated" or any(
             type(index.events[n]) is ev.EpochBumped for n in index.by_group.get(group, ())
         )
         self.bumps: list[

@@ -62,6 +62,7 @@ OVERTURNED = {
     "nothing arrives at a topic whose rate was set to 0": (40186,),
     "a process that died is not between two polls": (40266,),
     "an id that a static member replaced is still waited for": (40272,),
+    "a static member that comes back by another protocol bumps nothing": (50544,),
     "a position was found and nothing was read yet": (40525,),
 }
 
