@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rebalsim.one_run import run_once
 from rebalsim.scenario.load import story_of
+from rebalsim.simulation.streams.hosts import Host
+from rebalsim.simulation.world import play
 from rebalsim.trace import streams_events as se
 
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
 SECOND = 1_000_000
 
 
@@ -132,3 +136,17 @@ def test_what_is_no_streams_application_has_none_of_its_measures() -> None:
     text = b"topics: {orders: 6}\ngroup: {members: 3}\nhorizon: 1m\n"
     done = run_once(story_of(text, "story.yaml").check().scenario())
     assert done.analysis.measure("restored_bytes") is None
+
+
+@pytest.mark.parametrize("name", ["streams-scale-out", "streams-rolling-deploy"])
+def test_beats_that_change_nothing_are_left_out_and_nothing_changes(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raw = (SCENARIOS / f"{name}.yaml").read_bytes()
+    story = story_of(raw, name).check()
+    for variant in story.variants:
+        scenario = story.scenario(variant)
+        with monkeypatch.context() as patched:
+            patched.setattr(Host, "rest", lambda *_: False)
+            played = [repr(event) for event in play(scenario).events]
+        assert [repr(event) for event in play(scenario).events] == played

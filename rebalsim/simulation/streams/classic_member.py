@@ -29,6 +29,7 @@ from rebalsim.protocol.messages import (
 from rebalsim.simulation.streams.application import ThreadSettings
 from rebalsim.simulation.streams.hosts import ClassicHost
 from rebalsim.simulation.streams.port import NEVER, Port, Steps
+from rebalsim.simulation.streams.resting import Beats
 
 if TYPE_CHECKING:
     from rebalsim.simulation.streams.stream_thread import StreamThread
@@ -65,6 +66,7 @@ class ClassicMember:
         self._attempt = 0  # answers to older attempts are void
         self._beats = False
         self._beat_due = NEVER
+        self._rest: Beats | None = None  # beats that are left out
         self._frozen = False
         self._gone = False
         self._counter = 0
@@ -120,6 +122,7 @@ class ClassicMember:
     def request_rejoin(self, why: str) -> None:
         """Join again in the next poll."""
         if not self.is_rebalancing and not self._wants_join:
+            self.rouse()
             self._wants_join, self._why = True, why
             self._thread.wake()
 
@@ -136,11 +139,13 @@ class ClassicMember:
             self._host.ask(request, lambda answer: None)
 
     def vanish(self) -> None:
+        self.rouse()
         self._gone = True
         self._beats = False
         self._attempt += 1
 
     def freeze(self) -> None:
+        self.rouse()
         self._frozen = True
 
     def thaw(self) -> None:
@@ -298,7 +303,7 @@ class ClassicMember:
         self._host.ask(
             request, lambda answer: self._unless_frozen(self._answered, generation, answer)
         )
-        self._plan_beat(now + self._settings.heartbeat_us + self._thread.timing.beat_late_us)
+        self._plan_beat(now + self._every_us)
 
     def _answered(self, generation: int, answer: HeartbeatResponse) -> None:
         if generation != self.generation or not self._beats:
@@ -309,6 +314,32 @@ class ClassicMember:
             self._reset(f"encountered {answer.error.name} from heartbeat")
             self._wants_join, self._why = True, f"heartbeat failed with {answer.error.name}"
             self._thread.wake()
+        else:
+            self._come_to_rest()
+
+    def _come_to_rest(self) -> None:
+        busy = self.is_rebalancing or self._wants_join or bool(self._shares)
+        if busy or self._gone or self._frozen or self._thread.is_stuck or self._rest is not None:
+            return
+        self._thread.commit_on_interval()
+        if self._host.rest(self.member_id, self.rouse):
+            self._rest = Beats(self._beat_due, self._every_us)
+            self._beat_due = NEVER
+
+    def rouse(self) -> None:
+        """Something came up: its beats are played again."""
+        if self._rest is not None:
+            beats, self._rest = self._rest, None
+            committed_us = self._thread.make_up_commits()
+            self._plan_beat(self._host.heard(self.member_id, beats, committed_us))
+
+    @property
+    def rests(self) -> bool:
+        return self._rest is not None
+
+    @property
+    def _every_us(self) -> int:
+        return self._settings.heartbeat_us + self._thread.timing.beat_late_us
 
     def _reset(self, why: str) -> None:
         self.generation = -1
@@ -321,6 +352,7 @@ class ClassicMember:
         self._thread.told_rebalance(why)
 
     def _leave(self, reason: str) -> None:
+        self.rouse()
         self._thread.heard("LeaveSent", reason=reason)
         request = LeaveGroupRequest([LeavingMember(self.member_id, self._instance_id, reason)])
         self._host.ask(request, lambda answer: None)

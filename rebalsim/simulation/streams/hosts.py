@@ -11,10 +11,12 @@ from rebalsim.assignors.streams import server_sticky
 from rebalsim.protocol import classic_group, streams_group
 from rebalsim.protocol.consumer.topics import Topic, TopicsImage
 from rebalsim.protocol.effects import Append, CancelTimer, Effect, Note, Reply, SetTimer
-from rebalsim.protocol.streams.group import StreamsGroup, StreamsGroupSettings
+from rebalsim.protocol.states import ClassicState
+from rebalsim.protocol.streams.group import GroupState, StreamsGroup, StreamsGroupSettings
 from rebalsim.protocol.streams.topology import SentSubtopology, StreamsTopology
 from rebalsim.simulation.streams.application import Application
 from rebalsim.simulation.streams.port import Port
+from rebalsim.simulation.streams.resting import Beats, RestRoom, Rouse
 
 Answer = Callable[[Any], None]
 MEMBER_WAS_REMOVED = "MemberRemoved"
@@ -29,6 +31,7 @@ class Host:
         self._asked: dict[int, Answer] = {}
         self._number = 0
         self._timers: dict[str, int] = {}
+        self._room = RestRoom()
         self.noted: list[Callable[[Note], None]] = []
 
     def ask(self, request: Any, answer: Answer) -> None:
@@ -49,8 +52,8 @@ class Host:
                 if answer is not None:
                     self._port.at(now + delay, answer, effect.response)
             elif isinstance(effect, SetTimer):
-                self._timers[effect.key] = effect.due_us
-                self._port.at(effect.due_us, self._rang, (effect.key, effect.due_us))
+                if not self._room.holds(effect.key):
+                    self._set_timer(effect.key, effect.due_us)
             elif isinstance(effect, CancelTimer):
                 self._timers.pop(effect.key, None)
             elif isinstance(effect, Append):
@@ -58,6 +61,42 @@ class Host:
             else:
                 for note in self.noted:
                     note(effect)
+        if not self.is_settled:
+            self._room.rouse_all()
+
+    def _set_timer(self, key: str, due_us: int) -> None:
+        self._timers[key] = due_us
+        self._port.at(due_us, self._rang, (key, due_us))
+
+    @property
+    def is_settled(self) -> bool:
+        """No beat of a member changes anything."""
+        raise NotImplementedError
+
+    def rest(self, member_id: str, rouse: Rouse) -> bool:
+        """Whether the member may leave its beats out until it is roused."""
+        if not self.is_settled:
+            return False
+        timer = self.session_timer(member_id)
+        self._timers.pop(timer, None)
+        self._room.enter(member_id, timer, rouse)
+        return True
+
+    def heard(self, member_id: str, beats: Beats, also_us: int = 0) -> int:
+        """It rests no more: its session runs from the last beat that was left out, or from another
+        sign of life (`also_us`). When its next beat is due.
+        """
+        last_us, next_us = beats.made_up(self._port.now, self._timing.link_us)
+        heard_us = max(last_us, also_us) + self._timing.link_us
+        self._set_timer(self._room.leave(member_id), self.renew(member_id, heard_us))
+        return next_us
+
+    def session_timer(self, member_id: str) -> str:
+        raise NotImplementedError
+
+    def renew(self, member_id: str, heard_us: int) -> int:
+        """The member was heard; when its session ends."""
+        raise NotImplementedError
 
     def _rang(self, timer: tuple[str, int]) -> None:
         key, due_us = timer
@@ -112,6 +151,20 @@ class ClassicHost(Host):
     def written(self, number: int, now_us: int) -> list[Effect]:
         return classic_group.written(self.group, number, None, now_us)
 
+    @property
+    def is_settled(self) -> bool:
+        return self.group.state is ClassicState.STABLE
+
+    def session_timer(self, member_id: str) -> str:
+        return self.group.members[member_id].timer
+
+    def renew(self, member_id: str, heard_us: int) -> int:
+        member = self.group.members.get(member_id)
+        if member is None:
+            return heard_us  # replaced meanwhile: its timer finds nobody
+        member.heard_us = heard_us
+        return heard_us + member.session_timeout_us
+
 
 class StreamsHost(Host):
     """A streams group's."""
@@ -140,6 +193,17 @@ class StreamsHost(Host):
         """Internal topics that an answer asked for are there."""
         self.topics.update(topics)
         streams_group.metadata_changed(self.group, self._image())
+        self._room.rouse_all()
+
+    @property
+    def is_settled(self) -> bool:
+        return self.group.state is GroupState.STABLE and not self.group.refresh_due
+
+    def session_timer(self, member_id: str) -> str:
+        return streams_group.session_timer(member_id)
+
+    def renew(self, member_id: str, heard_us: int) -> int:
+        return heard_us + self.group.settings.session_timeout_us
 
     def step(self, number: int, request: Any, now_us: int) -> list[Effect]:
         effects = streams_group.heartbeat(self.group, number, request, now_us)

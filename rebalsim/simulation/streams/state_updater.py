@@ -4,7 +4,8 @@ another, and copies standbys when no active task restores.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from typing import Any
 
 from rebalsim.assignors.streams.tasks import TaskId
 from rebalsim.domain.java_hash import hash_ordered, partition_hash
@@ -13,8 +14,8 @@ from rebalsim.simulation.streams.changelogs import Progresses
 from rebalsim.simulation.streams.port import NEVER, Port, Steps
 from rebalsim.simulation.streams.tasks import Phase, Task
 
-SLICES_AT_MOST = 256  # of a very long restoration: what is finer tells nothing
 SLICE_BYTES = 1 << 20  # max.partition.fetch.bytes: what one fetch brings of a changelog
+SHARE_OF_A_SLICE = 4  # far from its end a changelog is played in slices of such a part of the rest
 
 
 class StateUpdater:
@@ -175,8 +176,10 @@ class StateUpdater:
             yield from self._work(self._wait_for_end())
         for task in self._order(behind) if behind else []:
             if task in self._active and not self._stopped:
-                yield from self._slice(task, self._restore_us)
+                was_cut_short = yield from self._slice(task, self._restore_us)
                 self._finish_if_at_end(task)
+                if was_cut_short:
+                    return
         for task in list(self._active):
             self._finish_if_at_end(task)
 
@@ -200,20 +203,31 @@ class StateUpdater:
         task.phase = Phase.RESTORED
         self._restored(task)
 
-    def _slice(self, task: Task, cost_us: float) -> Steps:
+    def _slice(self, task: Task, cost_us: float) -> Generator[Any, Any, bool]:
+        """A stretch of one changelog; whether it was cut short for what is new."""
         size = self._record_bytes(task)
-        whole = self._progresses.end(task.task, self._port.now)
-        slice_ = max(1, SLICE_BYTES // size, whole // SLICES_AT_MOST)
-        amount = min(self.left(task), slice_)
+        amount, is_coarse = self._next_slice(task, size)
         begun = task.position
         cost_us += self._byte_us * size
         self._current = (task, self._port.now, begun, cost_us)
         until = self._port.now + int(amount * cost_us)
         while self._port.now < until and task in self._active and not self._stopped:
+            if is_coarse and self._new:
+                break
             yield from self._pause(until)
         if self._current is not None and self._current[0] is task:
-            task.position = begun + amount
+            whole = self._port.now >= until
+            task.position = begun + amount if whole else self.position(task)
             self._current = None
+        return is_coarse and self._port.now < until
+
+    def _next_slice(self, task: Task, size: int) -> tuple[int, bool]:
+        """So many records, and whether they are more than a fetch brings: then whatever is added
+        meanwhile does not wait for all of them.
+        """
+        left, fetched = self.left(task), max(1, SLICE_BYTES // size)
+        amount = min(left, max(fetched, left // SHARE_OF_A_SLICE))
+        return amount, amount > fetched
 
     def _record_bytes(self, task: Task) -> int:
         stores = self._application.parts[task.task.subtopology].stores.values()
@@ -237,9 +251,7 @@ class StateUpdater:
 
     def _standby_slice(self, task: Task) -> Steps:
         size = self._record_bytes(task)
-        left = self.left(task)
-        whole = self._progresses.end(task.task, self._port.now)
-        amount = min(left, max(1, SLICE_BYTES // size, whole // SLICES_AT_MOST))
+        amount, _ = self._next_slice(task, size)
         begun = task.position
         cost_us = self._standby_us + self._byte_us * size
         self._current = (task, self._port.now, begun, cost_us)

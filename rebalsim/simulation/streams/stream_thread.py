@@ -139,7 +139,7 @@ class StreamThread:
             return False
         acts = (Phase.CREATED, Phase.RESTORED, Phase.CORRUPTED)
         waits = any(task.phase in acts for task in self.tasks.values())
-        return not waits and (self.state == RUNNING or not self._may_run())
+        return not waits and (self.state != ASSIGNED or not self._may_run())
 
     def _rest(self) -> Steps:
         """Turns that change nothing are not played: their phase is kept by arithmetic."""
@@ -220,7 +220,7 @@ class StreamThread:
             yield from self._take_up_all(self._handed_back())
         if self.state == ASSIGNED and self._may_run():
             self._set_state(RUNNING)
-        self._commit_on_interval()
+        self.commit_on_interval()
         due = self._next_rebalance
         if due is not None and due <= self._port.now and not self.member.is_rebalancing:
             self._next_rebalance = None
@@ -568,17 +568,38 @@ class StreamThread:
         if any(self._rate(task) > 0 for task in running) and not self.settings.exactly_once:
             self.member.commit()
 
-    def _commit_on_interval(self, _: object = None) -> None:
-        """What is due is committed, but not while a rebalance is under way: then after it."""
-        every = max(1, self.settings.commit_us) + self.timing.turn_us
+    def commit_on_interval(self, _: object = None) -> None:
+        """What is due is committed when the loop comes by, half a poll later on average; but not
+        while a rebalance is under way: then after it.
+        """
         now = self._port.now
-        if self._gone or self._frozen or self.is_stuck:
+        if self._gone or self._frozen or self.is_stuck or self.member.rests:
             return
+        every = self._commit_every()
         if now - self._committed_us >= every and not self.member.is_rebalancing:
             self._commit()
         if self._commit_due <= now and not self.settings.exactly_once:
-            self._commit_due = max(self._committed_us, now) + every
-            self._port.at(self._commit_due, self._commit_on_interval)
+            due = self._committed_us + every
+            self._commit_due = due if due > now else now + every
+            self._port.at(self._commit_due, self.commit_on_interval)
+
+    def _commit_every(self) -> int:
+        polls = min(self.settings.poll_us, self._records_every())
+        return max(1, self.settings.commit_us) + polls // 2
+
+    def make_up_commits(self) -> int:
+        """Those of a member that rested are worked out; when the last one was that told of life."""
+        if self.settings.exactly_once:
+            return 0
+        every, progresses = self._commit_every(), self.instance.progresses
+        self._committed_us += max(0, (self._port.now - self._committed_us) // every) * every
+        running = [task for task in self.tasks.values() if self._rate(task) > 0]
+        for task in running:
+            if progresses.of(task.task).since_us <= self._committed_us:
+                progresses.commit(task.task, self._runner, self._committed_us)
+        self._commit_due = self._committed_us + every
+        self._port.at(self._commit_due, self.commit_on_interval)
+        return self._committed_us if running else 0
 
     def _last_commit(self) -> int:
         """Under exactly-once commits come so often that they are worked out when they matter."""
@@ -590,6 +611,7 @@ class StreamThread:
 
     def hang(self, length_us: int) -> None:
         """The handler is stuck: no poll, no progress."""
+        self.member.rouse()
         self._stuck_until = self._port.now + length_us
         for task in self.tasks.values():
             if task.active and task.phase is Phase.RUNNING:
@@ -609,6 +631,7 @@ class StreamThread:
         self.wake()
 
     def freeze(self) -> None:
+        self.member.rouse()
         self._frozen = True
         for task in self.tasks.values():
             if task.active and task.phase is Phase.RUNNING:
@@ -632,8 +655,8 @@ class StreamThread:
 
     def vanish(self) -> None:
         """The process is gone from one moment to the next."""
-        self._gone = True
         self.member.vanish()
+        self._gone = True
         for task in list(self.tasks.values()):
             if self.settings.exactly_once and task.phase is Phase.RUNNING and task.active:
                 self.instance.progresses.commit(task.task, self._runner, self._last_commit())
@@ -644,6 +667,7 @@ class StreamThread:
 
     def _shut_down(self) -> Steps:
         """close(): commit, close everything cleanly, and leave the group or not."""
+        self.member.rouse()
         self._set_state(PENDING_SHUTDOWN)
         if self._fails:
             self._close_dirty()

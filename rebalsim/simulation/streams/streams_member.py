@@ -24,6 +24,7 @@ from rebalsim.protocol.streams_messages import (
 from rebalsim.simulation.streams.application import ThreadSettings
 from rebalsim.simulation.streams.hosts import StreamsHost
 from rebalsim.simulation.streams.port import NEVER, Port, Steps
+from rebalsim.simulation.streams.resting import Beats
 
 if TYPE_CHECKING:
     from rebalsim.simulation.streams.stream_thread import StreamThread
@@ -68,6 +69,7 @@ class StreamsMember:
         self.acts_at_once = True  # until the first answer was taken over
         self._in_flight = False
         self._beat_due = NEVER
+        self._rest: Beats | None = None  # beats that are left out
         self._interval_us = host.group.settings.heartbeat_interval_us
         self._sent_us = 0
         self._frozen = False
@@ -115,6 +117,7 @@ class StreamsMember:
 
     def close(self, leave: bool) -> None:
         """Every close leaves, whatever it was told."""
+        self.rouse()
         self._thread.heard("LeaveSent", reason="the consumer is being closed")
         request = StreamsGroupHeartbeatRequest(self.member_id, LEAVES, client_id=self._client_id)
         self._host.ask(request, lambda answer: None)
@@ -124,10 +127,12 @@ class StreamsMember:
         """Offsets are committed with the member's epoch; the session does not hang on it."""
 
     def vanish(self) -> None:
+        self.rouse()
         self._gone = True
         self._attempt += 1
 
     def freeze(self) -> None:
+        self.rouse()
         self._frozen = True
 
     def thaw(self) -> None:
@@ -239,6 +244,28 @@ class StreamsMember:
             self._thread.has_been_told()
         elif self._said != self._reconciled and not self._takes_over:
             self._beat()
+        else:
+            self._come_to_rest()
+
+    def _come_to_rest(self) -> None:
+        busy = self._takes_over or self._to_take_over or self._lost or not self._told_ready
+        if busy or self._gone or self._frozen or self._thread.is_stuck or self._rest is not None:
+            return
+        self._thread.commit_on_interval()
+        if self._host.rest(self.member_id, self.rouse):
+            self._rest = Beats(self._beat_due, self._interval_us)
+            self._beat_due = NEVER
+
+    def rouse(self) -> None:
+        """Something came up: its beats are played again."""
+        if self._rest is not None:
+            beats, self._rest = self._rest, None
+            self._thread.make_up_commits()
+            self._plan_beat(self._host.heard(self.member_id, beats))
+
+    @property
+    def rests(self) -> bool:
+        return self._rest is not None
 
     def _reset(self) -> None:
         self.generation = 0
