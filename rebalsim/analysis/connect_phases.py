@@ -22,7 +22,6 @@ from rebalsim.trace.connect_events import TaskFailed, WorkAssigned
 from rebalsim.trace.trace import TraceHeader
 
 CLIENT = "connect"  # how a worker's facts begin where a consumer's have its library
-DELAY_KEY = "scheduled.rebalance.max.delay.ms"
 OF_TASKS = (PhaseKind.DELAY, PhaseKind.STOP, PhaseKind.START)
 _WAITS = (
     PhaseKind.NOTICE,

@@ -1,112 +1,80 @@
-"""What surprises people about the consumer protocol (KIP-848), said where it happened: one
-sentence each, with the instant and who it was.
-"""
+"""What surprises people about the consumer protocol (KIP-848), where it happened."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
 
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import ConsumerFacts, Trace
 
-SECOND = 1_000_000
+
+class SurpriseKind(StrEnum):
+    """Their words stand in `rebalsim/reports/surprises_told.py`."""
+
+    LATE_DETECTION = "late-detection"  # the brokers' session decides when a dead member is missed
+    LATE_PICKUP = "late-pickup"  # nobody tells a member when the partitions it waits for are free
+    WAITED_INTERVAL = "waited-interval"  # the brokers wait between two assignments
+    UNRELEASED_ID = "unreleased-id"  # a static id is kept until its session is over
 
 
-def surprises(trace: Trace) -> tuple[str, ...]:
+@dataclass(frozen=True, slots=True)
+class Surprise:
+    """One of them: when, whose, and what the sentence needs besides."""
+
+    kind: SurpriseKind
+    at_us: int
+    consumer: str = ""
+    others: tuple[str, ...] = ()  # who held what it waited for
+    length_us: int = -1  # of the session, or of the heartbeat's interval
+    until_us: int = -1
+    after_failover: bool = False  # the session began anew with the new coordinator
+    came_back: bool = False  # it had lived before
+
+
+def surprises(trace: Trace) -> tuple[Surprise, ...]:
     """Each kind once, at its first place after the script began (or else at its very first);
     nothing where no member speaks the consumer protocol.
     """
     facts = trace.header.consumers
-    found: dict[str, str] = {}
-    before: dict[str, str] = {}
+    found: dict[SurpriseKind, Surprise] = {}
+    before: dict[SurpriseKind, Surprise] = {}
     loaded: dict[str, int] = {}
     for e in trace.events:
         if type(e) is ev.CoordinatorMoved and e.is_loaded:
             loaded[e.group] = e.at_us
         if type(e) is ev.ScriptActed and not before:
             before, found = found, {}
-        _look(e, facts, found, loaded)
+        surprise = _in(e, facts, loaded)
+        if surprise is not None:
+            found.setdefault(surprise.kind, surprise)
     return tuple({**before, **found}.values())
 
 
-def _look(
-    e: ev.TraceEvent,
-    facts: Mapping[str, ConsumerFacts],
-    found: dict[str, str],
-    loaded: Mapping[str, int],
-) -> None:
+def _in(
+    e: ev.TraceEvent, facts: Mapping[str, ConsumerFacts], loaded: Mapping[str, int]
+) -> Surprise | None:
     kind = type(e)
-    if (
-        kind is ev.MemberRemoved
-        and e.why == "session-expired"
-        and _is_new(facts, e)
-        and "detection" not in found
-    ):
-        session = facts[e.consumer].at(e.at_us).session_timeout_us
-        since = (
-            "the new coordinator had loaded the group"
-            if 0 <= e.last_heard_us == loaded.get(e.group, -1)
-            else "its last heartbeat"
+    if kind is ev.MemberRemoved and e.why == "session-expired" and _is_new(facts, e):
+        return Surprise(
+            SurpriseKind.LATE_DETECTION,
+            e.at_us,
+            e.consumer,
+            length_us=facts[e.consumer].at(e.at_us).session_timeout_us,
+            after_failover=0 <= e.last_heard_us == loaded.get(e.group, -1),
         )
-        found["detection"] = (
-            f"{e.consumer} was missed at {_at(e.at_us)}, {_span(session)} after {since}: the "
-            "brokers' group.consumer.session.timeout.ms "
-            "decides that, a client cannot ask for less, and 45 s is the least unless the "
-            "brokers' minimum is lowered."
-        )
-    elif kind is ev.ReleaseAwaited and _is_new(facts, e) and "pickup" not in found:
+    if kind is ev.ReleaseAwaited and _is_new(facts, e):
         beat = facts[e.consumer].at(e.at_us).heartbeat_interval_us
-        found["pickup"] = (
-            f"{e.consumer} had to wait at {_at(e.at_us)} for partitions that "
-            f"{_holders(e.consumer, e.owners)} still held. Nobody tells it when they are "
-            f"free: it gets them with its own next heartbeat, up to {_span(beat)} later "
-            "(group.consumer.heartbeat.interval.ms)."
+        return Surprise(
+            SurpriseKind.LATE_PICKUP, e.at_us, e.consumer, tuple(e.owners), length_us=beat
         )
-    elif kind is ev.IntervalWaited and "interval" not in found:
-        found["interval"] = (
-            f"A new target was due at {_at(e.at_us)} and could not be worked out before "
-            f"{_at(e.until_us)}: the brokers wait "
-            "group.consumer.assignment.interval.ms between two (since Kafka 4.3), and then for "
-            "anybody's heartbeat."
-        )
-    elif (
-        kind is ev.ConsumerExited
-        and e.error.startswith("UnreleasedInstanceId")
-        and "unreleased" not in found
-    ):
-        came, whose = ("came back", "that was killed") if e.life > 1 else ("came", "that has it")
-        found["unreleased"] = (
-            f"{e.consumer} {came} at {_at(e.at_us)} and was refused: the consumer protocol keeps "
-            f"a static id until the session of the one {whose} is "
-            "over, where the classic protocol would have put the newcomer in its place."
-        )
+    if kind is ev.IntervalWaited:
+        return Surprise(SurpriseKind.WAITED_INTERVAL, e.at_us, until_us=e.until_us)
+    if kind is ev.ConsumerExited and e.error.startswith("UnreleasedInstanceId"):
+        return Surprise(SurpriseKind.UNRELEASED_ID, e.at_us, e.consumer, came_back=e.life > 1)
+    return None
 
 
 def _is_new(facts: Mapping[str, ConsumerFacts], e: ev.TraceEvent) -> bool:
     return e.consumer in facts and facts[e.consumer].at(e.at_us).protocol == "consumer"
-
-
-def _holders(who: str, owners: tuple[str, ...]) -> str:
-    """Who is to let go. A process that was started again may wait for the member that it was
-    before.
-    """
-    others = tuple(name for name in owners if name != who)
-    return _listed(
-        (*others, "the member that it was before") if len(others) < len(owners) else others
-    )
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    unique = list(dict.fromkeys(names))
-    if len(unique) > 3:
-        return f"{', '.join(unique[:2])} and {len(unique) - 2} more"
-    return " and ".join(unique) if len(unique) < 3 else f"{unique[0]}, {unique[1]} and {unique[2]}"
-
-
-def _at(us: int) -> str:
-    minutes, rest = divmod(us, 60 * SECOND)
-    return f"{minutes}:{rest / SECOND:06.3f}" if minutes else f"{rest / SECOND:.3f} s"
-
-
-def _span(us: int) -> str:
-    return f"{us / SECOND:g} s"

@@ -121,8 +121,8 @@ class Phase:
 
     def __init__(self, scenario: Scenario) -> None:
         from rebalsim.analysis.over_seeds import OverSeeds
-        from rebalsim.analysis.surprises import surprises
         from rebalsim.one_run import run_once, spread_seeds
+        from rebalsim.reports.surprises_told import tell_surprises
 
         self.values: dict[tuple[str, str, str], list[float]] = {}  # group, action, metric
         self.over = OverSeeds()
@@ -134,7 +134,7 @@ class Phase:
         for seed in range(scenario.seed, scenario.seed + spread_seeds(scenario)):
             run = run_once(scenario, seed)
             if not self.over.seeds:
-                self.surprises = surprises(run.trace)
+                self.surprises = tell_surprises(run.trace)
             self.over.add(seed, run.analysis)
             for pause in run.analysis.pauses:
                 if pause.cause.action:

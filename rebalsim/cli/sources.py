@@ -169,11 +169,11 @@ def sampled(
     `beside`: what it is held against. Next to a sample's spread, one run of a script whose phase is
     a matter of chance would be unlike it. `each` is shown every run that is played for it.
     """
-    from rebalsim.analysis.surprises import surprises
     from rebalsim.one_run import SPREAD_SEEDS, is_sampled, spread
     from rebalsim.reports.chance_told import said_of_chance, said_of_phase, said_of_start
+    from rebalsim.reports.surprises_told import tell_surprises
 
-    notes = [*surprises(trace), said_of_phase(scenario, trace.header.seed or 0)]
+    notes = [*tell_surprises(trace), said_of_phase(scenario, trace.header.seed or 0)]
     if over is None and (
         is_sampled(scenario) or (scenario.shift_within_us and any(map(is_sampled, beside)))
     ):

@@ -131,8 +131,8 @@ def _phase_by_phase(files: tuple[Path, ...], as_json: bool) -> int:
     """Each trace's pauses, and all together, cut into phases: what really was against what the
     replay says.
     """
-    from rebalsim.analysis.truth import document, told, total
     from rebalsim.verify.phases import is_played, truth_of
+    from rebalsim.verify.truth import document, told, total
 
     codes, truths = [exits.WITHIN], []
     for path in files:

@@ -43,11 +43,6 @@ class Disturbance:
         """How long the partition stood still, as far as the logs reach."""
         return max(0, (p.end_us if p.end_us >= 0 else self.until_us) - p.start_us)
 
-    def worst_cause(self) -> tuple[str, str]:
-        """The cause and member to which most of the partition-time goes."""
-        by_cause = self.by_cause()
-        return by_cause[0][0] if by_cause else ("unknown", "")
-
     def by_cause(self) -> list[tuple[tuple[str, str], list[Pause]]]:
         """Pauses by cause and member, the costliest first."""
         found: dict[tuple[str, str], list[Pause]] = {}
@@ -95,8 +90,3 @@ def _home(p: Pause, found: Sequence[Disturbance], rest: Disturbance) -> Disturba
         if p.start_us <= over + CALM_US and end >= begin - CALM_US // 10:
             return d
     return rest
-
-
-def ids_of(rounds: Sequence[Round]) -> list[str]:
-    """The members that began them."""
-    return [r.trigger.member for r in rounds if r.trigger.member]

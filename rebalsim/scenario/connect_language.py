@@ -24,7 +24,6 @@ from rebalsim.scenario.kinds import (
     Whole,
 )
 
-MAX_WORKERS = 1_000
 MAX_TASKS = 20_000
 _MS = Duration(kafka=True, most=2_147_483_647_000)
 _MS_POSITIVE = Duration(kafka=True, least=1_000, most=2_147_483_647_000)

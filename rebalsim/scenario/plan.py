@@ -188,11 +188,6 @@ def parse_plan(text: str, file: str, find_base: FindBase, reserved: tuple[str, .
     return _Reader(written, file, text, out).plan(find_base, reserved)
 
 
-def is_plan(text: str) -> bool:
-    """Whether a file's text is a plan rather than a scenario, told by its top-level keys."""
-    return re.search(r"^axes\s*:", text, re.MULTILINE) is not None
-
-
 class _Reader:
     def __init__(self, written: Written, file: str, text: str, out: Problems) -> None:
         self.written, self.file, self.text, self.out = written, file, text, out

@@ -7,11 +7,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from rebalsim.analysis import analyse
-from rebalsim.analysis.truth import Truth, compare
 from rebalsim.simulation.world import play
 from rebalsim.trace.recording import trace_of_recording
 from rebalsim.verify.replay import scenario_of
 from rebalsim.verify.traces import PLAYED, as_recording, load
+from rebalsim.verify.truth import Truth, compare
 
 
 def is_played(path: Path) -> bool:

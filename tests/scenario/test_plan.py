@@ -6,7 +6,7 @@ import pytest
 
 from rebalsim.domain.errors import ProblemsError
 from rebalsim.domain.sweep import Base, Plan
-from rebalsim.scenario.plan import is_plan, parse_plan
+from rebalsim.scenario.plan import parse_plan
 
 GOOD = """\
 title: Which session timeout
@@ -195,7 +195,3 @@ def test_all_mistakes_at_once() -> None:
     with pytest.raises(ProblemsError) as e:
         plan_of("scenario: nowhere\naxes: {group.members: [3, 3]}\nseeds: x\nminimise: nothing\n")
     assert [p.line for p in e.value.problems] == [1, 2, 3, 4]
-
-
-def test_plans_are_told_from_scenarios() -> None:
-    assert is_plan(GOOD) and not is_plan("topics:\n  axes: 3\n")

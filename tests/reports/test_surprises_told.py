@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from rebalsim.analysis.surprises import surprises
 from rebalsim.domain.ids import Partition
+from rebalsim.reports.surprises_told import tell_surprises
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import ConsumerFacts, Trace, TraceHeader
 
@@ -54,7 +54,7 @@ def trace(*events: ev.TraceEvent, protocol: str = "consumer") -> Trace:
 def test_each_is_told_with_its_instant_and_who_it_was(
     event: ev.TraceEvent, words: tuple[str, ...]
 ) -> None:
-    told = surprises(trace(event))
+    told = tell_surprises(trace(event))
     assert len(told) == 1
     assert all(word in told[0] for word in words)
 
@@ -63,23 +63,23 @@ def test_a_member_does_not_wait_for_itself_but_for_what_it_was_before() -> None:
     """c1 was killed and started again: the coordinator has two members of that name, and one of
     them is dead.
     """
-    (told,) = surprises(trace(ev.ReleaseAwaited(60 * SECOND, "g", "c1", (P,), ("c0", "c1"))))
+    (told,) = tell_surprises(trace(ev.ReleaseAwaited(60 * SECOND, "g", "c1", (P,), ("c0", "c1"))))
     assert "for partitions that c0 and the member that it was before still held" in told
-    (told,) = surprises(trace(ev.ReleaseAwaited(60 * SECOND, "g", "c1", (P,), ("c1",))))
+    (told,) = tell_surprises(trace(ev.ReleaseAwaited(60 * SECOND, "g", "c1", (P,), ("c1",))))
     assert "for partitions that the member that it was before still held" in told
 
 
 def test_each_kind_is_told_once() -> None:
     later = ev.ReleaseAwaited(70 * SECOND, "g", "c0", (P,), ("c1",))
-    assert len(surprises(trace(AWAITED, later))) == 1
+    assert len(tell_surprises(trace(AWAITED, later))) == 1
 
 
 def test_what_the_script_brought_about_is_told_rather_than_the_start() -> None:
     early = ev.ReleaseAwaited(5 * SECOND, "g", "c0", (P,), ("c1",))
     acted = ev.ScriptActed(55 * SECOND, "scale-1", "scale to 3", "Scale", ())
-    assert surprises(trace(early, acted, AWAITED))[0].startswith("c1 had to wait at 1:00.000")
-    assert surprises(trace(early, acted))[0].startswith("c0 had to wait at 5.000 s")
+    assert tell_surprises(trace(early, acted, AWAITED))[0].startswith("c1 had to wait at 1:00.000")
+    assert tell_surprises(trace(early, acted))[0].startswith("c0 had to wait at 5.000 s")
 
 
 def test_the_classic_protocol_has_none_of_these() -> None:
-    assert surprises(trace(REMOVED, AWAITED, protocol="eager")) == ()
+    assert tell_surprises(trace(REMOVED, AWAITED, protocol="eager")) == ()
