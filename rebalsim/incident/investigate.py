@@ -64,11 +64,14 @@ def try_again(incident: Incident, events: int = DEFAULT_EVENTS) -> None:
         incident.why_not = f"what was observed cannot be played ({str(e).splitlines()[0]})"
 
 
+PRICE_WEIGHS = 0.1
+
+
 def _best_first(remedies: Sequence[Remedy]) -> tuple[Remedy, ...]:
-    """By what they spare, the most first."""
+    """By what they leave of all that hurt, on the average; a price counts as a tenth each."""
 
     def left(r: Remedy) -> float:
         shares = [r.after[m] / r.before[m] for m in WANTED if r.before.get(m) and m in r.after]
-        return min(shares, default=1.0)
+        return sum(shares) / max(len(shares), 1) + PRICE_WEIGHS * len(r.price)
 
     return tuple(sorted(remedies, key=left))

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from rebalsim.advice.case import Case, nice_above, restart_us
+from rebalsim.advice.case import Case, both, nice_above, restart_us
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.instants import SECOND
 from rebalsim.domain.phase import PhaseKind
@@ -47,6 +47,12 @@ def propose(case: Case) -> Iterator[Patch | None]:
         for us in dict.fromkeys(lengths):
             if us < session:
                 yield case.setting(who, "session.timeout.ms", say_us(us))
+        if beats > SHORT_US[-1] and session > SHORT_US[-1] and not away:
+            # the heartbeats are too far apart for a shorter session: both, then
+            yield both(
+                case.setting(who, "session.timeout.ms", say_us(SHORT_US[-1])),
+                case.setting(who, "heartbeat.interval.ms", say_us(SHORT_US[-1] // BEATS)),
+            )
     expired = any(d.trigger is Trigger.SESSION_EXPIRED for d in case.analysis.disturbances)
     if expired and _longest_silence(case) > session:
         longer = nice_above(_longest_silence(case) + 2 * who.config.heartbeat_interval_us)
