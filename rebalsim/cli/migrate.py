@@ -5,6 +5,7 @@ group's settings and pauses.
 from __future__ import annotations
 
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -124,6 +125,7 @@ class Phase:
         from rebalsim.one_run import run_once, spread_seeds
         from rebalsim.reports.surprises_told import tell_surprises
 
+        scenario = replace(scenario, start="cold")  # what a start costs is among its figures
         self.values: dict[tuple[str, str, str], list[float]] = {}  # group, action, metric
         self.over = OverSeeds()
         self.surprises: tuple[str, ...] = ()

@@ -4,6 +4,7 @@ is the simulation, from a named stream.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -41,3 +42,41 @@ NOTHING = Draw()
 
 def constantly(us: float) -> Draw:
     return Draw(a=us)
+
+
+def base_of(what: Draw) -> float:
+    """Around which its tail lies."""
+    return sum(what.values) / len(what.values) if what.shape == "choice" else what.a
+
+
+def mean_of(what: Draw) -> float:
+    """What a draw comes to on average, for rates and for times that are not simulated one by
+    one.
+    """
+    shape, a, b = what.shape, what.a, what.b
+    if shape == "uniform":
+        mean = (a + b) / 2
+    elif shape == "choice":
+        mean = base_of(what)
+    elif shape == "lognormal" and a > 0 and b > a:
+        mean = a * math.exp((math.log(b / a) / 2.3263478740408408) ** 2 / 2)
+    else:
+        mean = a
+    return mean + what.tail_share * ((base_of(what) + what.tail_us) / 2 - mean)
+
+
+def most_of(what: Draw) -> float:
+    """What practically no draw exceeds."""
+    shape, a, b = what.shape, what.a, what.b
+    most = a
+    if shape == "uniform":
+        most = b
+    elif shape == "normal":
+        most = a + 4 * b
+    elif shape == "exponential":
+        most = b if b > 0 else 40 * a
+    elif shape == "choice":
+        most = max(what.values, default=0.0)
+    elif shape == "lognormal" and a > 0 and b > a:
+        most = a * math.exp(8 * math.log(b / a) / 2.3263478740408408)
+    return max(most, what.tail_us) if what.tail_share else most

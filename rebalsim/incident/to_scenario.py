@@ -82,7 +82,12 @@ def to_scenario(
             script.append((b.at_us - zero + moved, _blow(b, life, zero - moved)))
     if script:
         lines += ["script:", *(line for _, line in sorted(script))]
-    lines += ["replay: [as-written]", "heartbeat_phase: as-written", f"horizon: {_ms(end)}"]
+    lines += [
+        "start: cold",
+        "replay: [as-written]",
+        "heartbeat_phase: as-written",
+        f"horizon: {_ms(end)}",
+    ]
     return Written("\n".join(lines) + "\n", zero, lives)
 
 

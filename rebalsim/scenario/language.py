@@ -122,7 +122,9 @@ SCENARIO = Section(
             "start",
             Choice("cold", "settled"),
             "settled: the story begins with a group that has run for an hour, as the same seed plays "
-            "that. cold: it begins with the group's start.",
+            "that. cold: it begins with the group's start. What is not said is settled where the "
+            "group can have settled before the first action, half a minute and its members' start "
+            "time after 0, and keeps up; Kafka Streams and members that start later begin cold.",
             target="start",
         ),
         Field("seed", Whole(0, 2**53), "Decides every random draw.", target="seed"),

@@ -35,7 +35,7 @@ from rebalsim.domain.scenario import (
 )
 from rebalsim.domain.script import Action, RandomFault
 from rebalsim.domain.script_shift import longest_heartbeat, room_of
-from rebalsim.scenario.common_language import DRAW, MAX_CONSUMERS, MAX_PARTITIONS
+from rebalsim.scenario.common_language import MAX_CONSUMERS, MAX_PARTITIONS
 from rebalsim.scenario.config_language import CLASSIC_ONLY, CONFIG, CONSUMER_ONLY, OWN_CODE
 from rebalsim.scenario.connect import cluster_of, sink_config, worker_parts
 from rebalsim.scenario.document import Node, shorten
@@ -57,6 +57,7 @@ from rebalsim.scenario.profiles import (
 )
 from rebalsim.scenario.quantities import say_us
 from rebalsim.scenario.roster import PLACEHOLDERS, Roster, Seat, fill
+from rebalsim.scenario.starts import why_cold
 from rebalsim.scenario.streams import (
     app_of,
     as_stream_thread,
@@ -177,11 +178,10 @@ class Resolver:
             notes=tuple(self.notes),
             description=str(self.story.get("description", "")).strip(),
         )
-        if made.start == "settled" and any(group.streams is not None for group in groups):
+        if made.start == "settled" and (why := why_cold(made)):
             self.out.add(
                 self.story.at["start"],
-                "A Kafka Streams application cannot begin settled yet: it is played from its start — "
-                "write start: cold",
+                f"{why} — write start: cold, or have the script's join start whoever comes later",
             )
         if self.story.get("heartbeat_phase") == "as-written":
             return made
@@ -563,7 +563,6 @@ class Resolver:
                 seat.is_running = consumer.starts_at is not None
                 consumers.append(consumer)
             self._check_members(roster, consumers)
-            self._check_settled(roster, consumers)
             app = None if named[name].section is CONNECT else app_of(self, named[name])
             if app is not None:
                 consumers = [as_stream_thread(consumer) for consumer in consumers]
@@ -1134,19 +1133,6 @@ class Resolver:
             self.out.add(
                 state.at["per_partition"],
                 "How fast the state is restored is not said — add restore: 50MB/s",
-            )
-
-    def _check_settled(self, roster: Roster, consumers: list[Consumer]) -> None:
-        """A group that has run for an hour has nobody who is yet to start by himself."""
-        if self.story.get("start") != "settled":
-            return
-        late = [c for c in consumers if c.starts_at is not None and not c.starts_at.is_zero]
-        if late:
-            self.out.add(
-                self.story.at["start"],
-                f"{late[0].name} is started later than the others ({DRAW.say(late[0].starts_at)}), "
-                "so the group has not settled at the beginning — write start: cold, or have the "
-                "script's join start it",
             )
 
     def _check_members(self, roster: Roster, consumers: list[Consumer]) -> None:

@@ -438,7 +438,13 @@ def _timetable(scenario: Scenario, resolver: Resolver, width: int) -> list[str]:
             if consumer.starts_at is not None:
                 starts.setdefault(DRAW.say(consumer.starts_at), []).append(consumer.name)
     for moment, names in list(starts.items())[:6]:
-        entries.append((moment, f"{say_names(names)} start{'s' if len(names) == 1 else ''}", ""))
+        is_one = len(names) == 1
+        if scenario.start == "settled":
+            begun = f"{'has' if is_one else 'have'} run for an hour"
+        else:
+            begun = "starts" if is_one else "start"
+        origin = _origin(resolver.story, "start", "")
+        entries.append((moment, f"{say_names(names)} {begun}", origin))
     if len(starts) > 6:
         entries.append(
             (

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from rebalsim.domain.budget import Budget, Expectation
@@ -23,6 +24,7 @@ from rebalsim.scenario.overrides import Override, override, put
 from rebalsim.scenario.problems import MOST, Problems, TooMany, enough, in_order
 from rebalsim.scenario.replay_language import REPLAY
 from rebalsim.scenario.resolve import Resolver
+from rebalsim.scenario.starts import begins_settled
 from rebalsim.scenario.variants import DEFAULT_REPLAY, Variant, variants_of
 from rebalsim.words.nearest import or_nearest
 
@@ -54,6 +56,7 @@ class Story:
         except TooMany as e:
             raise TooMany(enough([*found, *e.problems])) from None
         self._scenarios: dict[str, Scenario] = {}
+        self._begun: dict[str, Scenario] = {}  # … as they are played
         self._resolvers: dict[str, Resolver] = {}
         self._found_by_variant: dict[str, list[Problem]] = {}
 
@@ -154,7 +157,24 @@ class Story:
             *self._found_by_variant.get(name, ()),
         ]
         problems.raise_if_any()
-        return self._scenarios[name]
+        if name not in self._begun:
+            self._begun[name] = self._begun_of(name)
+        return self._begun[name]
+
+    def _begun_of(self, name: str) -> Scenario:
+        """The variant with its beginning, where the file does not say it: settled, if all
+        variants can begin so, for they are held against each other.
+        """
+        made = self._scenarios[name]
+        if "start" in self._resolvers[name].story or not begins_settled(made):
+            return made
+        if len(self._all) * len(self._resolvers[name].seats) <= MAX_RESOLVED:
+            for other in self.variants:
+                if other not in self._scenarios:
+                    self._resolve(other)
+                if not begins_settled(self._scenarios[other]):
+                    return made
+        return replace(made, start="settled")
 
     def heading(self, variant: str) -> str:
         """The variant with its assignor: `eager (range)`."""

@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
+from rebalsim.domain.draws import mean_of
 from rebalsim.protocol.classic_member import MemberState
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.member_timers import backoff_us
 from rebalsim.protocol.messages import OffsetCommitRequest
 from rebalsim.simulation.engine import NEVER
 from rebalsim.simulation.network import Call
-from rebalsim.simulation.randomness import mean_of
 from rebalsim.trace.events import CommitRefused, Fenced, RebalanceNoticed, RejoinRequested
 
 if TYPE_CHECKING:

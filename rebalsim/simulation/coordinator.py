@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rebalsim.domain.draws import most_of
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.scenario import Cluster
 from rebalsim.protocol.classic_group import (
@@ -30,7 +31,7 @@ from rebalsim.protocol.wire_sizes import assignment_bytes, members_bytes_at_most
 from rebalsim.simulation.costs import answering_us, taking_in_us
 from rebalsim.simulation.engine import ARRIVES, LOG, NEVER, SCRIPT, TIMER, Engine
 from rebalsim.simulation.network import DISCONNECTED, Call
-from rebalsim.simulation.randomness import Stream, most_of
+from rebalsim.simulation.randomness import Stream
 from rebalsim.trace.events import EVENT_CLASSES, CoordinatorMoved
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rebalsim.domain.draws import mean_of
 from rebalsim.domain.ids import Partition
 from rebalsim.simulation.engine import ANSWERED, ARRIVES, NEVER
 from rebalsim.simulation.lag import mark
 from rebalsim.simulation.nearby import go_elsewhere, mind_leases, sent_elsewhere
 from rebalsim.simulation.racks import tell_bytes
-from rebalsim.simulation.randomness import mean_of
 from rebalsim.simulation.shares import FETCHING, VALIDATING, Fetch, Fetched, Share
 from rebalsim.simulation.steady import Cycle
 

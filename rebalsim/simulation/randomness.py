@@ -13,7 +13,7 @@ from base64 import urlsafe_b64encode
 from hashlib import sha256
 from statistics import NormalDist
 
-from rebalsim.domain.draws import Draw
+from rebalsim.domain.draws import Draw, base_of, mean_of
 
 _MASK = 0xFFFFFFFFFFFFFFFF
 _GOLDEN = 0x9E3779B97F4A7C15
@@ -66,7 +66,7 @@ class Stream:
         if what.shape == "constant" and not what.tail_share:
             return int(what.a)
         if what.tail_share and self.unit() < what.tail_share:
-            base = _base(what)
+            base = base_of(what)
             return max(0, round(base + (what.tail_us - base) * self.unit()))
         return max(0, round(_shaped(what, self.unit())))
 
@@ -78,7 +78,7 @@ class Stream:
             return int(what.a)
         unit = _unit(mixed(self.key, 4 * counter))
         if what.tail_share and unit < what.tail_share:
-            base = _base(what)
+            base = base_of(what)
             return max(
                 0, round(base + (what.tail_us - base) * _unit(mixed(self.key, 4 * counter + 1)))
             )
@@ -87,10 +87,6 @@ class Stream:
 
 def _unit(bits: int) -> float:
     return (bits >> 11) * 1.1102230246251565e-16
-
-
-def _base(what: Draw) -> float:
-    return sum(what.values) / len(what.values) if what.shape == "choice" else what.a
 
 
 def _shaped(what: Draw, unit: float) -> float:
@@ -110,39 +106,6 @@ def _shaped(what: Draw, unit: float) -> float:
     return (
         a * math.exp(standard * math.log(b / a) / 2.3263478740408408) if a > 0 and b > a else a
     )  # lognormal: b is the 99th percentile
-
-
-def mean_of(what: Draw) -> float:
-    """What a draw comes to on average, for rates and for times that are not simulated one by
-    one.
-    """
-    shape, a, b = what.shape, what.a, what.b
-    if shape == "uniform":
-        mean = (a + b) / 2
-    elif shape == "choice":
-        mean = _base(what)
-    elif shape == "lognormal" and a > 0 and b > a:
-        mean = a * math.exp((math.log(b / a) / 2.3263478740408408) ** 2 / 2)
-    else:
-        mean = a
-    return mean + what.tail_share * ((_base(what) + what.tail_us) / 2 - mean)
-
-
-def most_of(what: Draw) -> float:
-    """What practically no draw exceeds."""
-    shape, a, b = what.shape, what.a, what.b
-    most = a
-    if shape == "uniform":
-        most = b
-    elif shape == "normal":
-        most = a + 4 * b
-    elif shape == "exponential":
-        most = b if b > 0 else 40 * a
-    elif shape == "choice":
-        most = max(what.values, default=0.0)
-    elif shape == "lognormal" and a > 0 and b > a:
-        most = a * math.exp(8 * math.log(b / a) / 2.3263478740408408)
-    return max(most, what.tail_us) if what.tail_share else most
 
 
 def variance_of(what: Draw) -> float:
@@ -165,8 +128,8 @@ def variance_of(what: Draw) -> float:
     share = what.tail_share
     if not share:
         return variance
-    tail = (_base(what) + what.tail_us) / 2
-    tail_variance = (what.tail_us - _base(what)) ** 2 / 12
+    tail = (base_of(what) + what.tail_us) / 2
+    tail_variance = (what.tail_us - base_of(what)) ** 2 / 12
     whole = (1 - share) * middle + share * tail
     return (
         (1 - share) * (variance + middle * middle)

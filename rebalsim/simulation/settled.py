@@ -10,12 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 
 from rebalsim.domain.instants import HOUR
 from rebalsim.domain.scenario import RateStep, Scenario, Topic
 from rebalsim.domain.script import Action, RandomFault
 from rebalsim.trace import events as ev
+from rebalsim.trace.connect_events import TaskStopping
 from rebalsim.trace.events import TraceEvent
+from rebalsim.trace.ledger import PIECE, Ledger
+from rebalsim.trace.streams_events import StoreRestored
 from rebalsim.trace.trace import ConsumerFacts, TopicFacts, Trace
 
 LEAD_US = HOUR
@@ -25,15 +29,32 @@ _INSTANTS = {  # beside at_us
     ev.MemberRemoved: "last_heard_us",
     ev.InitialDelayExtended: "until_us",
     ev.IntervalWaited: "until_us",
+    StoreRestored: "began_us",
+    TaskStopping: "polled_us",
 }
 # what a trace of the whole wire holds of an hour in which nothing happens
 _ALWAYS_TOLD = ("JoinGroup", "SyncGroup")
 
 
+_later_ones: list[tuple[Scenario, Scenario]] = []  # the last ones asked for: seeds share them
+_REMEMBERED = 8
+
+
 def with_lead(story: Scenario) -> Scenario:
     """The same story, an hour later."""
+    for asked, later in _later_ones:
+        if asked is story:
+            return later
+    later = _made_later(story)
+    _later_ones.insert(0, (story, later))
+    del _later_ones[_REMEMBERED:]
+    return later
+
+
+def _made_later(story: Scenario) -> Scenario:
     return replace(
         story,
+        start="cold",
         horizon_us=story.horizon_us + LEAD_US,
         script=tuple(map(_later, story.script)),
         random_faults=tuple(
@@ -76,18 +97,30 @@ def begun(trace: Trace, horizon_us: int) -> Trace:
         topics={name: _facts_sooner(facts) for name, facts in header.topics.items()},
         consumers={name: _consumer_sooner(facts) for name, facts in header.consumers.items()},
     )
-    return Trace(header, list(_sooner(trace.events)))
+    sooner = _sooner(trace.events)
+    if not isinstance(trace.events, Ledger):
+        return Trace(header, list(sooner))
+    packed = Ledger()
+    while piece := list(islice(sooner, PIECE)):
+        packed.extend(piece)
+    return Trace(header, packed)
 
 
 def _sooner(events: Iterable[TraceEvent]) -> Iterator[TraceEvent]:
     told: dict[tuple[str, object], None] = {}
     for event in events:
-        if event.at_us < LEAD_US and _is_of_the_wire(event, told):
-            continue
-        event.at_us = max(0, event.at_us - LEAD_US)
-        name = _INSTANTS.get(type(event))
-        if name is not None and (at := getattr(event, name)) >= 0:
-            setattr(event, name, max(0, at - LEAD_US))
+        at_us = event.at_us - LEAD_US
+        if at_us < 0:
+            if _is_of_the_wire(event, told):
+                continue
+            at_us = 0
+        event.at_us = at_us
+        kind = type(event)
+        if kind in _INSTANTS:
+            name = _INSTANTS[kind]
+            at = getattr(event, name)
+            if at >= 0:
+                setattr(event, name, max(0, at - LEAD_US))
         yield event
 
 

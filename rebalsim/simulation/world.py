@@ -5,7 +5,6 @@ horizon, and told as a trace.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -14,6 +13,7 @@ from rebalsim.assignors.callable import load_callable
 from rebalsim.assignors.registry import ClientAssignor, client_assignor, rebalance_protocol
 from rebalsim.domain.collector import seldom_collecting
 from rebalsim.domain.consumer import Consumer as Spec
+from rebalsim.domain.draws import mean_of
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.java_hash import string_hash
 from rebalsim.domain.machine import Machine
@@ -39,7 +39,7 @@ from rebalsim.simulation.poisons import Poisons
 from rebalsim.simulation.process import Process
 from rebalsim.simulation.progress import Progress
 from rebalsim.simulation.racks import tell_bytes
-from rebalsim.simulation.randomness import Randomness, mean_of
+from rebalsim.simulation.randomness import Randomness
 from rebalsim.simulation.script import Script
 from rebalsim.simulation.settled import begun, with_lead
 from rebalsim.simulation.stores import Stores
@@ -647,7 +647,7 @@ def play(
 
         return play_story(scenario, seed)
     if scenario.start == "settled" and drive is None:
-        before = replace(with_lead(scenario), start="cold")
+        before = with_lead(scenario)
         return begun(play(before, seed=seed, dense=dense, wire=wire), scenario.horizon_us)
     with seldom_collecting():
         return World(

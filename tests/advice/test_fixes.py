@@ -19,7 +19,7 @@ def lint(*arguments: str) -> str:
 def test_a_warning_says_what_its_advice_comes_to_in_this_story() -> None:
     said = lint("topic-growth")
     assert "write metadata.max.age.ms: 30s" in said
-    assert "→ metadata.max.age.ms: 30s, tried over 20 seeds of eager: longest pause 3 m" in said
+    assert "→ metadata.max.age.ms: 30s, tried over 20 seeds of eager: longest pause 4 m" in said
 
 
 def test_what_is_not_tried_has_no_arrow() -> None:

@@ -18,10 +18,11 @@ from rebalsim.reports import chance_told
 from rebalsim.scenario.load import load_scenario
 
 
-def variant(name: str) -> Scenario:
+def variant(name: str, start: str = "settled") -> Scenario:
     return load_scenario(
         "scale-out",
         [
+            f"start={start}",
             "replay=[eager, cooperative, consumer]",
             "group.handler={per_record: 0ms, poll_timeout: 200ms}",
         ],
@@ -90,13 +91,13 @@ def test_whoever_comes_while_the_first_takes_its_partitions_belongs_to_the_group
     is chance and no rebalance.
     """
     for seed in range(1, 13):
-        analysis = one_run.run_once(variant("consumer"), seed).analysis
+        analysis = one_run.run_once(variant("consumer", "cold"), seed).analysis
         assert analysis.measure("rebalances") == 1
         assert analysis.measure("first_settle_time") > 5_000_000
 
 
 def test_pauses_of_the_start_can_be_left_out_and_are_told_where_they_are_the_longest() -> None:
-    scenario = variant("consumer")
+    scenario = variant("consumer", "cold")
     analysis = one_run.run_once(scenario, 3).analysis
     whole, settled = (
         analysis.measure("longest_pause", Selection(after_start=asked)) for asked in (False, True)

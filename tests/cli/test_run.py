@@ -42,7 +42,7 @@ def test_one_variant_one_seed_and_a_setting() -> None:
 def test_a_second_rebalance_that_never_comes_is_not_compared_as_a_wait_for_a_heartbeat() -> None:
     said = " ".join(run("static-torn-handover").output.split())
     assert (
-        "a moved partition waits 3 m 54 s for a second rebalance that never comes: pod-0 was "
+        "a moved partition waits 3 m 57 s for a second rebalance that never comes: pod-0 was "
         "restarted in between" in said
     )
 
@@ -52,7 +52,7 @@ def test_the_same_seed_prints_the_same() -> None:
 
 
 def test_several_seeds_give_percentiles_and_say_which_seed_was_worst() -> None:
-    said = run("crash", "--variant", "eager", "--runs", "5").output
+    said = run("crash", "--variant", "eager", "--runs", "5", "--seed", "2").output
     assert "the longest pause of all came with seed" in " ".join(said.split())
 
 
@@ -152,7 +152,7 @@ def test_a_story_that_lint_is_silent_on_is_not_followed_by_a_word_of_it() -> Non
     ("words", "said"),
     [
         (
-            ("crash", "--variant", "eager", "--runs", "5"),
+            ("crash", "--variant", "eager", "--runs", "5", "--seed", "2"),
             "the first of 5; the longest pause of all came with seed",
         ),
         (

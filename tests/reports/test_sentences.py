@@ -145,7 +145,9 @@ def test_a_static_member_is_warned_of() -> None:
 def test_what_moves_while_the_group_forms_blames_nobody() -> None:
     """Under the consumer protocol the first member has everything for a moment."""
     run = run_once(
-        load_scenario("scale-out", ["replay=[eager, cooperative, consumer]"]).scenario("consumer")
+        load_scenario(
+            "scale-out", ["replay=[eager, cooperative, consumer]", "start=cold"]
+        ).scenario("consumer")
     )
     (formed,) = [each for each in together(run.analysis.pauses) if each.first.cause.kind == "start"]
     assert "stood still for" in tell(formed) and "while the group formed: " in tell(formed)

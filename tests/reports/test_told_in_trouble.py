@@ -26,6 +26,7 @@ def told(text: str, variant: str) -> tuple[str, Analysis]:
 GHOSTS = """
 topics: {orders: {partitions: 6, rate: 300/s}}
 group: {members: 3, handler: 1ms, life: {start: 4s}}
+start: cold
 script:
   - {at: 60s, crash: {members: c0, restart_after: 2s}}
   - {at: 90s, crash: {members: c1, restart_after: 2s}}
@@ -68,6 +69,7 @@ def test_a_barrier_that_is_left_before_its_end_is_not_said_to_have_ended_then() 
 
 
 FAIL_OVER = """
+start: cold
 cluster: {brokers: 3}
 topics: {orders: {partitions: 6, rate: 100/s, replicas: 3}}
 group: {members: 3, handler: 1ms%s}
@@ -170,6 +172,7 @@ def test_who_thaws_and_has_to_join_again_is_said_to_do_both() -> None:
 def test_a_member_that_went_on_reading_before_it_heard_of_the_rebalance_revoked_nothing() -> None:
     text, _ = told(
         """
+start: cold
 topics: {orders: {partitions: 9, rate: 450/s}}
 group: {members: 3, handler: 1ms, config: {session.timeout.ms: 10s}}
 script: [{at: 1m, freeze: {members: c1, for: 8s}}]
@@ -297,6 +300,7 @@ script:
   - {at: 120s, crash: c1}
   - {at: 140s, coordinator_failover: {load: 2s}}
 horizon: 5m
+start: cold
 """,
         "as-written",
     )

@@ -14,6 +14,7 @@ from rebalsim.simulation.world import play
 from rebalsim.trace import events as ev
 
 SECOND = 1_000_000
+COLD = "start: cold\n"  # its instants count from the group's start
 GROUP = "topics: {orders: {partitions: 6, rate: 60/s}}\ngroup:\n  members: 3\n  handler: 1ms\n"
 
 
@@ -290,7 +291,7 @@ BY_PATTERN = (
 def test_40_pattern_subscribers_look_for_topics_themselves_and_a_new_one_costs_one_rebalance() -> (
     None
 ):
-    a = told("  - {at: 65s, create_topic: {topic: logs.c}}\n", BY_PATTERN)
+    a = told("  - {at: 65s, create_topic: {topic: logs.c}}\n", COLD + BY_PATTERN)
     found = [
         (e.consumer, e.reason, seconds(e.at_us))
         for e in of(a, ev.RejoinRequested)
@@ -314,7 +315,7 @@ def test_40_pattern_subscribers_look_for_topics_themselves_and_a_new_one_costs_o
 def test_a_topic_that_a_pattern_matches_stands_still_from_its_creation_to_its_first_reader() -> (
     None
 ):
-    a = told("  - {at: 65s, create_topic: {topic: logs.c}}\n", BY_PATTERN)
+    a = told("  - {at: 65s, create_topic: {topic: logs.c}}\n", COLD + BY_PATTERN)
     found = [p for p in a.pauses if p.partition.topic == "logs.c"]
     assert len(found) == 5 and all(
         p.started_us == 65 * SECOND and 89 < seconds(p.ended_us) < 92 and not p.is_open
@@ -634,7 +635,7 @@ def test_a_metadata_request_waits_behind_the_fetch_on_its_connection() -> None:
 def test_records_spread_over_added_partitions_and_none_come_from_nowhere() -> None:
     a = told(
         "  - {at: 1m, add_partitions: 12}\n",
-        GROUP + "  config: {metadata.max.age.ms: 5s, auto.offset.reset: earliest}\n",
+        COLD + GROUP + "  config: {metadata.max.age.ms: 5s, auto.offset.reset: earliest}\n",
         "3m",
     )
     last = {}
@@ -705,7 +706,7 @@ def test_who_commits_automatically_cannot_leave_a_deleted_topic_behind_until_it_
     under eager nothing is handed over meanwhile, of other topics either.
     """
     script = "  - {at: 1m, delete_topic: b}\n  - {at: 71s, create_topic: b}\n"
-    a = told(script, NAMED % "" + "  config: {partition.assignment.strategy: [range]}\n")
+    a = told(script, COLD + NAMED % "" + "  config: {partition.assignment.strategy: [range]}\n")
     asked = [e for e in of(a, ev.RejoinRequested) if e.at_us > 60 * SECOND]
     assert 60 < seconds(asked[0].at_us) < 60.2
     called = [seconds(e.at_us) for e in of(a, ev.CallbackBegan) if e.at_us > 60 * SECOND]
@@ -715,7 +716,8 @@ def test_who_commits_automatically_cannot_leave_a_deleted_topic_behind_until_it_
     ]
     assert stood and all(seconds(p.ended_us - p.started_us) > 10 for p in stood)
     forever = told(
-        "  - {at: 1m, delete_topic: b}\n", NAMED % "" + "  config: {max.poll.interval.ms: 30s}\n"
+        "  - {at: 1m, delete_topic: b}\n",
+        COLD + NAMED % "" + "  config: {max.poll.interval.ms: 30s}\n",
     )
     assert (
         89
@@ -862,7 +864,7 @@ def test_a_selector_that_minds_racks_keeps_bytes_within_them() -> None:
 
 
 def test_between_racks_messages_take_as_long_as_the_scenario_says() -> None:
-    text = (
+    text = COLD + (
         "cluster: {brokers: [{id: 0, rack: a}], latency: 1ms, cross_rack: 30ms}\ntopics: "
         "{orders: 2}\n"
         "group:\n  members: [{name: near, rack: a}, {name: far, rack: b}]\n"

@@ -12,8 +12,10 @@ from rebalsim.analysis import analyse
 from rebalsim.domain.metrics import Selection
 from rebalsim.one_run import run_once
 from rebalsim.scenario.load import story_of
+from rebalsim.simulation import settled
 from rebalsim.simulation.world import play
 from rebalsim.trace import events as ev
+from rebalsim.trace.codec import EVENT_CLASSES
 from rebalsim.trace.jsonl import lines_for, parse_trace
 from rebalsim.trace.trace import Trace
 
@@ -55,9 +57,9 @@ def after(trace: Trace, from_us: int, zero_us: int = 0) -> Iterator[tuple[Any, .
 def test_nothing_in_the_story_is_otherwise_than_after_a_start_that_was_played(
     way: str, seed: int
 ) -> None:
-    settled, played = told(way, "settled", seed), told(way, "cold", seed)
-    assert list(after(settled, 1)) == list(after(played, HOUR + 1, HOUR))
-    assert len(list(after(settled, 1))) > 30
+    began, played = told(way, "settled", seed), told(way, "cold", seed)
+    assert list(after(began, 1)) == list(after(played, HOUR + 1, HOUR))
+    assert len(list(after(began, 1))) > 30
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -120,3 +122,11 @@ def test_an_application_of_kafka_streams_cannot_begin_so_yet() -> None:
         "replay: as-written\nhorizon: 2m\nstart: settled\n"
     )
     assert any("start: cold" in p.message for p in story_of(text.encode(), "s").problems())
+
+
+def test_every_instant_of_an_event_is_counted_from_the_storys_zero() -> None:
+    """Events say instants and lengths; which is which nobody can see from their names alone."""
+    lengths = {"delay_us"}
+    for kind in EVENT_CLASSES.values():
+        said = {f.name for f in fields(kind) if f.name.endswith("_us")} - {"at_us"} - lengths
+        assert said <= {settled._INSTANTS.get(kind, "")}, kind

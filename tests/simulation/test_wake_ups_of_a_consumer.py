@@ -23,6 +23,7 @@ group:
 script:
   - {at: 40s, scale: 3}
 horizon: 1m
+start: cold
 """
 STEADY = Machine(
     looks_too_early=0.0,

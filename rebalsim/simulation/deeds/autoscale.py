@@ -11,10 +11,10 @@ from collections.abc import Generator
 from typing import Any
 
 from rebalsim.domain.autoscaling import Autoscale
+from rebalsim.domain.draws import mean_of
 from rebalsim.domain.ids import Partition
 from rebalsim.simulation.autoscaling.hpa import Behaviour, wanted_by_lag, wanted_by_load
 from rebalsim.simulation.autoscaling.keda import Lag, lag_of
-from rebalsim.simulation.randomness import mean_of
 
 Carried = Generator[Any, Any, None]
 

@@ -11,7 +11,7 @@ from typing import Any
 from rebalsim import __version__
 from rebalsim.assignors.streams.settings import TaskAssignorSettings
 from rebalsim.domain.consumer import Consumer
-from rebalsim.domain.draws import Draw
+from rebalsim.domain.draws import Draw, mean_of
 from rebalsim.domain.scenario import Group, Scenario
 from rebalsim.domain.script import (
     Action,
@@ -26,7 +26,6 @@ from rebalsim.domain.script import (
 from rebalsim.domain.script_shift import shift_of
 from rebalsim.domain.streams import StreamsApp, StreamsConfig
 from rebalsim.scenario.action_words import say_names
-from rebalsim.simulation.randomness import mean_of
 from rebalsim.simulation.streams.application import (
     Application,
     GroupSettings,

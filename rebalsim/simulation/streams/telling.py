@@ -7,9 +7,9 @@ from __future__ import annotations
 from typing import Any
 
 from rebalsim.assignors.streams.tasks import TaskId, topology_of
+from rebalsim.domain.draws import mean_of
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.scenario import Group, Scenario
-from rebalsim.simulation.randomness import mean_of
 from rebalsim.simulation.streams.application import SECOND, Application
 from rebalsim.simulation.streams.changelogs import Progresses
 from rebalsim.simulation.streams.classic_member import COOPERATIVE, EAGER
