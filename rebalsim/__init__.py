@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from rebalsim.api import analyse, milliseconds, minutes, replay, seconds
     from rebalsim.scenario.load import load_scenario
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "__version__",
     "analyse",

@@ -46,7 +46,7 @@ def _tampered(tmp_path: Path, change: tuple[str, str], line: int) -> str:
     told = lines()
     assert change[0] in told[line]
     told[line] = told[line].replace(*change)
-    told[0] = told[0].replace(f'"rebalsim":"{__version__}"', '"rebalsim":"0.0.7"')
+    told[0] = told[0].replace('"rebalsim":"0.1.0"', '"rebalsim":"0.0.7"')
     path = tmp_path / "trace.jsonl"
     path.write_text("".join(told), encoding="utf-8")
     return str(path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -12,6 +13,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+
+from rebalsim import __version__
 
 ROOT = Path(__file__).parents[2]
 LOCK = ROOT / ".ci" / "constraints.txt"
@@ -40,6 +43,19 @@ def test_a_wheel_is_built_without_a_network_and_holds_the_licence(tmp_path: Path
     assert done.returncode == 0, done.stderr
     (wheel,) = tmp_path.glob("*.whl")
     assert any(n.endswith("licenses/LICENSE") for n in zipfile.ZipFile(wheel).namelist())
+
+
+def test_what_is_pinned_is_this_version() -> None:
+    """The tag that templates and pages name, the newest notes and the package agree."""
+    notes = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    assert re.findall(r"^## (\S+)", notes, re.MULTILINE)[0] == __version__
+    pages = [ROOT / ".ci" / "gitlab-template.yml", *sorted((ROOT / "docs").glob("*.md"))]
+    pinned = {
+        tag
+        for page in pages
+        for tag in re.findall(r"(?:@|ref: )(v?\d+\.\d+\.\d+)", page.read_text("utf-8"))
+    }
+    assert pinned == {f"v{__version__}"}
 
 
 def bill() -> dict[str, object]:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from builders import trace
 
+from rebalsim import __version__
 from rebalsim.cli.main import code_of
 from rebalsim.domain.errors import InputError
 from rebalsim.domain.ids import Partition
@@ -137,7 +138,7 @@ def swap(place: int, old: str, new: str) -> object:
         ),
         (
             swap(0, '"schema":1', '"schema":2'),
-            "is a trace of schema 2; this rebalsim (0.1.0) reads schema 1",
+            f"is a trace of schema 2; this rebalsim ({__version__}) reads schema 1",
         ),
         (swap(0, '{"trace"', '{"track"'), "is not a trace's header"),
         (
