@@ -143,6 +143,8 @@ def command(
     'deploys/**/*.yaml'. Plans are passed over. Exit 0: every budget is kept; 1: one is broken;
     2: a scenario or an option is wrong; 3: nothing is broken, but a pause that had not ended
     could still break a budget; 70: a bug in rebalsim.
+
+    It gives verdicts, for CI: `run` shows what a story comes to, and why.
     """
     check_forms.refuse_two_forms(options)
     _refuse(

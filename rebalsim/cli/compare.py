@@ -49,6 +49,9 @@ def command(
     A and B are scenarios (played with the same seed), traces, recordings or folders of client
     logs, in any mix. Variants are held against those of the same name; --variant picks one.
     --set goes to both.
+
+    It only tells: `check --baseline` judges what has become worse, and `run` holds the variants of
+    one story side by side.
     """
     view = view_from(options)
     emit(compared(before, after, variant, overrides, seed, allow_code), options, view)

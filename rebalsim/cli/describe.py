@@ -64,6 +64,8 @@ def command(
 
     FILE is a scenario, a trace, a recording, or a folder of client logs. Hosts are not
     simulated: the consumer's name stands there.
+
+    It tells of one moment of a group; why its partitions stand still is for `explain` to say.
     """
     from rebalsim.cli.sources import only_variant, open_variants
     from rebalsim.reports.describe import render

@@ -56,6 +56,8 @@ def command(ctx: click.Context, term: str | None) -> int:
 
     Without a TERM the whole catalogue is listed. If TERM is a file (a story, a trace, a
     recording), the pauses in it are explained instead: --partition says which one, --at when.
+
+    It says why: `describe` says how a group stood at a moment, `show` what a scenario means.
     """
     if term is None:
         click.echo(render_catalogue(catalogue(), WIDTH))

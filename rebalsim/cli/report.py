@@ -26,6 +26,9 @@ def command(trace: str, variant: str | None, **options: Any) -> int:
     TRACE is a trace (`rebalsim run --trace FILE` writes one), a recording of real consumers, or
     a folder with their logs, which `rebalsim observe` reads and tells more of. A scenario is
     played first, as `run` would.
+
+    It tells all of a trace; `explain` goes into one pause of it, `describe` into one moment, and
+    `trace` prints its events.
     """
     from rebalsim.cli.sources import LOGS, kind_of, open_variants, report_on
 

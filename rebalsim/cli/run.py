@@ -89,6 +89,9 @@ def command(
 
     Every variant of its `replay` is played, eager and cooperative if it names none. A scenario
     with budgets ends as `rebalsim check` would.
+
+    It tells one story at length: `check` judges many in a line each, `report` tells what has
+    happened already, and `compare` holds two against each other.
     """
     view = view_from(options)
     story = load_story(scenario, overrides, allow_code, seed)

@@ -48,6 +48,8 @@ def command(
     Every default is filled in, each value says where it comes from (a line of the file, a
     variant, --set, or a default), and the script is told as a timetable. Other variants follow
     with what they change.
+
+    Nothing is played: `run` plays it, `lint` says what is unwise in it.
     """
     story = load_story(scenario, overrides, allow_code, seed)
     names = (variant,) if variant else story.variants

@@ -69,6 +69,8 @@ def command(
     """Print the exchange in FILE: time, who, event, effect.
 
     FILE is a trace, a recording, a folder of client logs, or a scenario, which is played.
+
+    It prints events as they came; what they mean is for `report` to tell.
     """
     from rebalsim.cli.sources import only_variant, open_variants, report_on
     from rebalsim.reports.exchange import Filter, render, rows
