@@ -156,6 +156,7 @@ def test_a_driver_that_was_killed_keeps_nobody_out(
     told = {"host": socket.gethostname(), "process": gone.pid, "key": "x"}
     (out / LOCK).write_text(json.dumps(told), "utf-8")
     conduct.prepare(spark, kept[0], str(out), resume=True).held.close()
+    assert not (out / LOCK).exists()
 
 
 def test_another_machines_driver_is_believed_until_it_falls_silent(spark: Any, out: Path) -> None:
