@@ -6,7 +6,7 @@ and evidence, and the cause. Worked out when asked for; partitions that stood st
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from rebalsim.analysis.causes import Causes
@@ -30,6 +30,9 @@ from rebalsim.trace.trace import TraceHeader
 # position look-up, connections, and a Fetch in flight to wait for take less: longer, and the owner
 # did not poll
 SLOW_FETCH_US = 1_000_000
+
+
+Told = tuple[Facts, tuple[int, ...]]  # what is known of a phase, and which events tell it
 
 
 class Storyteller:
@@ -64,7 +67,7 @@ class Storyteller:
         self.delays = delays_of(index, self.of_workers)
         self.received: dict[tuple[str, int], dict[Partition, list[tuple[int, str]]]] | None = None
         self.known: dict[tuple[object, ...], Story] = {}
-        self.barriers: dict[tuple[int, int], tuple[Facts, tuple[int, ...]]] = {}
+        self.barriers: dict[tuple[int, int], Told] = {}
 
     def tell(self, p: Pause) -> Story:
         """The story of a pause, shared with those that have the same."""
@@ -275,85 +278,78 @@ class Storyteller:
 
     # ---------------------------------------------------------------------------------------- facts
 
-    def _facts(self, p: Pause, cut: Cut, ended: int) -> tuple[Facts, tuple[int, ...]]:
+    def _facts(self, p: Pause, cut: Cut, ended: int) -> Told:
         kind, who, r = cut.kind, cut.consumer, cut.round
         if p.group in self.of_workers and (own := facts_of(p, cut, ended)) is not None:
             return own, ()
-        if kind in (PhaseKind.BARRIER, PhaseKind.FOLLOW_UP, PhaseKind.NOTICE) and r is not None:
+        if kind in OF_ROUNDS and r is not None:
             return self._of_round(p, kind, r, cut.at_us, ended)
-        if kind is PhaseKind.FOLLOW_UP and who:
-            return Facts(who, Doing.TORN, cut.at_us, ended), ()
-        if kind is PhaseKind.DETECTION:
-            return self._of_detection(p, who, cut.at_us, ended)
-        if kind is PhaseKind.STUCK:
-            expired = self._between(who, cut.at_us, ended, ev.PollExpired)
-            stuck = [
-                self.index.events[n] for n in self._between(who, cut.at_us, ended, ev.HandlerStuck)
-            ]
-            doing = Doing.COMMITTING if stuck and stuck[0].why == "commit" else Doing.STUCK
-            if (
-                not stuck
-                and expired
-                and self.doings.at(who, self.index.events[expired[0]].at_us - 1)[0]
-                == Doing.IN_CALLBACK
-            ):
-                doing = Doing.IN_CALLBACK
-            return Facts(
-                who, doing, cut.at_us, ended, Timer.POLL if expired else Timer.NONE
-            ), expired
-        if kind is PhaseKind.AWAY:
-            return self._of_away(who, cut.at_us, ended)
-        if kind is PhaseKind.REVOKE:
-            how = self.doings.between(who, cut.at_us, ended)
-            if p.why == "closed" and cut.at_us == p.started_us and how is not Doing.NO_COORDINATOR:
-                how = Doing.CLOSING
-            commits = [
-                n
-                for n in self._between(who, cut.at_us, ended, ev.RequestSent)
-                if self.index.events[n].api == "OffsetCommit"
-            ]
-            trigger = (
-                Trigger.REFUSED
-                if how in (Doing.BUSY, Doing.JOINING, Doing.COMMITTING) and len(commits) > 1
-                else Trigger.NONE
-            )
-            return Facts(
-                who,
-                Doing.COMMITTING if how in (Doing.BUSY, Doing.JOINING) else how,
-                cut.at_us,
-                ended,
-                Timer.NONE,
-                trigger,
-            ), ()
-        if kind in (PhaseKind.PICKUP, PhaseKind.RELEASE):
-            if (
-                ended - cut.at_us > QUICK_US
-                and (alone := self._uncoordinated(p.group, who, cut.at_us, ended)) is not None
-            ):
-                return alone, ()
-            beat = (
-                Timer.BROKERS_HEARTBEAT
-                if not who or self._speaks_new(who, self._event_at(who, ended))
-                else Timer.HEARTBEAT
-            )
-            return Facts(
-                who,
-                cut.doing or (Doing.UNAWARE if kind is PhaseKind.PICKUP else Doing.UNACKNOWLEDGED),
-                cut.at_us,
-                ended,
-                beat,
-            ), ()
-        if kind is PhaseKind.INTERVAL:
-            return Facts(
-                Doing.NOTHING, Doing.UNKNOWN, cut.at_us, ended, Timer.ASSIGNMENT_INTERVAL
-            ), ()
-        if kind is PhaseKind.ASSIGNMENT:
-            return self._of_assignment(p, who, r, cut.at_us, ended)
-        if kind is PhaseKind.FETCH:
-            return Facts(who, self._fetching(who, cut.at_us, ended), cut.at_us, ended), ()
-        return Facts(
-            who, Doing.RESTORING if kind is PhaseKind.RESTORE else Doing.UNKNOWN, cut.at_us, ended
-        ), ()
+        finder = _FINDERS.get(kind)
+        return (
+            (Facts(who, Doing.UNKNOWN, cut.at_us, ended), ())
+            if finder is None
+            else finder(self, p, cut, ended)
+        )
+
+    def _of_follow_up(self, p: Pause, cut: Cut, ended: int) -> Told:
+        """A second round that never came."""
+        doing = Doing.TORN if cut.consumer else Doing.UNKNOWN
+        return Facts(cut.consumer, doing, cut.at_us, ended), ()
+
+    def _of_stuck(self, p: Pause, cut: Cut, ended: int) -> Told:
+        who = cut.consumer
+        expired = self._between(who, cut.at_us, ended, ev.PollExpired)
+        stuck = [
+            self.index.events[n] for n in self._between(who, cut.at_us, ended, ev.HandlerStuck)
+        ]
+        doing = Doing.COMMITTING if stuck and stuck[0].why == "commit" else Doing.STUCK
+        if (
+            not stuck
+            and expired
+            and self.doings.at(who, self.index.events[expired[0]].at_us - 1)[0] is Doing.IN_CALLBACK
+        ):
+            doing = Doing.IN_CALLBACK
+        return Facts(who, doing, cut.at_us, ended, Timer.POLL if expired else Timer.NONE), expired
+
+    def _of_revocation(self, p: Pause, cut: Cut, ended: int) -> Told:
+        who = cut.consumer
+        how = self.doings.between(who, cut.at_us, ended)
+        if p.why == "closed" and cut.at_us == p.started_us and how is not Doing.NO_COORDINATOR:
+            how = Doing.CLOSING
+        commits = [
+            n
+            for n in self._between(who, cut.at_us, ended, ev.RequestSent)
+            if self.index.events[n].api == "OffsetCommit"
+        ]
+        is_committing = how in (Doing.BUSY, Doing.JOINING, Doing.COMMITTING)
+        refused = Trigger.REFUSED if is_committing and len(commits) > 1 else Trigger.NONE
+        doing = Doing.COMMITTING if is_committing else how
+        return Facts(who, doing, cut.at_us, ended, Timer.NONE, refused), ()
+
+    def _of_heartbeat(self, p: Pause, cut: Cut, ended: int) -> Told:
+        """The consumer protocol's waits for somebody's heartbeat: the new owner's, or the old
+        one's that has let go.
+        """
+        who = cut.consumer
+        if (
+            ended - cut.at_us > QUICK_US
+            and (alone := self._uncoordinated(p.group, who, cut.at_us, ended)) is not None
+        ):
+            return alone, ()
+        is_brokers = not who or self._speaks_new(who, self._event_at(who, ended))
+        beat = Timer.BROKERS_HEARTBEAT if is_brokers else Timer.HEARTBEAT
+        usual = Doing.UNAWARE if cut.kind is PhaseKind.PICKUP else Doing.UNACKNOWLEDGED
+        return Facts(who, cut.doing or usual, cut.at_us, ended, beat), ()
+
+    def _of_interval(self, p: Pause, cut: Cut, ended: int) -> Told:
+        return Facts("", Doing.UNKNOWN, cut.at_us, ended, Timer.ASSIGNMENT_INTERVAL), ()
+
+    def _of_restore(self, p: Pause, cut: Cut, ended: int) -> Told:
+        return Facts(cut.consumer, Doing.RESTORING, cut.at_us, ended), ()
+
+    def _of_fetch(self, p: Pause, cut: Cut, ended: int) -> Told:
+        who = cut.consumer
+        return Facts(who, self._fetching(who, cut.at_us, ended), cut.at_us, ended), ()
 
     def _fetching(self, who: str, at: int, ended: int) -> Doing:
         """Why the first records took so long, if they did."""
@@ -379,7 +375,7 @@ class Storyteller:
             return None
         return Facts(who, Doing.NO_COORDINATOR, spans[0][0], spans[-1][1])
 
-    def _of_away(self, who: str, at: int, ended: int) -> tuple[Facts, tuple[int, ...]]:
+    def _of_away(self, who: str, at: int, ended: int) -> Told:
         """Who was waited for, and whether it was away at all: one that left because its batch
         outlasted the limit is there, and busy.
         """
@@ -411,7 +407,7 @@ class Storyteller:
 
     def _of_assignment(
         self, p: Pause, assignee: str, r: Rebalance | None, began: int, ended: int
-    ) -> tuple[Facts, tuple[int, ...]]:
+    ) -> Told:
         """What most of the time went to: until the leader read that it leads, until the
         assignment was stored, until the new owner took it up.
         """
@@ -454,9 +450,7 @@ class Storyteller:
         )
         return Facts(who, how, from_us, until), told
 
-    def _dead_in(
-        self, r: Rebalance, p: Pause, began: int, ended: int
-    ) -> tuple[Facts, tuple[int, ...]] | None:
+    def _dead_in(self, r: Rebalance, p: Pause, began: int, ended: int) -> Told | None:
         """A process that had ended was to assign, or was given this partition: nobody will ever
         take it up from there.
         """
@@ -501,9 +495,7 @@ class Storyteller:
                 return e.at_us, n
         return -1, -1
 
-    def _of_round(
-        self, p: Pause, kind: PhaseKind, r: Rebalance, began: int, ended: int
-    ) -> tuple[Facts, tuple[int, ...]]:
+    def _of_round(self, p: Pause, kind: PhaseKind, r: Rebalance, began: int, ended: int) -> Told:
         if kind is not PhaseKind.BARRIER:
             at, who, event = notice_of(r)
             told = (event,) if event >= 0 else ()
@@ -534,9 +526,7 @@ class Storyteller:
             found = self.barriers[key] = self.doings.last_of(r, began, self.index.horizon_us)
         return found
 
-    def _of_detection(
-        self, p: Pause, who: str, at: int, ended: int
-    ) -> tuple[Facts, tuple[int, ...]]:
+    def _of_detection(self, p: Pause, who: str, at: int, ended: int) -> Told:
         if not who:
             by_client = any(
                 r.trigger is Trigger.SUBSCRIPTION_CHANGED
@@ -647,3 +637,23 @@ def spliced(kinds: Sequence[tuple[int, bool]], walked: Mapping[bool, Sequence[Cu
             else:
                 cuts.append(replace(cut, at_us=max(cut.at_us, from_us)))
     return cuts
+
+
+OF_ROUNDS = (PhaseKind.BARRIER, PhaseKind.FOLLOW_UP, PhaseKind.NOTICE)
+_FINDERS: dict[PhaseKind, Callable[[Storyteller, Pause, Cut, int], Told]] = {
+    PhaseKind.FOLLOW_UP: Storyteller._of_follow_up,
+    PhaseKind.DETECTION: lambda s, p, cut, ended: s._of_detection(
+        p, cut.consumer, cut.at_us, ended
+    ),
+    PhaseKind.STUCK: Storyteller._of_stuck,
+    PhaseKind.AWAY: lambda s, p, cut, ended: s._of_away(cut.consumer, cut.at_us, ended),
+    PhaseKind.REVOKE: Storyteller._of_revocation,
+    PhaseKind.PICKUP: Storyteller._of_heartbeat,
+    PhaseKind.RELEASE: Storyteller._of_heartbeat,
+    PhaseKind.INTERVAL: Storyteller._of_interval,
+    PhaseKind.ASSIGNMENT: lambda s, p, cut, ended: s._of_assignment(
+        p, cut.consumer, cut.round, cut.at_us, ended
+    ),
+    PhaseKind.FETCH: Storyteller._of_fetch,
+    PhaseKind.RESTORE: Storyteller._of_restore,
+}

@@ -10,12 +10,12 @@ from typing import Any
 
 from rebalsim.domain.script import Action, RandomFault, When
 from rebalsim.scenario.common_language import MAX_CONSUMERS
-from rebalsim.scenario.document import shorten
 from rebalsim.scenario.kinds import Written
 from rebalsim.scenario.quantities import say_us
 from rebalsim.scenario.resolve import Resolver
 from rebalsim.scenario.script_action import all_actions
 from rebalsim.scenario.script_cast import ScriptCast
+from rebalsim.scenario.source import shorten
 from rebalsim.words.nearest import or_nearest
 
 

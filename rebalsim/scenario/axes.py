@@ -15,7 +15,7 @@ from typing import Any
 from rebalsim.domain.draws import Draw
 from rebalsim.domain.sweep import Axis, Kind, SampledAxis, Step
 from rebalsim.scenario import quantities as q
-from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence, shorten
+from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence
 from rebalsim.scenario.kinds import (
     BAD,
     DrawOf,
@@ -30,6 +30,7 @@ from rebalsim.scenario.kinds import (
 )
 from rebalsim.scenario.kinds import Kind as FileKind
 from rebalsim.scenario.problems import Problems
+from rebalsim.scenario.source import shorten
 
 MOST_STEPS = 100_000
 NAME = r"[A-Za-z_][A-Za-z0-9_]{0,59}"

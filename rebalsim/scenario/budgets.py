@@ -9,9 +9,10 @@ from typing import Any
 
 from rebalsim.domain.budget import Budget, Expectation
 from rebalsim.scenario import quantities as q
-from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence, shorten
+from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence
 from rebalsim.scenario.kinds import BAD, Choice, Duration, Field, ListOf, Section, Text, shown
 from rebalsim.scenario.problems import Problems
+from rebalsim.scenario.source import shorten
 from rebalsim.words.nearest import nearest, or_nearest
 
 _METRIC = re.compile(r"[a-z][a-z0-9_]*(?:[.-][a-z0-9_]+)*")

@@ -18,11 +18,12 @@ from rebalsim.domain.connect import (
 from rebalsim.domain.consumer import Life
 from rebalsim.domain.scenario import Cluster, Topic
 from rebalsim.scenario.connect_language import MAX_TASKS
-from rebalsim.scenario.document import Node, shorten
+from rebalsim.scenario.document import Node
 from rebalsim.scenario.kinds import Written, build, merge
 from rebalsim.scenario.problems import Problems
 from rebalsim.scenario.profiles import plays_workers_of
 from rebalsim.scenario.quantities import say_us
+from rebalsim.scenario.source import shorten
 from rebalsim.words.nearest import or_nearest
 
 CLIENT = "connect"  # what a worker is called where consumers have their library's name

@@ -9,9 +9,9 @@ from typing import Any
 
 from rebalsim.domain import script as deeds
 from rebalsim.domain.connect import ConnectCluster, Connector
-from rebalsim.scenario.document import shorten
 from rebalsim.scenario.kinds import Written
 from rebalsim.scenario.problems import Problems
+from rebalsim.scenario.source import shorten
 from rebalsim.words.nearest import or_nearest
 
 

@@ -16,6 +16,8 @@ from typing import Any
 import yaml
 
 from rebalsim.domain.errors import Problem
+from rebalsim.scenario.source import LINE_BREAK, Source, shorten
+from rebalsim.scenario.syntax_errors import syntax_problem
 
 MAX_BYTES = 1_048_576  # a story of a megabyte is a mistake
 MAX_DEPTH = 32  # the deepest sensible story has nine levels
@@ -23,48 +25,9 @@ MAX_NODES = 100_000  # after aliases are expanded
 MAX_ALIASES = 1_000
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffe\U00010000-\U0010ffff]")
 
 Plain = bool | int | float | str | None
-
-
-class Source:
-    """Where values come from: a file, a stock overlay, or a `--set` option. `is_override` beats
-    overlays.
-    """
-
-    __slots__ = ("is_override", "label", "lines", "name", "text")
-
-    def __init__(self, name: str, text: str, label: str = "", is_override: bool = False) -> None:
-        self.name = name
-        self.text = text
-        self.lines = _LINE_BREAK.split(text)
-        self.label = label  # how provenance names it, where a line number would not help
-        self.is_override = is_override
-
-    def problem(
-        self,
-        line: int,
-        column: int,
-        message: str,
-        width: int = 1,
-        is_warning: bool = False,
-        rule: str = "",
-    ) -> Problem:
-        source = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
-        if not message.isprintable():
-            message = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in message)
-        return Problem(
-            self.name,
-            line,
-            column,
-            message,
-            source,
-            max(1, min(width, len(source) - column + 1)),
-            rule,
-            is_warning,
-        )
 
 
 class Node:
@@ -254,15 +217,6 @@ def _trap(name: str, text: str) -> str:
     return f"{short} has more digits than any setting needs — write a smaller number"
 
 
-def shorten(text: str, room: int = 60) -> str:
-    """A value as a message shows it: on one line, not too long."""
-    text = text.replace("\n", "⏎")
-    return text if len(text) <= room else text[: room - 1] + "…"
-
-
-# ----------------------------------------------------------------------------------------- the text
-
-
 def decode(raw: bytes, name: str) -> tuple[str, list[Problem]]:
     """The file's bytes as text, or why they are not text that YAML allows."""
     if len(raw) > MAX_BYTES:
@@ -282,7 +236,7 @@ def decode(raw: bytes, name: str) -> tuple[str, list[Problem]]:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as e:
         before = raw[: e.start].decode("utf-8", "replace")
-        lines = _LINE_BREAK.split(before)
+        lines = LINE_BREAK.split(before)
         where = Source(name, raw.decode("utf-8", "replace"))
         return "", [
             where.problem(
@@ -293,7 +247,7 @@ def decode(raw: bytes, name: str) -> tuple[str, list[Problem]]:
         ]
     bad = _FORBIDDEN.search(text)
     if bad:
-        lines = _LINE_BREAK.split(text[: bad.start()])
+        lines = LINE_BREAK.split(text[: bad.start()])
         what = f"The control character U+{ord(bad.group()):04X} must not stand in YAML — remove it"
         return "", [Source(name, text).problem(len(lines), len(lines[-1]) + 1, what)]
     return text, []
@@ -325,7 +279,7 @@ def parse(text: str, source: Source) -> tuple[Node | None, list[Problem]]:
         for event in _events(text):
             builder.take(event)
     except yaml.MarkedYAMLError as e:
-        builder.problems.append(_syntax(e, source))
+        builder.problems.append(syntax_problem(e, source))
         return None, builder.problems
     except yaml.YAMLError as e:
         builder.problems.append(
@@ -502,142 +456,3 @@ class _Builder:
                 )
             )
             top.is_shadowed = True
-
-
-_UNCLOSED = (
-    "The quotes opened here are not closed, or an escape in them is unknown — close them, or use "
-    "single quotes"
-)
-_VALUE = re.compile(r"^[ ]*(?:- )?[^\s#:'\"][^:#'\"]*:[ ]+(['\"])")
-
-
-def _open_quote(source: Source, until: int) -> tuple[int, int] | None:
-    """Where a quoted value begins that its line does not close: whatever YAML makes of what comes
-    after it, that is where the mistake is.
-    """
-    for number, text in enumerate(source.lines[:until], 1):
-        found = _VALUE.match(text)
-        if found and text.count(found[1], found.start(1)) == 1:
-            return number, found.start(1) + 1
-    return None
-
-
-def _indented_too_deep(source: Source, line: int) -> int | None:
-    """The column of a line that stands deeper than the line above, though that has a value."""
-    above = next((t for t in reversed(source.lines[: line - 1]) if t.split("#")[0].strip()), "")
-    shown = source.lines[line - 1] if line <= len(source.lines) else ""
-    indents = [len(t) - len(t.lstrip(" ")) for t in (above, shown)]
-    has_value = re.match(r"[ ]*(?:- )?[^:#]+:[ ]+[^\s#|>]", above)
-    is_key = re.match(r"[ ]*[^:#\s]+:(?:\s|$)", shown)
-    return indents[1] + 1 if has_value and is_key and indents[1] > indents[0] else None
-
-
-def _syntax(error: yaml.MarkedYAMLError, source: Source) -> Problem:
-    """A syntax error in words that say what to write."""
-    mark = error.problem_mark or error.context_mark
-    line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-    shown = source.lines[line - 1] if line <= len(source.lines) else ""
-    what = (error.problem or "").strip()
-    for number in dict.fromkeys(
-        (line, line - 1)
-    ):  # the parser may stop at the start of the next line
-        near = source.lines[number - 1] if 0 < number <= len(source.lines) else ""
-        tab = re.match(r"[ ]*(?=\t)", near)
-        if tab and near.strip():
-            return source.problem(
-                number,
-                tab.end() + 1,
-                "A tab indents this line, which YAML does not allow — use spaces",
-            )
-        compare = re.search(r"[:\-,{\[]\s+(>=?|<=?|==?)\s*[0-9]", near)
-        if compare and (
-            "block scalar" in (error.context or "")
-            or "chomping" in what
-            or "scanning" in (error.context or "")
-        ):
-            return source.problem(
-                number,
-                compare.start(1) + 1,
-                "YAML takes the sign for the start of a text block — write the limit in quotes: "
-                f'"{shorten(near[compare.start(1) :].rstrip(" }]"), 30)}"',
-                len(compare.group(1)),
-            )
-    if "quoted scalar" not in (error.context or "") and (at := _open_quote(source, line)):
-        return source.problem(*at, _UNCLOSED)
-    if "mapping values are not allowed" in what:
-        if (deeper := _indented_too_deep(source, line)) is not None:
-            return source.problem(
-                line,
-                deeper,
-                "This line is indented deeper than the one above it, which has its value "
-                "already — line the two up",
-            )
-        above = next(
-            (n for n in range(line - 1, 0, -1) if source.lines[n - 1].split("#")[0].strip()), 0
-        )
-        if above and ":" not in shown[: column - 1] and ":" not in source.lines[above - 1]:
-            return source.problem(
-                above,
-                len(source.lines[above - 1].rstrip()) + 1,
-                "A colon is missing at the end of this name — write `key: value`",
-            )
-        return source.problem(
-            line,
-            column,
-            "A second colon makes no sense to YAML here — put the text in quotes, or indent the "
-            "line as its neighbours",
-        )
-    if "cannot start any token" in what:
-        character = shown[column - 1 : column] or "?"
-        if character == "\t":
-            return source.problem(
-                line,
-                column,
-                "A tab stands here, which YAML does not allow at the start of anything — use "
-                "spaces",
-            )
-        return source.problem(
-            line, column, f"A value cannot begin with {character} — put it in quotes"
-        )
-    if (
-        "block end" in what
-        or "block collection" in (error.context or "")
-        or "block mapping" in (error.context or "")
-    ):
-        return source.problem(
-            line,
-            column,
-            "This line is indented like none of the lines before it — line it up with the block "
-            "it belongs to",
-        )
-    if "could not find expected ':'" in what:
-        return source.problem(
-            line,
-            column,
-            "A colon with a space after it is missing on this line or the one before — write "
-            "`key: value`",
-        )
-    if "flow" in (error.context or "") or "','" in what:
-        opened = (
-            error.context_mark
-            if error.context_mark and error.context_mark.line + 1 != line
-            else mark
-        )
-        line, column = (opened.line + 1, opened.column + 1) if opened else (line, column)
-        return source.problem(
-            line,
-            column,
-            "A list [ ] or block { } is not closed, or a comma is missing — close it, or "
-            "separate its parts by commas",
-        )
-    if "quoted scalar" in (error.context or ""):
-        where = error.context_mark or mark
-        return source.problem(
-            where.line + 1 if where else line,
-            where.column + 1 if where else column,
-            _UNCLOSED,
-        )
-    said = f"{error.context}, {what}" if error.context else what
-    return source.problem(
-        line, column, f"This is not YAML: {shorten(said, 120)} — see the line shown"
-    )

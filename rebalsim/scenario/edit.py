@@ -7,7 +7,8 @@ wanted: a place that this cannot edit is left to people.
 
 from __future__ import annotations
 
-from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence, Source, parse
+from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence, parse
+from rebalsim.scenario.source import Source
 
 BLOCKS = ("cluster", "config", "group", "groups", "handler", "life", "listener", "state")
 

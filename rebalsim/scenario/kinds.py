@@ -21,8 +21,9 @@ from typing import Any, Final, TypeVar
 
 from rebalsim.domain.draws import Draw
 from rebalsim.scenario import quantities as q
-from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence, shorten
+from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence
 from rebalsim.scenario.problems import Problems
+from rebalsim.scenario.source import shorten
 from rebalsim.words.lists import one_of
 from rebalsim.words.nearest import nearest, or_nearest
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from rebalsim.domain.errors import InputError, Problem, ProblemsError
 from rebalsim.outside.files import first_bytes, read_stdin
-from rebalsim.scenario.document import MAX_BYTES, Mapping, Source, decode, parse, shorten
+from rebalsim.scenario.document import MAX_BYTES, Mapping, decode, parse
 from rebalsim.scenario.overrides import Override
 from rebalsim.scenario.problems import in_order
+from rebalsim.scenario.source import Source, shorten
 from rebalsim.scenario.story import Story
 from rebalsim.words.nearest import or_nearest
 

@@ -17,7 +17,7 @@ from rebalsim.scenario.common_language import (
 )
 from rebalsim.scenario.config_language import CLIENT_NAMES, CONFIG, INSTANCE_ID, from_client
 from rebalsim.scenario.connect_language import connect_section, connector_section, worker_fields
-from rebalsim.scenario.document import Node, Scalar, Sequence, shorten
+from rebalsim.scenario.document import Node, Scalar, Sequence
 from rebalsim.scenario.kinds import (
     BAD,
     Field,
@@ -34,6 +34,7 @@ from rebalsim.scenario.kinds import (
 )
 from rebalsim.scenario.problems import Problems
 from rebalsim.scenario.process_language import ASSIGNOR_COST, HANDLER, LIFE, LISTENER, STATE
+from rebalsim.scenario.source import shorten
 from rebalsim.scenario.streams_language import STREAMS
 
 TEMPLATE_FIELDS = (

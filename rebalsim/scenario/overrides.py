@@ -12,12 +12,13 @@ from typing import Any
 
 from rebalsim.scenario.action_language import ACTION
 from rebalsim.scenario.config_language import _BROKER_NAMES, CLIENT_NAMES
-from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence, Source, parse, shorten
+from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence, parse
 from rebalsim.scenario.kinds import Kind, ListOf, MapOf, Section
 from rebalsim.scenario.language import SCENARIO
 from rebalsim.scenario.member_language import GROUP, LISTED_MEMBER, MEMBER, Members
 from rebalsim.scenario.problems import Problems
 from rebalsim.scenario.replay_language import OVERLAY, Replay, is_unnamed, name_of
+from rebalsim.scenario.source import Source, shorten
 from rebalsim.scenario.topic_language import RateKind
 from rebalsim.words.nearest import nearest, or_nearest
 

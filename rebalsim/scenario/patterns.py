@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rebalsim.domain.pattern import BadPattern, matcher_of
-from rebalsim.scenario.document import shorten
+from rebalsim.scenario.source import shorten
 
 
 def bad_pattern(pattern: str) -> str:

@@ -19,7 +19,7 @@ from rebalsim.domain.sweep import Axis, Base, Costs, Objective, Plan, SampledAxi
 from rebalsim.scenario.axes import AnyScalar, AxisKind, axis_of
 from rebalsim.scenario.budgets import read_budgets
 from rebalsim.scenario.condition import ConditionError, parse_condition
-from rebalsim.scenario.document import Mapping, Scalar, Sequence, Source, parse, shorten
+from rebalsim.scenario.document import Mapping, Scalar, Sequence, parse
 from rebalsim.scenario.kinds import (
     Duration,
     Field,
@@ -34,6 +34,7 @@ from rebalsim.scenario.kinds import (
 from rebalsim.scenario.language import BUDGET_SHAPE, Raw
 from rebalsim.scenario.problems import Problems
 from rebalsim.scenario.replay_language import STOCK_VARIANTS
+from rebalsim.scenario.source import Source, shorten
 from rebalsim.words.nearest import nearest, nearest_metric, or_nearest
 
 MOST_RUNS = 1_000_000_000  # more is a mistake in the plan, not an ambition

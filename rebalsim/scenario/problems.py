@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from rebalsim.domain.errors import Problem, ProblemsError
-from rebalsim.scenario.document import Node, shorten
+from rebalsim.scenario.document import Node
+from rebalsim.scenario.source import shorten
 
 MOST = 500  # whoever has more has the wrong file, and hints for all of them would take minutes
 

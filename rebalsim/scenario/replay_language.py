@@ -8,7 +8,7 @@ from typing import Any
 from rebalsim.scenario.cluster_language import CLUSTER
 from rebalsim.scenario.common_language import ANY_TEXT, NAME
 from rebalsim.scenario.connect_language import WORKER_CONFIG
-from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence, shorten
+from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence
 from rebalsim.scenario.kinds import BAD, Choice, Field, Kind, MapOf, Schema, Section, Written
 from rebalsim.scenario.member_language import (
     TEMPLATE_FIELDS,
@@ -17,6 +17,7 @@ from rebalsim.scenario.member_language import (
     under_config,
 )
 from rebalsim.scenario.problems import Problems
+from rebalsim.scenario.source import shorten
 from rebalsim.scenario.streams_language import STREAMS
 
 STOCK_VARIANTS = (

@@ -38,7 +38,7 @@ from rebalsim.domain.script_shift import longest_heartbeat, room_of
 from rebalsim.scenario.common_language import MAX_CONSUMERS, MAX_PARTITIONS
 from rebalsim.scenario.config_language import CLASSIC_ONLY, CONFIG, CONSUMER_ONLY, OWN_CODE
 from rebalsim.scenario.connect import cluster_of, sink_config, worker_parts
-from rebalsim.scenario.document import Node, shorten
+from rebalsim.scenario.document import Node
 from rebalsim.scenario.kinds import Written, build, merge
 from rebalsim.scenario.member_language import CONNECT
 from rebalsim.scenario.own_code import common_protocol, protocols_of
@@ -57,6 +57,7 @@ from rebalsim.scenario.profiles import (
 )
 from rebalsim.scenario.quantities import say_us
 from rebalsim.scenario.roster import PLACEHOLDERS, Roster, Seat, fill
+from rebalsim.scenario.source import shorten
 from rebalsim.scenario.starts import why_cold
 from rebalsim.scenario.streams import (
     app_of,

@@ -18,7 +18,7 @@ from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.errors import InputError
 from rebalsim.domain.scenario import Scenario
 from rebalsim.scenario.config_language import CLASSIC_ONLY
-from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence, Source, decode, parse
+from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence, decode, parse
 from rebalsim.scenario.load import story_of
 from rebalsim.scenario.profiles import (
     DEFAULT_KAFKA,
@@ -28,6 +28,7 @@ from rebalsim.scenario.profiles import (
     say_client,
 )
 from rebalsim.scenario.quantities import say_us
+from rebalsim.scenario.source import Source
 from rebalsim.scenario.story import Story
 
 _NOT_OF_THE_WORLD = (

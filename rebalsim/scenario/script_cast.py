@@ -11,10 +11,11 @@ from typing import Any
 from rebalsim.domain.consumer import Consumer
 from rebalsim.scenario.common_language import MAX_CONSUMERS
 from rebalsim.scenario.connect_actions import Connectors
-from rebalsim.scenario.document import Node, shorten
+from rebalsim.scenario.document import Node
 from rebalsim.scenario.kinds import Written
 from rebalsim.scenario.resolve import Resolver
 from rebalsim.scenario.roster import Roster, Seat
+from rebalsim.scenario.source import shorten
 from rebalsim.words.nearest import or_nearest
 
 _HINTS = 200  # after so many unknown names nobody reads what each was meant to be

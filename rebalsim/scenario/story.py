@@ -17,13 +17,14 @@ from rebalsim.domain.errors import Problem
 from rebalsim.domain.scenario import Scenario
 from rebalsim.scenario.actions import read_script
 from rebalsim.scenario.budgets import read_budgets, read_expectations
-from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence, Source, parse
+from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence, parse
 from rebalsim.scenario.kinds import BAD, Written
 from rebalsim.scenario.language import SCENARIO
 from rebalsim.scenario.overrides import Override, override, put
 from rebalsim.scenario.problems import MOST, Problems, TooMany, enough, in_order
 from rebalsim.scenario.replay_language import REPLAY
 from rebalsim.scenario.resolve import Resolver
+from rebalsim.scenario.source import Source
 from rebalsim.scenario.starts import begins_settled
 from rebalsim.scenario.variants import DEFAULT_REPLAY, Variant, variants_of
 from rebalsim.words.nearest import or_nearest

@@ -22,9 +22,9 @@ from rebalsim.domain.script import (
     Scale,
 )
 from rebalsim.domain.streams import StreamsApp, StreamsConfig, StreamsPart, StreamsStore
-from rebalsim.scenario.document import shorten
 from rebalsim.scenario.kinds import Written, build, merge
 from rebalsim.scenario.problems import Problems
+from rebalsim.scenario.source import shorten
 from rebalsim.scenario.streams_language import OF_ALL
 from rebalsim.scenario.variants import Variant
 from rebalsim.words.nearest import or_nearest

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from rebalsim.scenario.document import Node, Source, parse
+from rebalsim.scenario.document import Node, parse
 from rebalsim.scenario.kinds import Written, merge
 from rebalsim.scenario.problems import Problems
 from rebalsim.scenario.replay_language import OVERLAY
+from rebalsim.scenario.source import Source
 
 BASES = ("eager", "cooperative", "consumer", "as-written")
 DEFAULT_REPLAY = ("eager", "cooperative")

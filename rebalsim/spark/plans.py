@@ -11,9 +11,10 @@ from rebalsim.domain.errors import InputError, ProblemsError
 from rebalsim.domain.sweep import Axis, Base, Plan, Step
 from rebalsim.outside.files import read_bytes
 from rebalsim.scenario import load
-from rebalsim.scenario.document import MAX_BYTES, decode, shorten
+from rebalsim.scenario.document import MAX_BYTES, decode
 from rebalsim.scenario.load import code_folder, story_of
 from rebalsim.scenario.plan import parse_plan, problems_of_axis
+from rebalsim.scenario.source import shorten
 from rebalsim.scenario.story import Story
 from rebalsim.spark.schemas import reserved_names
 from rebalsim.words.nearest import or_nearest

@@ -8,8 +8,9 @@ from stories import messages, told
 from rebalsim.domain.budget import Budget, Expectation
 from rebalsim.domain.instants import SECOND
 from rebalsim.scenario.budgets import limit_of
-from rebalsim.scenario.document import Scalar, Source
+from rebalsim.scenario.document import Scalar
 from rebalsim.scenario.problems import Problems
+from rebalsim.scenario.source import Source
 
 HEAD = "topics: {orders: 4}\ngroup: {members: 3}\nscript: [{at: 1m, id: grow, scale: 4}]\n"
 

@@ -8,7 +8,8 @@ import pytest
 import yaml
 
 from rebalsim.scenario import document
-from rebalsim.scenario.document import Mapping, Scalar, Sequence, Source, decode, parse, plain
+from rebalsim.scenario.document import Mapping, Scalar, Sequence, decode, parse, plain
+from rebalsim.scenario.source import Source
 
 
 def tree(text: str) -> tuple[Mapping, list[str]]:

@@ -16,9 +16,10 @@ from typing import Any
 import pytest
 
 from rebalsim.domain.errors import ProblemsError
-from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence, Source, decode, parse
+from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence, decode, parse
 from rebalsim.scenario.load import story_of
 from rebalsim.scenario.schema import scenario_schema
+from rebalsim.scenario.source import Source
 from rebalsim.scenario.story import Story
 
 FILES = Path(__file__).parent / "files"

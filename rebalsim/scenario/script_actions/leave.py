@@ -6,13 +6,13 @@ from rebalsim.domain.deed import Deed
 from rebalsim.domain.script import Leave
 from rebalsim.scenario.action_words import apart, who_does
 from rebalsim.scenario.common_language import word_of
-from rebalsim.scenario.document import shorten
 from rebalsim.scenario.kinds import Choice, Field, Section, Written, build
 from rebalsim.scenario.profiles import first_that_may_leave_static, say_client
 from rebalsim.scenario.roster import Roster, Seat
 from rebalsim.scenario.script_action import ScriptAction
 from rebalsim.scenario.script_cast import ScriptCast, names_of
 from rebalsim.scenario.script_language import IN_GROUP, PROCESS, STAGGER, WHO
+from rebalsim.scenario.source import shorten
 
 SECTION = Section(
     "leave",

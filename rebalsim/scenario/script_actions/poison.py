@@ -6,11 +6,11 @@ from rebalsim.domain.deed import Deed
 from rebalsim.domain.ids import partition_named
 from rebalsim.domain.script import Poison
 from rebalsim.scenario.action_words import for_
-from rebalsim.scenario.document import shorten
 from rebalsim.scenario.kinds import Field, Nullable, Section, Whole, Written
 from rebalsim.scenario.script_action import ScriptAction
 from rebalsim.scenario.script_cast import ScriptCast
 from rebalsim.scenario.script_language import FOR, PARTITION_NAME
+from rebalsim.scenario.source import shorten
 from rebalsim.words.nearest import or_nearest
 
 SECTION = Section(

@@ -8,13 +8,13 @@ from rebalsim.domain.deed import Deed
 from rebalsim.domain.script import Subscribe
 from rebalsim.scenario.action_words import who_does
 from rebalsim.scenario.common_language import TOPIC
-from rebalsim.scenario.document import shorten
 from rebalsim.scenario.kinds import Field, ListOf, Section, Text, Written
 from rebalsim.scenario.member_language import one_subscription
 from rebalsim.scenario.patterns import bad_pattern
 from rebalsim.scenario.script_action import ScriptAction
 from rebalsim.scenario.script_cast import ScriptCast, names_of
 from rebalsim.scenario.script_language import IN_GROUP, PROCESS, WHO
+from rebalsim.scenario.source import shorten
 from rebalsim.words.nearest import or_nearest
 
 SECTION = Section(
