@@ -154,72 +154,94 @@ def _next_cheaper(answer: Answer, say: object) -> None:
         say(Text(f"  {falls_behind(point)}", style="red"))
 
 
+Column = tuple[str, list[str], str]  # title, cells, and the side that they stand at
+
+
 def _table(answer: Answer, points: tuple[PointSaid, ...], width: int) -> list[Text]:
     """Points as rows: what varies, then what it comes to. Columns that do not fit are left out
     from the least important on.
     """
-    varying = [a for a in answer.axes if a.is_sampled or len(a.labels) > 1]
-    columns: list[tuple[str, list[str], str]] = [
-        ("point", [str(p.number) for p in points], "right")
+    varying, aims = _of_axes(answer, points), _of_objectives(answer, points)
+    columns = [*varying, *aims, *_of_others(answer, points)]
+    columns = _fitted(columns, len(varying) + min(len(aims), 2), width)
+    wide = [_wide(title, cells) for title, cells, _ in columns]
+
+    def row(cells: list[str], style: str) -> Text:
+        padded = (_pad(cell, room, side) for cell, room, (_, _, side) in zip(cells, wide, columns))
+        return Text("  " + "  ".join(padded), style=style)
+
+    titles = row([title for title, _, _ in columns], "dim")
+    return [
+        titles,
+        *(
+            row([cells[n] for _, cells, _ in columns], "green" if n == 0 else "")
+            for n in range(len(points))
+        ),
     ]
+
+
+def _of_axes(answer: Answer, points: tuple[PointSaid, ...]) -> list[Column]:
+    """Which point it is."""
+    columns: list[Column] = [("point", [str(p.number) for p in points], "right")]
     if len(answer.scenarios) > 1:
         columns.append(("scenario", [p.scenario for p in points], "left"))
-    columns += [(a.name, [p.at[a.name] for p in points], "right") for a in varying]
+    for axis in answer.axes:
+        if axis.is_sampled or len(axis.labels) > 1:
+            columns.append((axis.name, [p.at[axis.name] for p in points], "right"))
     if len(answer.variants) > 1:
         columns.append(("variant", [p.variant for p in points], "left"))
-    keep = len(columns)
-    names = [text.split()[-1].replace("-", "_") for text in answer.objectives]
+    return columns
+
+
+def _names(answer: Answer) -> list[str]:
+    """The metrics of the objectives."""
+    return [text.split()[-1].replace("-", "_") for text in answer.objectives]
+
+
+def _of_objectives(answer: Answer, points: tuple[PointSaid, ...]) -> list[Column]:
+    """What it comes to in what was to be made small."""
+    columns: list[Column] = []
+    names = _names(answer)
     for place, text in enumerate(answer.objectives):
         if names[place] not in [a.name for a in answer.axes]:
             title = "a month" if names[place] == "cost" else text
-            columns.append(
-                (
-                    title,
-                    [say_objective(answer, place, p.objectives[place]) for p in points],
-                    "right",
-                )
-            )
-    keep = min(len(columns), keep + 2)
+            cells = [say_objective(answer, place, p.objectives[place]) for p in points]
+            columns.append((title, cells, "right"))
+    return columns
+
+
+def _of_others(answer: Answer, points: tuple[PointSaid, ...]) -> list[Column]:
+    """What else it comes to, the most important first."""
+    columns: list[Column] = []
+    names = _names(answer)
     if "cost" not in names and answer.has_costs:
         columns.append(("a month", [say_money(answer, p.cost_per_hour) for p in points], "right"))
     if any(p.fullest for p in points):
         columns.append(("fullest", [say_busy(p.fullest) for p in points], "right"))
     for metric in ("rebalances", "lag_peak", "partition_seconds"):
         if metric not in names:
-            columns.append(
-                (metric, [say_metric(metric, p.metrics[metric][1]) for p in points], "right")
-            )
+            cells = [say_metric(metric, p.metrics[metric][1]) for p in points]
+            columns.append((metric, cells, "right"))
+    return columns
+
+
+def _fitted(columns: list[Column], keep: int, width: int) -> list[Column]:
+    """The columns within so many signs: the last ones go, but for `keep`; then titles are cut."""
+    columns = list(columns)
     while len(columns) > keep and _width(columns) > width:
         columns.pop()
     while _width(columns) > width and any(len(title) > 8 for title, _, _ in columns):
         place = max(range(len(columns)), key=lambda i: len(columns[i][0]))
         title, cells, side = columns[place]
         columns[place] = (title[: max(7, len(title) - 4)].rstrip("_…") + "…", cells, side)
-    lines = [
-        Text("  ")
-        + Text(
-            "  ".join(_pad(title, _wide(title, cells), side) for title, cells, side in columns),
-            style="dim",
-        )
-    ]
-    for row in range(len(points)):
-        lines.append(
-            Text(
-                "  "
-                + "  ".join(
-                    _pad(cells[row], _wide(title, cells), side) for title, cells, side in columns
-                ),
-                style="green" if row == 0 else "",
-            )
-        )
-    return lines
+    return columns
 
 
 def _wide(title: str, cells: list[str]) -> int:
     return max(len(title), *(len(c) for c in cells))
 
 
-def _width(columns: list[tuple[str, list[str], str]]) -> int:
+def _width(columns: list[Column]) -> int:
     return 2 + sum(_wide(title, cells) + 2 for title, cells, _ in columns) - 2
 
 

@@ -21,6 +21,7 @@ from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence, parse
 from rebalsim.scenario.kinds import BAD, Written
 from rebalsim.scenario.language import SCENARIO
 from rebalsim.scenario.overrides import Override, override, put
+from rebalsim.scenario.place_of import place_of
 from rebalsim.scenario.problems import MOST, Problems, TooMany, enough, in_order
 from rebalsim.scenario.replay_language import REPLAY
 from rebalsim.scenario.resolve import Resolver
@@ -283,7 +284,7 @@ class Story:
         parted by `|` the first that is there. What the file does not say is placed at the nearest
         thing that it does: the block, the group, the first line.
         """
-        node = self._place_of(self.resolver(variant or self.variants[0]), kind, name, key)
+        node = place_of(self._written, self.resolver(variant or self.variants[0]), kind, name, key)
         if node.source is not self._source:
             node = (
                 self._written.at.get("replay")
@@ -315,72 +316,6 @@ class Story:
                     and config.at[key].source is self._source
                 )
         return False
-
-    def _place_of(self, resolver: Resolver, kind: str, name: str, key: str) -> Node:
-        blocks: list[Written | None] = []
-        fallback = self._written.node
-        if kind == "topic":
-            named = self._written.get("topics")
-            if named is not None and name in named.node.keys:
-                fallback = named.node.keys[name]
-                blocks = [named.values.get(name)]
-        elif kind == "cluster":
-            cluster = self._written.get("cluster")
-            fallback = self._written.at.get("cluster", fallback)
-            blocks = [cluster, cluster.get("config") if cluster is not None else None]
-        elif kind in ("consumer", "group"):
-            groups = self._written.get("groups")
-            fallback = self._written.at.get("group") or self._written.at.get("groups") or fallback
-            if groups is not None and name in groups.node.keys:
-                fallback = groups.node.keys[name]
-            if kind == "group":
-                blocks = [self._written.get("group") if groups is None else groups.values.get(name)]
-            seat = resolver.seats.get(name)
-            roster = next(
-                (
-                    r
-                    for r in resolver.rosters.values()
-                    if (seat is not None and r.seats.get(name) is seat)
-                    or (kind == "group" and r.group == name)
-                ),
-                None,
-            )
-            if kind == "group" and roster is not None:
-                seat = next(iter(roster.seats.values()), None)
-            if roster is not None and seat is not None:
-                written = resolver.parts_of(roster, seat).written
-                blocks += [
-                    written,
-                    *(
-                        written.get(part)
-                        for part in (
-                            "config",
-                            "handler",
-                            "listener",
-                            "state",
-                            "life",
-                            "assignor_cost",
-                        )
-                    ),
-                ]
-                if kind == "consumer" and not key:
-                    fallback = seat.node
-        elif kind == "connect":
-            connect = self._written.get("connect")
-            fallback = self._written.at.get("connect", fallback)
-            named = connect.get("connectors") if connect is not None else None
-            if named is not None and name in named.node.keys:
-                fallback = named.node.keys[name]
-                blocks = [named.values.get(name)]
-            elif connect is not None:
-                blocks = [connect.get("config"), connect]
-        elif kind == "story":
-            blocks = [self._written]
-        for one in key.split("|"):
-            for block in blocks:
-                if isinstance(block, Written) and one in block.at:
-                    return block.at[one]
-        return fallback
 
     def _check_references(self, items: list[Problem]) -> None:
         """Budgets may name an action, a topic or a member, expectations a partition and a
