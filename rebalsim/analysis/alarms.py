@@ -15,8 +15,8 @@ from itertools import pairwise
 from rebalsim.analysis.connect_alarms import find_copies
 from rebalsim.analysis.connect_phases import worker_groups, workers_of
 from rebalsim.analysis.grace_kills import find_grace_kills
+from rebalsim.analysis.group_kinds import GroupTold
 from rebalsim.analysis.index import NOTHING, Index
-from rebalsim.analysis.kinds import GroupTold
 from rebalsim.analysis.ownership import Holdings
 from rebalsim.analysis.rounds import EAGER
 from rebalsim.analysis.torn import find_torn

@@ -7,7 +7,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from rebalsim.analysis.doing import Doings
+from rebalsim.analysis.consumer_doings import Doings
 from rebalsim.analysis.index import NOTHING, Index
 from rebalsim.analysis.rounds import NEVER
 from rebalsim.analysis.values import Cause, Disturbance, Pause, Phase, Rebalance

@@ -14,9 +14,9 @@ from rebalsim.analysis.alarms import find_alarms
 from rebalsim.analysis.causes import Causes
 from rebalsim.analysis.client_metrics import Values, find_client_metrics
 from rebalsim.analysis.connect_phases import worker_groups
+from rebalsim.analysis.consumer_doings import Doings
 from rebalsim.analysis.diagnosis import find_answers
 from rebalsim.analysis.disturbances import find_disturbances
-from rebalsim.analysis.doing import Doings
 from rebalsim.analysis.epochs import EpochFinder
 from rebalsim.analysis.index import Index
 from rebalsim.analysis.invariants import find_violations

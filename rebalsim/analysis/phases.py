@@ -11,9 +11,9 @@ from dataclasses import replace
 
 from rebalsim.analysis.causes import Causes
 from rebalsim.analysis.connect_phases import delays_of, facts_of, recut, worker_groups
-from rebalsim.analysis.doing import QUICK_US, TIMERS, Doings
+from rebalsim.analysis.consumer_doings import QUICK_US, TIMERS, Doings
+from rebalsim.analysis.group_kinds import GroupTold
 from rebalsim.analysis.index import NOTHING, Index, starting
-from rebalsim.analysis.kinds import GroupTold
 from rebalsim.analysis.phases_classic import ClassicWalk, Cut, notice_of
 from rebalsim.analysis.phases_consumer import ConsumerWalk
 from rebalsim.analysis.values import Disturbance, Facts, Pause, Phase, Rebalance, Story

@@ -7,8 +7,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable
 
+from rebalsim.analysis.group_kinds import GroupTold
 from rebalsim.analysis.index import NOTHING, Index, starting
-from rebalsim.analysis.kinds import GroupTold
 from rebalsim.analysis.phases_classic import REMOVALS, STARTS, Cut
 from rebalsim.analysis.values import Pause, Rebalance
 from rebalsim.domain.doing import Doing

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rebalsim.assignors.claim import Assignment, Claim, ReplicaRacks, Topics, by_seniority
-from rebalsim.assignors.racks import Racks, matter, replica_racks_of
+from rebalsim.assignors.rack_awareness import Racks, matter, replica_racks_of
 from rebalsim.assignors.universe import Universe, universe_of
 from rebalsim.domain.java_hash import hash_ordered
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from rebalsim.assignors.claim import Assignment, Claim, ReplicaRacks, Topics, UserData
 from rebalsim.assignors.claims_resolved import Brought, all_subscriptions_equal, resolve
-from rebalsim.assignors.racks import RackInfo
+from rebalsim.assignors.rack_awareness import RackInfo
 from rebalsim.assignors.sticky_constrained import assign_constrained
 from rebalsim.assignors.sticky_general import assign_general
 from rebalsim.assignors.universe import Universe, universe_of

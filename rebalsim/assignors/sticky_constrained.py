@@ -24,7 +24,7 @@ from operator import itemgetter
 
 from rebalsim.assignors.claim import Assignment, Claim
 from rebalsim.assignors.claims_resolved import Resolved
-from rebalsim.assignors.racks import RackInfo
+from rebalsim.assignors.rack_awareness import RackInfo
 from rebalsim.assignors.universe import Universe
 from rebalsim.domain.ids import Partition
 

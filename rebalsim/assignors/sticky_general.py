@@ -23,7 +23,7 @@ from collections.abc import Sequence
 
 from rebalsim.assignors.claim import Assignment, AssignmentFailed, Claim
 from rebalsim.assignors.claims_resolved import Brought, Resolved
-from rebalsim.assignors.racks import RackInfo
+from rebalsim.assignors.rack_awareness import RackInfo
 from rebalsim.assignors.universe import Universe
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.java_hash import JavaHashMap, partition_hash

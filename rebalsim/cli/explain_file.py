@@ -56,7 +56,7 @@ def command(
     FILE is a scenario, a trace, a recording, or a folder of client logs.
     """
     from rebalsim.cli.sources import open_variants, report_on
-    from rebalsim.reports.chain import calm, render
+    from rebalsim.reports.pause_explained import calm, render
 
     found = open_variants(file, variant, overrides, seed, allow_code, needs_events=True)
     view = view_from({**options, "partitions": (partition,) if partition else ()})

@@ -20,7 +20,7 @@ from rebalsim.words.times import say_duration
 if TYPE_CHECKING:
     from rebalsim.analysis.analysis import Analysis
     from rebalsim.domain.scenario import Scenario
-    from rebalsim.scenario.road import Road
+    from rebalsim.scenario.migration_stories import Road
 
 MOST_ACTIONS = 12
 WIDTH = 80
@@ -81,7 +81,7 @@ def command(scenario: str, target: str, variant: str, out: Path | None) -> int:
     there.
     """
     from rebalsim.scenario.load import read_bytes
-    from rebalsim.scenario.road import road_of
+    from rebalsim.scenario.migration_stories import road_of
 
     name, raw = read_bytes(scenario)
     if target == "streams":

@@ -211,7 +211,7 @@ def _search(
     master: str,
     conf: dict[str, str],
 ) -> int:
-    from rebalsim.spark import conduct, recommend
+    from rebalsim.spark import recommend, sweep_job
     from rebalsim.spark.answers import Asker
     from rebalsim.spark.session import start_session, stop_session
 
@@ -220,9 +220,9 @@ def _search(
         step("Starting Spark")
         spark = start_session(master, conf, name=f"rebalsim recommend {base.name}", is_brief=True)
         try:
-            job = conduct.prepare(spark, plan, out, probe_s=5.0)
+            job = sweep_job.prepare(spark, plan, out, probe_s=5.0)
             answer = played(spark, job, step)
-            asker = Asker(conduct.tables_of(spark, plan, job.store))
+            asker = Asker(sweep_job.tables_of(spark, plan, job.store))
             now, found = (
                 recommend.as_it_is(asker, variants),
                 recommend.choices(asker, story, keys, variants),
@@ -235,15 +235,15 @@ def _search(
                     cases = {"as it is": (), "recommended": found[0].point.settings}
                     day = recommend.day_of_faults(base, fault, cases, found[0].point.variant, 2)
                     day = replace(day, code_from=plan.code_from)
-                    second = conduct.prepare(
+                    second = sweep_job.prepare(
                         spark, day, str(Path(scratch) / f"faults{number}"), probe_s=1.0
                     )
-                    conduct.play(spark, second)
+                    sweep_job.play(spark, second)
                     second.held.close()
-                    conduct.tables_of(spark, day, second.store).write()
+                    sweep_job.tables_of(spark, day, second.store).write()
                     expelled.append(
                         recommend.expelled(
-                            Asker(conduct.tables_of(spark, day, second.store)), fault
+                            Asker(sweep_job.tables_of(spark, day, second.store)), fault
                         )
                     )
         finally:

@@ -14,7 +14,7 @@ from rebalsim.cli.options import allow_code_option
 from rebalsim.cli.report_options import emit, form_options, view_from, view_options
 
 if TYPE_CHECKING:
-    from rebalsim.spark.again import Again
+    from rebalsim.spark.run_replay import Again
 
 
 @click.command("replay", epilog="Example: rebalsim replay out/session --run 12-cooperative-3")
@@ -51,8 +51,8 @@ def command(
     (another version of rebalsim).
     """
     from rebalsim.scenario.load import code_folder
-    from rebalsim.spark.again import play_again
     from rebalsim.spark.java import check_packages
+    from rebalsim.spark.run_replay import play_again
 
     view = view_from(options)
     check_packages()
@@ -70,13 +70,13 @@ def _recorded(
     folder: str, name: str, master: str, conf: tuple[str, ...]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The sweep's description of itself, and the run's row."""
-    from rebalsim.spark.again import is_local, read_manifest, read_row
+    from rebalsim.spark.run_replay import is_local, read_manifest, read_row
 
     if is_local(folder):
         return read_manifest(folder), read_row(folder, name)
     from rebalsim.cli.sweep import parse_conf
     from rebalsim.domain.errors import InputError
-    from rebalsim.spark import conduct
+    from rebalsim.spark import sweep_job
     from rebalsim.spark.bundle import plan_of
     from rebalsim.spark.session import start_session, stop_session
     from rebalsim.spark.store import Store
@@ -87,7 +87,7 @@ def _recorded(
         store = Store(spark, folder)
         manifest = store.read_manifest()
         found = (
-            conduct.tables_of(spark, plan_of(manifest), store)
+            sweep_job.tables_of(spark, plan_of(manifest), store)
             .runs()
             .where(f"run = {text_literal(name)}")
             .limit(1)

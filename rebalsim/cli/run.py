@@ -123,7 +123,7 @@ def command(
 
 def tell_wire(player: Player, view: View) -> None:
     """What went over the wire in each variant's first run, in the part that the view shows."""
-    from rebalsim.reports.exchange import render
+    from rebalsim.reports.event_table import render
 
     for variant, trace in (player.on_wire or {}).items():
         click.echo(f"\nOn the wire: {variant}")

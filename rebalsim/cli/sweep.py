@@ -171,12 +171,12 @@ def command(
     from rebalsim.spark.java import check_packages
 
     check_packages()  # what is imported next needs them
-    from rebalsim.spark import conduct
-    from rebalsim.spark.again import is_local, local_path
+    from rebalsim.spark import sweep_job
+    from rebalsim.spark.run_replay import is_local, local_path
     from rebalsim.spark.session import start_session, stop_session
 
     if is_local(out) and not (resume or overwrite):
-        conduct.refuse_to_mix(
+        sweep_job.refuse_to_mix(
             out, [p.name for p in local_path(out).iterdir()] if local_path(out).is_dir() else []
         )  # before Spark is waited for
     with told_steps() as step:
@@ -190,8 +190,8 @@ def command(
         )
         try:
             step("Timing a few runs")
-            job = conduct.interruptibly(
-                lambda: conduct.prepare(
+            job = sweep_job.interruptibly(
+                lambda: sweep_job.prepare(
                     spark,
                     loaded,
                     out,
@@ -216,7 +216,7 @@ def played(
     spark: Any, job: Any, step: Callable[[str], None], patience_s: float = WAIT_FOR_WORKERS_S
 ) -> Answer:
     """Play and conclude, with progress; a Ctrl-C says how to go on."""
-    from rebalsim.spark import conduct
+    from rebalsim.spark import sweep_job
 
     seen: list[Progress] = []
     began = time.monotonic()
@@ -226,14 +226,14 @@ def played(
         step(progress_line(progress, time.monotonic() - began))
 
     def work() -> Answer:
-        done = conduct.play(spark, job, tell)
+        done = sweep_job.play(spark, job, tell)
         if job.is_resumed and done.skipped_runs:
             click.echo(f"{done.skipped_runs:,} of {done.runs:,} were there already.", err=True)
         step("Concluding")
-        return conduct.conclude(spark, job)
+        return sweep_job.conclude(spark, job)
 
     try:
-        return conduct.interruptibly(work, spark, job.stop, step, patience_s)
+        return sweep_job.interruptibly(work, spark, job.stop, step, patience_s)
     except KeyboardInterrupt:
         share = f"{seen[0].runs_done:,.0f} of {seen[0].runs:,} runs" if seen else "nothing"
         click.echo(

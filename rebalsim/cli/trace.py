@@ -73,7 +73,7 @@ def command(
     It prints events as they came; what they mean is for `report` to tell.
     """
     from rebalsim.cli.sources import only_variant, open_variants, report_on
-    from rebalsim.reports.exchange import Filter, render, rows
+    from rebalsim.reports.event_table import Filter, render, rows
 
     view = view_from(options)
     chosen = only_variant(

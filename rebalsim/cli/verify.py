@@ -132,7 +132,7 @@ def _phase_by_phase(files: tuple[Path, ...], as_json: bool) -> int:
     replay says.
     """
     from rebalsim.verify.phases import is_played, truth_of
-    from rebalsim.verify.truth import document, told, total
+    from rebalsim.verify.replay_accuracy import document, told, total
 
     codes, truths = [exits.WITHIN], []
     for path in files:

@@ -11,8 +11,8 @@ from rebalsim.domain.errors import Problem
 from rebalsim.lint import rules
 from rebalsim.lint.connect_facts import without_workers
 from rebalsim.lint.finding import Place
-from rebalsim.lint.places import Tellable, spot_of
 from rebalsim.lint.rule import Checked
+from rebalsim.lint.spots_in_files import Tellable, spot_of
 
 CONNECT = "Kafka Connect"  # rules that see workers; to all others there are consumers only
 # headings in the order in which `rebalsim explain` lists them

@@ -17,7 +17,7 @@ from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Subscribe
 from rebalsim.proof.random_stories import random_story
 from rebalsim.scenario.load import story_of
-from rebalsim.scenario.telling import say_deed
+from rebalsim.scenario.script_words import say_deed
 from rebalsim.simulation.world import play
 from rebalsim.trace import events as ev
 from rebalsim.trace.jsonl import lines_for

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from rebalsim.analysis import Analysis
 from rebalsim.analysis.committed import committed_at, interval_of
-from rebalsim.analysis.kinds import GroupTold
+from rebalsim.analysis.group_kinds import GroupTold
 from rebalsim.domain.ids import Partition
 from rebalsim.reports.names import safe
 from rebalsim.trace import events as ev

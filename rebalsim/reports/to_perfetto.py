@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rebalsim.analysis import Analysis
-from rebalsim.analysis.kinds import GroupTold
+from rebalsim.analysis.group_kinds import GroupTold
 from rebalsim.reports.names import safe
 from rebalsim.reports.report import Report, VariantReport
 from rebalsim.trace import events as ev

@@ -10,8 +10,8 @@ from rebalsim.analysis import analyse
 from rebalsim.simulation.world import play
 from rebalsim.trace.recording import trace_of_recording
 from rebalsim.verify.replay import scenario_of
+from rebalsim.verify.replay_accuracy import Truth, compare
 from rebalsim.verify.traces import PLAYED, as_recording, load
-from rebalsim.verify.truth import Truth, compare
 
 
 def is_played(path: Path) -> bool:

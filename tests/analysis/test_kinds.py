@@ -4,8 +4,8 @@ be in it.
 
 from __future__ import annotations
 
+from rebalsim.analysis.group_kinds import GroupTold
 from rebalsim.analysis.index import Index
-from rebalsim.analysis.kinds import GroupTold
 from rebalsim.trace import events as ev
 from rebalsim.trace.events import TraceEvent
 from rebalsim.trace.trace import Trace, TraceHeader

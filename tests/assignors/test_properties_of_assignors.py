@@ -16,7 +16,7 @@ from random_groups import Group, groups
 from rebalsim.assignors.claim import Assignment, Claim
 from rebalsim.assignors.cooperative_check import check_cooperative
 from rebalsim.assignors.least_moves import least_moves
-from rebalsim.assignors.racks import RackInfo
+from rebalsim.assignors.rack_awareness import RackInfo
 from rebalsim.assignors.registry import (
     CLIENT_ASSIGNORS,
     SERVER_ASSIGNORS,

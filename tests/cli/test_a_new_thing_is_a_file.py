@@ -97,7 +97,7 @@ ACTION = ScriptAction("applaud", SECTION, read, {Applaud: say})
 """
 DEED = """
 from rebalsim.scenario.script_actions.applaud import Applaud
-from rebalsim.scenario.telling import say_deed
+from rebalsim.scenario.script_words import say_deed
 
 
 def applaud(world, name, deed):

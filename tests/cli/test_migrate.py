@@ -12,7 +12,7 @@ import pytest
 from rebalsim.cli.main import code_of
 from rebalsim.domain.errors import InputError
 from rebalsim.scenario.load import load_scenario, stock_stories, story_of
-from rebalsim.scenario.road import road_of
+from rebalsim.scenario.migration_stories import road_of
 
 OLD = b"""
 kafka: "3.9"

@@ -12,9 +12,9 @@ from told import story
 from rebalsim.analysis import analyse
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.reports import (
-    chain,
     describe,
-    exchange,
+    event_table,
+    pause_explained,
     to_csv,
     to_json,
     to_markdown,
@@ -53,10 +53,10 @@ def test_forms_for_tools(golden: Golden) -> None:
 def test_chain_exchange_and_kafkas_columns(golden: Golden) -> None:
     eager = story("troubles").variants[0].analysis
     longest = max(eager.pauses, key=lambda p: p.length_us)
-    golden("reports/troubles/explain.txt", chain.render(eager, longest, View()))
+    golden("reports/troubles/explain.txt", pause_explained.render(eager, longest, View()))
     golden(
         "reports/troubles/exchange.txt",
-        exchange.render(eager.trace, View(width=110, from_us=29_000_000, until_us=45_000_000)),
+        event_table.render(eager.trace, View(width=110, from_us=29_000_000, until_us=45_000_000)),
     )
     at = 35_000_000
     tables = [

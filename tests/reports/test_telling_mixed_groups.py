@@ -14,7 +14,7 @@ from rebalsim.domain.metrics import Selection
 from rebalsim.one_run import Run, run_once
 from rebalsim.reports import to_perfetto
 from rebalsim.reports.describe import moment_of
-from rebalsim.reports.exchange import rows
+from rebalsim.reports.event_table import rows
 from rebalsim.reports.hints import hint_on
 from rebalsim.reports.sentences import Together, tell
 from rebalsim.reports.view import View

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from rebalsim.analysis import analyse
-from rebalsim.domain.kubernetes import Probe
-from rebalsim.domain.script import DrainNode, RollingBounce
+from rebalsim.domain.kubernetes import DrainNode, Probe
+from rebalsim.domain.script import RollingBounce
 from rebalsim.scenario.load import story_of
 from rebalsim.simulation.deeds.kubelet import back_off
 from rebalsim.simulation.world import play

@@ -195,12 +195,12 @@ def test_a_sweep_on_a_cluster_survives_the_loss_of_a_worker(
     assert len(list((cluster.folder / "work1").glob("app-*/*"))) > 0
     here = tmp_path / "here"
     from rebalsim.reports.sweep_to_json import render as render_json
-    from rebalsim.spark import conduct
+    from rebalsim.spark import sweep_job
     from rebalsim.spark.plans import load_plan
 
-    job = conduct.prepare(spark, load_plan(plan_file), str(here))
-    conduct.play(spark, job)
-    said_here = render_json(conduct.conclude(spark, job))
+    job = sweep_job.prepare(spark, load_plan(plan_file), str(here))
+    sweep_job.play(spark, job)
+    said_here = render_json(sweep_job.conclude(spark, job))
     assert without_folder(rows_in(out)) == without_folder(rows_in(here))
     for table in ("points", "budgets", "axes"):
         assert table_of(out, table) == table_of(here, table)

@@ -16,7 +16,7 @@ import pytest
 
 from rebalsim.domain.errors import InputError, RebalsimError
 from rebalsim.domain.sweep import Plan
-from rebalsim.spark import conduct
+from rebalsim.spark import sweep_job
 from rebalsim.spark.lock import LOCK, locked
 from rebalsim.spark.store import Store
 
@@ -36,9 +36,9 @@ def kept(spark: Any, plan_text: str, tmp_path_factory: pytest.TempPathFactory) -
         "utf-8",
     )
     plan = load_plan(folder / "plan.yaml")
-    job = conduct.prepare(spark, plan, str(folder / "out"), probe_s=0.5, chunk_s=0.05)
-    conduct.play(spark, job)
-    conduct.conclude(spark, job)
+    job = sweep_job.prepare(spark, plan, str(folder / "out"), probe_s=0.5, chunk_s=0.05)
+    sweep_job.play(spark, job)
+    sweep_job.conclude(spark, job)
     job.held.close()
     return plan, folder / "out"
 
@@ -86,13 +86,13 @@ def test_resume_trusted_success_and_lacked_rows(
     victim = parts(out)[0]
     without_check(victim)
     damage(victim)
-    job = conduct.prepare(spark, kept[0], str(out), resume=True)
+    job = sweep_job.prepare(spark, kept[0], str(out), resume=True)
     try:
         with pytest.raises(RebalsimError, match=r"lacks .* of .* runs"):
-            conduct.conclude(spark, job)
-        done = conduct.play(spark, job)
+            sweep_job.conclude(spark, job)
+        done = sweep_job.play(spark, job)
         assert 0 < done.skipped_runs < done.runs
-        assert conduct.conclude(spark, job).runs == rows_of(kept[1])
+        assert sweep_job.conclude(spark, job).runs == rows_of(kept[1])
     finally:
         job.held.close()
     assert rows_of(out) == rows_of(kept[1])
@@ -119,7 +119,7 @@ def test_a_damaged_manifest_ended_in_a_bug_message(
     (out / ".sweep.json.crc").unlink(missing_ok=True)
     (out / "sweep.json").write_text(text, "utf-8")
     with pytest.raises(InputError, match=r"sweep"):
-        conduct.prepare(spark, kept[0], str(out), resume=True)
+        sweep_job.prepare(spark, kept[0], str(out), resume=True)
 
 
 def test_a_disk_that_is_full_while_concluding_was_a_java_stack_trace(
@@ -131,20 +131,20 @@ def test_a_disk_that_is_full_while_concluding_was_a_java_stack_trace(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Tables, "write", full)
-    job = conduct.prepare(spark, kept[0], str(out), resume=True)
+    job = sweep_job.prepare(spark, kept[0], str(out), resume=True)
     with pytest.raises(RebalsimError, match=r"No space left on device.*--resume"):
-        conduct.conclude(spark, job)
+        sweep_job.conclude(spark, job)
     job.held.close()
 
 
 def test_two_drivers_wrote_into_one_folder(spark: Any, kept: tuple[Plan, Path], out: Path) -> None:
-    job = conduct.prepare(spark, kept[0], str(out), resume=True)
+    job = sweep_job.prepare(spark, kept[0], str(out), resume=True)
     with pytest.raises(InputError, match="is being played by process"):
-        conduct.prepare(spark, kept[0], str(out), resume=True)
+        sweep_job.prepare(spark, kept[0], str(out), resume=True)
     with pytest.raises(InputError, match="is being played by process"):
-        conduct.prepare(spark, kept[0], str(out), overwrite=True)
+        sweep_job.prepare(spark, kept[0], str(out), overwrite=True)
     job.held.close()
-    conduct.prepare(spark, kept[0], str(out), resume=True).held.close()
+    sweep_job.prepare(spark, kept[0], str(out), resume=True).held.close()
     assert not (out / LOCK).exists()
 
 
@@ -155,7 +155,7 @@ def test_a_driver_that_was_killed_keeps_nobody_out(
     gone.wait()
     told = {"host": socket.gethostname(), "process": gone.pid, "key": "x"}
     (out / LOCK).write_text(json.dumps(told), "utf-8")
-    conduct.prepare(spark, kept[0], str(out), resume=True).held.close()
+    sweep_job.prepare(spark, kept[0], str(out), resume=True).held.close()
     assert not (out / LOCK).exists()
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from rebalsim.analysis.measure import measure
 from rebalsim.one_run import run_once
-from rebalsim.spark import conduct, recommend
+from rebalsim.spark import recommend, sweep_job
 from rebalsim.spark.answers import Asker
 from rebalsim.spark.plans import find_base, story_of_base
 
@@ -25,10 +25,10 @@ def test_the_smallest_change_is_the_one_that_a_search_by_hand_finds(
     base = find_base("crash", Path())
     story = story_of_base(base, "")
     plan = recommend.plan_for(base, story, ("longest_pause <= 20s",), OVER, ("eager",), 2)
-    job = conduct.prepare(spark, plan, str(tmp_path / "out"), probe_s=1.0)
-    conduct.play(spark, job)
-    conduct.conclude(spark, job)
-    asker = Asker(conduct.tables_of(spark, plan, job.store))
+    job = sweep_job.prepare(spark, plan, str(tmp_path / "out"), probe_s=1.0)
+    sweep_job.play(spark, job)
+    sweep_job.conclude(spark, job)
+    asker = Asker(sweep_job.tables_of(spark, plan, job.store))
     now = recommend.as_it_is(asker, ("eager",))
     assert now is not None and now.verdict == "fail" and now.at["session_timeout_ms"] == "45s"
     found = recommend.choices(asker, story, OVER, ("eager",))
@@ -51,10 +51,10 @@ def test_the_smallest_change_is_the_one_that_a_search_by_hand_finds(
     day = recommend.day_of_faults(
         base, fault, {"as it is": (), "recommended": found[0].point.settings}, "eager", 1
     )
-    second = conduct.prepare(spark, day, str(tmp_path / "faults"), probe_s=0.5)
-    conduct.play(spark, second)
-    conduct.tables_of(spark, day, second.store).write()
-    told = recommend.expelled(Asker(conduct.tables_of(spark, day, second.store)), fault)
+    second = sweep_job.prepare(spark, day, str(tmp_path / "faults"), probe_s=0.5)
+    sweep_job.play(spark, second)
+    sweep_job.tables_of(spark, day, second.store).write()
+    told = recommend.expelled(Asker(sweep_job.tables_of(spark, day, second.store)), fault)
     quiet = [
         "script=[]",
         "horizon=24h",

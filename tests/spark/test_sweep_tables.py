@@ -16,7 +16,7 @@ from rebalsim.domain.metrics import METRICS, percentile
 from rebalsim.domain.sweep import Plan
 from rebalsim.one_run import run_once
 from rebalsim.scenario.grid import Order
-from rebalsim.spark import conduct
+from rebalsim.spark import sweep_job
 from rebalsim.spark.answers import Asker
 from rebalsim.spark.player import player_for
 from rebalsim.spark.store import Store
@@ -35,12 +35,12 @@ def cutting_of(plan: Plan, with_pauses: bool = False) -> Cutting:
 def swept(spark: Any, plan: Plan, out: Path, with_pauses: bool = False) -> Store:
     store = Store(spark, str(out))
     store.prepare()
-    job = conduct.Job(plan, store, cutting_of(plan, with_pauses), False)
+    job = sweep_job.Job(plan, store, cutting_of(plan, with_pauses), False)
     from rebalsim.spark.bundle import bundle_of
 
     store.write_manifest({**bundle_of(plan), **job.cutting.as_json()})
-    conduct.play(spark, job)
-    conduct.tables_of(spark, plan, store).write()
+    sweep_job.play(spark, job)
+    sweep_job.tables_of(spark, plan, store).write()
     return store
 
 
@@ -51,7 +51,8 @@ def rows_of(spark: Any, store: Store, table: str) -> list[dict[str, Any]]:
 
 def runs_of(spark: Any, plan: Plan, store: Store) -> list[dict[str, Any]]:
     rows = [
-        row.asDict(recursive=True) for row in conduct.tables_of(spark, plan, store).runs().collect()
+        row.asDict(recursive=True)
+        for row in sweep_job.tables_of(spark, plan, store).runs().collect()
     ]
     return sorted(rows, key=lambda r: (r["point"], r["variant"], r["seed"]))
 
@@ -159,7 +160,7 @@ def test_the_answer_names_the_cheapest_and_what_moves_the_result(
     spark: Any, done: tuple[Plan, Store]
 ) -> None:
     plan, store = done
-    answer = Asker(conduct.tables_of(spark, plan, store)).answer()
+    answer = Asker(sweep_job.tables_of(spark, plan, store)).answer()
     points = rows_of(spark, store, "points")
     passing = sorted(
         (p["objective_1"], p["objective_2"], p["point"], p["variant"])
@@ -191,7 +192,7 @@ def test_the_answer_names_the_cheapest_and_what_moves_the_result(
 
 def test_columns_carry_their_meaning(spark: Any, done: tuple[Plan, Store]) -> None:
     plan, store = done
-    fields = {f.name: f for f in conduct.tables_of(spark, plan, store).runs().schema.fields}
+    fields = {f.name: f for f in sweep_job.tables_of(spark, plan, store).runs().schema.fields}
     for name, metric in METRICS.items():
         assert fields[name].metadata["comment"].startswith(metric.meaning)
 
@@ -204,7 +205,7 @@ def test_the_tables_are_as_they_are_described(spark: Any, done: tuple[Plan, Stor
         if "." in table:
             continue
         frame = (
-            conduct.tables_of(spark, plan, store).runs()
+            sweep_job.tables_of(spark, plan, store).runs()
             if table == "runs"
             else spark.read.parquet(store.path(table))
         )
@@ -259,7 +260,7 @@ def test_a_broken_off_sweep_ends_as_an_undisturbed_one(
         if key in finished
         for s in slices
     )
-    conduct.tables_of(spark, plan, store).write()
+    sweep_job.tables_of(spark, plan, store).write()
     assert runs_of(spark, plan, store) == whole
     for table in ("points", "budgets", "axes"):
         assert rows_of(spark, store, table) == rows_of(spark, undisturbed, table)
@@ -277,25 +278,25 @@ def test_what_lies_in_the_folder_is_respected(
 ) -> None:
     _, store = done
     with pytest.raises(InputError, match="holds a sweep already — continue it with --resume"):
-        conduct.prepare(spark, plan, store.out)
+        sweep_job.prepare(spark, plan, store.out)
     with pytest.raises(InputError, match="has changed since"):
-        conduct.prepare(spark, _other(plan_file), store.out, resume=True)
+        sweep_job.prepare(spark, _other(plan_file), store.out, resume=True)
     foreign = tmp_path / "foreign"
     foreign.mkdir()
     (foreign / "thesis.txt").write_text("years of work")
     with pytest.raises(InputError, match="holds something already"):
-        conduct.prepare(spark, plan, str(foreign))
+        sweep_job.prepare(spark, plan, str(foreign))
     with pytest.raises(InputError, match="replaces sweeps only"):
-        conduct.prepare(spark, plan, str(foreign), overwrite=True)
+        sweep_job.prepare(spark, plan, str(foreign), overwrite=True)
     assert (foreign / "thesis.txt").read_text() == "years of work"
     file = tmp_path / "file"
     file.write_text("x")
     with pytest.raises(InputError, match="is a file — name a folder"):
-        conduct.prepare(spark, plan, str(file))
+        sweep_job.prepare(spark, plan, str(file))
     with pytest.raises(InputError, match="cannot be written to"):
-        conduct.prepare(spark, plan, "/proc/rebalsim")
+        sweep_job.prepare(spark, plan, "/proc/rebalsim")
     with pytest.raises(InputError, match="cannot be reached"):
-        conduct.prepare(spark, plan, "nosuch://bucket/out")
+        sweep_job.prepare(spark, plan, "nosuch://bucket/out")
 
 
 def _other(plan_file: Path) -> Plan:
@@ -306,8 +307,8 @@ def _other(plan_file: Path) -> Plan:
 
 
 def test_the_manifest_is_the_plan_whatever_becomes_of_the_file(done: tuple[Plan, Store]) -> None:
-    from rebalsim.spark.again import play_again, read_manifest, read_row
     from rebalsim.spark.bundle import plan_of
+    from rebalsim.spark.run_replay import play_again, read_manifest, read_row
 
     plan, store = done
     manifest = read_manifest(store.out)

@@ -8,7 +8,7 @@ from builders import trace
 
 from rebalsim.analysis import analyse
 from rebalsim.domain.phase import PhaseKind
-from rebalsim.verify.truth import compare, document, told, total
+from rebalsim.verify.replay_accuracy import compare, document, told, total
 
 REAL = "c1+p0,p1@0 c1=1@0 c1!@10 c2<p0,p1@20 c2>@22 c2*p0,p1@23"
 

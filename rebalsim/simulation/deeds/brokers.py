@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.script import BrokerBusy, BrokerRestart, BrokerUpgrade, Failover
-from rebalsim.scenario.telling import say_deed
+from rebalsim.scenario.script_words import say_deed
 from rebalsim.simulation.deeds.waiting import wait_until
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterable
 from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.script import Crash, Join, Leave, Scale
-from rebalsim.scenario.telling import say_deed
+from rebalsim.scenario.script_words import say_deed
 from rebalsim.simulation.deeds.waiting import wait_exited, wait_until
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from rebalsim.domain.script import (
     RestartConnector,
     TargetConnector,
 )
-from rebalsim.scenario.telling import say_deed
+from rebalsim.scenario.script_words import say_deed
 
 Carried = Generator[Any, Any, None]
 

@@ -6,7 +6,7 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.script import Freeze, Hang, Slow
-from rebalsim.scenario.telling import say_deed
+from rebalsim.scenario.script_words import say_deed
 from rebalsim.simulation.deeds.waiting import wait_until
 
 if TYPE_CHECKING:

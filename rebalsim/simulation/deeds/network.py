@@ -8,7 +8,7 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.script import Cut, Delay
-from rebalsim.scenario.telling import say_deed
+from rebalsim.scenario.script_words import say_deed
 from rebalsim.simulation.deeds.waiting import wait_until
 from rebalsim.trace.events import LinkCut, LinkHealed
 

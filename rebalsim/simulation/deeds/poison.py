@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.script import Poison
-from rebalsim.scenario.telling import say_deed
+from rebalsim.scenario.script_words import say_deed
 
 if TYPE_CHECKING:
     from rebalsim.simulation.world import World

@@ -15,7 +15,7 @@ from rebalsim.domain.script import (
     SetRate,
     Subscribe,
 )
-from rebalsim.scenario.telling import say_deed
+from rebalsim.scenario.script_words import say_deed
 
 if TYPE_CHECKING:
     from rebalsim.simulation.world import World

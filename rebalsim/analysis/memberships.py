@@ -25,7 +25,7 @@ class Place:
     is_closed: bool = False  # … in order
 
 
-class Places:
+class Memberships:
     """All places of one group, in order; none where no coordinator tells."""
 
     def __init__(self, index: Index, group: str) -> None:

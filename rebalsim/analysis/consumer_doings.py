@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 
 from rebalsim.analysis.index import NOTHING, Index
-from rebalsim.analysis.places import Places
+from rebalsim.analysis.memberships import Memberships
 from rebalsim.analysis.values import Facts, Rebalance
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.timer import Timer
@@ -52,14 +52,14 @@ class Doings:
         self.spans: dict[
             str, dict[Doing, list[tuple[int, int]]]
         ] = {}  # consumer → what its poll thread was at → (from, until), ascending
-        self.groups: dict[str, Places] = {}
+        self.groups: dict[str, Memberships] = {}
         self.uncoordinated: dict[str, list[tuple[int, int]]] = {}
 
-    def places(self, group: str) -> Places:
+    def places(self, group: str) -> Memberships:
         """Who had a place in the group, by the coordinator's word."""
         found = self.groups.get(group)
         if found is None:
-            found = self.groups[group] = Places(self.index, group)
+            found = self.groups[group] = Memberships(self.index, group)
         return found
 
     def at(self, consumer: str, at_us: int) -> tuple[Doing, int, int]:
