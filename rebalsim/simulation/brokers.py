@@ -24,8 +24,7 @@ from rebalsim.simulation.nearby import find_replicas, lose_replica
 from rebalsim.trace.events import BrokerChanged
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.consumer import Consumer
-    from rebalsim.simulation.world import World
+    from rebalsim.simulation.ports import Client, World
 
 NOBODY = -1
 
@@ -193,7 +192,7 @@ class Brokers:
             else {}
         )
 
-    def _racks_change(self, consumer: Consumer, is_told: bool) -> None:
+    def _racks_change(self, consumer: Client, is_told: bool) -> None:
         """A client with a rack sees it at its next refresh; one that the broker hung up on
         (`is_told`) asks for it.
         """
@@ -243,7 +242,7 @@ def _half(draw: Draw) -> Draw:
     )
 
 
-def _find_leaders(due: tuple[Consumer, int, list[Partition]]) -> None:
+def _find_leaders(due: tuple[Client, int, list[Partition]]) -> None:
     consumer, life, partitions = due
     if consumer.is_alive and consumer.life == life:
         consumer.feed.find_leaders(partitions)
@@ -251,7 +250,7 @@ def _find_leaders(due: tuple[Consumer, int, list[Partition]]) -> None:
         consumer.wake_for_business()
 
 
-def _look_again(due: tuple[Consumer, int]) -> None:
+def _look_again(due: tuple[Client, int]) -> None:
     consumer, life = due
     if consumer.is_alive and consumer.life == life:
         consumer.metadata.look_again()

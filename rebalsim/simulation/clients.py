@@ -16,7 +16,7 @@ from rebalsim.simulation.coordinator import Coordinator
 from rebalsim.simulation.threaded.consumer import ThreadedConsumer
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.world import World
+    from rebalsim.simulation.ports import World
 
 
 def client_of(world: World, spec: Spec, index: int) -> Consumer:

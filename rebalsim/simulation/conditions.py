@@ -12,7 +12,7 @@ from rebalsim.protocol.states import ClassicState
 from rebalsim.simulation.engine import SCRIPT
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.world import World
+    from rebalsim.simulation.ports import World
 
 SECOND = 1_000_000
 

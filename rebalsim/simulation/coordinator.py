@@ -36,7 +36,7 @@ from rebalsim.trace.events import EVENT_CLASSES, CoordinatorMoved
 
 if TYPE_CHECKING:
     from rebalsim.simulation.group_coordinator import GroupCoordinator
-    from rebalsim.simulation.world import World
+    from rebalsim.simulation.ports import World
 
 STABLE = ClassicState.STABLE
 

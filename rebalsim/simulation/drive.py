@@ -12,7 +12,7 @@ from rebalsim.simulation.engine import SCRIPT
 from rebalsim.simulation.flow import Flow
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.world import World
+    from rebalsim.simulation.ports import World
 
 
 @dataclass(slots=True)

@@ -12,12 +12,11 @@ from rebalsim.simulation.engine import NEVER
 from rebalsim.trace.events import LagMarked
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.process import Process
+    from rebalsim.simulation.ports import Client, World
     from rebalsim.simulation.shares import Share
-    from rebalsim.simulation.world import World
 
 
-def mark(consumer: Process, shares: Iterable[Share]) -> None:
+def mark(consumer: Client, shares: Iterable[Share]) -> None:
     """Where these stand now. Steady times must be over: their positions are worked out only
     then.
     """

@@ -11,7 +11,7 @@ from rebalsim.simulation.lag import mark
 from rebalsim.simulation.network import Link
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.process import Process
+    from rebalsim.simulation.ports import Client
 
 
 class Lines:
@@ -19,13 +19,13 @@ class Lines:
 
     __slots__ = ("_consumer", "_cuts", "_cuts_from_all", "_extras")
 
-    def __init__(self, consumer: Process) -> None:
+    def __init__(self, consumer: Client) -> None:
         self._consumer = consumer
         self._cuts = 0  # cuts from the coordinator that have not healed
         self._cuts_from_all = 0
         self._extras: list[Draw] = []
 
-    def follow(self, consumer: Process) -> None:
+    def follow(self, consumer: Client) -> None:
         """The machine's lines are this consumer's now: the same one, with another client."""
         self._consumer = consumer
 

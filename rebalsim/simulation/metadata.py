@@ -18,7 +18,7 @@ from rebalsim.simulation.engine import APP, NEVER
 TRACED = 200  # so many refreshes back it is minded how long each answer took
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.process import Process
+    from rebalsim.simulation.ports import Client
 
 
 class Metadata:
@@ -26,7 +26,7 @@ class Metadata:
 
     __slots__ = ("consumer", "engine", "racks", "refreshed_us", "view", "watched")
 
-    def __init__(self, consumer: Process) -> None:
+    def __init__(self, consumer: Client) -> None:
         self.consumer = consumer
         self.engine = consumer.engine
         self.refreshed_us = 0

@@ -15,8 +15,8 @@ from rebalsim.simulation.racks import tell_bytes
 from rebalsim.simulation.shares import Fetch, Share
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.consumer import Consumer
     from rebalsim.simulation.fetching import Fetching
+    from rebalsim.simulation.ports import Client
 
 
 def sent_elsewhere(feed: Fetching, broker: int, shares: list[Share]) -> list[Share]:
@@ -59,7 +59,7 @@ def renew_leases(feed: Fetching) -> None:
             share.leased_us += (now - share.leased_us) // age * age
 
 
-def lose_replica(consumer: Consumer, broker: int) -> None:
+def lose_replica(consumer: Client, broker: int) -> None:
     """A follower is gone, and the connection with it: back to the leaders."""
     feed = consumer.feed
     mine = [
@@ -75,7 +75,7 @@ def lose_replica(consumer: Consumer, broker: int) -> None:
     consumer.wake_for_business()
 
 
-def find_replicas(consumer: Consumer) -> None:
+def find_replicas(consumer: Client) -> None:
     """A broker came back: whose leader would now send it elsewhere hears so with its next Fetch."""
     feed = consumer.feed
     by_leader: dict[int, list[Share]] = {}

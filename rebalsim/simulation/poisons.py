@@ -12,7 +12,7 @@ from rebalsim.simulation.engine import NEVER, SCRIPT
 from rebalsim.simulation.randomness import Stream
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.world import World
+    from rebalsim.simulation.ports import World
 
 
 class Poisoned:

@@ -29,7 +29,7 @@ from rebalsim.trace.events import (
 
 if TYPE_CHECKING:
     from rebalsim.simulation.drive import Life
-    from rebalsim.simulation.world import World
+    from rebalsim.simulation.ports import World
 
 
 class Process(Sleeper):
@@ -189,6 +189,14 @@ class Process(Sleeper):
     def data_links(self) -> list[Link]:
         """All connections for data that were made so far."""
         return list(self._links.values())
+
+    def is_connected_to(self, broker: int) -> bool:
+        """Is there any connection with it?"""
+        raise NotImplementedError
+
+    def lost_broker(self, broker: int) -> None:
+        """It hung up on everybody."""
+        raise NotImplementedError
 
     def metadata_came(self) -> None:
         """The topics look different now."""

@@ -12,7 +12,7 @@ from rebalsim.trace.events import HandledBeside
 
 if TYPE_CHECKING:
     from rebalsim.simulation.feed import Feed
-    from rebalsim.simulation.process import Process
+    from rebalsim.simulation.ports import Client
     from rebalsim.simulation.shares import Share
 
 
@@ -74,7 +74,7 @@ class Progress:
             self._outdated[before[1]] = before[0], before[0].offset_of(before[1])
         self._readers[key] = (feed, share)
 
-    def give_up(self, consumer: Process, shares: Iterable[Share], at_us: int | None = None) -> None:
+    def give_up(self, consumer: Client, shares: Iterable[Share], at_us: int | None = None) -> None:
         """These are read no more by this consumer. Told if somebody else had begun to read them
         before.
         """

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from rebalsim.trace.events import BytesFetched
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.process import Process
+    from rebalsim.simulation.ports import Client
     from rebalsim.simulation.shares import Share
 
 
-def tell_bytes(consumer: Process, shares: Iterable[Share], at_us: int | None = None) -> None:
+def tell_bytes(consumer: Client, shares: Iterable[Share], at_us: int | None = None) -> None:
     """What these brought since it was last told. Nothing where racks play no part."""
     world = consumer.world
     racks = world.brokers.racks

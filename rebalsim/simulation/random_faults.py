@@ -12,7 +12,7 @@ from rebalsim.domain.script import Crash, Cut, Freeze, Hang, RandomFault
 from rebalsim.simulation.deeds import carry_out
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.world import World
+    from rebalsim.simulation.ports import World
 
 
 class RandomFaults:

@@ -18,8 +18,7 @@ from rebalsim.simulation.random_faults import RandomFaults
 from rebalsim.trace.events import ScriptActed
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.process import Process
-    from rebalsim.simulation.world import World
+    from rebalsim.simulation.ports import Client, World
 
 Deed = Generator[Any, Any, None]
 
@@ -94,7 +93,7 @@ class Script:
         """Call this once, when the consumer exits or has been assigned."""
         self._watchers.setdefault(consumer, []).append(then)
 
-    def noticed(self, consumer: Process) -> None:
+    def noticed(self, consumer: Client) -> None:
         """A consumer exited, or its assigned callback is over."""
         for then in self._watchers.pop(consumer.name, ()):
             then()

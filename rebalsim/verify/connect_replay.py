@@ -48,7 +48,7 @@ from rebalsim.simulation.engine import SCRIPT
 from rebalsim.simulation.workers.processor import Processor
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.world import World
+    from rebalsim.simulation.ports import World
 
 GROUP = "connect-cluster"
 LATENCY = constantly(0.5 * MS)

@@ -15,8 +15,7 @@ from rebalsim.scenario.action_words import say_names
 from rebalsim.simulation.deeds.waiting import wait_assigned, wait_exited, wait_until
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.consumer import Consumer
-    from rebalsim.simulation.world import World
+    from rebalsim.simulation.ports import Client, World
 
 Carried = Generator[Any, Any, None]
 
@@ -78,7 +77,7 @@ def _away(world: World, name: str, deed: RollingBounce) -> Carried:
         )
 
 
-def _ready(world: World, deed: RollingBounce, consumers: list[Consumer]) -> Carried:
+def _ready(world: World, deed: RollingBounce, consumers: list[Client]) -> Carried:
     yield from wait_until(world, world.engine.now + deed.ready_after_us)
     if deed.ready_when_assigned:
         for consumer in consumers:

@@ -10,8 +10,7 @@ from rebalsim.scenario.script_words import say_deed
 from rebalsim.simulation.deeds.waiting import wait_exited, wait_until
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.consumer import Consumer
-    from rebalsim.simulation.world import World
+    from rebalsim.simulation.ports import Client, World
 
 Carried = Generator[Any, Any, None]
 
@@ -87,7 +86,7 @@ def _start(world: World, specs: Iterable[Any], stagger_us: int) -> Carried:
         world.start(spec.name, spec)
 
 
-def _stop(world: World, consumers: list[Consumer], stagger_us: int, option: str) -> Carried:
+def _stop(world: World, consumers: list[Client], stagger_us: int, option: str) -> Carried:
     began = world.engine.now
     for i, consumer in enumerate(consumers):
         yield from wait_until(world, began + i * stagger_us)

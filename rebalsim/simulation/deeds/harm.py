@@ -10,7 +10,7 @@ from rebalsim.scenario.script_words import say_deed
 from rebalsim.simulation.deeds.waiting import wait_until
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.world import World
+    from rebalsim.simulation.ports import World
 
 Carried = Generator[Any, Any, None]
 

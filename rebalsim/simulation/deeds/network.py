@@ -13,7 +13,7 @@ from rebalsim.simulation.deeds.waiting import wait_until
 from rebalsim.trace.events import LinkCut, LinkHealed
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.world import World
+    from rebalsim.simulation.ports import World
 
 Carried = Generator[Any, Any, None]
 

@@ -12,7 +12,7 @@ from rebalsim.domain.script import Poison
 from rebalsim.scenario.script_words import say_deed
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.world import World
+    from rebalsim.simulation.ports import World
 
 Carried = Generator[Any, Any, None]
 

@@ -8,8 +8,7 @@ from collections.abc import Generator, Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.consumer import Consumer
-    from rebalsim.simulation.world import World
+    from rebalsim.simulation.ports import Client, World
 
 Carried = Generator[Any, Any, None]
 
@@ -21,7 +20,7 @@ def wait_until(world: World, at_us: int) -> Carried:
         yield engine.timeout(at_us - engine.now)
 
 
-def wait_noticed(world: World, consumer: Consumer) -> Carried:
+def wait_noticed(world: World, consumer: Client) -> Carried:
     """Until the consumer exits or is assigned, whichever comes first."""
     event = world.engine.event()
     world.script.watch(consumer.name, event.succeed)
@@ -36,7 +35,7 @@ def wait_exited(world: World, consumers: Iterable[Any]) -> Carried:
             yield from wait_noticed(world, consumer)
 
 
-def wait_assigned(world: World, consumer: Consumer) -> Carried:
+def wait_assigned(world: World, consumer: Client) -> Carried:
     """Until it has its partitions, or is gone."""
     life = consumer.life
     while consumer.is_alive and consumer.life == life and not consumer.is_assigned:

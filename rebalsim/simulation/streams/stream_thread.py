@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rebalsim.assignors.streams.process import ThreadClaim
 from rebalsim.assignors.streams.tasks import LATEST_OFFSET, TaskId
@@ -17,13 +17,11 @@ from rebalsim.simulation.streams.happenings import (
     TasksAssigned,
     ThreadStateChanged,
 )
+from rebalsim.simulation.streams.house import House
 from rebalsim.simulation.streams.membership import Member
 from rebalsim.simulation.streams.port import NEVER, Port, Steps
 from rebalsim.simulation.streams.state_updater import StateUpdater
 from rebalsim.simulation.streams.tasks import Phase, Task
-
-if TYPE_CHECKING:
-    from rebalsim.simulation.streams.instance import Instance
 
 CREATED, STARTING, RUNNING = "CREATED", "STARTING", "RUNNING"
 REVOKED, ASSIGNED = "PARTITIONS_REVOKED", "PARTITIONS_ASSIGNED"
@@ -38,7 +36,7 @@ class StreamThread:
 
     member: Member
 
-    def __init__(self, port: Port, instance: Instance, number: int, settings: ThreadSettings):
+    def __init__(self, port: Port, instance: House, number: int, settings: ThreadSettings):
         self._port, self.instance, self.number = port, instance, number
         self.settings = settings
         self.timing = instance.application.timing

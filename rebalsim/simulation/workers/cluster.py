@@ -24,7 +24,7 @@ from rebalsim.simulation.workers.processor import Processor
 from rebalsim.trace.connect_events import TasksConfigured
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.world import World
+    from rebalsim.simulation.ports import World
 
 AGAIN_US = 250_000  # whoever is told 409 asks again so much later
 REQUEST_US = 20_000  # a request is taken apart, validated and forwarded

@@ -39,7 +39,7 @@ from rebalsim.trace.events import (
 )
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.world import World
+    from rebalsim.simulation.ports import World
 
 TOLD = ("JoinGroup", "SyncGroup")
 EXIT_US = 300_000  # a process ends so long after it has left its group
@@ -129,7 +129,7 @@ class Worker:
         self.tell(ConsumerExited(self.engine.now, self.name, self.life, how, error))
         for consumer in self.sink_consumers():
             consumer.kill()
-        self.world.exited(self)  # type: ignore[arg-type]
+        self.world.exited(self)
 
     def fail(self, error: str) -> None:
         self.end("fatal", error)
@@ -256,7 +256,7 @@ class Worker:
             if is_found:
                 self.coordinator = response.broker
                 self.coordinator_link = self.lines.fit(
-                    self.world.connect(self, response.broker, "coordinator"),  # type: ignore[arg-type]
+                    self.world.connect(self, response.broker, "coordinator"),
                     True,
                 )
                 self.tell(CoordinatorFound(self.now, self.name, response.broker))
@@ -371,7 +371,7 @@ class Worker:
         link = self._links.get(broker)
         if link is None:
             link = self._links[broker] = self.lines.fit(
-                self.world.connect(self, broker, "data"),  # type: ignore[arg-type]
+                self.world.connect(self, broker, "data"),
                 False,
             )
         return link
