@@ -30,7 +30,7 @@ class Duration(int):
     """A length of time in µs: compares like a number, reads like `3.01 s`."""
 
     def __repr__(self) -> str:
-        return say_duration(int(self)) if self else "0 s"
+        return say_duration(int(self))
 
     __str__ = __repr__
 

@@ -84,7 +84,7 @@ def said_of_start(over: OverSeeds) -> str:
         return ""
     settled = sorted(over.settled)
     told = [
-        say_duration(round(value)) if value else "0 s"
+        say_duration(round(value))
         for value in (percentile(settled, 50) or 0, percentile(settled, 95) or 0, settled[-1])
     ]
     spread = f" (p95 {told[1]}, max {told[2]})" if len(set(told)) > 1 else ""

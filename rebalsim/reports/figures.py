@@ -48,7 +48,7 @@ def say(name: str, value: float | None) -> str:
 def say_as(metric: Metric, value: float) -> str:
     """A value in the metric's unit."""
     if metric.unit == "duration":
-        return say_duration(round(value)) if value else "0 s"
+        return say_duration(round(value))
     if metric.unit == "partition-time":
         seconds = value / SECOND
         return (
@@ -69,7 +69,7 @@ def say_as(metric: Metric, value: float) -> str:
 
 def length(us: int) -> str:
     """A duration in words, nought included."""
-    return say_duration(us) if us else "0 s"
+    return say_duration(us)
 
 
 def say_number(value: float) -> str:

@@ -110,14 +110,16 @@ def recurring(groups: Iterable[Together]) -> list[tuple[Together, tuple[Together
     found: dict[tuple[object, ...], list[Together]] = {}
     times: dict[
         tuple[object, ...], list[tuple[int, int]]
-    ] = {}  # when those of a kind were: none of them meet
+    ] = {}  # when those of a kind were: none of them meet, but for a tenth
     for group in groups:
         p = group.first
         key: tuple[object, ...] = (p.group, p.is_open, p.cause.kind, _course(p))
         taken = times.setdefault(key, [])
-        place = bisect_left(taken, (p.started_us, p.ended_us))
+        # in a roll the next one stops while the last one's first records are still on their way
+        ended_us = p.ended_us - p.length_us // 10
+        place = bisect_left(taken, (p.started_us, ended_us))
         if (place and taken[place - 1][1] > p.started_us) or (
-            place < len(taken) and taken[place][0] < p.ended_us
+            place < len(taken) and taken[place][0] < ended_us
         ):
             key = (
                 *key,
@@ -125,7 +127,7 @@ def recurring(groups: Iterable[Together]) -> list[tuple[Together, tuple[Together
                 p.partition,
             )  # at the same time, and shorter: that is not "again"
         else:
-            taken.insert(place, (p.started_us, p.ended_us))
+            taken.insert(place, (p.started_us, ended_us))
         found.setdefault(key, []).append(group)
     return [(each[0], tuple(each[1:])) for each in found.values()]
 

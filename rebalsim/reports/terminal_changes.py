@@ -106,7 +106,7 @@ def _from_to(page: Page, before_us: int, after_us: int) -> list[Line]:
     """`33.3 s → 3.10 s  −30.2 s`."""
     by = after_us - before_us
     sign = "+" if by > 0 else "-" if page.view.is_ascii else "−"
-    told = [say_duration(us) if us else "0 s" for us in (before_us, after_us, abs(by))]
+    told = [say_duration(us) for us in (before_us, after_us, abs(by))]
     return [
         Line(page.plain(told[0])),
         Line("->" if page.view.is_ascii else "→", "dim"),

@@ -9,13 +9,15 @@ def say_duration(us: int) -> str:
     """A duration as people say it: `850 µs`, `44 ms`, `3.01 s`, `5 m 12 s`, `2 h 5 m`."""
     if us < 0:
         return "−" + say_duration(-us)
+    if us == 0:
+        return "0 s"
     if us < MS:
         return f"{us} µs"
-    if us < SECOND:
+    if us < SECOND - MS // 2:  # what would be rounded to a full one is said in the next unit
         return f"{us / MS:.0f} ms" if us >= 10 * MS or us % MS == 0 else f"{us / MS:.1f} ms"
-    if us < MINUTE:
-        return f"{us / SECOND:.2f} s" if us < 10 * SECOND else f"{us / SECOND:.1f} s"
-    if us < HOUR:
+    if us < MINUTE - 50 * MS:
+        return f"{us / SECOND:.2f} s" if us < 10 * SECOND - 5 * MS else f"{us / SECOND:.1f} s"
+    if us < HOUR - 500 * MS:
         minutes, seconds = divmod(round(us / SECOND), 60)
         return f"{minutes} m {seconds} s" if seconds else f"{minutes} m"
     hours, minutes = divmod(round(us / MINUTE), 60)

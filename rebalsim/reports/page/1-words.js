@@ -18,10 +18,11 @@ function fixed(value, digits) {                         // as Python rounds: exa
 }
 
 function duration(us) {                                 // as reports say it elsewhere: 850 µs, 44 ms, 3.01 s, 5 m 12 s
+  if (us === 0) return "0 s";
   if (us < 1000) return `${us} µs`;
-  if (us < 1e6) return us >= 1e4 || us % 1000 === 0 ? `${fixed(us / 1e3, 0)} ms` : `${fixed(us / 1e3, 1)} ms`;
-  if (us < 6e7) return `${fixed(us / 1e6, us < 1e7 ? 2 : 1)} s`;
-  if (us < 36e8) { const s = Number(fixed(us / 1e6, 0)), m = Math.floor(s / 60); return s % 60 ? `${m} m ${s % 60} s` : `${m} m`; }
+  if (us < 1e6 - 500) return us >= 1e4 || us % 1000 === 0 ? `${fixed(us / 1e3, 0)} ms` : `${fixed(us / 1e3, 1)} ms`;
+  if (us < 6e7 - 5e4) return `${fixed(us / 1e6, us < 1e7 - 5e3 ? 2 : 1)} s`;
+  if (us < 36e8 - 5e5) { const s = Number(fixed(us / 1e6, 0)), m = Math.floor(s / 60); return s % 60 ? `${m} m ${s % 60} s` : `${m} m`; }
   const m = Number(fixed(us / 6e7, 0)), h = Math.floor(m / 60);
   return m % 60 ? `${h} h ${m % 60} m` : `${h} h`;
 }
