@@ -67,11 +67,6 @@ def say_as(metric: Metric, value: float) -> str:
     return f"{round(value):,}" if metric.unit == "records" else say_number(value)
 
 
-def length(us: int) -> str:
-    """A duration in words, nought included."""
-    return say_duration(us)
-
-
 def say_number(value: float) -> str:
     """`42,000`, `1.5`."""
     return f"{round(value):,}" if value == round(value) or abs(value) >= 100 else f"{value:.1f}"

@@ -205,7 +205,7 @@ def _from_to(before_us: int, after_us: int) -> list[str]:
     by = after_us - before_us
     told = say_duration(abs(by))
     change = f'<span class="bad">+{told}</span>' if by > 0 else f'<span class="good">−{told}</span>'
-    return [*map(figures.length, (before_us, after_us)), change]
+    return [*map(say_duration, (before_us, after_us)), change]
 
 
 def longest(report: Report) -> str:

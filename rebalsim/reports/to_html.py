@@ -16,7 +16,6 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from rebalsim.reports import figures as figures_of
 from rebalsim.reports import page_parts as parts
 from rebalsim.reports.packed import pack
 from rebalsim.reports.page_data import PACKED, data_of, lanes_shown
@@ -158,7 +157,7 @@ def _lag(report: Report) -> str:
         if worst is None:
             continue
         caught = (
-            figures_of.length(worst.caught_up_us - worst.peak_us)
+            say_duration(worst.caught_up_us - worst.peak_us)
             if worst.caught_up_us >= 0
             else "not before the end"
         )
