@@ -38,8 +38,8 @@ def measure_budget(analysis: Analysis, budget: Budget) -> Measured:
     selection = selection_of(analysis, budget)
     unowned = find_unowned(analysis, budget.metric, selection)
     if unowned is not None:
-        may_come = (unowned.said,) if unowned.may_come else ()
-        return Measured(None, pending=may_come, unowned=unowned.said)
+        may_come = (unowned.end,) if unowned.may_come else ()
+        return Measured(None, pending=may_come, unowned=unowned.end)
     value = measure(analysis, budget.metric, selection)
     if value is None and budget.metric in _OF_HANDOVERS and analysis.header.source == "simulated":
         value = 0  # the simulation tells every position: nobody took over from anybody
@@ -123,9 +123,9 @@ def measure_fact(analysis: Analysis, fact: Expectation) -> Measured:
     if fact.fact in _NEVER:
         unowned = find_unowned(analysis, "rebalances", EVERYTHING)
         if unowned is not None:
-            may_come = (unowned.said,) if unowned.may_come else ()
+            may_come = (unowned.end,) if unowned.may_come else ()
             said = "nothing could happen"
-            return replace(measured, value=0.0, said=said, pending=may_come, unowned=unowned.said)
+            return replace(measured, value=0.0, said=said, pending=may_come, unowned=unowned.end)
     return replace(measured, pending=under_way(analysis))
 
 

@@ -17,6 +17,7 @@ from rebalsim.analysis.selecting import selected_disturbances, selected_keys, se
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.instants import MINUTE, SECOND
 from rebalsim.domain.metrics import EVERYTHING, PHASES, Selection
+from rebalsim.domain.open_end import OpenEnd, OpenEndKind
 
 AT_MOST, AT_LEAST = ("<=", "<"), (">=", ">")
 
@@ -75,14 +76,12 @@ _LASTS = (
     *(f"pause_{p.replace('-', '_')}" for p in PHASES),
 )
 NEAR_REST = 0.25  # how far a peak among quiet batches may still rise
-_LAG_SAID = "lag had not come down"
-_TIME_SAID = "it moves as long as time goes on (say until: to end it)"
 
 
 def why_open(
     a: Findings, metric: str, op: str, s: Selection, room: float | None = None
-) -> tuple[str, ...]:
-    """What could still turn `metric op limit` from kept to broken, as clauses; empty: nothing.
+) -> tuple[OpenEnd, ...]:
+    """What could still turn `metric op limit` from kept to broken, empty: nothing.
     `room` is how far the value is from the limit, where that is known beforehand.
     """
     if op in AT_LEAST and metric in _ONLY_GROWS:
@@ -96,9 +95,9 @@ def why_open(
     if (op not in AT_LEAST and metric in _GROWS_WITH_TIME) or (
         op not in AT_MOST and metric in _FALLS_WITH_TIME
     ):
-        found.append(_TIME_SAID)
+        found.append(OpenEnd(OpenEndKind.TIME_MOVES_IT))
     if not found and _is_within_sway(a, metric, s, room):
-        found.append("lag sways by as much as is left, from one batch to the next")
+        found.append(OpenEnd(OpenEndKind.LAG_SWAYS))
     return tuple(dict.fromkeys(found))
 
 
@@ -141,12 +140,12 @@ def _rested_us(a: Findings) -> int:
     return a.horizon_us - max([last, *ends])
 
 
-def under_way(a: Findings, s: Selection = EVERYTHING) -> tuple[str, ...]:
+def under_way(a: Findings, s: Selection = EVERYTHING) -> tuple[OpenEnd, ...]:
     """What was under way at the end, whatever is asked: pauses, and what sets more of them off."""
     return tuple(dict.fromkeys([*_pauses(a, s), *_whats_under_way(a, s, with_again=False)]))
 
 
-def _beyond_window(a: Findings, metric: str, s: Selection) -> list[str]:
+def _beyond_window(a: Findings, metric: str, s: Selection) -> list[OpenEnd]:
     if metric == "settle_time":
         return _unsettled(a, s)
     if metric == "time_to_catch_up":
@@ -154,21 +153,21 @@ def _beyond_window(a: Findings, metric: str, s: Selection) -> list[str]:
     return _pauses(a, s) if metric in _LASTS else []
 
 
-def _unsettled(a: Findings, s: Selection) -> list[str]:
+def _unsettled(a: Findings, s: Selection) -> list[OpenEnd]:
     """Where a disturbance ends, and which others belong to it, is known when it has ended."""
     is_open = any(d.is_open for d in selected_disturbances(a, s))
-    return ["the group had not settled"] if is_open else []
+    return [OpenEnd(OpenEndKind.UNSETTLED)] if is_open else []
 
 
-def _pauses(a: Findings, s: Selection) -> list[str]:
+def _pauses(a: Findings, s: Selection) -> list[OpenEnd]:
     count = sum(1 for p in selected_pauses(a, s) if p.is_open)
-    return [f"{count} pause{'s' * (count > 1)} had not ended"] if count else []
+    return [OpenEnd(OpenEndKind.OPEN_PAUSES, count=count)] if count else []
 
 
-def _whats_under_way(a: Findings, s: Selection, with_again: bool = True) -> list[str]:
+def _whats_under_way(a: Findings, s: Selection, with_again: bool = True) -> list[OpenEnd]:
     groups = groups_of(a, s)
     return [
-        p.said
+        p.end
         for p in pending_of(a)
         if (not p.group or p.group in groups)
         and (not s.action or not p.action or p.action == s.action)
@@ -193,13 +192,17 @@ def _lag_moves(a: Findings, metric: str, keys: list[tuple[str, Partition]]) -> b
     return any(rising(a, [key]) for key in waiting(a, keys))
 
 
-def _of_records(a: Findings, metric: str, s: Selection) -> list[str]:
+def _of_records(a: Findings, metric: str, s: Selection) -> list[OpenEnd]:
     if metric in _OF_LAG:
-        return [_LAG_SAID] if _lag_moves(a, metric, selected_keys(a, s)) else []
+        return (
+            [OpenEnd(OpenEndKind.LAG_NOT_DOWN)]
+            if _lag_moves(a, metric, selected_keys(a, s))
+            else []
+        )
     if metric in _OF_AGES:
         late = waiting(a, selected_keys(a, s))
-        return ["old records still waited"] if late else []
+        return [OpenEnd(OpenEndKind.OLD_RECORDS_WAIT)] if late else []
     if metric == "time_to_catch_up":
         behind = any(a.lag_book.is_behind(p) for p in selected_pauses(a, s))
-        return ["lag had not caught up"] if behind else []
+        return [OpenEnd(OpenEndKind.LAG_NOT_CAUGHT_UP)] if behind else []
     return []

@@ -18,10 +18,10 @@ from rebalsim.analysis.values import Disturbance, MemberLife
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.instants import MINUTE, SECOND
+from rebalsim.domain.open_end import OpenEnd, OpenEndKind
 from rebalsim.domain.trigger import Trigger
 from rebalsim.trace import events as ev
 from rebalsim.trace.connect_events import WorkAssigned
-from rebalsim.words.times import say_duration
 
 USUAL_SESSION_US = 45 * SECOND  # Kafka's default, where a trace does not tell
 LINE_US = 32 * SECOND  # a healed line is noticed when TCP or a request's time-out next tries
@@ -32,11 +32,11 @@ _GONE = (Doing.AWAY, Doing.FROZEN, Doing.CUT_OFF)
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """One thing that was under way, as a clause; `group` empty: it concerns all of them.
-    `action` is the script's action that it follows from, where that is known.
+    """One thing that was under way; `group` empty: it concerns all of them. `action` is the
+    script's action that it follows from, where that is known.
     """
 
-    said: str
+    end: OpenEnd
     group: str = ""
     action: str = ""
     is_again: bool = False  # what was there before comes back: more of it, and nothing new
@@ -61,10 +61,10 @@ def pending_of(a: Findings) -> list[Pending]:
 def _disturbed(a: Findings) -> Iterator[Pending]:
     for d in a.disturbances:
         if d.is_open:
-            yield Pending(f"{d.group} had not settled", d.group, d.action)
+            yield Pending(OpenEnd(OpenEndKind.UNSETTLED, d.group), d.group, d.action)
     for group, spans in a.group_states.items():
         if spans and spans[-1].state not in ("Stable", "Empty", "Dead"):
-            yield Pending(f"{group} was not stable", group)
+            yield Pending(OpenEnd(OpenEndKind.UNSTABLE, group), group)
 
 
 def _unread(a: Findings) -> Iterator[Pending]:
@@ -74,7 +74,8 @@ def _unread(a: Findings) -> Iterator[Pending]:
     for p in reversed(a.pauses):
         is_near = not p.is_open and a.horizon_us - p.ended_us < SOON_US
         if is_near and type(a.index.events[p.end_event]) is ev.PositionFound:
-            yield Pending(f"{p.owner_after} had read nothing of {p.partition} yet", p.group)
+            end = OpenEnd(OpenEndKind.HAS_READ_NOTHING, p.owner_after, str(p.partition))
+            yield Pending(end, p.group)
             return
 
 
@@ -95,7 +96,8 @@ def _never_synced(a: Findings) -> Iterator[Pending]:
                 for name, at_us in replaced_us.items():
                     last = a.index.last_of(name, at_us, ev.AssignmentReceived)
                     if last < 0 or a.index.events[last].at_us < e.at_us:
-                        yield Pending(f"{group} waited for an id that {name} has replaced", group)
+                        end = OpenEnd(OpenEndKind.WAITS_FOR_REPLACED_ID, group, name)
+                        yield Pending(end, group)
                 break
 
 
@@ -108,17 +110,13 @@ def _of_member(a: Findings, m: MemberLife) -> Iterator[Pending]:
         return
     doing, is_member = m.spans[-1].what, _is_member(a, m)
     if doing in (Doing.STARTING, Doing.CLOSING, Doing.IN_CALLBACK, Doing.STUCK):
-        word = {Doing.IN_CALLBACK: "in a callback", Doing.STUCK: "busy with one batch"}.get(
-            doing, doing
-        )
-        yield Pending(f"{m.consumer} was still {word}", m.group)
+        yield Pending(OpenEnd(OpenEndKind.BUSY_WITH_ITSELF, m.consumer, doing), m.group)
     elif doing in _GONE and is_member:
-        word = {Doing.AWAY: "gone", Doing.CUT_OFF: "cut off"}.get(doing, doing)
-        yield Pending(f"{m.consumer} was {word} and still a member, its session running", m.group)
+        yield Pending(OpenEnd(OpenEndKind.GONE_AND_A_MEMBER, m.consumer, doing), m.group)
     elif doing is Doing.POLLING and not is_member:
-        yield Pending(f"{m.consumer} had not joined", m.group)
+        yield Pending(OpenEnd(OpenEndKind.NOT_JOINED, m.consumer), m.group)
     elif _is_cut(a, m):
-        yield Pending(f"{m.consumer} was cut off and still a member", m.group)
+        yield Pending(OpenEnd(OpenEndKind.CUT_AND_A_MEMBER, m.consumer), m.group)
     elif doing is Doing.POLLING and (told := _is_told(a, m)):
         yield Pending(told, m.group)
 
@@ -151,32 +149,34 @@ def _members_at_end(a: Findings) -> dict[str, dict[str, str]]:
     return known
 
 
-def _is_told(a: Findings, m: MemberLife) -> str:
+def _is_told(a: Findings, m: MemberLife) -> OpenEnd | None:
     """A member that has been told to join again, or waits for an answer, is not at rest."""
     numbers = a.index.by_consumer.get(m.consumer, NOTHING)
     for place in range(len(numbers) - 1, -1, -1):
         e = a.index.events[numbers[place]]
         kind = type(e)
         if kind is ev.MemberStateChanged and e.side == "client":
-            return "" if e.after == "STABLE" else f"{m.consumer} was {e.after.lower()}"
+            state = e.after.lower()
+            return None if e.after == "STABLE" else OpenEnd(OpenEndKind.IN_STATE, m.consumer, state)
         if kind in (ev.RejoinRequested, ev.RebalanceNoticed, ev.GenerationJoined):
-            return f"{m.consumer} was on its way into a rebalance"
+            return OpenEnd(OpenEndKind.ON_ITS_WAY, m.consumer)
         if kind in (ev.CoordinatorLost, ev.MemberReset, ev.Fenced, ev.PollExpired):
-            return f"{m.consumer} was without its group"
+            return OpenEnd(OpenEndKind.WITHOUT_ITS_GROUP, m.consumer)
         if kind is ev.RequestSent and e.api in ("JoinGroup", "SyncGroup"):
-            return f"{m.consumer} waited for its {e.api}"
+            return OpenEnd(OpenEndKind.WAITS_FOR_ANSWER, m.consumer, e.api)
         if kind is ev.StopAsked:
-            return f"{m.consumer} had been asked to stop"
+            return OpenEnd(OpenEndKind.ASKED_TO_STOP, m.consumer)
         if kind is WorkAssigned:
             is_waiting = e.at_us + e.delay_us > a.horizon_us and e.delay_us
-            return f"{m.consumer} waited out the delay for lost work" if is_waiting else ""
+            return OpenEnd(OpenEndKind.WAITS_OUT_THE_DELAY, m.consumer) if is_waiting else None
         if kind is ev.AssignmentReceived:
-            return f"{m.consumer} had an assignment before it"
+            return OpenEnd(OpenEndKind.HAS_AN_ASSIGNMENT, m.consumer)
         if kind is ev.CallbackEnded:
-            return "" if e.callback == "assigned" else f"{m.consumer} had given up partitions"
+            is_over = e.callback == "assigned"
+            return None if is_over else OpenEnd(OpenEndKind.HAS_GIVEN_UP, m.consumer)
         if kind is ev.ConsumerStarted:
-            return ""
-    return ""
+            return None
+    return None
 
 
 # -------------------------------------------------------------------------------------------- blows
@@ -192,27 +192,29 @@ def _blows(a: Findings) -> Iterator[Pending]:
     down: set[int] = set()
     for n in a.index.world:
         e = a.index.events[n]
-        reach, action, said = SOON_US, "", "something had just changed"
+        reach, action, end = SOON_US, "", OpenEnd(OpenEndKind.JUST_CHANGED)
         if type(e) is ev.ScriptActed:
-            action, said = e.action, f"{e.text or e.action} had just begun"
+            action, end = e.action, OpenEnd(OpenEndKind.JUST_BEGUN, what=e.text or e.action)
         elif type(e) is ev.BrokerChanged:
             (down.discard if e.is_up else down.add)(e.broker)
-            reach, said = LINE_US + session_us, f"broker {e.broker} had just changed"
+            reach = LINE_US + session_us
+            end = OpenEnd(OpenEndKind.BROKER_JUST_CHANGED, what=str(e.broker))
         elif type(e) is ev.TopicChanged:
-            reach, said = REFRESH_US, f"not everybody can have seen what became of {e.topic}"
+            reach, end = REFRESH_US, OpenEnd(OpenEndKind.TOPIC_UNSEEN, what=e.topic)
         if a.horizon_us - e.at_us < reach and settled.get(action, -1) < e.at_us:
-            yield Pending(said, action=action)
+            yield Pending(end, action=action)
         if type(e) is ev.ScriptActed and e.kind == "Poison" and waiting(a, a.partitions):
-            yield Pending("a poisoned record may still wait in the backlog", action=e.action)
+            yield Pending(OpenEnd(OpenEndKind.POISON_WAITS), action=e.action)
     if down:
-        yield Pending(f"{'brokers were' if len(down) > 1 else 'a broker was'} down")
+        yield Pending(OpenEnd(OpenEndKind.BROKERS_DOWN, count=len(down)))
     for name, numbers in a.index.by_consumer.items():
         for place in range(len(numbers) - 1, -1, -1):
             e = a.index.events[numbers[place]]
             if a.horizon_us - e.at_us >= LINE_US + session_us:
                 break
             if type(e) in (ev.LinkHealed, ev.ConsumerThawed):
-                yield Pending(f"{name} had just come back", a.index.group_of.get(name, ""))
+                end = OpenEnd(OpenEndKind.JUST_BACK, name)
+                yield Pending(end, a.index.group_of.get(name, ""))
                 break
 
 
@@ -233,7 +235,7 @@ def _coming_back(a: Findings) -> Iterator[Pending]:
     for key, gap in gaps.items():
         if a.horizon_us - last[key].started_us < 3 * gap:
             yield Pending(
-                f"{key[2]} had disturbed {key[0]} again and again, up to {say_duration(gap)} apart",
+                OpenEnd(OpenEndKind.DISTURBED_AGAIN, key[2], key[0], length_us=gap),
                 key[0],
                 is_again=True,
             )
@@ -254,7 +256,7 @@ def _overrunning(a: Findings) -> Iterator[Pending]:
         batch = facts.max_poll_records if facts.max_poll_records > 0 else records
         if batch * facts.per_record_us >= facts.max_poll_interval_us:
             yield Pending(
-                f"{name} had work before it that may outlast its max.poll.interval.ms",
+                OpenEnd(OpenEndKind.MAY_OUTLAST_ITS_POLL, name),
                 a.index.group_of.get(name, ""),
                 is_again=a.index.last_of(name, a.horizon_us, ev.PollExpired) >= 0,
             )

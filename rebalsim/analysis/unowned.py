@@ -15,7 +15,7 @@ from rebalsim.analysis.selecting import selected_keys
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.metrics import METRICS, Selection
-from rebalsim.words.times import say_duration
+from rebalsim.domain.open_end import OpenEnd, OpenEndKind
 
 _OF_PARTITIONS = ("pauses", "partitions", "records")
 _LAG = ("lag_peak", "lag_at_end", "duplicates", "duplicates_per_rebalance", "skipped")
@@ -24,9 +24,9 @@ _MANY = 3
 
 @dataclass(frozen=True, slots=True)
 class Unowned:
-    """Why nothing was measured, as a sentence, and whether a longer horizon could change it."""
+    """Why nothing was measured, and whether a longer horizon could change it."""
 
-    said: str
+    end: OpenEnd
     may_come: bool
 
 
@@ -45,12 +45,9 @@ def _groups(a: Findings, s: Selection) -> Unowned | None:
     formed = {group for group, _ in a.holdings}
     for group in asked:
         if group not in formed:
-            return _never(
-                a,
-                group,
-                f"nobody in {group} ever owned a partition within {say_duration(a.horizon_us)}",
-            )
-    return None if formed else _never(a, "", "there is no group that ever owned a partition")
+            end = OpenEnd(OpenEndKind.GROUP_NEVER_OWNED, group, length_us=a.horizon_us)
+            return _never(a, group, end)
+    return None if formed else _never(a, "", OpenEnd(OpenEndKind.NO_GROUP_OWNED))
 
 
 def _partitions(a: Findings, s: Selection) -> Unowned | None:
@@ -62,18 +59,22 @@ def _partitions(a: Findings, s: Selection) -> Unowned | None:
             for h in held
         ):
             group = a.index.group_of.get(member, "")
-            of = f" of {' and '.join(s.topics)}" if s.topics else ""
-            return _never(a, group, f"{member} never owned a partition{of}")
+            end = OpenEnd(OpenEndKind.MEMBER_NEVER_OWNED, member, " and ".join(s.topics))
+            return _never(a, group, end)
     if s.members:
         return None
     keys = [k for k in _asked(a, s) if not _was_owned(a, k, s)]
     if not keys:
         return None
     names = [f"{p.topic}-{p.number}" for _, p in keys[:_MANY]]
-    more = f" and {len(keys) - _MANY:,} more" if len(keys) > _MANY else ""
-    when = f" before {say_duration(s.until_us or 0)}" if _is_early(a, s) else ""
-    said = f"nobody ever owned {', '.join(names)}{more}{when}"
-    return Unowned(said, False) if when else _never(a, keys[0][0], said)
+    is_early = _is_early(a, s)
+    end = OpenEnd(
+        OpenEndKind.NEVER_OWNED,
+        what=", ".join(names),
+        count=max(0, len(keys) - _MANY),
+        length_us=(s.until_us or 0) if is_early else -1,
+    )
+    return Unowned(end, False) if is_early else _never(a, keys[0][0], end)
 
 
 def _asked(a: Findings, s: Selection) -> list[tuple[str, Partition]]:
@@ -102,7 +103,7 @@ def _is_early(a: Findings, s: Selection) -> bool:
     return s.until_us is not None and s.until_us < a.horizon_us
 
 
-def _never(a: Findings, group: str, said: str) -> Unowned:
+def _never(a: Findings, group: str, end: OpenEnd) -> Unowned:
     """Somebody may still come where a process of the group lives, or something is under way."""
     lives = any(
         m.spans and m.spans[-1].what is not Doing.AWAY
@@ -111,4 +112,4 @@ def _never(a: Findings, group: str, said: str) -> Unowned:
     )
     formed = any(g == group for g, _ in a.holdings)
     under_way = any(p.group in ("", group) for p in pending_of(a))
-    return Unowned(said, under_way or (lives and not formed))
+    return Unowned(end, under_way or (lives and not formed))

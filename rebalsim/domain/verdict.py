@@ -7,6 +7,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from rebalsim.domain.open_end import OpenEnd
+
 Outcome = Literal["pass", "fail", "inconclusive"]
 GRAVITY: tuple[Outcome, ...] = ("pass", "inconclusive", "fail")  # from well to ill
 
@@ -24,9 +26,9 @@ class Measured:
     said: str = ""  # of a fact: what was the case instead
     because: str = ""  # the pause that spent it, as a sentence
     hint: str = ""  # what would have helped
-    pending: tuple[str, ...] = ()  # what a longer observation could still change it by
+    pending: tuple[OpenEnd, ...] = ()  # what a longer observation could still change it by
     # why nothing was measured (nobody ever owned what the budget speaks of): never kept
-    unowned: str = ""
+    unowned: OpenEnd | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from rebalsim.domain.metrics import METRICS
 from rebalsim.domain.verdict import Measured
 from rebalsim.reports import figures
 from rebalsim.reports.check_report import Checked
+from rebalsim.reports.open_ends_told import tell_open_end
 
 
 def say_amount(metric: str, value: float | None, beside: float | None = None) -> str:
@@ -61,10 +62,10 @@ def say_openness(measured: Measured) -> str:
     """
     if measured.unowned:
         later = " A longer horizon decides." if measured.pending else ""
-        return f"Nothing was measured: {measured.unowned}.{later}"
+        return f"Nothing was measured: {tell_open_end(measured.unowned)}.{later}"
     if not measured.pending:
         return ""
-    clauses = list(measured.pending[:_CLAUSES])
+    clauses = [tell_open_end(end) for end in measured.pending[:_CLAUSES]]
     if more := len(measured.pending) - _CLAUSES:
         clauses += [f"{more} more of the kind"] if more > 0 else []
     return f"Undecided: when the observation ended, {'; '.join(clauses)}. A longer horizon decides."

@@ -16,6 +16,7 @@ from rebalsim.analysis.judge_evidence import disturbances_behind, pauses_behind
 from rebalsim.analysis.judge_selection import heeded_by, selection_of
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.metrics import METRICS
+from rebalsim.domain.open_end import OpenEnd, OpenEndKind
 from rebalsim.domain.verdict import Measured, RunVerdict
 
 HANDED_OVER = "c1( c1+p0,p1@0 c2(@1 g{joined.c2@5 c1-p0@5 g|2.c2@8 g}2@8 c2+p0@9".replace(
@@ -242,7 +243,7 @@ def test_a_baseline_that_is_not_there_passes_nothing() -> None:
 
 
 def run_of(value: float, limit: float = 10, can_grow: bool = False) -> RunVerdict:
-    pending = ("a pause had not ended",) if can_grow else ()
+    pending = (OpenEnd(OpenEndKind.OPEN_PAUSES, count=1),) if can_grow else ()
     return judge_run(budget(f"rebalances <= {limit}"), Measured(value, pending=pending))
 
 
