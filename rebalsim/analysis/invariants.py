@@ -145,8 +145,9 @@ class _Check:
         self.term_of[generation] = self.term
 
     def _moved(self, n: int, e: ev.CoordinatorMoved) -> None:
-        """What was not written is forgotten, its number is given again; and members may read old
-        answers for long.
+        """A coordinator that takes over knows nothing of rounds that its predecessor had not yet
+        written to the log, and gives their generation numbers to other rounds; members may read
+        the old answers long after.
         """
         self.highest = -1
         self.term += 1

@@ -31,7 +31,7 @@ _OF_GROUP = (
     "longest_rebalance",
     "rebalances_per_hour",
 )
-_HEEDED: dict[str, tuple[str, ...]] = {
+_SELECTORS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(_OF_GROUP, ("members", "window", "action")),
     "generations": ("window",),
     "first_settle_time": (),
@@ -57,11 +57,11 @@ _WHOLE = (
 )
 
 
-def heeded_by(metric: str) -> tuple[str, ...]:
+def selectors_of(metric: str) -> tuple[str, ...]:
     """The selectors that make a difference to a metric: topics, members, window (or only its
     end, until), action.
     """
-    return ("members",) if METRICS[metric].kafka_name else _HEEDED.get(metric, _ALL)
+    return ("members",) if METRICS[metric].kafka_name else _SELECTORS.get(metric, _ALL)
 
 
 def in_this_run(a: Analysis, at_us: int | None) -> int | None:
@@ -89,7 +89,7 @@ def selection_of(a: Analysis, budget: Budget) -> Selection:
 
 def why_not_judged(a: Analysis, budget: Budget) -> str:
     """What is wrong with the budget's selection in this run; empty if nothing."""
-    heeded = heeded_by(budget.metric)
+    usable = selectors_of(budget.metric)
     asked = [
         name
         for name, is_asked in (
@@ -99,13 +99,13 @@ def why_not_judged(a: Analysis, budget: Budget) -> str:
         )
         if is_asked
     ]
-    if budget.from_us is not None and "window" not in heeded:
+    if budget.from_us is not None and "window" not in usable:
         asked.append("from")
-    if budget.until_us is not None and "window" not in heeded and "until" not in heeded:
+    if budget.until_us is not None and "window" not in usable and "until" not in usable:
         asked.append("until")
-    ignored = [name for name in asked if name not in heeded]
+    ignored = [name for name in asked if name not in usable]
     if ignored:
-        instead = f"it can be narrowed by {joined(heeded)}" if heeded else "it is of the whole run"
+        instead = f"it can be narrowed by {joined(usable)}" if usable else "it is of the whole run"
         return (
             f"{budget.metric} cannot be narrowed by {joined(ignored)}: {instead} — take "
             f"{joined(ignored)} out, or another metric"

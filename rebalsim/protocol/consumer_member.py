@@ -195,7 +195,7 @@ class ConsumerMember:
         self.target = NOTHING_GIVEN
 
     def fence(self) -> None:
-        """The coordinator does not know it (like this) any more."""
+        """The coordinator does not know it any more, or knows it with another epoch."""
         self.become(ClientState.FENCED)
         self.epoch = JOINS
 

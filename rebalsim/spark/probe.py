@@ -33,7 +33,7 @@ class Probe:
 
 
 def probe(player: Player, seconds: float = 20.0) -> Probe:
-    """Time runs for about so many seconds."""
+    """Play a few runs, for about so many seconds, to learn how long one takes."""
     plan = player.plan
     radices = plan.radices
     began = time.perf_counter()

@@ -13,7 +13,7 @@ from builders import SECOND, trace
 from rebalsim.analysis import Analysis, analyse
 from rebalsim.analysis.judge import judge_run, judge_variant, measure_budget, over_seeds
 from rebalsim.analysis.judge_evidence import disturbances_behind, pauses_behind
-from rebalsim.analysis.judge_selection import heeded_by, selection_of
+from rebalsim.analysis.judge_selection import selection_of, selectors_of
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.metrics import METRICS
 from rebalsim.domain.open_end import OpenEnd, OpenEndKind
@@ -167,8 +167,8 @@ def test_what_a_metric_does_not_heed_makes_no_difference_to_it(name: str) -> Non
         "window": {"from_us": 60 * SECOND},
     }
     for selector, rest in narrowed.items():
-        if selector not in heeded_by(name) and not (
-            selector == "window" and "until" in heeded_by(name)
+        if selector not in selectors_of(name) and not (
+            selector == "window" and "until" in selectors_of(name)
         ):
             assert a.measure(name, selection_of(a, replace(b, **rest))) == a.measure(name), (
                 f"{name} heeds {selector}"

@@ -151,3 +151,10 @@ def test_no_two_files_of_tests_have_one_name() -> None:
     names = sorted(path.name for path in (ROOT / "tests").rglob("*.py"))
     twice = {a for a, b in pairwise(names) if a == b}
     assert twice <= {"conftest.py", "__init__.py"}
+
+
+def test_what_the_house_says_of_places_is_so() -> None:
+    text = MAP.read_text(encoding="utf-8")
+    named = re.findall(r"`(rebalsim/[\w/]+\.py)`", text.partition("## Where is")[2])
+    gone = [name for name in named if not (ROOT / name).exists()]
+    assert len(named) >= 10 and gone == []
