@@ -33,7 +33,7 @@ def test_kept_budgets_end_with_0_and_a_line_each(repository: Repository) -> None
 
 
 def test_a_broken_budget_ends_with_1_and_says_why_and_where(repository: Repository) -> None:
-    assert repository.check("scenarios", *SHORTER) == exits.BROKEN
+    assert repository.check("scenarios", *SHORTER, is_advised=True) == exits.BROKEN
     told = " ".join(repository.out.split())
     assert "✗ rebalances == 0" in told
     assert "3 rounds because orders-0, orders-1 and orders-2's session ran out" in told
@@ -376,7 +376,7 @@ def test_what_if_nothing_changes(repository: Repository) -> None:
 @pytest.mark.parametrize(("words", "code"), [((), 0), (SHORTER, 1)])
 def test_run_ends_as_check_would(repository: Repository, words: tuple[str, ...], code: int) -> None:
     assert (
-        code_of(["run", "scenarios/deploy.yaml", *words])
+        code_of(["run", "scenarios/deploy.yaml", *words, "--advise", "off"])
         == code
         == repository.check("scenarios/deploy.yaml", *words)
     )
@@ -384,9 +384,9 @@ def test_run_ends_as_check_would(repository: Repository, words: tuple[str, ...],
 
 def test_run_on_a_scenario_without_budgets_ends_with_0(repository: Repository) -> None:
     repository.write("bare.yaml", OPEN[: OPEN.index("budgets")])
-    assert code_of(["run", "bare.yaml"]) == exits.WITHIN
+    assert code_of(["run", "bare.yaml", "--advise", "off"]) == exits.WITHIN
     repository.write("open.yaml", OPEN)
-    assert code_of(["run", "open.yaml"]) == exits.INCONCLUSIVE
+    assert code_of(["run", "open.yaml", "--advise", "off"]) == exits.INCONCLUSIVE
     assert (
         "level" not in (said := repository.capsys.readouterr().out)
         and "Budgets" in said

@@ -20,7 +20,9 @@ from rebalsim.cli.main import code_of, door
 
 
 def run(*args: str) -> Result:
-    return CliRunner().invoke(door, ["run", *args], standalone_mode=False)
+    """Without advice, which is not what these tests are about and takes most of the time."""
+    told = ["run", "--advise", "off", *args]
+    return CliRunner().invoke(door, told, standalone_mode=False)
 
 
 def test_a_stock_story_is_played_by_name_in_all_its_variants() -> None:
@@ -81,7 +83,10 @@ def test_a_broken_invariant_is_a_bug_and_names_its_seed(
         "find_violations",
         lambda *_: [Violation("two-owners", 5_000_000, "orders-0 is held by c0 and c1", ())],
     )
-    assert code_of(["run", "scale-out", "--check-invariants", "--seed", "9"]) == exits.BUG
+    assert (
+        code_of(["run", "--advise", "off", "scale-out", "--check-invariants", "--seed", "9"])
+        == exits.BUG
+    )
     said = capsys.readouterr().err
     assert (
         "two-owners at 5.000000 s in eager, seed 9" in said
@@ -90,14 +95,14 @@ def test_a_broken_invariant_is_a_bug_and_names_its_seed(
 
 
 def test_an_unknown_variant_is_a_bad_usage() -> None:
-    assert code_of(["run", "scale-out", "--variant", "nope"]) == exits.INVALID
+    assert code_of(["run", "--advise", "off", "scale-out", "--variant", "nope"]) == exits.INVALID
 
 
 def test_many_runs_give_signs_of_life_where_there_is_no_terminal(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(run_command, "FIRST_SIGN_S", 0.0)
-    assert code_of(["run", "scale-out", "--runs", "20"]) == exits.WITHIN
+    assert code_of(["run", "--advise", "off", "scale-out", "--runs", "20"]) == exits.WITHIN
     said = capsys.readouterr()
     assert "1 of 40 runs · " in said.err and "/s · " in said.err and "of 40 runs" not in said.out
 
@@ -116,7 +121,7 @@ def test_who_stops_many_runs_is_told_what_is_known_so_far(
 
     monkeypatch.setattr(one_run, "run_once", gets_tired)
     assert (
-        code_of(["run", "scale-out", "--runs", "1000000", "--variant", "eager"])
+        code_of(["run", "--advise", "off", "scale-out", "--runs", "1000000", "--variant", "eager"])
         == exits.INTERRUPTED
     )
     said = capsys.readouterr().err

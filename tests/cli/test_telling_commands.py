@@ -239,7 +239,7 @@ SAMPLED = ("scale-out", "--replay", "consumer")
         *(
             (words, form)
             for words in (
-                ("run", *SAMPLED),
+                ("run", "--advise", "off", *SAMPLED),
                 ("report", "{story}"),
                 ("compare", "scale-out", *SAMPLED),
             )

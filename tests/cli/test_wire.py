@@ -50,8 +50,8 @@ def test_without_it_no_beat_is_told(tmp_path: Path) -> None:
 
 def test_run_prints_the_report_as_ever_and_then_the_wire_of_each_variant(tmp_path: Path) -> None:
     path = story(tmp_path)
-    plain = ask("run", path, "--member", "c0", "--from", "30s").stdout
-    wired = ask("run", path, "--member", "c0", "--from", "30s", "--wire").stdout
+    plain = ask("run", "--advise", "off", path, "--member", "c0", "--from", "30s").stdout
+    wired = ask("run", "--advise", "off", path, "--member", "c0", "--from", "30s", "--wire").stdout
     assert wired.startswith(plain)
     for heading in ("On the wire: eager\n", "On the wire: cooperative\n"):
         assert "OffsetCommit" in wired.split(heading)[1].split("On the wire")[0]
@@ -59,7 +59,7 @@ def test_run_prints_the_report_as_ever_and_then_the_wire_of_each_variant(tmp_pat
 
 def test_a_trace_of_the_wire_pairs_requests_and_answers(tmp_path: Path) -> None:
     path, out = story(tmp_path), tmp_path / "t.jsonl"
-    ask("run", path, "--variant", "eager", "--wire", "--trace", str(out))
+    ask("run", "--advise", "off", path, "--variant", "eager", "--wire", "--trace", str(out))
     events = read_trace(out).events
     sent = {e.number for e in events if isinstance(e, RequestSent)}
     answered = [e.number for e in events if isinstance(e, ResponseReceived)]
@@ -71,8 +71,8 @@ def test_a_trace_of_the_wire_pairs_requests_and_answers(tmp_path: Path) -> None:
 
 def test_forms_without_events_and_what_has_happened_already_say_so(tmp_path: Path) -> None:
     path, out = story(tmp_path), tmp_path / "t.jsonl"
-    wrong = ask("run", path, "--wire", "--json")
+    wrong = ask("run", "--advise", "off", path, "--wire", "--json")
     assert wrong.exception is not None and "--trace FILE" in str(wrong.exception)
-    ask("run", path, "--variant", "eager", "--trace", str(out))
+    ask("run", "--advise", "off", path, "--variant", "eager", "--trace", str(out))
     late = ask("trace", str(out), "--wire")
     assert late.exception is not None and "has happened already" in str(late.exception)
