@@ -9,6 +9,23 @@ from rebalsim.domain.connect import WorkerConfig
 from rebalsim.domain.draws import NOTHING, Draw
 from rebalsim.domain.habits import JAVA, Habits
 from rebalsim.domain.instants import MS
+from rebalsim.domain.pods import Life
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorHandler:
+    """Spring's DefaultErrorHandler: after an exception it waits in the consumer's thread, seeks back
+    to the record and polls again, so many attempts in all; then the record is skipped.
+    """
+
+    attempts: int = 10
+    back_off_us: int = 0
+    multiplier: float = 1.0
+    most_us: int = 30_000 * MS
+
+    def waits_us(self, failed: int) -> int:
+        """How long it waits after that many failures of a record."""
+        return int(min(self.back_off_us * self.multiplier ** (failed - 1), self.most_us))
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +40,7 @@ class Handler:
     on_error: str = (
         "retry"  # after an exception from poll, a commit or a listener: retry | close | crash
     )
+    error_handler: ErrorHandler | None = None  # of records whose handling throws
     catches_commits: bool = (
         False  # … but it goes on after a commit that was refused, whatever it does else
     )
@@ -63,15 +81,6 @@ class State:
     changes_bytes_per_second: float = 0.0
     checkpoint_us: int = 0  # so much a killed process may have to restore anew, at worst
     where: str = "callback"  # or background: other partitions go on meanwhile, and so does poll()
-
-
-@dataclass(frozen=True, slots=True)
-class Life:
-    """Process start and stop."""
-
-    start: Draw = NOTHING  # from being started to the first poll()
-    stop: Draw = NOTHING  # from being asked to stop to close()
-    grace_us: int = 30_000 * MS  # killed when it has not exited by then
 
 
 @dataclass(frozen=True, slots=True)

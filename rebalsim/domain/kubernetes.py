@@ -25,9 +25,6 @@ class Probe(Deed):
     initial_delay_us: int = 0
     period_us: int = 10 * SECOND
     failures: int = 3
-    back_off_us: int = 10 * SECOND
-    most_us: int = 5 * MINUTE
-    calm_us: int = 10 * MINUTE  # that long without a restart, and the back-off begins anew
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.deed import Deed
 from rebalsim.domain.draws import NOTHING, Draw
 from rebalsim.domain.habits import NEWEST, BrokerHabits
+from rebalsim.domain.pods import Looks
 from rebalsim.domain.streams import StreamsConfig
 
 
@@ -97,6 +98,7 @@ class Poison(Deed):
     offset: int | None
     for_: Draw
     times: int | None = None  # how many deliveries hang before it is skipped; None: every one
+    throws: bool = False  # … and then its handling throws an exception
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +137,8 @@ class RollingBounce(Deed):
     ready_when_assigned: bool = False
     settle_us: int = 0
     deploy: Overlay = Overlay()
+    readiness: Looks | None = None  # in place of ready_after_us, where a probe says it
+    deadline_us: int = 0  # so long without a pod that gets ready is told of; nothing else happens
 
 
 @dataclass(frozen=True, slots=True)

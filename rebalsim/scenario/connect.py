@@ -15,7 +15,7 @@ from rebalsim.domain.connect import (
     Connector,
     WorkerConfig,
 )
-from rebalsim.domain.consumer import Life
+from rebalsim.domain.pods import Life
 from rebalsim.domain.scenario import Cluster, Topic
 from rebalsim.scenario.connect_language import MAX_TASKS
 from rebalsim.scenario.document import Node

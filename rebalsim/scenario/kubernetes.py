@@ -18,7 +18,9 @@ from rebalsim.scenario.kinds import (
     Whole,
     Written,
 )
+from rebalsim.scenario.pods import looks_of
 
+DEADLINE_US = 600_000_000
 _SECONDS = Duration()
 _PERIOD = Duration(least=1)
 _GROUP = Field("group", Text("a group's name"), "Which group, where there are several.")
@@ -50,8 +52,8 @@ ROLLOUT_FIELDS = (
     _KIND,
     Field(
         "type",
-        Choice("RollingUpdate", "Recreate"),
-        "How pods are replaced.",
+        Choice("RollingUpdate", "Recreate", "OnDelete"),
+        "How pods are replaced. OnDelete (StatefulSet): each by its next restart alone.",
         default="RollingUpdate",
     ),
     Field("maxSurge", ShareOrWhole(), "How many more; a percentage rounds up.", default="25%"),
@@ -66,6 +68,12 @@ ROLLOUT_FIELDS = (
         default="0",
     ),
     Field("readinessProbe", READINESS, "When a new pod is ready."),
+    Field(
+        "progressDeadlineSeconds",
+        _SECONDS,
+        "Deployment: so long without a new pod that gets ready is told of.",
+        default="10m",
+    ),
     _PULL,
 )
 
@@ -187,13 +195,17 @@ def as_bounce(written: Written, start_us: int, members: Any = None) -> Written:
         "settle": written.get("minReadySeconds", 0),
     }
     at = dict(written.at)
+    if not is_set:
+        values["deadline"] = written.get("progressDeadlineSeconds", DEADLINE_US)
     if written.get("imagePull") is not None:
         values["down"] = written.get("imagePull")
-    if probe is not None and probe.get("looks_at") == "assignment":
-        values["ready_when"] = "assigned"
+    if probe is not None:
+        values["readiness"] = looks_of(probe, probe.get("looks_at") == "assignment")
     for ours, theirs in (("surge", "maxSurge"), ("max_unavailable", "maxUnavailable")):
         if theirs in written and not is_set:
             values[ours], at[ours] = written.get(theirs), written.at[theirs]
+    for key in values:
+        at.setdefault(key, written.node)
     if members is not None:
         values["members"], at["members"] = members, written.node
     return Written(written.node, written.section, values, at)

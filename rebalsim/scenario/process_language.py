@@ -8,6 +8,7 @@ from typing import Any
 from rebalsim.scenario.cluster_language import MICROSECONDS
 from rebalsim.scenario.common_language import DRAW, DURATION_KIND, word_of
 from rebalsim.scenario.document import Mapping, Node, Scalar
+from rebalsim.scenario.error_handler import ERROR_HANDLER
 from rebalsim.scenario.kinds import (
     BAD,
     ByteRate,
@@ -23,6 +24,7 @@ from rebalsim.scenario.kinds import (
     named_schema,
     shown,
 )
+from rebalsim.scenario.pods import STARTUP, Cores
 from rebalsim.scenario.problems import Problems
 from rebalsim.scenario.quantities import DURATION
 
@@ -118,6 +120,12 @@ HANDLER = Section(
             "ends it in any case.",
             target="on_error",
         ),
+        Field(
+            "error_handler",
+            ERROR_HANDLER,
+            "Spring's: a record whose handling throws is sought again, and skipped in the end.",
+            target="error_handler",
+        ),
     ),
     "What the application does with records. A bare duration is the time per record.",
     shorthand=word_of("per_record"),
@@ -203,6 +211,30 @@ LIFE = Section(
         ),
         Field("stop", DRAW, "From being asked to stop to close().", target="stop"),
         Field("grace", DURATION_KIND, "Killed when it has not exited by then.", target="grace_us"),
+        Field(
+            "preStop",
+            DURATION_KIND,
+            "The hook before it is asked to stop: it consumes on, and uses up its grace.",
+            target="pre_stop_us",
+        ),
+        Field(
+            "restartPolicy",
+            Choice("Never", "Always"),
+            "Always: when it has died it is started again, later and later (CrashLoopBackOff).",
+            target="restart_policy",
+        ),
+        Field(
+            "startupProbe",
+            STARTUP,
+            "Killed, and started again, when it does not run by the last look.",
+            target="startup",
+        ),
+        Field(
+            "cpuLimit",
+            Cores(),
+            "limits.cpu: below one core, start and handling take that much longer.",
+            target="cpu_limit",
+        ),
     ),
     "How the process starts and stops.",
     can_unset=True,

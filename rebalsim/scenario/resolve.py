@@ -18,11 +18,12 @@ from typing import Any
 from rebalsim.domain.budget import Budget, Expectation
 from rebalsim.domain.client import BrokerConfig, ClientConfig
 from rebalsim.domain.connect import ConnectCluster
-from rebalsim.domain.consumer import AssignorCost, Consumer, Cost, Handler, Life, Listener, State
+from rebalsim.domain.consumer import AssignorCost, Consumer, Cost, Handler, Listener, State
 from rebalsim.domain.draws import NOTHING, Draw, constantly
 from rebalsim.domain.instants import DAY
 from rebalsim.domain.machine import Machine
 from rebalsim.domain.pattern import matcher_of
+from rebalsim.domain.pods import Life
 from rebalsim.domain.scenario import (
     Broker,
     Cluster,
@@ -43,6 +44,7 @@ from rebalsim.scenario.kinds import Written, build, merge
 from rebalsim.scenario.member_language import CONNECT
 from rebalsim.scenario.own_code import common_protocol, protocols_of
 from rebalsim.scenario.patterns import bad_pattern
+from rebalsim.scenario.pods import slowed
 from rebalsim.scenario.problems import Problems
 from rebalsim.scenario.profiles import (
     BROKERS,
@@ -734,6 +736,7 @@ class Resolver:
             for key, value in settings.values.items():
                 config[fields[key].target] = value
         handler = self._handler(written, settings, config)
+        life = build(Life, written.get("life"))
         if config["group_protocol"] == "consumer":
             self._check_new_enough(profile, settings, written)
             self.notes.update(dict.fromkeys(profile.unmodelled))
@@ -748,10 +751,10 @@ class Resolver:
             "config": ClientConfig(**config),
             "topics": self._subscription(written),
             "pattern": written.get("pattern"),
-            "handler": handler,
+            "handler": self._at_pace(handler, life),
             "listener": _listener(written.get("listener")),
             "state": build(State, written.get("state")),
-            "life": build(Life, written.get("life")),
+            "life": replace(life, start=slowed(life.start, life.stretch)),
             "assignor_cost": build(AssignorCost, written.get("assignor_cost")),
         }
         self._check_state(written.get("state"))
@@ -909,6 +912,19 @@ class Resolver:
             )
             return CLIENTS[DEFAULT_CLIENT, DEFAULT_KAFKA]
         return found
+
+    def _at_pace(self, handler: Handler, life: Life) -> Handler:
+        """Under a limit of less than a core, a handler that is always busy is held back."""
+        by = life.stretch
+        if by == 1.0:
+            return handler
+        said = f"limits.cpu of {life.cpu_limit:g} cores: start and handling take {by:g} × as long"
+        self.notes.setdefault(said)
+        return replace(
+            handler,
+            per_record=slowed(handler.per_record, by),
+            per_batch=slowed(handler.per_batch, by),
+        )
 
     def _handler(
         self, written: Written, settings: Written | None, config: dict[str, Any]

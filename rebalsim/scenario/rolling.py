@@ -70,6 +70,8 @@ def roll(script: ScriptCast, written: Written, line: int, deployed: Written | No
         ready_when_assigned=written.get("ready_when") == "assigned",
         settle_us=written.get("settle", 0),
         deploy=Overlay(overlay, streams),
+        readiness=written.get("readiness"),
+        deadline_us=written.get("deadline", 0),
     )
 
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from rebalsim.domain.client import BrokerConfig, ClientConfig
 from rebalsim.domain.connect import Connector, WorkerConfig
-from rebalsim.domain.consumer import AssignorCost, Handler, Life, Listener, State
+from rebalsim.domain.consumer import AssignorCost, Handler, Listener, State
+from rebalsim.domain.pods import Life
 from rebalsim.domain.scenario import Cluster, Scenario, Topic
 from rebalsim.scenario.cluster_language import CLUSTER
 from rebalsim.scenario.config_language import BROKER_CONFIG, CONFIG

@@ -81,6 +81,7 @@ class Consumer(Handling):
             took = self.stream("start").draw(self.spec.life.start)
             if took:
                 yield from self.sleep(now + took)
+            self.begun_us = self.engine.now
             self.tell(PollingBegan(self.engine.now, self.name, self.life))
             bootstrap = self.link(self.world.bootstrap)
             if not bootstrap.is_open:  # TCP, ApiVersions, then Metadata beside FindCoordinator
@@ -89,6 +90,7 @@ class Consumer(Handling):
         else:
             if joins_us > now:
                 yield from self.sleep(joins_us)
+            self.begun_us = self.engine.now
             self.tell(PollingBegan(self.engine.now, self.name, self.life))
             self.take_coordinator(self.world.coordinator_of(self.group))
             assert self.coordinator_link is not None

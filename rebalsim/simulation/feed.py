@@ -41,6 +41,8 @@ class Feed(Fetching):
             entry = self.buffer[0]
             share, first, count = entry.share, entry.first, entry.count
             taken = min(count, left)
+            if share.partition in poisons:
+                taken = self._until_it_throws(share, first, taken)
             left -= taken
             if first == share.offset and (share.is_new or count > left or share.is_waiting):
                 mark(self.consumer, (share,))
@@ -56,6 +58,9 @@ class Feed(Fetching):
                 self.hang_us += self.consumer.world.poisons.hang_us(
                     share.partition, self.consumer.group, first, taken
                 )
+            if self.failed is not None:  # the batch ends here, for whoever handles it
+                self.buffer = [e for e in self.buffer if e.share is not share]
+                break
             if taken == count:
                 self.buffer.pop(0)
             else:
@@ -65,6 +70,24 @@ class Feed(Fetching):
             self._tell(batch)
         taken_all: int = self.config.max_poll_records - left
         return taken_all
+
+    def _until_it_throws(self, share: Share, first: int, count: int) -> int:
+        """How many of these are handled, the one that throws included."""
+        poisons = self.consumer.world.poisons
+        at = poisons.throws_at(share.partition, self.consumer.group, first, count)
+        if at is None:
+            return count
+        self.failed = (share, at)
+        return at - first + 1
+
+    def seek_to_failed(self) -> None:
+        """The record whose handling threw is the next to be fetched."""
+        if self.failed is None:
+            return
+        share, offset = self.failed
+        self.failed = None
+        if self.shares.get(share.partition) is share:
+            share.offset = share.fetched = offset
 
     def _mark_waiting(self, served: Share) -> None:
         """All records of this batch are of one partition, and more of them lie there: the others

@@ -33,6 +33,8 @@ class Fetching:
         "consumer",
         "cycle",
         "engine",
+        "failed",
+        "failures",
         "first_us",
         "flying",
         "handler",
@@ -68,6 +70,9 @@ class Fetching:
         self.awaits_first = (
             False  # in steady times: does some partition have its first delivery to come?
         )
+        # the record of the batch at hand whose handling throws, and how often each one did
+        self.failed: tuple[Share, int] | None = None
+        self.failures: dict[tuple[Partition, int], int] = {}
         self.hang_us = 0  # how long the batch at hand will hang: it holds a poisoned record
 
     # -------------------------------------------------------------------------------- what is owned

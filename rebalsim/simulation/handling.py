@@ -11,6 +11,7 @@ from rebalsim.simulation.lag import mark
 from rebalsim.simulation.poll_failed import PollFailed
 from rebalsim.trace.events import HandlerReturned, HandlerStuck
 
+THROWN = "RuntimeException"  # as the application's own exceptions are told
 NOTICEABLE_US = 100_000  # a slowed batch that is late by less is told as any other
 
 
@@ -36,11 +37,39 @@ class Handling(Endpoint):
         if self.feed.hang_us:
             us, self.feed.hang_us = self.feed.hang_us, 0
             yield from self._stick(us, "poison")
+        if self.feed.failed is not None:
+            yield from self._throws()
         commit = self.spec.handler.commit
         if commit == "async":
             self.commits.send_async(self.feed.consumed())
         elif commit.startswith("sync"):
             yield from self._commit_sync()
+
+    def _throws(self) -> Generator[Any, Any, None]:
+        """The handling of the batch's last record threw. Spring's error handler waits, seeks back
+        and polls again; without one it is as the application takes exceptions.
+        """
+        feed, handler = self.feed, self.spec.handler
+        assert feed.failed is not None
+        share, offset = feed.failed
+        errors = handler.error_handler
+        if errors is None:
+            feed.failed = None
+            if handler.on_error != "retry":
+                raise PollFailed(THROWN, False)
+            return
+        count = feed.failures[share.partition, offset] = (
+            feed.failures.get((share.partition, offset), 0) + 1
+        )
+        if count >= errors.attempts:  # given up: it is logged, and passed over
+            feed.failed = None
+            return
+        mark(self, (share,))
+        waits = errors.waits_us(count)
+        if waits:
+            yield from self._stick(waits, "poison")
+        feed.seek_to_failed()
+        feed.renew()
 
     def _commit_sync(self) -> Generator[Any, Any, None]:
         """commitSync(): the network is looked at meanwhile, but it is no poll(). Told where it

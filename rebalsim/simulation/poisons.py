@@ -18,9 +18,12 @@ if TYPE_CHECKING:
 class Poisoned:
     """One such record."""
 
-    __slots__ = ("delivered", "for_", "offset", "stream", "times")
+    __slots__ = ("delivered", "for_", "offset", "stream", "throws", "times")
 
-    def __init__(self, offset: int, for_: Draw, times: int | None, stream: Stream) -> None:
+    def __init__(
+        self, offset: int, for_: Draw, times: int | None, stream: Stream, throws: bool
+    ) -> None:
+        self.throws = throws
         self.offset = offset
         self.for_ = for_
         self.times = times
@@ -38,12 +41,19 @@ class Poisons:
         self.by_partition: dict[Partition, list[Poisoned]] = {}
 
     def add(
-        self, partition: Partition, offset: int, for_: Draw, times: int | None, stream: Stream
+        self,
+        partition: Partition,
+        offset: int,
+        for_: Draw,
+        times: int | None,
+        stream: Stream,
+        throws: bool = False,
     ) -> None:
         """Whoever reads along quietly must look at each record from the instant at which this
         one arrives.
         """
-        self.by_partition.setdefault(partition, []).append(Poisoned(offset, for_, times, stream))
+        made = Poisoned(offset, for_, times, stream, throws)
+        self.by_partition.setdefault(partition, []).append(made)
         engine = self.world.engine
         arrives = self.world.flow(partition).when(offset)
         if arrives < NEVER:
@@ -62,6 +72,17 @@ class Poisons:
             and (poisoned.times is None or poisoned.delivered.get(group, 0) < poisoned.times)
             for poisoned in self.by_partition.get(partition, ())
         )
+
+    def throws_at(self, partition: Partition, group: str, first: int, count: int) -> int | None:
+        """The first of these records whose handling throws this time."""
+        offsets = [
+            poisoned.offset
+            for poisoned in self.by_partition.get(partition, ())
+            if poisoned.throws
+            and first <= poisoned.offset < first + count
+            and (poisoned.times is None or poisoned.delivered.get(group, 0) < poisoned.times)
+        ]
+        return min(offsets, default=None)
 
     def hang_us(self, partition: Partition, group: str, first: int, count: int) -> int:
         """How long a batch with these records hangs."""

@@ -40,6 +40,8 @@ class Client(Protocol):
     is_frozen: bool
     is_assigned: bool  # has it been through the assigned callback in this life?
     is_stopping: bool
+    is_awaited: bool  # when it is gone, does the script start it again?
+    begun_us: int  # when it came to its first poll() in this life, −1 before
     how_ended: str
     slowness: float  # batches take so many times as long
     spec: Spec
@@ -150,7 +152,9 @@ class Poisons(Protocol):
         for_: Draw,
         times: int | None,
         stream: Stream,
+        throws: bool = False,
     ) -> None: ...
+    def throws_at(self, partition: Partition, group: str, first: int, count: int) -> int | None: ...
     def lie_ahead(self, partition: Partition, group: str, offset: int, upto: int) -> bool: ...
     def hang_us(self, partition: Partition, group: str, first: int, count: int) -> int: ...
 
@@ -180,6 +184,7 @@ class World(Protocol):
     specs: dict[str, Spec]  # what each consumer is now, or will be when it is first started
     next_specs: dict[str, Spec]  # what it will be from its next start on
     clusters: dict[str, Any]  # of Connect workers
+    kubelet: Any  # what starts containers again, and looks at them
 
     @property
     def tell(self) -> Callable[[Any], None]:

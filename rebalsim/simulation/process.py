@@ -10,6 +10,7 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.consumer import Consumer as Spec
+from rebalsim.domain.pods import LEAST_GRACE_US
 from rebalsim.simulation.engine import APP, FIRST, SCRIPT, Alarm, Signal
 from rebalsim.simulation.lag import mark
 from rebalsim.simulation.lines import Lines
@@ -39,6 +40,7 @@ class Process(Sleeper):
         "_links",
         "_streams",
         "assignors",
+        "begun_us",
         "blocked_until_us",
         "calls",
         "client_id",
@@ -58,6 +60,7 @@ class Process(Sleeper):
         "inbox",
         "index",
         "is_assigned",
+        "is_awaited",
         "is_called",
         "is_closing",
         "is_committing",
@@ -97,6 +100,8 @@ class Process(Sleeper):
         self.is_frozen = False
         self.is_assigned = False  # has it been through the assigned callback in this life?
         self.how_ended = ""
+        self.begun_us = -1
+        self.is_awaited = False
         self.slowness = 1.0
         self.driven: Life | None = None  # what a recording dictates about the next life
         self.lines = Lines(self)
@@ -166,7 +171,10 @@ class Process(Sleeper):
         self.nudge = Signal(engine)
         self.alarm = Alarm(engine, self.rank + APP, self._rung)
         self.equip()
+        self.begun_us = -1  # when it came to its first poll()
+        self.is_awaited = False  # when it is gone, does the script start it again?
         self.tell(ConsumerStarted(now, self.name, self.life))
+        self.world.kubelet.began(self)
         engine.begin(self.heartbeat.heartbeat_thread())
         engine.begin(self.poll_loop(self.life, joins_us))
 
@@ -222,7 +230,7 @@ class Process(Sleeper):
 
     def kill(self, why: str = "") -> None:
         """SIGKILL: nothing more is sent; what is under way arrives. `why`: grace, where it should
-        have exited by itself.
+        have exited by itself; startup-probe, where it did not come up.
         """
         if not self.is_alive:
             return
@@ -300,7 +308,12 @@ class Process(Sleeper):
         now = engine.now
         self.tell(StopAsked(now, self.name))
         took = self.stream("stop").draw(life.stop)
-        engine.at(now + life.grace_us, SCRIPT, self._grace_ends, self.life)
+        killed_us = life.grace_us
+        if life.pre_stop_us:  # it consumes on, and hears of nothing
+            asked = min(life.pre_stop_us, life.grace_us)
+            took += asked
+            killed_us = max(killed_us, asked + LEAST_GRACE_US)
+        engine.at(now + killed_us, SCRIPT, self._grace_ends, self.life)
         if took:
             engine.at(now + took, SCRIPT, self._stops, (self.life, option))
         else:

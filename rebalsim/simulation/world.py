@@ -33,6 +33,7 @@ from rebalsim.simulation.drive import Drive
 from rebalsim.simulation.engine import NEVER, SCRIPT, Engine
 from rebalsim.simulation.flow import Flow
 from rebalsim.simulation.group_coordinator import GroupCoordinator
+from rebalsim.simulation.kubelet import Kubelet
 from rebalsim.simulation.lag import mark_end
 from rebalsim.simulation.network import DISCONNECTED, Call, Link, connect
 from rebalsim.simulation.poisons import Poisons
@@ -80,6 +81,7 @@ class World:
         "hosts",
         "is_dense",
         "is_wire",
+        "kubelet",
         "machine",
         "next_specs",
         "partitions",
@@ -145,6 +147,7 @@ class World:
         for group in scenario.groups:
             for spec in group.consumers:
                 self.add(spec)
+        self.kubelet = Kubelet(self)
         self.script = Script(self)
 
     # ------------------------------------------------------------------------------------- building
@@ -603,6 +606,7 @@ class World:
             for other in self.consumers.values():
                 if other.is_alive and other.spec.process == consumer.spec.process:
                     other.kill()
+        self.kubelet.exited(consumer)
 
     def living(self, group: str) -> Iterator[Consumer]:
         return (consumer for consumer in self._members.get(group, ()) if consumer.is_alive)

@@ -31,10 +31,10 @@ from rebalsim.domain.connect import (
     WorkerConfig,
 )
 from rebalsim.domain.consumer import Consumer
-from rebalsim.domain.consumer import Life as ProcessLife
 from rebalsim.domain.draws import constantly
 from rebalsim.domain.instants import MS
 from rebalsim.domain.machine import FREE, Machine
+from rebalsim.domain.pods import Life as ProcessLife
 from rebalsim.domain.scenario import (
     Cluster,
     Group,

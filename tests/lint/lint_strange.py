@@ -10,8 +10,9 @@ from lint_worlds import consumer, topic, world
 
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.client import BrokerConfig
-from rebalsim.domain.consumer import AssignorCost, Consumer, Cost, Handler, Life, Listener, State
+from rebalsim.domain.consumer import AssignorCost, Consumer, Cost, Handler, Listener, State
 from rebalsim.domain.draws import Draw
+from rebalsim.domain.pods import Life
 from rebalsim.domain.scenario import Broker, Cluster, Scenario
 from rebalsim.domain.script import (
     Action,

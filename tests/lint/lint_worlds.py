@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from rebalsim.domain.client import BrokerConfig, ClientConfig
-from rebalsim.domain.consumer import Consumer, Handler, Life, Listener, State
+from rebalsim.domain.consumer import Consumer, Handler, Listener, State
 from rebalsim.domain.draws import Draw, constantly
 from rebalsim.domain.instants import SECOND
+from rebalsim.domain.pods import Life
 from rebalsim.domain.scenario import Cluster, Group, RateStep, Scenario, Topic
 from rebalsim.domain.script import Action
 

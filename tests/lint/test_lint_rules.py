@@ -15,16 +15,9 @@ from rebalsim.domain.autoscaling import Autoscale
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.client import BrokerConfig
 from rebalsim.domain.connect import ConnectCluster, Connector, WorkerConfig
-from rebalsim.domain.consumer import (
-    AssignorCost,
-    Consumer,
-    Cost,
-    Handler,
-    Life,
-    Listener,
-    State,
-)
+from rebalsim.domain.consumer import AssignorCost, Consumer, Cost, Handler, Listener, State
 from rebalsim.domain.draws import Draw
+from rebalsim.domain.pods import Life
 from rebalsim.domain.scenario import Broker, Cluster, Scenario, Topic
 from rebalsim.domain.script import (
     Action,

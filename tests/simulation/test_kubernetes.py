@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from rebalsim.analysis import analyse
-from rebalsim.domain.kubernetes import DrainNode, Probe
+from rebalsim.domain.kubernetes import DrainNode
+from rebalsim.domain.pods import back_off_us
 from rebalsim.domain.script import RollingBounce
 from rebalsim.scenario.load import story_of
-from rebalsim.simulation.deeds.kubelet import back_off
 from rebalsim.simulation.world import play
 from rebalsim.trace.events import ConsumerExited, ConsumerStarted, ScriptActed
 
@@ -112,8 +112,7 @@ def test_a_frozen_process_answers_no_probe_at_all() -> None:
 
 
 def test_the_restarts_of_a_crash_loop_are_held_back_longer_and_longer() -> None:
-    deed = Probe(())
-    waits = [back_off(deed, n) // 1_000_000 for n in range(8)]
+    waits = [back_off_us(n) // 1_000_000 for n in range(8)]
     assert waits == [0, 10, 20, 40, 80, 160, 300, 300]
 
 

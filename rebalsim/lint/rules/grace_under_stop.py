@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rebalsim.domain.consumer import Consumer, Cost, Life, State
+from rebalsim.domain.consumer import Consumer, Cost, State
 from rebalsim.domain.instants import SECOND
+from rebalsim.domain.pods import Life
 from rebalsim.domain.scenario import Scenario
 from rebalsim.lint.facts import (
     alike,

@@ -40,7 +40,7 @@ RULE = Rule(
 def find(scenario: Scenario) -> Iterator[Finding]:
     for action in scenario.script:
         deed = action.deed
-        if not isinstance(deed, Poison) or deed.times is not None:
+        if not isinstance(deed, Poison) or deed.times is not None or deed.throws:
             continue
         readers = [c for c in everyone(scenario) if c.subscribes_to(deed.topic)]
         limit = min((c.config.max_poll_interval_us for c in readers), default=0)

@@ -39,8 +39,9 @@ SECTION = Section(
 def read(script: ScriptCast, written: Written, line: int) -> Deed | None:
     found = script.seats_of(written, together=True)
     if "restart_after" not in written.at:
-        for _, seat in found:
-            seat.is_running, seat.gone_line, seat.gone_how = False, line, "it crashes"
+        for roster, seat in found:
+            if script.started(roster, seat).life.restart_policy != "Always":
+                seat.is_running, seat.gone_line, seat.gone_how = False, line, "it crashes"
     return build(Crash, written, consumers=names_of(found)) if found else None
 
 

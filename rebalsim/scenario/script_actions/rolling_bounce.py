@@ -27,6 +27,8 @@ def read(script: ScriptCast, written: Written, line: int) -> Deed | None:
 
 
 def say(deed: RollingBounce) -> str:
+    if not deed.consumers:
+        return "OnDelete: an apply restarts nothing; each pod changes with its next restart"
     text = ("deploy to " if deed.deploy.consumers else "rolling bounce of ") + say_names(
         deed.consumers
     )

@@ -244,6 +244,7 @@ class AsyncConsumer(Consumer):
             opening = 0 if bootstrap.is_open else 4 * bootstrap.latency_us(now)
             bootstrap.is_open = bootstrap.is_open or self._knows_leader()
             self.engine.at(self.engine.now + opening, SCRIPT, self._begin_background, self.life)
+        self.begun_us = self.engine.now
         self.tell(PollingBegan(self.engine.now, self.name, self.life))
         self.metadata.watch(self.topics)
 

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.script import RollingBounce
 from rebalsim.scenario.action_words import say_names
+from rebalsim.scenario.script_words import say_deed
 from rebalsim.simulation.deeds.waiting import wait_assigned, wait_exited, wait_until
+from rebalsim.simulation.engine import SCRIPT
 
 if TYPE_CHECKING:
     from rebalsim.simulation.ports import Client, World
@@ -25,6 +27,9 @@ def bounce(world: World, name: str, deed: RollingBounce) -> Carried:
     for spec in deed.deploy.consumers:
         world.next_specs[spec.name] = spec
     pods = _pods(world, deed.consumers)
+    if not pods:
+        world.script.tell(name, "RollingBounce", say_deed(deed), ())
+        return
     if deed.surge_consumers:
         stand_ins = dict(zip(deed.consumers, deed.surge_consumers))
         yield from _Replacement(
@@ -78,7 +83,10 @@ def _away(world: World, name: str, deed: RollingBounce) -> Carried:
 
 
 def _ready(world: World, deed: RollingBounce, consumers: list[Client]) -> Carried:
-    yield from wait_until(world, world.engine.now + deed.ready_after_us)
+    if deed.readiness is not None:
+        yield from world.kubelet.wait_ready(consumers, deed.readiness)
+    else:
+        yield from wait_until(world, world.engine.now + deed.ready_after_us)
     if deed.ready_when_assigned:
         for consumer in consumers:
             yield from wait_assigned(world, consumer)
@@ -107,6 +115,7 @@ class _Replacement:
 
     def run(self) -> Carried:
         engine = self.world.engine
+        self._progress()
         while self.ready < self.wanted or self.old:
             self.changed = engine.event()
             while self.new and len(self.old) + self.started < self.wanted + self.deed.surge:
@@ -129,8 +138,21 @@ class _Replacement:
         consumers = [world.start(spec.name, spec) for spec in pod]
         yield from _ready(world, self.deed, consumers)
         self.ready += 1
+        self._progress()
         if not self.changed.triggered:
             self.changed.succeed()
+
+    def _progress(self) -> None:
+        """From now on the deadline runs again."""
+        if self.deed.deadline_us:
+            at = self.world.engine.now + self.deed.deadline_us
+            self.world.engine.at(at, SCRIPT, self._is_late, self.ready)
+
+    def _is_late(self, ready: int) -> None:
+        """progressDeadlineSeconds sets a condition, and nothing is rolled back."""
+        if self.ready == ready and ready < self.wanted:
+            said = f"progress deadline exceeded: {ready} of {self.wanted} new pods are ready"
+            self.world.script.tell(self.name, "RollingBounce", said, ())
 
     def _stop(self, pod: list[str]) -> None:
         self.world.script.tell(self.name, "RollingBounce", f"stop {say_names(pod)}", tuple(pod))

@@ -72,6 +72,7 @@ def crash(world: World, name: str, deed: Crash) -> Carried:
     if deed.restart_after is not None:
         back_us += world.randomness.stream(f"script/{name}").draw(deed.restart_after)
     for consumer in struck:
+        consumer.is_awaited = deed.restart_after is not None
         consumer.kill()
     if deed.restart_after is not None:
         yield from wait_until(world, back_us)

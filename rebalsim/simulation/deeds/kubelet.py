@@ -24,7 +24,7 @@ def probe(world: Any, name: str, deed: Probe) -> Carried:
 
 def _probe_loop(world: Any, name: str, deed: Probe, who: str) -> Carried:
     engine = world.engine
-    life, began, failed, restarts, restarted_us = -1, 0, 0, 0, -deed.calm_us
+    life, began, failed = -1, 0, 0
     while True:
         yield engine.timeout(deed.period_us)
         consumer = world.consumers.get(who)
@@ -39,21 +39,13 @@ def _probe_loop(world: Any, name: str, deed: Probe, who: str) -> Carried:
         failed += 1
         if failed < deed.failures:
             continue
-        if engine.now - restarted_us >= deed.calm_us:
-            restarts = 0
-        wait = back_off(deed, restarts)
+        wait = world.kubelet.next_wait(consumer)
         said = f"its probe kills {who}" + (f", back-off {wait // 1_000_000} s" if wait else "")
         world.script.tell(name, "Probe", said, (who,))
         consumer.stop()
         yield from _gone(world, consumer, life)
         yield engine.timeout(wait)
-        restarts, restarted_us = restarts + 1, engine.now
         world.start(who)
-
-
-def back_off(deed: Probe, restarts: int) -> int:
-    """The first restart is at once; then 10 s, 20 s, 40 s … 5 min."""
-    return 0 if not restarts else min(deed.back_off_us * 2 ** (restarts - 1), deed.most_us)
 
 
 def is_well(consumer: Any, deed: Probe) -> bool:

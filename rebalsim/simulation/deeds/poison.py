@@ -25,7 +25,12 @@ def poison(world: World, name: str, deed: Poison) -> Carried:
         deed.offset if deed.offset is not None else world.flow(partition).count(world.engine.now)
     )
     world.poisons.add(
-        partition, offset, deed.for_, deed.times, world.randomness.stream(f"script/{name}")
+        partition,
+        offset,
+        deed.for_,
+        deed.times,
+        world.randomness.stream(f"script/{name}"),
+        deed.throws,
     )
     yield from ()
 

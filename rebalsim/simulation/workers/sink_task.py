@@ -13,8 +13,9 @@ from rebalsim.assignors.connect.work import Task
 from rebalsim.connect.told import works
 from rebalsim.domain.connect import Connector
 from rebalsim.domain.consumer import Consumer as Spec
-from rebalsim.domain.consumer import Cost, Handler, Life, Listener
+from rebalsim.domain.consumer import Cost, Handler, Listener
 from rebalsim.domain.draws import constantly
+from rebalsim.domain.pods import Life
 from rebalsim.trace.connect_events import (
     TaskFailed,
     TaskPaused,
