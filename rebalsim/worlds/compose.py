@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from rebalsim.worlds import containers
 from rebalsim.worlds.clients import signs
 from rebalsim.worlds.kubernetes.environment import Maps
@@ -22,14 +24,36 @@ from rebalsim.worlds.values import (
 from rebalsim.worlds.words import milliseconds, whole
 
 
-def read_compose(made: Understood, tree: Tree, configs: list[Config]) -> None:
-    """Every service: a consumer, a broker, or something else."""
+def read_compose(made: Understood, tree: Tree, configs: list[Config]) -> list[Config]:
+    """Every service: a consumer, a broker, or something else. Returns the files of variables that
+    services name, which are theirs and nobody else's.
+    """
     services = table(at(tree, "services"))
+    used: list[Config] = []
     for name, service in services.items():
         if isinstance(service, dict):
             own = _extended(service, services)
             _broker(made, own)
-            containers.read_workload(made, _workload(name, own), Maps(), [])
+            files = [c for path in _env_files(own) for c in configs if _is_file(c, path)]
+            used += files
+            containers.read_workload(made, _workload(name, own, files), Maps(), [])
+    return used
+
+
+def _env_files(service: Tree) -> list[str]:
+    """The files of `env_file`, as text, in a list, or as `path:` of a block; the last one wins."""
+    told = at(service, "env_file")
+    rows = told if isinstance(told, list) else [told]
+    paths = [word(at(row, "path")) if isinstance(row, dict) else row for row in rows]
+    return [str(p) for p in paths if isinstance(p, Text)]
+
+
+def _is_file(config: Config, path: str) -> bool:
+    """Whether this is the file that a service names, beside its compose file."""
+    wanted = re.sub(r"^(\./)+", "", path)
+    return config.form in ("environment", "properties") and (
+        config.file == wanted or config.file.endswith(f"/{wanted}")
+    )
 
 
 def _extended(service: dict[Text, Tree], services: dict[Text, Tree]) -> Tree:
@@ -39,12 +63,15 @@ def _extended(service: dict[Text, Tree], services: dict[Text, Tree]) -> Tree:
     return service
 
 
-def _workload(name: Text, service: Tree) -> Workload:
+def _workload(name: Text, service: Tree, files: list[Config]) -> Workload:
     """A service in the words of a pod: its environment, command, grace and count."""
     container: dict[Text, Tree] = {
         Text("name"): word(at(service, "container_name")) or name,
         Text("image"): word(at(service, "image")) or Text(""),
-        Text("env"): _env(at(service, "environment")),
+        Text("env"): [
+            *({Text("name"): k, Text("value"): t} for f in files for k, t in f.keys.items() if t),
+            *_env(at(service, "environment")),
+        ],
         Text("command"): _words(at(service, "entrypoint")),
         Text("args"): _words(at(service, "command")),
     }

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 
 from rebalsim.worlds import kafka_names
-from rebalsim.worlds.clients import collectors, signs
+from rebalsim.worlds.clients import collectors, profiles, signs
 from rebalsim.worlds.clients.generic import own_words, read_generic
 from rebalsim.worlds.clients.micronaut import is_micronaut, read_micronaut
 from rebalsim.worlds.clients.reading import Keys, Reading, read_setting
@@ -46,7 +46,7 @@ def read_config(config: Config, known: Known) -> list[Reading]:
         return found
     if config.form == "ini" and config.sections:
         return _ini(config, known)
-    keys = _profiled(config)
+    keys = _profiled(config, known)
     if _is_spring_file(keys) and not is_spring(keys) and not _program(config):
         return [_weak(r) for r in read_keys(keys, known)]
     readings = read_keys(keys, known)
@@ -65,10 +65,11 @@ def _texts(keys: Keys) -> dict[Text, Text]:
     return {k: t for k, t in keys.items() if t is not None}
 
 
-def _profiled(config: Config) -> Keys:
-    return (
-        in_production(config.keys) if any(k.startswith("%") for k in config.keys) else config.keys
-    )
+def _profiled(config: Config, known: Known) -> Keys:
+    """The keys that hold: in production for Quarkus, under the active profiles for Spring."""
+    if any(k.startswith("%") for k in config.keys):
+        return in_production(config.keys)
+    return profiles.laid(config, profiles.active(config.keys, known))
 
 
 def _is_spring_file(keys: Keys) -> bool:
@@ -98,6 +99,8 @@ def _by_form(config: Config, reading: Reading) -> Value | None:
     program = _program(config)
     if program and program.client:
         return inferred(program.client, program.why or "a program known by its keys")
+    if any(re.match(r"(?i)(rd|librd)kafka[_.]", k) for k in config.keys):
+        return inferred("librdkafka", "its name stands before the keys")
     if config.tree is not None and any(_PASCAL.search(k) for k in config.keys):
         return inferred("librdkafka", "PascalCase is .NET's, whose client wraps librdkafka")
     dotted = sum("." in n and n in kafka_names.NAMES for n in reading.settings)

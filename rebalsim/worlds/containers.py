@@ -7,8 +7,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from rebalsim.worlds.clients import signs
-from rebalsim.worlds.clients.console import read_command
+from rebalsim.worlds.clients import profiles, signs
+from rebalsim.worlds.clients.console import arguments, read_command
 from rebalsim.worlds.clients.reading import Keys, Reading
 from rebalsim.worlds.configs import read_config, read_keys
 from rebalsim.worlds.kubernetes import pods
@@ -126,6 +126,7 @@ def _readings(
     configs: list[Config],
 ) -> list[Reading]:
     known = env.known()
+    options = {**_system_properties(env, command), **arguments(command)}
     files = [*_mounted(workload, container, maps), *configs]
     keys: Keys = {}
     special: list[Reading] = []
@@ -133,8 +134,13 @@ def _readings(
         if config.form == "ini" or (config.tree is not None and not _is_plain(config)):
             special += [r for r in read_config(config, known) if r.consumes]
         else:
-            keys.update(config.keys)
-    for key, text in [*_system_properties(env, command).items(), *env.keys.items()]:
+            told = {**known, **{str(k): str(t) for k, t in options.items() if t}}
+            keys.update(profiles.laid(config, profiles.active(config.keys, told)))
+    for key, text in [
+        *_system_properties(env, command).items(),
+        *env.keys.items(),
+        *arguments(command).items(),
+    ]:
         keys.pop(key, None)
         keys[key] = text
     readings = read_keys(keys, known) or [Reading()]
@@ -199,7 +205,7 @@ def configs_of_map(data: Mapping[Text, Tree]) -> list[Config]:
             continue
         if _SETTINGS_FILE.search(key) or "\n" in text.strip():
             inner = sort_out([(f"{key.file}#{key}", str(text))])
-            made += [_at_line(c, text) for c in inner.configs]
+            made += [_at_line(c, text) for c in profiles.joined(inner.configs)]
     return made
 
 
@@ -209,9 +215,11 @@ def _at_line(config: Config, text: Text) -> Config:
     def moved(t: Text | None) -> Text | None:
         return Text(str(t), text.file, text.line + t.line) if t is not None else None
 
-    config.keys = {
-        Text(str(k), text.file, text.line + k.line): moved(t) for k, t in config.keys.items()
-    }
+    def all_moved(keys: Keys) -> Keys:
+        return {Text(str(k), text.file, text.line + k.line): moved(t) for k, t in keys.items()}
+
+    config.keys = all_moved(config.keys)
+    config.profiles = [(condition, all_moved(keys)) for condition, keys in config.profiles]
     return config
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from math import ceil
 
 from rebalsim.scenario.config_language import CLIENT_KEYS
 from rebalsim.worlds.asks import QUESTIONS, is_refused
@@ -186,6 +187,9 @@ class Play:
         why = (
             f"ASK: {question.what}: {question.how} · assumed: what {said or 'such a client'} takes"
         )
+        limit = cores(consumer.cpu_limit) if consumer is not None else None
+        if limit is not None and limit < 1:  # what it takes with a core of its own
+            seconds, why = ceil(seconds / limit), f"{why}, with {limit:g} of a core (limits.cpu)"
         if waits > seconds:
             # People set a probe's delay to the time that they saw, and round it up.
             return seconds, f"{why}; the probe waits {waits} s"
@@ -197,20 +201,47 @@ class Play:
         consumer = self.consumer
         if consumer is None or consumer.grace is None:
             return made
+        made += self._probed(consumer)
         grace, stop = consumer.grace, consumer.pre_stop
         if not grace.known:
             return made
         before = stop.value if stop is not None and stop.known else 0
-        left = max(0, grace.value - before)
-        note = _sure(grace) + (
-            f"; {before} s of it are preStop's ({stop.source})" if before and stop else ""
-        )
+        whole_grace, note = grace.value, _sure(grace)
+        if before and stop:
+            made.append(("preStop", f"{before}s", f"{_sure(stop)}; it uses up the grace"))
         if consumer.shell:
-            made.append(("stop", f"{left + 60}s", "a shell is process 1: SIGTERM never arrives"))
-        elif self.client.value == "spring" and left > 10:
-            left, note = 10, f"Spring waits 10 s for its containers (of {grace.value} s of grace)"
-        made.append(("grace", f"{left}s", note))
+            made.append(
+                ("stop", f"{whole_grace + 60}s", "a shell is process 1: SIGTERM never arrives")
+            )
+        elif self.client.value == "spring" and whole_grace - before > 10:
+            whole_grace = before + 10
+            note = f"Spring waits 10 s for its containers (of {grace.value} s of grace)"
+        made.append(("grace", f"{whole_grace}s", note))
         return made
+
+    def _probed(self, consumer: Consumer) -> list[tuple[str, str, str]]:
+        """What the kubelet does with the container beside stopping it."""
+        made = []
+        startup = next((p for p in consumer.probes if p.kind == "startupProbe"), None)
+        if startup is not None:
+            parts = [
+                f"initialDelaySeconds: {startup.initial_delay}s",
+                f"periodSeconds: {startup.period}s",
+                f"failureThreshold: {startup.failures}",
+            ]
+            made.append(("startupProbe", f"{{{', '.join(parts)}}}", startup.where))
+        if (consumer.workload or "").startswith(("Deployment/", "StatefulSet/", "DaemonSet/")):
+            made.append(("restartPolicy", "Always", "default: Kubernetes"))
+        return made
+
+
+def cores(said: str | None) -> float | None:
+    """`500m`, `0.5`, `2`: cores, or None where it is a template or nothing."""
+    found = re.fullmatch(r"(\d+)m|(\d+(?:\.\d+)?)", (said or "").strip("\"' "))
+    if found is None:
+        return None
+    number = int(found[1]) / 1000 if found[1] else float(found[2])
+    return number if number > 0 else None
 
 
 def _first(client: Value) -> str:

@@ -25,6 +25,7 @@ class Config:
     form: str  # properties · environment · ini · hocon · yaml · json
     tree: Tree = None
     sections: dict[str, flat_files.Flat] = field(default_factory=dict)
+    profiles: list[tuple[str, Keys]] = field(default_factory=list)  # condition, keys: Spring's
 
 
 @dataclass(slots=True)
@@ -86,7 +87,7 @@ def _one(found: Found, file: str, text: str) -> None:
     elif is_metrics(text):
         found.metrics.append((file, text))
     elif (flat := _flat(text, file)) is not None:
-        found.configs.append(flat)
+        found.configs += _documents_of(flat, text, file)
     else:
         _trees(found, file, text)
 
@@ -115,6 +116,22 @@ def _flat(text: str, file: str) -> Config | None:
     if len(_NAME_VALUE.findall(body)) == pairs:
         return Config(file, _keys(flat_files.environment(text, file)), "environment")
     return Config(file, _keys(flat_files.properties(text, file)), "properties")
+
+
+_BETWEEN = re.compile(r"(?m)^[#!]---[ \t]*$")
+
+
+def _documents_of(flat: Config, text: str, file: str) -> list[Config]:
+    """Spring's properties files may hold several documents, with `#---` between."""
+    parts = _BETWEEN.split(text)
+    if flat.form != "properties" or len(parts) == 1 or "spring." not in text:
+        return [flat]
+    made, line = [], 0
+    for part in parts:
+        padded = "\n" * line + part
+        made.append(Config(file, _keys(flat_files.properties(padded, file)), "properties"))
+        line += part.count("\n")
+    return [c for c in made if c.keys]
 
 
 def _keys(flat: flat_files.Flat) -> Keys:

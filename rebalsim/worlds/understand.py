@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from rebalsim.worlds import asks, compose, containers, hurts
-from rebalsim.worlds.clients import collectors, signs
+from rebalsim.worlds.clients import collectors, profiles, signs
 from rebalsim.worlds.clients.reading import Reading
 from rebalsim.worlds.configs import knative_source, read_config
 from rebalsim.worlds.kubernetes import autoscalers, kustomize, openshift, strimzi
@@ -27,6 +27,7 @@ _SHARE = re.compile(r"share\.(acknowledgement|auto\.offset)|group\.share\.|\bsha
 def understand(sources: list[tuple[str, str]]) -> Understood:
     """Everything that a set of files tells of consumer groups."""
     found = sort_out(sources)
+    found.configs = profiles.joined(found.configs)
     made = Understood(files=found.files, unread=found.unread, to_render=found.to_render)
     objects = [
         inner
@@ -44,8 +45,8 @@ def understand(sources: list[tuple[str, str]]) -> Understood:
         _object(made, tree)
     _live(made, found)
     _workloads(made, objects, maps, found)
-    for tree in found.composes:
-        compose.read_compose(made, tree, found.configs)
+    used = [c for tree in found.composes for c in compose.read_compose(made, tree, found.configs)]
+    found.configs = [c for c in found.configs if c not in used]
     _without_workload(made, found, objects, maps)
     _helm_values(made, found)
     _finish(made, found, sources)
@@ -124,7 +125,7 @@ def _without_workload(made: Understood, found: Found, objects: list[Tree], maps:
         kind = at(tree, "kind")
         readings: list[Reading] = []
         if kind == "Component":
-            readings = collectors.read_dapr(tree, {})
+            readings = collectors.read_dapr(tree, {}, objects)
         elif kind == "KafkaSource" and (source := knative_source(tree, {})):
             readings = [source]
         for reading in readings:
@@ -137,6 +138,7 @@ def _without_workload(made: Understood, found: Found, objects: list[Tree], maps:
         if any(signs.TOOLS.fullmatch(k.split(".")[0]) for k in config.keys):
             made.ignore(config.file, "settings of a tool beside Kafka, no consumer of yours")
             continue
+        _tell_profiles(made, config, profiles.active(config.keys, known))
         readings = [r for r in read_config(config, known) if consumes(r)]
         for reading in readings:
             made.consumers.append(_known_program(client_of(reading, config.file), config))
@@ -144,6 +146,14 @@ def _without_workload(made: Understood, found: Found, objects: list[Tree], maps:
             made.ignore(config.file, "settings, but of no consumer")
     if not any(w for tree in objects for w in workloads(tree)):
         _maps_alone(made, maps)
+
+
+def _tell_profiles(made: Understood, config: Config, active: list[str]) -> None:
+    for condition in profiles.left_out(config, active):
+        made.ignore(
+            f"{config.file}, profile {condition}",
+            "not active as far as the files tell: SPRING_PROFILES_ACTIVE says which is",
+        )
 
 
 def _of_another_kind(config: Config) -> str:

@@ -5,7 +5,7 @@ Each has documented keys and defaults of its own; one table a program says them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rebalsim.worlds import kafka_names
@@ -258,7 +258,20 @@ def read_logstash(keys: Mapping[Text, Text], known: Known) -> list[Reading]:
     return [_started(LOGSTASH, own, known)] if own else []
 
 
-def read_dapr(component: Tree, known: Known) -> list[Reading]:
+def _subscriptions(component: Tree, objects: Sequence[Tree]) -> tuple[list[Text], list[Text]]:
+    """Topics and applications of the declared subscriptions to this component."""
+    name = at(component, "metadata", "name")
+    mine = [
+        o
+        for o in objects
+        if at(o, "kind") == "Subscription" and at(o, "spec", "pubsubname") == name
+    ]
+    topics = [t for o in mine if (t := word(at(o, "spec", "topic"))) is not None]
+    scopes = [s for o in mine for s in at(o, "scopes") or [] if isinstance(s, Text)]
+    return topics, list(dict.fromkeys(scopes))
+
+
+def read_dapr(component: Tree, known: Known, objects: Sequence[Tree] = ()) -> list[Reading]:
     """A Dapr component over Kafka: a member a subscription, which the application makes."""
     kind = str(at(component, "spec", "type") or "")
     if kind not in ("pubsub.kafka", "bindings.kafka"):
@@ -276,6 +289,12 @@ def read_dapr(component: Tree, known: Known) -> list[Reading]:
     if kind == "pubsub.kafka":
         reading.members = unknown("one per subscription of the application")
         reading.topics = reading.topics or unknown("in the application's subscriptions")
+        topics, scopes = _subscriptions(component, objects)
+        if topics:
+            reading.topics = stated([str(t) for t in topics], place(topics[0]))
+            reading.members = stated(len(topics), "one per subscription")
+        if len(scopes) == 1 and not (reading.group and reading.group.known):
+            reading.put("group.id", inferred(str(scopes[0]), f"{place(scopes[0])}: the app's id"))
     if reading.group is None:
         reading.group = unknown("the application's id, where no consumerGroup is told")
     return [reading]

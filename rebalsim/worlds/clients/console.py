@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping
 
 from rebalsim.worlds import kafka_names
-from rebalsim.worlds.clients.reading import Reading, read_setting
+from rebalsim.worlds.clients.reading import Keys, Reading, read_setting
 from rebalsim.worlds.clients.topics import is_pattern, split
 from rebalsim.worlds.placeholders import resolved
 from rebalsim.worlds.values import Text, inferred, like, place, stated, unknown
@@ -57,6 +57,20 @@ def read_command(command: list[Text], known: Mapping[str, str]) -> Reading | Non
         reading.members = inferred(1, "one console consumer at a time")
     said = reading.settings or reading.topics or is_console
     return reading if said else None
+
+
+def arguments(command: list[Text]) -> Keys:
+    """Settings given as options, `--spring.kafka.consumer.group-id=x` and its like: they go over the
+    environment.
+    """
+    made: Keys = {}
+    for word in command:
+        match = re.fullmatch(
+            r"--((?:spring|kafka|consumer|mp|quarkus|micronaut)[.][\w.\-]+)=(.*)", word
+        )
+        if match:
+            made[like(match[1], word)] = like(match[2], word)
+    return made
 
 
 def _options(script: str) -> list[tuple[str, str]]:

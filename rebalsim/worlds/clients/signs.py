@@ -80,7 +80,7 @@ CONSUMERS = re.compile(r"(?i)consumer|worker|listener|subscriber|sink|ingest")
 _LANGUAGES = (
     (r"(?i)kafkajs", "kafkajs"),
     (r"(?i)aiokafka", "aiokafka"),
-    (r"(?i)confluent[-_]kafka|rdkafka", "librdkafka"),
+    (r"(?i)confluent[-_]kafka|rdkafka|RDKAFKA_", "librdkafka"),
     (r"(?i)kafka[-_]python", "kafka-python"),
     (r"(?i)sarama", "sarama"),
     (r"(?i)\bspring\b|spring[-_]boot|SPRING_(?:KAFKA|PROFILES|APPLICATION)", "spring"),

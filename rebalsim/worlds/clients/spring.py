@@ -8,12 +8,18 @@ import re
 from collections.abc import Mapping
 
 from rebalsim.worlds import kafka_names
-from rebalsim.worlds.clients.generic import read_generic
+from rebalsim.worlds.clients.generic import own_words, read_generic
 from rebalsim.worlds.clients.reading import Keys, Reading, one_member, read_setting, weaker
-from rebalsim.worlds.clients.topics import is_pattern, topics_value
+from rebalsim.worlds.clients.topics import (
+    is_of_one_listener,
+    is_pattern,
+    topic_keys,
+    topics_of,
+    topics_value,
+)
 from rebalsim.worlds.placeholders import resolved
 from rebalsim.worlds.secrets import is_credential
-from rebalsim.worlds.values import Hurt, Text, default, inferred, place, stated, unknown
+from rebalsim.worlds.values import Hurt, Text, Value, default, inferred, place, stated, unknown
 from rebalsim.worlds.words import squash, whole, words
 
 # The typed keys of spring.kafka.consumer; everything else goes under its properties.
@@ -73,6 +79,8 @@ def _listeners(keys: Keys, known: Mapping[str, str]) -> list[Reading]:
         )
     own = _own_keys(keys)
     _take_own(consumer, own, known)
+    if consumer.topics is None:
+        consumer.topics = _own_topic(own, known)
     if consumer.consumes:
         _default_commit(consumer)
         return [consumer]
@@ -186,6 +194,19 @@ def _default_commit(reading: Reading) -> None:
 def _own_keys(keys: Keys) -> Keys:
     """What is not under spring: read by the application's own class, if at all."""
     return {k: t for k, t in keys.items() if words(k)[:1] != ["spring"]}
+
+
+def _own_topic(own: Keys, known: Mapping[str, str]) -> Value | None:
+    """The topic that the application's own keys name, if they name one, and not that of one listener
+    among several (`cooperative-consumer.topic`).
+    """
+    mine = own_words(own)
+    if any(is_of_one_listener(named.key, mine) for named in topic_keys(own, mine)):
+        return None
+    told = topics_of(own, known, mine)
+    if told is None or not told.known or len(told.value) != 1:
+        return None
+    return inferred(told.value, f"{told.source}: by the key's name")
 
 
 def _take_own(reading: Reading, own: Keys, known: Mapping[str, str]) -> None:

@@ -37,6 +37,14 @@ _PLAIN = frozenset(
     """
     )
 )
+_OF_A_TOPIC = frozenset(
+    listed(
+        """
+    partitions replicas replication factor count size retention enabled auto prefix suffix
+    group groupid concurrency metadata refresh max min ms
+    """
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +72,22 @@ def _rank(key: str, own: frozenset[str]) -> int | None:
     while pieces and pieces[-1] in ("name", "names", "list", "id", "pattern", "regex"):
         pieces = pieces[:-1]
     if not pieces or pieces[-1] not in ("topic", "topics", "topicname", "kafkatopic"):
-        return None
+        if not re.search(r"(?i)(^|\.)topics?\.[a-z][\w-]*$", key):
+            return None
+        rest = words(key)  # `app.topics.orders`: a program's own name for one of several
+        return None if set(rest) & (_WRITTEN | _OF_A_TOPIC) else 2
     rest = pieces[:-1]
     if (set(rest) | set(before[-3:])) & _WRITTEN:
         return None
     if set(rest) & _READ or set(before[-2:]) & _READ:
         return 0
     return 1 if all(w in _PLAIN or w in own for w in rest) else 2
+
+
+def is_of_one_listener(key: str, own: frozenset[str]) -> bool:
+    """Whether a key speaks of a consumer by a name, beside which there may be others."""
+    before = [w for w in words(key)[:-1] if w not in _PLAIN and w not in own]
+    return bool(set(words(key)) & {"consumer", "listener"} and set(before) - _READ)
 
 
 def _may_be_a_name(text: str) -> bool:

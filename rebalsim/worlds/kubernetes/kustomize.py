@@ -5,6 +5,7 @@ generated ConfigMaps. No file is fetched, none outside the given is read.
 from __future__ import annotations
 
 import posixpath
+import re
 
 from rebalsim.worlds.text_tree import Unreadable, at, merge, rows, table, texts, trees, word
 from rebalsim.worlds.values import Text, Tree
@@ -94,7 +95,8 @@ class _Builder:
             made += self._resource(target, depth)
         made += self._generated(file, tree)
         made = self._patched(file, tree, made)
-        return [self._renamed(tree, o) for o in made]
+        names = {str(at(o, "metadata", "name")) for o in made}
+        return [_with_references(self._renamed(tree, o), tree, names) for o in made]
 
     def _resource(self, target: str, depth: int) -> list[Tree]:
         inner = next(
@@ -193,6 +195,29 @@ class _Builder:
         return {**table(one), Text("metadata"): metadata}
 
 
+_REFERENCES = ("configMapRef", "configMapKeyRef", "configMap", "secretRef", "scaleTargetRef")
+
+
+def _with_references(one: Tree, tree: Tree, names: set[str]) -> Tree:
+    """What names another object of the same build follows its new name."""
+    prefix, suffix = word(at(tree, "namePrefix")) or "", word(at(tree, "nameSuffix")) or ""
+    if not (prefix or suffix):
+        return one
+
+    def follow(part: Tree, is_reference: bool) -> Tree:
+        if isinstance(part, list):
+            return [follow(p, False) for p in part]
+        if not isinstance(part, dict):
+            return part
+        made = {k: follow(v, k in _REFERENCES) for k, v in part.items()}
+        name = at(part, "name")
+        if is_reference and isinstance(name, Text) and name in names:
+            made[Text("name")] = Text(f"{prefix}{name}{suffix}", name.file, name.line)
+        return made
+
+    return follow(one, False)
+
+
 def _at_file(tree: Tree, file: str, line: int) -> Tree:
     """A tree read from a text inside a file, its lines counted in that file."""
     if isinstance(tree, dict):
@@ -206,8 +231,21 @@ def _matches(one: Tree, target: Tree, patch: Tree) -> bool:
     kind, name = at(one, "kind"), at(one, "metadata", "name")
     if isinstance(target, dict):
         wanted_kind, wanted_name = at(target, "kind"), at(target, "name")
-        return (wanted_kind in (None, kind)) and (wanted_name in (None, name, ".*"))
+        return (wanted_kind in (None, kind)) and (
+            wanted_name in (None, name) or _is_like(str(wanted_name), str(name))
+        )
     return bool(at(patch, "kind") == kind and at(patch, "metadata", "name") == name)
+
+
+def _is_like(expression: str, name: str) -> bool:
+    """Names of targets are expressions over the whole name; those with groups are nobody's names,
+    and could take for ever.
+    """
+    is_plain = re.fullmatch(r"[\w\-.|*+]{1,200}", expression) and expression.count("*") <= 3
+    try:
+        return bool(is_plain and re.fullmatch(expression, name[:300]))
+    except re.error:
+        return False
 
 
 def _apply(objects: list[Tree], patch: Tree, target: Tree) -> list[Tree]:
