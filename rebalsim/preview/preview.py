@@ -18,6 +18,7 @@ from rebalsim.scenario.story import Story
 from rebalsim.worlds.explained import nothing_consumes
 from rebalsim.worlds.groups import Play, groups_of
 from rebalsim.worlds.rolls import AFTER, Roll, rolls_of
+from rebalsim.worlds.streams_block import is_streams
 from rebalsim.worlds.to_scenario import budgets_of
 from rebalsim.worlds.understand import understand
 from rebalsim.worlds.understood import Understood
@@ -186,6 +187,11 @@ def _notes(old: Side | None, new: Side, restarting: dict[str, bool]) -> tuple[st
                 "ConfigMaps comes into force with the next restart"
             )
     for play in new.plays:
+        if old is not None and is_streams(play, new.plays):
+            made.append(
+                f"{play.name}: a Kafka Streams application: the roll is played with the settings of "
+                f"{old.name}, the day after with the new ones"
+            )
         for pods in play.pods:
             update = pods.consumer.update if pods.consumer else None
             if update is not None and update.type == "OnDelete":

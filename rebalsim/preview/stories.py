@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from rebalsim.domain.client import ClientConfig
 from rebalsim.scenario.config_language import CLASSIC_ONLY
-from rebalsim.worlds.groups import Play, name_of
+from rebalsim.worlds.groups import Play, Pods, name_of
 from rebalsim.worlds.rolls import AFTER, Roll, rolls_of
+from rebalsim.worlds.streams_block import is_streams
 from rebalsim.worlds.to_scenario import Happening
 
 CRASH = "crash"
@@ -18,7 +19,7 @@ def day(title: str, plays: list[Play]) -> Happening:
     """One pod of each group dies and comes back; later everything is restarted as it stands."""
     lines: Lines = []
     for play in plays:
-        victim = _first_member(play)
+        victim = _first_member(play, plays)
         start, _ = play.start_seconds()
         if victim:
             lines.append((f"- at: {AFTER}s", "one pod dies, and is started again"))
@@ -43,10 +44,11 @@ def restart_begins(plays: list[Play]) -> int:
     return AFTER + 2 * session + 90
 
 
-def _first_member(play: Play) -> str:
+def _first_member(play: Play, plays: list[Play]) -> str:
     for pods in play.pods:
         if pods.count:
-            return f"{pods.name}-0" if pods.each == 1 else f"{pods.name}-0-0"
+            is_one = pods.each == 1 or is_streams(play, plays)
+            return f"{pods.name}-0" if is_one else f"{pods.name}-0-0"
     return ""
 
 
@@ -65,9 +67,11 @@ def roll(
         for one in rolls_of([new], last):
             workload = workload_of(new, one)
             if restarts.get(workload, True):
-                lines += _rolled(
-                    one, "deploy", _deployed(one, old, new, configs.get(name_of(new.name)))
-                )
+                if is_streams(old, [o for o, _ in pairs]):
+                    lines += _rolled(one, "rolling_bounce", one.written())
+                else:
+                    deployed = _deployed(one, old, new, configs.get(name_of(new.name)))
+                    lines += _rolled(one, "deploy", deployed)
                 last = one.begin + one.longest_seconds + 60
         before = sum(p.members for p in old.pods)
         after = sum(p.members for p in new.pods)
@@ -82,9 +86,13 @@ def roll(
 def workload_of(play: Play, one: Roll) -> str:
     """The workload that a roll replaces."""
     for pods in play.pods:
-        if one.id in ("rollout", f"rollout-{name_of(pods.name)}") and pods.consumer is not None:
+        if _is_of(one, pods) and pods.consumer is not None:
             return str(pods.consumer.workload or "")
     return ""
+
+
+def _is_of(one: Roll, pods: Pods) -> bool:
+    return one.id in ("rollout", f"rollout-{name_of(pods.name)}")
 
 
 def _rolled(one: Roll, deed: str, written: str) -> Lines:
@@ -98,7 +106,8 @@ def _rolled(one: Roll, deed: str, written: str) -> Lines:
 def _deployed(one: Roll, old: Play, new: Play, config: ClientConfig | None) -> str:
     """The rollout's block with the new settings, and with the defaults of those that are gone."""
     parts = [one.written()[1:-1]]
-    settings = {k: t for k, t, _ in new.settings()}
+    mine = next((p.consumer for p in new.pods if _is_of(one, p)), None)
+    settings = {k: t for k, t, _ in new.settings(mine)}
     for key, _, _ in old.settings():
         if key in settings or config is None:
             continue

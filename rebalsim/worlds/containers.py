@@ -11,6 +11,7 @@ from rebalsim.worlds.clients import profiles, signs
 from rebalsim.worlds.clients.console import arguments, read_command
 from rebalsim.worlds.clients.reading import Keys, Reading
 from rebalsim.worlds.configs import read_config, read_keys
+from rebalsim.worlds.connect_cluster import workers_of_variables
 from rebalsim.worlds.kubernetes import pods
 from rebalsim.worlds.kubernetes.environment import Environment, Maps, command_of, environment
 from rebalsim.worlds.kubernetes.workloads import Workload
@@ -31,6 +32,12 @@ def read_workload(made: Understood, workload: Workload, maps: Maps, configs: lis
         for container in workload.containers
         for c in _container(workload, container, maps, configs)
     ]
+    for container in workload.containers:
+        env = environment(container, maps)
+        if is_connect(env):
+            made.workers.append(
+                workers_of_variables(workload.name, env.keys, workload.replicas, workload.where)
+            )
     if consumers:
         made.consumers += consumers
         made.hurts += workload.hurts

@@ -16,6 +16,7 @@ def nothing_consumes(made: Understood) -> str:
         file, line, why = made.unread[0]
         return f"{file}:{line}: cannot be read: {why} — mend it, or render it first"
     seen = list(_seen(made))
+    seen += [f"{kind}, a kind that is not known here" for kind in dict.fromkeys(made.strange)]
     there = f"There is {joined(seen)}." if seen else "Nothing here speaks of Kafka."
     return (
         "Nothing in these files consumes: no workload, client settings or listing of a consumer "

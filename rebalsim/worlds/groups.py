@@ -75,14 +75,30 @@ class Play:
     def member_lines(self) -> list[tuple[str, str]]:
         made = []
         for pods in self.pods:
+            own, note = self._own_settings(pods)
+            why = f"{pods.why}; {note}" if note else pods.why
             if pods.each == 1:
-                made.append((f'"{pods.name}-{{n}}": {{count: {pods.count}}}', pods.why))
+                made.append((f'"{pods.name}-{{n}}": {{count: {pods.count}{own}}}', why))
                 continue
             for number in range(pods.count):
                 pod = f"{pods.name}-{number}"
-                line = f'"{pod}-{{n}}": {{count: {pods.each}, process: {pod}}}'
-                made.append((line, f"{pods.why}; {pods.each_why}" if number == 0 else ""))
+                line = f'"{pod}-{{n}}": {{count: {pods.each}, process: {pod}{own}}}'
+                made.append((line, f"{why}; {pods.each_why}" if number == 0 else ""))
         return made
+
+    def _own_settings(self, pods: Pods) -> tuple[str, str]:
+        """What a workload sets otherwise than the first one of the group, and where it says so."""
+        consumer = pods.consumer
+        if consumer is None or consumer is self.consumer:
+            return "", ""
+        shared = {key: text for key, text, _ in self.settings()}
+        mine = {key: (text, why) for key, text, why in self.settings(consumer)}
+        told = [(k, t, why) for k, (t, why) in mine.items() if shared.get(k) != t]
+        told += [(k, "null", "not set there") for k in shared if k not in mine]
+        if not told:
+            return "", ""
+        inner = ", ".join(f"{k}: {t}" for k, t, _ in told)
+        return f", config: {{{inner}}}", ", ".join(f"{k}: {why}" for k, _, why in told)
 
     @property
     def title(self) -> str:
@@ -123,10 +139,13 @@ class Play:
     def instance_why(self) -> str:
         return self.consumer.instance.source if self.consumer else "a listing: GROUP-INSTANCE-ID"
 
-    def settings(self) -> list[tuple[str, str, str]]:
-        """Kafka's own settings that the simulation plays, in the files' order."""
+    def settings(self, of: Consumer | None = None) -> list[tuple[str, str, str]]:
+        """Kafka's own settings that the simulation plays, in the files' order: those of the first
+        workload, or of another one.
+        """
+        consumer = of or self.consumer
         made = []
-        for name, value in (self.consumer.settings if self.consumer else {}).items():
+        for name, value in (consumer.settings if consumer else {}).items():
             if name not in PLAYED or name in ("group.id", "group.instance.id"):
                 continue
             if not value.known:

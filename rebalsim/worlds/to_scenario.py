@@ -8,9 +8,14 @@ import re
 from dataclasses import dataclass, field
 
 from rebalsim.worlds.asks import QUESTIONS
+from rebalsim.worlds.connect_block import cluster_of, rollout, topics_of, without_sinks
+from rebalsim.worlds.connect_block import lines_of as connect_lines
+from rebalsim.worlds.connect_cluster import Workers
 from rebalsim.worlds.groups import Play, groups_of, name_of
 from rebalsim.worlds.kubernetes.autoscalers import Scaling
 from rebalsim.worlds.rolls import rolls_of
+from rebalsim.worlds.streams_block import is_streams
+from rebalsim.worlds.streams_block import lines_of as streams_lines
 from rebalsim.worlds.understood import Understood
 
 PARTITIONS = 12
@@ -46,7 +51,7 @@ class Draft:
 
 def can_be_played(made: Understood) -> bool:
     """Whether there is a group to write a scenario of."""
-    return bool(groups_of(made))
+    return bool(groups_of(made) or cluster_of(made))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +70,32 @@ def to_scenario(
 ) -> str:
     """The scenario's text: topics, groups, a rollout by its own rules, and the budgets."""
     plays = groups_of(made)
+    cluster = cluster_of(made) if happening is None else None
+    if cluster is not None:
+        plays = without_sinks(plays, made)
     draft = Draft()
     draft.add("# Written by rebalsim import. What says ASK is assumed: measure it, and put it in.")
-    draft.add(f"title: {_quoted(happening.title if happening else _title(plays))}")
-    draft.add("start: settled", "what is rolled is running already")
+    draft.add(f"title: {_quoted(happening.title if happening else _title(plays, cluster))}")
+    if any(is_streams(play, plays) for play in plays):
+        draft.add("start: cold", "a Streams application is played from its start, its stores warm")
+    else:
+        draft.add("start: settled", "what is rolled is running already")
     _version(draft, made)
-    _topics(draft, made, plays)
-    draft.add("")
-    draft.add("groups:")
+    _topics(draft, made, plays, topics_of(made) if cluster is not None else [])
+    if cluster is not None:
+        draft.add("")
+        for text, why in connect_lines(cluster, made):
+            draft.add(text, why)
+    if plays:
+        draft.add("")
+        draft.add("groups:")
     for play in plays:
-        _group(draft, play)
+        if is_streams(play, plays):
+            draft.add(f"  {name_of(play.name)}:", play.group.source)
+            for text, why in streams_lines(play):
+                draft.add(f"    {text}", why)
+        else:
+            _group(draft, play)
     if happening is None:
         _script(draft, plays, made)
     else:
@@ -126,8 +147,8 @@ def _can_go(lines: list[str], number: int) -> bool:
     return bool(re.match(r"\s+[a-z]+(\.[a-z]+)+: \S", line))
 
 
-def _title(plays: list[Play]) -> str:
-    names = [p.title for p in plays]
+def _title(plays: list[Play], cluster: Workers | None) -> str:
+    names = [*([cluster.name] if cluster else []), *(p.title for p in plays)]
     return f"A rollout of {names[0]}" + (f" and {len(names) - 1} more" if names[1:] else "")
 
 
@@ -157,11 +178,14 @@ def nearest_version(said: str) -> str:
 
 
 # ---- topics ----
-def _topics(draft: Draft, made: Understood, plays: list[Play]) -> None:
+def _topics(draft: Draft, made: Understood, plays: list[Play], more: list[str]) -> None:
+    topics = list(dict.fromkeys([*(t for p in plays for t in p.topics), *more]))
+    if not topics:
+        return
     draft.add("")
     draft.add("topics:")
     asked = QUESTIONS["partitions"]
-    for topic in dict.fromkeys(t for p in plays for t in p.topics):
+    for topic in topics:
         told = made.topics.get(topic, {}).get("partitions")
         least = max((g.partitions.get(topic, 0) for g in made.listed.groups.values()), default=0)
         draft.add(f"  {name_of(topic)}:")
@@ -223,19 +247,22 @@ def _ask(word: str) -> str:
 # ---- the rollout ----
 def _script(draft: Draft, plays: list[Play], made: Understood) -> None:
     rolls = rolls_of(plays)
+    cluster = cluster_of(made)
+    ends = max((r.begin + r.longest_seconds for r in rolls), default=0) + 60
     draft.add("")
     draft.add("script:")
-    for line, why in autoscalers_of(made, plays):
+    for line, why in [*autoscalers_of(made, plays), *(rollout(ends) if cluster else [])]:
         draft.add(f"  {line}", why)
     for roll in rolls:
         draft.add(f"  - at: {roll.at}")
         draft.add(f"    id: {roll.id}")
         draft.add(f"    rolling_bounce: {roll.written()}", roll.why)
-    if not rolls:
+    if not rolls and cluster is None:
         draft.add("  []", "nothing here is rolled out: add what you want to try")
     draft.add("")
     draft.add("replay: [as-written]")
-    draft.add(f"horizon: {horizon(plays)}")
+    workers = 15 if cluster is not None else 0
+    draft.add(f"horizon: {int(horizon(plays)[:-1]) + workers}m")
 
 
 def autoscalers_of(made: Understood, plays: list[Play]) -> list[tuple[str, str]]:

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import re
 
-from rebalsim.worlds import asks, compose, containers, hurts
+from rebalsim.worlds import asks, compose, connect_cluster, containers, hurts
 from rebalsim.worlds.clients import collectors, profiles, signs
 from rebalsim.worlds.clients.reading import Reading
 from rebalsim.worlds.configs import knative_source, read_config
 from rebalsim.worlds.kubernetes import autoscalers, kustomize, openshift, strimzi
 from rebalsim.worlds.kubernetes.environment import Maps
-from rebalsim.worlds.kubernetes.workloads import Workload, workloads
+from rebalsim.worlds.kubernetes.workloads import KINDS, Workload, workloads
 from rebalsim.worlds.live.listings import read_listing
 from rebalsim.worlds.live.metrics import measured
 from rebalsim.worlds.recognise import Config, Found, sort_out
@@ -69,6 +69,18 @@ def _object(made: Understood, tree: Tree) -> None:
         strimzi.read(made, tree)
     elif kind == "ClowdApp":
         strimzi.clowd_topics(made, tree)
+    elif _is_strange(kind, version):
+        made.strange.append(f"{kind}/{name} ({version})")
+
+
+# API groups of Kubernetes itself: their kinds are known, and most of them have nothing to say here.
+_OWN_GROUPS = re.compile(r"^(v1|(apps|batch|autoscaling|policy|extensions)/.*|.*\.k8s\.io/.*)$")
+
+
+def _is_strange(kind: str, version: str) -> bool:
+    """A custom resource that no reader here is for."""
+    read = kind in KINDS or kind in ("Component", "Subscription", "KafkaSource", "Template")
+    return not (read or _OWN_GROUPS.match(version))
 
 
 # ---- workloads ----
@@ -132,6 +144,7 @@ def _without_workload(made: Understood, found: Found, objects: list[Tree], maps:
             made.consumers.append(client_of(reading, place_in(tree)))
     known = _environments(found)
     for config in found.configs:
+        _connectors(made, config)
         if why := _of_another_kind(config):
             made.ignore(config.file, why)
             continue
@@ -156,6 +169,21 @@ def _tell_profiles(made: Understood, config: Config, active: list[str]) -> None:
         )
 
 
+def _connectors(made: Understood, config: Config) -> None:
+    """Connect's own files: a worker's, a connector's, MirrorMaker's."""
+    keys = {str(k) for k in config.keys}
+    if "config.storage.topic" in keys:
+        made.workers.append(connect_cluster.workers_of_keys("connect", config.keys))
+    elif mirrors := connect_cluster.mirror_maker(config.keys):
+        made.workers.append(connect_cluster.workers_of_keys("mirror-maker", config.keys))
+        made.connectors += mirrors
+    inner = at(config.tree, "config") if isinstance(at(config.tree, "config"), dict) else None
+    own = inner if inner is not None else dict(config.keys)
+    name = at(config.tree, "name") or at(own, "name")
+    if name is not None and at(own, "connector.class") is not None:
+        made.connectors.append(connect_cluster.connector_of(str(name), None, own))
+
+
 def _of_another_kind(config: Config) -> str:
     """Settings of what rebalances by other rules: Connect's workers, share groups."""
     keys = {str(k) for k in config.keys}
@@ -164,6 +192,8 @@ def _of_another_kind(config: Config) -> str:
         "offset.storage.topic",
     } & keys or "offset.storage.file.filename" in keys:
         return "workers of Kafka Connect, whose own protocol is another than a consumer group's"
+    if connect_cluster.mirror_maker(config.keys):
+        return "MirrorMaker, which assigns partitions by itself: no consumer group rebalances"
     if any(k.startswith("share.") for k in keys):
         return "a share group (KIP-932), which has no rebalance of this kind"
     return ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from rebalsim.worlds.clients.reading import Reading
+from rebalsim.worlds.connect_cluster import Connector, Workers
 from rebalsim.worlds.kubernetes.autoscalers import Scaling
 from rebalsim.worlds.kubernetes.pods import Probe, Ready
 from rebalsim.worlds.live.listings import Listed
@@ -84,7 +85,10 @@ class Understood:
     files: list[str] = field(default_factory=list)
     asks: list[str] = field(default_factory=list)
     connect: list[str] = field(default_factory=list)
+    workers: list[Workers] = field(default_factory=list)
+    connectors: list[Connector] = field(default_factory=list)
     share_groups: list[str] = field(default_factory=list)
+    strange: list[str] = field(default_factory=list)  # objects of kinds that nobody here knows
 
     def ignore(self, what: str, why: str) -> None:
         self.ignored.append(f"{what}: {why}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rebalsim.worlds import connect_cluster
 from rebalsim.worlds.placeholders import resolved
 from rebalsim.worlds.text_tree import at, rows, table, word
 from rebalsim.worlds.understood import Understood
@@ -33,12 +34,16 @@ def read(made: Understood, tree: Tree) -> None:
         connector(made, name, tree)
     elif kind == "KafkaConnect":
         made.connect.append(f"KafkaConnect/{name}")
+        made.workers.append(connect_cluster.workers_of_object(tree))
         made.ignore(
             f"KafkaConnect/{name}",
             "workers of Kafka Connect: their own protocol is another than a consumer group's",
         )
     elif kind in ("KafkaMirrorMaker2", "KafkaMirrorMaker"):
         made.connect.append(f"{kind}/{name}")
+        if kind == "KafkaMirrorMaker2":
+            made.workers.append(connect_cluster.workers_of_object(tree))
+            made.connectors += connect_cluster.mirrors_of_object(tree)
         made.ignore(
             f"{kind}/{name}",
             "MirrorMaker assigns partitions by itself: no consumer group rebalances",
@@ -90,6 +95,7 @@ def connector(made: Understood, name: str, tree: Tree) -> None:
 
     spec = at(tree, "spec")
     config = table(at(spec, "config"))
+    made.connectors.append(connect_cluster.connector_of(name, spec, config))
     kind = str(at(spec, "class") or config.get(Text("connector.class")) or "")
     topics = word(config.get(Text("topics"))) or word(config.get(Text("topics.regex")))
     if "Source" in kind or topics is None:
