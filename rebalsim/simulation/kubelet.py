@@ -5,14 +5,10 @@ run when its startup probe gives up.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rebalsim.domain.pods import CALM_US, Looks, back_off_us
 from rebalsim.simulation.engine import SCRIPT
-
-if TYPE_CHECKING:
-    from rebalsim.simulation.process import Process
-    from rebalsim.simulation.world import World
 
 NAME = "kubelet"  # as what it does is told of
 
@@ -20,7 +16,7 @@ NAME = "kubelet"  # as what it does is told of
 class Kubelet:
     """All pods' restarts: a pod is a process, by its name."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Any) -> None:
         self.world = world
         self._restarts: dict[str, tuple[int, int]] = {}  # pod → how many in a row, when the last
         self._coming: set[str] = set()  # pods that are about to be started again
@@ -28,7 +24,7 @@ class Kubelet:
 
     # ------------------------------------------------------------------------------------- starting
 
-    def began(self, consumer: Process) -> None:
+    def began(self, consumer: Any) -> None:
         """A container was started; with a startup probe it must run in time."""
         self._started_us[consumer.name] = self.world.engine.now
         probe = consumer.spec.life.startup
@@ -82,7 +78,7 @@ class Kubelet:
 
     # ---------------------------------------------------------------------------------- restarting
 
-    def exited(self, consumer: Process) -> None:
+    def exited(self, consumer: Any) -> None:
         """A process died: where that is the pod's policy, and nobody else sees to it, it is started
         again.
         """
@@ -103,7 +99,7 @@ class Kubelet:
         lives = tuple([(one.name, one.life) for one in pod])
         self.world.engine.at(at, SCRIPT, self._start, (name, lives))
 
-    def next_wait(self, consumer: Process) -> int:
+    def next_wait(self, consumer: Any) -> int:
         """How long the next restart of this pod is held back; it counts as made."""
         now = self.world.engine.now
         pod = consumer.spec.process or consumer.name
@@ -120,7 +116,7 @@ class Kubelet:
             if self.world.consumers[name].life == life:  # nobody else has started it meanwhile
                 self.world.start(name)
 
-    def _pod(self, consumer: Process) -> list[Any]:
+    def _pod(self, consumer: Any) -> list[Any]:
         process = consumer.spec.process
         if not process:
             return [consumer]
