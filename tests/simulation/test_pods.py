@@ -167,9 +167,10 @@ def test_on_delete_restarts_nothing_and_each_pod_changes_with_its_next_restart()
 
 # ---- CPU ----
 def test_less_than_a_core_stretches_the_start_and_the_handling() -> None:
-    trace = played("- {at: 1m, leave: c0}", "start: 5s, cpuLimit: 250m")
-    assert times(trace, PollingBegan)[0] == pytest.approx(20)
-    assert times(played("- {at: 1m, leave: c0}", "start: 5s, cpuLimit: 2"), PollingBegan)[0] == 5
+    script = "- {at: 1m, crash: {member: c0, restart_after: 1s}}"
+    for limit, took in (("250m", 20), ("2", 5)):
+        trace = played(script, f"start: 5s, cpuLimit: {limit}")
+        assert times(trace, PollingBegan, "c0")[1] == pytest.approx(61 + took)
     text = STORY.format(
         script="  []",
         life="cpuLimit: 0.5",
