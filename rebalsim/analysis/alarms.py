@@ -21,6 +21,7 @@ from rebalsim.analysis.ownership import Holdings
 from rebalsim.analysis.rounds import EAGER
 from rebalsim.analysis.torn import find_torn
 from rebalsim.analysis.values import Alarm, Disturbance, Rebalance
+from rebalsim.domain.alarm import AlarmKind
 from rebalsim.domain.ids import Partition
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TraceHeader
@@ -102,7 +103,7 @@ def _twice(
         return None
     first = min(found)
     return Alarm(
-        "held-twice",
+        AlarmKind.HELD_TWICE,
         group,
         first[0],
         tuple(dict.fromkeys(f[3] for f in sorted(found))),
@@ -151,7 +152,7 @@ def _without_leader(index: Index, lost: int, back: int, partitions: Sequence[Par
     led_us = index.events[back].at_us if back >= 0 else -1
     evidence = tuple(n for n in (lost, back) if n >= 0)
     return Alarm(
-        "leaderless",
+        AlarmKind.LEADERLESS,
         "",
         e.at_us,
         (),
@@ -196,7 +197,7 @@ def _deaths(name: str, index: Index, header: TraceHeader) -> list[Alarm]:
     others = _same_identity(name, header)
     return [
         Alarm(
-            "died",
+            AlarmKind.DIED,
             index.group_of.get(name, ""),
             each[0][0].at_us,
             (name,),
@@ -260,7 +261,7 @@ def _unowned(group: str, index: Index, holdings: Holdings) -> Alarm | None:
         return None
     givers = tuple(dict.fromkeys(t.giver for t in torn))
     return Alarm(
-        "unowned",
+        AlarmKind.UNOWNED,
         group,
         min(t.since_us for t in torn),
         givers,
@@ -285,7 +286,7 @@ def _of_group(
         return None
     d = disturbances[last.disturbance]
     generations = sum(1 for r in rounds if r.barrier_us >= 0 and disturbances[r.disturbance] is d)
-    kind = "never-stable" if last.is_formation else "not-stable"
+    kind = AlarmKind.NEVER_STABLE if last.is_formation else AlarmKind.NOT_STABLE
     waited = _timed_out(group, index, rounds, d)
     if waited is not None:
         return Alarm(
@@ -337,7 +338,7 @@ def _timed_out(
             first = next(iter(waits.values()))
             figures = {"waited_us": first[0], "computed_us": _computed(r, index)}
             return Alarm(
-                "",
+                AlarmKind.NOT_STABLE,
                 group,
                 -1,
                 tuple(waits),

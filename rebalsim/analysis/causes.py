@@ -13,6 +13,7 @@ from rebalsim.analysis.rounds import NEVER
 from rebalsim.analysis.values import Cause, Disturbance, Pause, Phase, Rebalance
 from rebalsim.domain.cause import CauseKind
 from rebalsim.domain.doing import Doing
+from rebalsim.domain.pause_start import PauseStart
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.domain.trigger import Trigger
 from rebalsim.trace import events as ev
@@ -20,14 +21,14 @@ from rebalsim.trace.ledger import kind_at
 from rebalsim.trace.trace import TraceHeader
 
 OF_OWNER = {  # by why its holder's pause began
-    "killed": CauseKind.CRASHED,
-    "fatal": CauseKind.FATAL,
-    "froze": CauseKind.FROZE,
-    "stuck": CauseKind.STUCK,
-    "poll-expired": CauseKind.POLL_INTERVAL_EXCEEDED,
-    "cut": CauseKind.CUT_OFF,
-    "callback": CauseKind.CALLBACK,
-    "grown": CauseKind.TOPIC_CHANGED,
+    PauseStart.KILLED: CauseKind.CRASHED,
+    PauseStart.FATAL: CauseKind.FATAL,
+    PauseStart.FROZE: CauseKind.FROZE,
+    PauseStart.STUCK: CauseKind.STUCK,
+    PauseStart.POLL_EXPIRED: CauseKind.POLL_INTERVAL_EXCEEDED,
+    PauseStart.CUT: CauseKind.CUT_OFF,
+    PauseStart.CALLBACK: CauseKind.CALLBACK,
+    PauseStart.GROWN: CauseKind.TOPIC_CHANGED,
 }
 OF_TRIGGER = {
     Trigger.LEFT: CauseKind.LEFT,
@@ -79,7 +80,7 @@ class Causes:
         first = rounds[0] if rounds else None
         kind, consumer, at = self._kind(p, phases, first)
         disturbance = first.disturbance if first is not None else -1
-        if p.why == "callback" and first is not None:
+        if p.why is PauseStart.CALLBACK and first is not None:
             _, blamed, since = self._of_disturbance(first)
             action = self.action_for(blamed, since, p.partition.topic)
         else:
@@ -89,14 +90,14 @@ class Causes:
                 )  # who revokes before it joins does so before there is a round
             topic = (
                 self.topic_changed_before(at)
-                if kind == "topic-changed" and p.why != "grown"
+                if kind == "topic-changed" and p.why is not PauseStart.GROWN
                 else ""
             )
             action = self._poison_of(p) if kind is CauseKind.STUCK else -1
             if action < 0:
                 action = self.action_for(consumer, at, topic or p.partition.topic, kind)
         chain = [action] if action >= 0 else []
-        if first is not None and p.why in ("revoked", "lost"):
+        if first is not None and p.why in (PauseStart.REVOKED, PauseStart.LOST):
             chain += first.evidence
         chain.append(p.start_event)
         chain += [n for phase in phases for n in phase.evidence]
@@ -131,21 +132,21 @@ class Causes:
         """What it was, whose, and when it began."""
         was_away = any(phase.kind is PhaseKind.AWAY for phase in phases)
         if (
-            p.why in ("closed", "killed", "fatal")
+            p.why in (PauseStart.CLOSED, PauseStart.KILLED, PauseStart.FATAL)
             and was_away
             and p.owner_after == p.owner_before
             and self._is_static(p.owner_before)
         ):
             return CauseKind.STATIC_RESTART, p.owner_before, p.started_us
-        if p.why == "closed" and self._died_of_error(p):
+        if p.why is PauseStart.CLOSED and self._died_of_error(p):
             return CauseKind.FATAL, p.owner_before, p.started_us
-        if p.why == "closed":
+        if p.why is PauseStart.CLOSED:
             has_left = not self._is_static(p.owner_before) and not any(
                 phase.kind is PhaseKind.DETECTION for phase in phases
             )
             return CauseKind.LEFT if has_left else CauseKind.STOPPED, p.owner_before, p.started_us
         began = self.index.events[p.start_event] if p.start_event >= 0 else None
-        if p.why == "stuck" and type(began) is ev.HandlerStuck and began.why == "commit":
+        if p.why is PauseStart.STUCK and type(began) is ev.HandlerStuck and began.why == "commit":
             return CauseKind.COMMIT_UNANSWERED, p.owner_before, p.started_us
         if p.why in OF_OWNER:
             return OF_OWNER[p.why], p.owner_before, p.started_us

@@ -10,6 +10,7 @@ from itertools import pairwise
 from rebalsim.analysis.index import NOTHING, Index
 from rebalsim.analysis.ownership import Holdings
 from rebalsim.analysis.values import Alarm, Holding
+from rebalsim.domain.alarm import AlarmKind
 from rebalsim.domain.ids import Partition
 from rebalsim.trace import events as ev
 from rebalsim.trace.connect_events import TaskCancelled, TaskStopped
@@ -33,7 +34,7 @@ def find_copies(index: Index, holdings: Holdings, groups: Iterable[str]) -> list
 
 def _alarm(group: str, why: str, copies: list[Copy]) -> Alarm:
     return Alarm(
-        "held-twice",
+        AlarmKind.HELD_TWICE,
         group,
         copies[0][0],
         tuple(dict.fromkeys(c[3] for c in copies)),

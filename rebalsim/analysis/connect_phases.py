@@ -15,6 +15,7 @@ from rebalsim.analysis.index import Index
 from rebalsim.analysis.phases_classic import Cut
 from rebalsim.analysis.values import Facts, Pause
 from rebalsim.domain.doing import Doing
+from rebalsim.domain.pause_start import PauseStart
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.domain.timer import Timer
 from rebalsim.trace import events as ev
@@ -127,7 +128,9 @@ def _joined(cuts: Sequence[Cut]) -> list[Cut]:
 
 def _has_failed(index: Index, p: Pause) -> bool:
     """Did the task's thread die?"""
-    before = index.events[p.start_event - 1] if p.why == "lost" and p.start_event > 0 else None
+    before = (
+        index.events[p.start_event - 1] if p.why is PauseStart.LOST and p.start_event > 0 else None
+    )
     return type(before) is TaskFailed and before.task == str(p.partition)
 
 
@@ -150,7 +153,7 @@ def facts_of(p: Pause, cut: Cut, ended: int) -> Facts | None:
     if cut.kind is PhaseKind.DELAY:
         return Facts(cut.consumer, Doing.DELAYED, cut.at_us, ended, Timer.CONNECT_DELAY)
     if cut.kind is PhaseKind.STOP:
-        is_closing = p.why == "closed" and cut.at_us == p.started_us
+        is_closing = p.why is PauseStart.CLOSED and cut.at_us == p.started_us
         return Facts(
             cut.consumer, Doing.CLOSING if is_closing else Doing.STOPPING, cut.at_us, ended
         )

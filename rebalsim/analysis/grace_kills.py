@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from rebalsim.analysis.index import Index
 from rebalsim.analysis.values import Alarm
+from rebalsim.domain.alarm import AlarmKind
 from rebalsim.trace import events as ev
 
 _KEEPS = {ev.HandlerStuck: "stuck", ev.ConsumerFroze: "frozen", ev.CloseBegan: "closing"}
@@ -49,4 +50,6 @@ def _killed(name: str, index: Index, n: int, asked: int, keeps: dict[str, int]) 
         figures["since_us"] = index.events[keeps[why]].at_us
     evidence = tuple(sorted([asked, n, *([keeps[why]] if why else [])]))
     group = index.group_of.get(name, "")
-    return Alarm("killed-in-grace", group, at_us, (name,), why, (), -1, 1, figures, evidence)
+    return Alarm(
+        AlarmKind.KILLED_IN_GRACE, group, at_us, (name,), why, (), -1, 1, figures, evidence
+    )

@@ -23,19 +23,17 @@ from rebalsim.analysis.arrivals import Arrivals
 from rebalsim.analysis.pause_state import UNKNOWN_CONSUMER, Shares, Taker
 from rebalsim.analysis.values import Pause
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.pause_start import PauseStart
 from rebalsim.trace import events as ev
 from rebalsim.trace.connect_events import TasksConfigured
 from rebalsim.trace.trace import Trace
 
 NOTICEABLE_US = 100_000  # a callback that holds up kept partitions for less is as a batch
-HANDED_ON = frozenset(
-    ("revoked", "lost")
-    # what a forming group hands on before anybody has read it: it is starting up, and stands still for
-    # nobody
-)
-PUT_OUT = frozenset(
-    ("lost", "poll-expired")
-)  # a last batch may slip out to one that is no member any more: nothing goes on with that
+# what a forming group hands on before anybody has read it: it is starting up, and stands still for
+# nobody
+HANDED_ON = (PauseStart.REVOKED, PauseStart.LOST)
+# a last batch may slip out to one that is no member any more: nothing goes on with that
+PUT_OUT = (PauseStart.LOST, PauseStart.POLL_EXPIRED)
 PRODUCER_LATE_US = (
     200_000  # records younger than the wait by more than this: there was nothing to hand over
 )
@@ -91,7 +89,7 @@ class PauseFinder:
     # --------------------------------------------------------------------------------- pauses begin
 
     def _stop(
-        self, c: Taker, partitions: Iterable[Partition], at: int, why: str, number: int
+        self, c: Taker, partitions: Iterable[Partition], at: int, why: PauseStart, number: int
     ) -> None:
         """The consumer stopped taking these partitions' records."""
         group, name = c.group, c.name
@@ -151,7 +149,7 @@ class PauseFinder:
                 c.committed_us,
                 c.committed_event,
             )  # nothing is handed over from the commit before the callback on
-        self._stop(c, e.partitions, start, e.callback, why_number)
+        self._stop(c, e.partitions, start, PauseStart(e.callback), why_number)
         for p in e.partitions:
             c.holds.pop(p, None)
             if group.owner.get(p) == e.consumer:
@@ -159,7 +157,7 @@ class PauseFinder:
 
     def _exited(self, number: int, e: ev.ConsumerExited) -> None:
         c = self._consumer(e.consumer)
-        self._stop(c, c.holds, e.at_us, e.how, number)
+        self._stop(c, c.holds, e.at_us, PauseStart(e.how), number)
         for p in c.holds:
             if c.group.owner.get(p) == e.consumer:
                 c.group.owner[p] = ""
@@ -170,19 +168,19 @@ class PauseFinder:
 
     def _closing(self, number: int, e: ev.CloseBegan) -> None:
         c = self._consumer(e.consumer)
-        self._stop(c, c.holds, e.at_us, "closed", number)
+        self._stop(c, c.holds, e.at_us, PauseStart.CLOSED, number)
 
     def _froze(self, number: int, e: ev.ConsumerFroze) -> None:
-        self._halt(number, e.at_us, e.consumer, "froze")
+        self._halt(number, e.at_us, e.consumer, PauseStart.FROZE)
 
     def _stuck(self, number: int, e: ev.HandlerStuck) -> None:
-        self._halt(number, e.at_us, e.consumer, "stuck")
+        self._halt(number, e.at_us, e.consumer, PauseStart.STUCK)
 
     def _cut(self, number: int, e: ev.LinkCut) -> None:
         if e.from_all_brokers:
-            self._halt(number, e.at_us, e.consumer, "cut")
+            self._halt(number, e.at_us, e.consumer, PauseStart.CUT)
 
-    def _halt(self, number: int, at: int, consumer: str, why: str) -> None:
+    def _halt(self, number: int, at: int, consumer: str, why: PauseStart) -> None:
         c = self._consumer(consumer)
         c.halted = why
         c.returned_us = -1
@@ -195,7 +193,7 @@ class PauseFinder:
             if e.last_poll_us >= 0 and c.max_poll_us >= 0
             else e.at_us
         )
-        self._stop(c, c.holds, min(due, e.at_us), "poll-expired", number)
+        self._stop(c, c.holds, min(due, e.at_us), PauseStart.POLL_EXPIRED, number)
 
     def _topic_changed(self, number: int, e: ev.TopicChanged) -> None:
         before = self.partitions.get(e.topic, 0)
@@ -206,7 +204,7 @@ class PauseFinder:
                 for p in (Partition(e.topic, n) for n in range(before, e.partitions)):
                     if p not in group.open and p not in group.taker:
                         group.open[p] = Pause(
-                            p, group.name, e.at_us, -1, True, "grown", "", "", number, -1
+                            p, group.name, e.at_us, -1, True, PauseStart.GROWN, "", "", number, -1
                         )
             for p in [
                 p
@@ -253,7 +251,7 @@ class PauseFinder:
             if taker.get(p) == name or group.owner.get(p) != name:
                 continue
             pause = group.open.get(p)
-            if pause is not None and c.halted == pause.why == "froze":
+            if pause is not None and c.halted == pause.why is PauseStart.FROZE:
                 pause.started_us = max(
                     pause.started_us, e.at_us
                 )  # a last batch slipped out while the signal travelled
@@ -323,7 +321,7 @@ class PauseFinder:
                         c.callback_us,
                         until,
                         False,
-                        "callback",
+                        PauseStart.CALLBACK,
                         c.name,
                         c.name,
                         c.callback_event,
@@ -378,7 +376,7 @@ class PauseFinder:
                             c.callback_us,
                             -1,
                             True,
-                            "callback",
+                            PauseStart.CALLBACK,
                             c.name,
                             "",
                             c.callback_event,

@@ -20,6 +20,7 @@ from rebalsim.analysis.values import Disturbance, Facts, Pause, Phase, Rebalance
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.errors import BugError
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.pause_start import PauseStart
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.domain.timer import Timer
 from rebalsim.domain.trigger import Trigger
@@ -90,7 +91,7 @@ class Storyteller:
 
     def _story(self, p: Pause) -> Story:
         is_ahead = False
-        if p.why == "callback":
+        if p.why is PauseStart.CALLBACK:
             began = self.index.events[p.start_event]
             kind = PhaseKind.RESTORE if began.callback == "assigned" else PhaseKind.REVOKE
             cuts = [Cut(p.started_us, kind, p.owner_before, None, (p.start_event,))]
@@ -240,9 +241,13 @@ class Storyteller:
         found = {id(c.round): c.round for c in cuts if c.round is not None}
         rounds = self.rounds.get(p.group, [])
         place = bisect_right(rounds, p.started_us, key=lambda r: r.prepared_us)
-        if p.why in ("revoked", "lost", "callback") and place > 0 and not is_ahead:
+        if (
+            p.why in (PauseStart.REVOKED, PauseStart.LOST, PauseStart.CALLBACK)
+            and place > 0
+            and not is_ahead
+        ):
             found = {id(rounds[place - 1]): rounds[place - 1], **found}
-        if not found and p.why != "callback":
+        if not found and p.why is not PauseStart.CALLBACK:
             for r in starting(rounds, place):
                 if r.prepared_us >= p.ended_us:
                     break
@@ -314,7 +319,11 @@ class Storyteller:
     def _of_revocation(self, p: Pause, cut: Cut, ended: int) -> Told:
         who = cut.consumer
         how = self.doings.between(who, cut.at_us, ended)
-        if p.why == "closed" and cut.at_us == p.started_us and how is not Doing.NO_COORDINATOR:
+        if (
+            p.why is PauseStart.CLOSED
+            and cut.at_us == p.started_us
+            and how is not Doing.NO_COORDINATOR
+        ):
             how = Doing.CLOSING
         commits = [
             n

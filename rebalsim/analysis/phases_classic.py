@@ -16,6 +16,7 @@ from rebalsim.analysis.index import NOTHING, Index, starting
 from rebalsim.analysis.values import Pause, Rebalance
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.pause_start import PauseStart
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TraceHeader
@@ -99,9 +100,9 @@ class ClassicWalk:
             r = self.round
             is_over = not self.is_handover and r is not None and 0 <= r.barrier_us < p.started_us
             self.is_ahead = is_over and (
-                p.why == "revoked"
+                p.why is PauseStart.REVOKED
                 or (
-                    p.why == "lost"
+                    p.why is PauseStart.LOST
                     and r is not None
                     and (self.holder not in r.removed or not r.members)
                 )

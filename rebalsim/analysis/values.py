@@ -9,9 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from rebalsim.domain.alarm import AlarmKind
 from rebalsim.domain.cause import CauseKind
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.pause_start import PauseStart
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.domain.timer import Timer
 from rebalsim.domain.trigger import Trigger
@@ -91,9 +93,6 @@ class Story:
 class Pause:
     """A partition stood still in `[started_us, ended_us)`; an open one had not ended at the
     horizon, which is then its end so far.
-
-    `why`: revoked | lost | closed | killed | fatal | froze | stuck | poll-expired | cut | grown |
-    callback.
     """
 
     partition: Partition
@@ -101,7 +100,7 @@ class Pause:
     started_us: int
     ended_us: int
     is_open: bool
-    why: str
+    why: PauseStart
     owner_before: str  # who took its records last; empty for a new partition
     owner_after: str  # who was handed records again; empty while open
     start_event: int
@@ -140,7 +139,13 @@ class Pause:
         return self.story.cause
 
 
-STALLING = ("froze", "stuck", "poll-expired", "cut", "callback")
+STALLING = (
+    PauseStart.FROZE,
+    PauseStart.STUCK,
+    PauseStart.POLL_EXPIRED,
+    PauseStart.CUT,
+    PauseStart.CALLBACK,
+)
 
 
 @dataclass(slots=True)
@@ -375,15 +380,11 @@ class Answer:
 
 @dataclass(slots=True)
 class Alarm:
-    """What must be known before any figure. `kind`: died (of an error, or killed and not back) |
-    never-stable (the group, from its beginning to the horizon) | not-stable (the group, since a
-    disturbance that was open at the horizon) | unowned (the group is stable, and nobody has
-    `partitions`) | leaderless (nobody could read `partitions`) | held-twice (`consumers` went on
-    with them when `others` had been given them) | killed-in-grace (it had not exited by then; `why`:
-    stuck, frozen, closing, or empty).
+    """What must be known before any figure. Killed in grace: `why` says what kept it, stuck, frozen
+    or closing, or nothing. Held twice: `consumers` went on with what `others` had been given.
     """
 
-    kind: str
+    kind: AlarmKind
     group: str
     # the (first) death; the beginning of the disturbance; since when nobody has the partitions, or
     # leads them

@@ -14,6 +14,7 @@ import click
 from rebalsim.cli import exits
 from rebalsim.cli.files import write_text
 from rebalsim.cli.options import scenario_argument
+from rebalsim.domain.alarm import AlarmKind
 from rebalsim.domain.metrics import METRICS, Selection, percentile
 from rebalsim.words.times import say_duration
 
@@ -144,7 +145,7 @@ class Phase:
                         pause.started_us, self.actions.get(pause.cause.action, pause.started_us)
                     )
             for alarm in run.analysis.alarms:
-                if alarm.kind == "died" and alarm.back_us < 0:
+                if alarm.kind is AlarmKind.DIED and alarm.back_us < 0:
                     gone = self.gone.setdefault(alarm.group, {})
                     gone.update((name, gone.get(name, 0) + 1) for name in alarm.consumers)
             for group in [g.name for g in scenario.groups]:

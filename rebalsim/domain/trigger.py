@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+from rebalsim.domain.open_codes import OpenCode
 
 
-class Trigger(StrEnum):
+class Trigger(OpenCode):
     """The codes of traces. A trace of somebody else's may have one that is not known here: it keeps
     its own word.
     """
@@ -29,11 +29,3 @@ class Trigger(StrEnum):
     # of a phase, not of a rebalance
     REPLACED = "replaced"  # one with its static id took its place
     REFUSED = "refused"  # its commit was made again and again
-
-    @classmethod
-    def _missing_(cls, value: object) -> Trigger | None:
-        if not isinstance(value, str):
-            return None
-        unknown = str.__new__(cls, value)
-        unknown._name_, unknown._value_ = value, value
-        return unknown

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from rebalsim.analysis import analyse
 from rebalsim.analysis.analysis import Analysis
 from rebalsim.analysis.values import Pause
+from rebalsim.domain.alarm import AlarmKind
 from rebalsim.domain.errors import RebalsimError
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.scenario import Scenario
@@ -224,7 +225,7 @@ def _unheld(analysis: Analysis, scenario: Scenario, group: str) -> str:
     held.update(
         (p.topic, p.number)
         for alarm in analysis.alarms
-        if alarm.kind == "unowned" and alarm.group == group
+        if alarm.kind is AlarmKind.UNOWNED and alarm.group == group
         for p in alarm.partitions
     )
     for topic in wanted:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from rebalsim.analysis import Analysis
 from rebalsim.analysis.values import Alarm
+from rebalsim.domain.alarm import AlarmKind
 from rebalsim.domain.trigger import Trigger
 from rebalsim.reports.causes_told import tell_trigger
 from rebalsim.reports.names import partitions_told, safe
@@ -45,7 +46,12 @@ _MEANS = {
 }
 
 
-_NO_GROUPS = ("died", "killed-in-grace", "leaderless", "held-twice")
+_NO_GROUPS = (
+    AlarmKind.DIED,
+    AlarmKind.KILLED_IN_GRACE,
+    AlarmKind.LEADERLESS,
+    AlarmKind.HELD_TWICE,
+)
 
 
 def tell_alarms(a: Analysis) -> list[AlarmTold]:
@@ -54,14 +60,16 @@ def tell_alarms(a: Analysis) -> list[AlarmTold]:
     """
     several = len(a.groups) > 1
     groups = [
-        AlarmTold(_of_group(alarm, a, several), alarm.kind in ("never-stable", "unowned"))
+        AlarmTold(
+            _of_group(alarm, a, several), alarm.kind in (AlarmKind.NEVER_STABLE, AlarmKind.UNOWNED)
+        )
         for alarm in a.alarms
         if alarm.kind not in _NO_GROUPS
     ]
     leaderless = [
         AlarmTold(tell_alarm(alarm, a), False)
         for alarm in a.alarms
-        if alarm.kind in ("leaderless", "held-twice")
+        if alarm.kind in (AlarmKind.LEADERLESS, AlarmKind.HELD_TWICE)
     ]
     skips = _skipped(a)
     return [
@@ -97,13 +105,13 @@ def uncapital(text: str) -> str:
 
 def tell_alarm(alarm: Alarm, a: Analysis) -> str:
     """One of them by itself."""
-    if alarm.kind == "held-twice":
+    if alarm.kind is AlarmKind.HELD_TWICE:
         return _twice(alarm)
-    if alarm.kind == "leaderless":
+    if alarm.kind is AlarmKind.LEADERLESS:
         return _leaderless(alarm)
-    if alarm.kind == "killed-in-grace":
+    if alarm.kind is AlarmKind.KILLED_IN_GRACE:
         return _grace(alarm)
-    return _death(alarm) if alarm.kind == "died" else _of_group(alarm, a, len(a.groups) > 1)
+    return _death(alarm) if alarm.kind is AlarmKind.DIED else _of_group(alarm, a, len(a.groups) > 1)
 
 
 # ----------------------------------------------------------------------------------------- the dead
@@ -112,7 +120,7 @@ def tell_alarm(alarm: Alarm, a: Analysis) -> str:
 def _dead(alarms: Iterable[Alarm]) -> list[str]:
     alike: dict[tuple[object, ...], list[Alarm]] = {}
     for alarm in alarms:
-        if alarm.kind == "died":
+        if alarm.kind is AlarmKind.DIED:
             alike.setdefault(
                 (
                     alarm.group,
@@ -163,7 +171,7 @@ def _deaths(alarms: list[Alarm]) -> str:
 def _graces(alarms: Iterable[Alarm]) -> list[str]:
     alike: dict[str, list[Alarm]] = {}
     for alarm in alarms:
-        if alarm.kind == "killed-in-grace":
+        if alarm.kind is AlarmKind.KILLED_IN_GRACE:
             alike.setdefault(alarm.why, []).append(alarm)
     return [
         text
@@ -223,9 +231,9 @@ def _counter(alarm: Alarm, a: Analysis) -> str:
 
 def _of_group(alarm: Alarm, a: Analysis, is_named: bool) -> str:
     group = f"The group {safe(alarm.group)}" if is_named else "The group"
-    if alarm.kind == "unowned":
+    if alarm.kind is AlarmKind.UNOWNED:
         return _unowned(alarm, uncapital(group))
-    if alarm.kind == "never-stable":
+    if alarm.kind is AlarmKind.NEVER_STABLE:
         nobody = not any(h for (of, _), h in a.holdings.items() if of == alarm.group)
         what = "nobody has been assigned anything" if nobody else "it has not settled"
         told = (

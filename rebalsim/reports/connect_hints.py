@@ -5,11 +5,12 @@ from __future__ import annotations
 from rebalsim.analysis import Analysis
 from rebalsim.analysis.values import Pause
 from rebalsim.domain.doing import Doing
+from rebalsim.domain.pause_start import PauseStart
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.reports.hanging import Asked
 from rebalsim.reports.names import safe
 
-_GONE = ("killed", "closed", "fatal")
+_GONE = (PauseStart.KILLED, PauseStart.CLOSED, PauseStart.FATAL)
 
 
 def hint_of_connect(asked: Asked) -> str:

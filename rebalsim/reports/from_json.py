@@ -32,11 +32,13 @@ from rebalsim.analysis.values import (
     Story,
     Violation,
 )
+from rebalsim.domain.alarm import AlarmKind
 from rebalsim.domain.cause import CauseKind
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.errors import InputError
 from rebalsim.domain.ids import Partition, partition_named
 from rebalsim.domain.metrics import METRICS
+from rebalsim.domain.pause_start import PauseStart
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.domain.timer import Timer
 from rebalsim.domain.trigger import Trigger
@@ -213,7 +215,7 @@ def _pause(p: Doc) -> Pause:
         p["started_us"],
         p["ended_us"],
         p["is_open"],
-        p["why"],
+        PauseStart(p["why"]),
         p["owner_before"],
         p["owner_after"],
         -1,
@@ -284,7 +286,10 @@ def _alarm(x: Doc) -> Alarm:
     told = {key: value for key, value in x.items() if key != "text"}
     lists = {key: tuple(x[key]) for key in ("consumers", "others", "evidence")}
     partitions = tuple(map(partition_named, x.get("partitions", ())))
-    return Alarm(**{**told, **lists, "back_us": _or(x["back_us"]), "partitions": partitions})
+    kind = AlarmKind(x["kind"])
+    return Alarm(
+        **{**told, **lists, "kind": kind, "back_us": _or(x["back_us"]), "partitions": partitions}
+    )
 
 
 def _mark(m: Doc) -> Mark:

@@ -12,6 +12,7 @@ from typing import Any
 
 from rebalsim.analysis import Analysis
 from rebalsim.analysis.values import Lane, Pause
+from rebalsim.domain.pause_start import PauseStart
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.reports.causes_told import tell_cause
 from rebalsim.reports.events_told import tell_event
@@ -133,7 +134,7 @@ def _remedies(v: VariantReport, texts: Once) -> list[Row]:
     found: dict[tuple[int, int], None] = {}
     for p in v.analysis.pauses if v.remedies else ():
         for remedy in remedies_for(p, v.remedies):
-            cause = "" if p.why == "callback" else tell_cause(p.cause)
+            cause = "" if p.why is PauseStart.CALLBACK else tell_cause(p.cause)
             found[texts.place(cause), texts.place(tell_remedy(remedy))] = None
     return [list(pair) for pair in found]
 
@@ -183,7 +184,7 @@ def _pause(p: Pause, a: Analysis, texts: Once, pauses: Once, shapes: Once) -> in
     numbers of phases, kind, text, …, events in steps].
     """
     is_alone = (
-        p.why == "callback"
+        p.why is PauseStart.CALLBACK
     )  # one phase, which is the cause as well: all of the sentence stands in it
     told_phases = (
         [tell_standstill(p)]

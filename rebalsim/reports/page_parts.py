@@ -8,6 +8,7 @@ import html
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from rebalsim.domain.alarm import AlarmKind
 from rebalsim.reports import figures
 from rebalsim.reports.alarms_told import alarms_of
 from rebalsim.reports.answer_told import ORDER_SAID, tell_answer_first
@@ -278,7 +279,9 @@ def members(v: VariantReport) -> str:
     """What each consumer lived through."""
     rows = []
     found = sorted(v.analysis.members, key=lambda m: (m.group, natural(m.consumer)))
-    died = {alarm.consumers[0]: alarm for alarm in v.analysis.alarms if alarm.kind == "died"}
+    died = {
+        alarm.consumers[0]: alarm for alarm in v.analysis.alarms if alarm.kind is AlarmKind.DIED
+    }
     for m in found[:MOST_MEMBERS]:
         dead = died.get(m.consumer)
         troubles = [f"died of {dead.why}" if dead.why else "was killed"] if dead is not None else []

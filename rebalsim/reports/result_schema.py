@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from rebalsim.analysis.values import PauseKind
+from rebalsim.domain.alarm import AlarmKind
 from rebalsim.domain.metrics import METRICS
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.reports.to_json import SCHEMA_VERSION
@@ -285,17 +286,7 @@ VARIANT = _object(
             "What figures hide: who died (of an error, or killed and not back), a group that was "
             "not stable in the end, partitions that a stable one has "
             "given to nobody, such as had no leader, and who was killed when its grace was over.",
-            kind={
-                "enum": [
-                    "died",
-                    "never-stable",
-                    "not-stable",
-                    "unowned",
-                    "leaderless",
-                    "held-twice",
-                    "killed-in-grace",
-                ]
-            },
+            kind={"enum": [kind.value for kind in AlarmKind]},
             group=TEXT,
             at_us=US,
             consumers=TEXTS,

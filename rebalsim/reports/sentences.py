@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from rebalsim.analysis import Analysis
 from rebalsim.analysis.values import Pause, Phase
 from rebalsim.domain.doing import Doing
+from rebalsim.domain.pause_start import PauseStart
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.domain.trigger import Trigger
 from rebalsim.reports.causes_told import tell_cause
@@ -197,7 +198,7 @@ def tell(group: Together) -> str:
         f"still {'does' if is_one else 'do'},"
     )
     stood = f"{who}{count} {open_ if p.is_open else f'stood still for {length}'}"
-    if p.why == "callback":
+    if p.why is PauseStart.CALLBACK:
         return f"{stood} {tell_standstill(p)}."
     owners = len({x.owner_after for x in group.pauses}), len({x.owner_before for x in group.pauses})
     return (

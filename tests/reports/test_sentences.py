@@ -14,6 +14,7 @@ from rebalsim.analysis.values import Answer, Cause, Facts, Pause, Phase, Story
 from rebalsim.domain.cause import CauseKind
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.pause_start import PauseStart
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.domain.timer import Timer
 from rebalsim.domain.trigger import Trigger
@@ -425,7 +426,7 @@ def paused(phase: Phase, after: str = "c0") -> Pause:
         0,
         AT,
         False,
-        "revoked",
+        PauseStart.REVOKED,
         "c0",
         after,
         -1,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rebalsim.analysis.values import Facts
+from rebalsim.domain.pause_start import PauseStart
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.reports.hanging import Asked
 from rebalsim.reports.phases.card import Look, PhaseCard
@@ -19,7 +20,7 @@ def hint(asked: Asked) -> str:
         "scheduled.rebalance.max.delay.ms is how long the work of a lost worker waits for it; "
         f"here {say_duration(asked.phase.length_us)} of it. "
     )
-    if asked.pause.why == "closed":
+    if asked.pause.why is PauseStart.CLOSED:
         return told + "One that leaves cleanly is waited for like one that dies."
     return told + "A worker that is back sooner waits for its end all the same."
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rebalsim.analysis import Analysis
 from rebalsim.analysis.values import Facts
 from rebalsim.domain.doing import Doing
+from rebalsim.domain.pause_start import PauseStart
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.domain.timer import Timer
 from rebalsim.reports.doings_told import silent
@@ -42,9 +43,9 @@ def hint(asked: Asked) -> str:
     pause, settings = asked.pause, asked.settings
     if asked.timer is Timer.REBALANCE_TIMEOUT:
         return patience(settings)
-    if pause.why == "closed" and settings is not None and settings.instance_id is not None:
+    if pause.why is PauseStart.CLOSED and settings is not None and settings.instance_id is not None:
         return _stopped(settings, _is_back(asked.analysis, settings.instance_id, pause.started_us))
-    if pause.why == "closed" and asked.consumer:
+    if pause.why is PauseStart.CLOSED and asked.consumer:
         return (
             "It did not leave its group when it closed; a LeaveGroup on close tells the others "
             "at once."
