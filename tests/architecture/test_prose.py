@@ -20,6 +20,7 @@ _REGISTRY = "the registry of metrics: what each of them is, a line each, for exp
 _VERDICT = "a verdict's reason, a clause that travels as text through processes, JSON and baselines"
 _KAFKA = "what Kafka's clients log, to be found in a trace"
 _ERROR = "an error's text, which is raised elsewhere"
+_ASKED = "why a budget makes no sense in this run: an error on the scenario, told with its line"
 _STORY = "what a story's run is asked and cannot be, told beside its verdict"
 
 # file → how many such literals, and why they stand there
@@ -33,9 +34,9 @@ KNOWN: dict[str, tuple[int, str]] = {
     "analysis/baseline.py": (1, _VERDICT),
     "analysis/client_metrics.py": (1, _KAFKA),
     "analysis/invariants.py": (4, _VERDICT),
-    "analysis/judge.py": (6, _VERDICT),
+    "analysis/judge.py": (6, _ASKED),
     "analysis/judge_facts.py": (9, _VERDICT),
-    "analysis/judge_selection.py": (16, _VERDICT),
+    "analysis/judge_selection.py": (16, _ASKED),
     "analysis/marks.py": (2, _VERDICT),
     "analysis/pending.py": (2, _VERDICT),
     "analysis/rounds.py": (5, _KAFKA),
