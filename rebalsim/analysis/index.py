@@ -15,6 +15,13 @@ from itertools import compress
 from typing import TypeAlias, TypeVar
 
 from rebalsim.trace import events as ev
+from rebalsim.trace.connect_events import (
+    ConnectorEnded,
+    ConnectorStarted,
+    TaskStarting,
+    TaskStopped,
+    TaskStopping,
+)
 from rebalsim.trace.events import TraceEvent
 from rebalsim.trace.trace import Trace
 
@@ -63,11 +70,16 @@ def starting(values: Sequence[T], place: int) -> Iterator[T]:
     return (values[i] for i in range(place, len(values)))
 
 
+_OF_TASKS = frozenset((TaskStarting, TaskStopping, TaskStopped))
+_TOLD_BY_TASKS = _OF_TASKS | {ConnectorStarted, ConnectorEnded, ev.RecordsDelivered}
+
+
 class Index:
     """Event numbers by consumer, by group, and of the world; each list ascending."""
 
     __slots__ = (
         "_of_group",
+        "_own_of",
         "by_consumer",
         "by_group",
         "events",
@@ -87,6 +99,7 @@ class Index:
         self.by_consumer: dict[str, Numbers] = {}
         self.by_group: dict[str, Numbers] = {}
         self._of_group: dict[str, Numbers] | None = None
+        self._own_of: dict[str, Numbers] = {}
         self.handings: Numbers = array(
             "i"
         )  # callbacks that were handed partitions, exits, joins anew: what ownership follows from
@@ -147,6 +160,20 @@ class Index:
         if self._of_group is None:
             self._of_group = self._by_whole_group()
         return self._of_group.get(group, NOTHING)
+
+    def own_of(self, consumer: str) -> Numbers:
+        """The consumer's events without those of single tasks: a worker that runs forty tells as
+        many in each round, and no other task's pause follows from them.
+        """
+        found = self._own_of.get(consumer)
+        if found is None:
+            found = numbers = self.by_consumer.get(consumer, NOTHING)
+            events = self.events
+            if any(type(events[n]) in _OF_TASKS for n in numbers):
+                rest = (n for n in numbers if type(events[n]) not in _TOLD_BY_TASKS)
+                found = array("i", rest)
+            self._own_of[consumer] = found
+        return found
 
     def _by_whole_group(self) -> dict[str, Numbers]:
         several = {group: [numbers] for group, numbers in self.by_group.items()}

@@ -57,6 +57,7 @@ class Storyteller:
             )
             for g, found in self.rounds.items()
         }
+        self.prepared = {g: [r.prepared_us for r in found] for g, found in self.barriered.items()}
         self.targets = {
             g: [r for r in found if r.completed_by == "computed"]
             for g, found in self.rounds.items()
@@ -158,6 +159,7 @@ class Storyteller:
                     self.index,
                     self.header,
                     self.barriered.get(p.group, []),
+                    self.prepared.get(p.group, []),
                     p,
                     self._assignee,
                     self._is_empty,

@@ -71,6 +71,7 @@ class ClassicWalk:
     index: Index
     header: TraceHeader
     rounds: list[Rebalance]
+    prepared: list[int]  # when each of them began
     pause: Pause
     assignee: Callable[
         [Rebalance, Partition], str
@@ -126,7 +127,7 @@ class ClassicWalk:
         found: list[tuple[int, int, Rebalance | None]] = []
         concerned = dict.fromkeys((p.owner_before, *(events[n].consumer for n in p.path)))
         for consumer in concerned:
-            numbers = self.index.by_consumer.get(consumer, NOTHING)
+            numbers = self.index.own_of(consumer)
             for number in self.index.since(numbers, p.started_us):
                 if events[number].at_us >= p.ended_us:
                     break
@@ -139,7 +140,7 @@ class ClassicWalk:
         return sorted(found, key=lambda c: (c[0], c[1] < 0, c[1]))
 
     def _rounds_within(self) -> list[Rebalance]:
-        first = bisect_right(self.rounds, self.pause.started_us, key=lambda r: r.prepared_us)
+        first = bisect_right(self.prepared, self.pause.started_us)
         within = []
         for r in starting(self.rounds, max(0, first - 1)):
             if r.prepared_us >= self.pause.ended_us:
@@ -148,7 +149,7 @@ class ClassicWalk:
         return within
 
     def _round_at(self, at_us: int) -> Rebalance | None:
-        place = bisect_right(self.rounds, at_us, key=lambda r: r.prepared_us)
+        place = bisect_right(self.prepared, at_us)
         return self.rounds[place - 1] if place else None
 
     def _is_after_round(self, number: int) -> bool:
@@ -400,7 +401,7 @@ class ClassicWalk:
         return self.pause.owner_after if self.pause.owner_after in r.joins or not r.parked else ""
 
     def _following(self, at: int) -> Rebalance | None:
-        place = bisect_right(self.rounds, at, key=lambda x: x.prepared_us)
+        place = bisect_right(self.prepared, at)
         return self.rounds[place] if place < len(self.rounds) else None
 
     def _following_barrier(self, r: Rebalance) -> int:
