@@ -7,6 +7,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 
+from rebalsim.analysis.connect_causes import OF_TASKS, ClusterCauses
 from rebalsim.analysis.consumer_doings import Doings
 from rebalsim.analysis.index import NOTHING, Index
 from rebalsim.analysis.rounds import NEVER
@@ -74,6 +75,7 @@ class Causes:
                     self.actions.setdefault(target, []).append(n)
         self.topics_changed = [n for n in index.world if type(index.events[n]) is ev.TopicChanged]
         self.lives: dict[str, list[tuple[int, int, int]]] = {}
+        self.clusters = ClusterCauses(index, header)
 
     def of(self, p: Pause, phases: tuple[Phase, ...], rounds: list[Rebalance]) -> Cause:
         """The cause of a pause."""
@@ -105,7 +107,7 @@ class Causes:
         name = (acted.action or acted.text) if acted is not None else ""
         return Cause(
             kind,
-            consumer,
+            consumer if kind not in OF_TASKS else "",  # the same story for whoever's
             name,
             disturbance,
             tuple(sorted(n for n in dict.fromkeys(chain) if n >= 0)),
@@ -144,7 +146,8 @@ class Causes:
             has_left = not self._is_static(p.owner_before) and not any(
                 phase.kind is PhaseKind.DETECTION for phase in phases
             )
-            return CauseKind.LEFT if has_left else CauseKind.STOPPED, p.owner_before, p.started_us
+            kind = CauseKind.LEFT if has_left else CauseKind.STOPPED
+            return self.clusters.behind(kind, p.owner_before, p.started_us)
         began = self.index.events[p.start_event] if p.start_event >= 0 else None
         if p.why is PauseStart.STUCK and type(began) is ev.HandlerStuck and began.why == "commit":
             return CauseKind.COMMIT_UNANSWERED, p.owner_before, p.started_us
@@ -188,16 +191,16 @@ class Causes:
             )
         if trigger is Trigger.JOINED:
             life, was_member = self._life(consumer, at)
-            return (
+            kind = (
                 CauseKind.RESTART
                 if life > 1
                 else CauseKind.REJOINED
                 if was_member
-                else CauseKind.SCALE_OUT,
-                consumer,
-                at,
+                else CauseKind.SCALE_OUT
             )
-        return OF_TRIGGER.get(trigger, CauseKind.REBALANCE), consumer, at
+            return self.clusters.behind(kind, consumer, at)
+        kind = OF_TRIGGER.get(trigger, CauseKind.REBALANCE)
+        return self.clusters.behind(kind, consumer, at)
 
     def _is_static(self, consumer: str) -> bool:
         facts = self.header.consumers.get(consumer)
@@ -239,6 +242,10 @@ class Causes:
         consumer (or its process, or the topic); −1 if none. Only of the deeds that can have come
         to that, where the kind of cause tells.
         """
+        if kind is CauseKind.CONNECTOR_CHANGED:
+            return self.clusters.deed_on(consumer, at)
+        if kind in OF_TASKS:
+            return self._action_behind_task(consumer, at)
         deeds = _DEEDS_OF.get(kind) if kind is not None else None
         facts = self.header.consumers.get(consumer)
         targets = (
@@ -253,3 +260,14 @@ class Causes:
                         last = max(last, numbers[place])
                         break
         return last
+
+    def _action_behind_task(self, worker: str, at: int) -> int:
+        """What set off what the sink's workers went through; −1 if that was no action."""
+        behind, connector, _ = self.clusters.behind(CauseKind.REJOINED, worker, at)
+        if behind is CauseKind.CONNECTOR_CHANGED:
+            return self.clusters.deed_on(connector, at)
+        d = self.clusters.round_before(worker, at, self.disturbances)
+        if d is None:
+            return -1
+        kind, consumer, since = self.of_trigger(d.trigger, d.consumer, d.started_us)
+        return self.action_for(consumer, since, "", kind)

@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from rebalsim.analysis.connect_phases import workers_of
 from rebalsim.analysis.index import Index
 from rebalsim.analysis.lag import LagBook, peak_within
 from rebalsim.analysis.ownership import Holdings
 from rebalsim.analysis.values import Holding
+from rebalsim.analysis.worker_metrics import worker_values
 from rebalsim.domain.ids import Partition
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TraceHeader
@@ -52,10 +54,19 @@ def find_client_metrics(
     for (_, p), found in holdings.items():
         for h in found:
             held.setdefault(h.consumer, []).append((p, h))
+    workers = workers_of(header)
     return {
-        name: _values(name, _clock(name, index), index, header, held.get(name, []), lag)
+        name: _of_worker(name, index, held.get(name, []))
+        if name in workers
+        else _values(name, _clock(name, index), index, header, held.get(name, []), lag)
         for name in sorted(index.by_consumer)
     }
+
+
+def _of_worker(name: str, index: Index, held: Sequence[tuple[Partition, Holding]]) -> Values:
+    """A Connect worker has a consumer's metrics of joining, and some of its own."""
+    tasks = float(sum(1 for _, h in held if h.ended_us >= index.horizon_us and h.how == "held"))
+    return {**_of_joining(_clock(name, index), index), **worker_values(name, index, tasks)}
 
 
 def _clock(name: str, index: Index) -> _Clock:
@@ -166,26 +177,7 @@ def _values(
     lag: LagBook,
 ) -> Values:
     horizon = index.horizon_us
-    hours = max(horizon - max(c.started_us, 0), 1) / HOUR
-    failed = c.failed if c.answers else c.complaints
-    values: Values = {
-        "rebalance-latency-avg": _mean(c.latencies),
-        "rebalance-latency-max": _most(c.latencies),
-        "rebalance-latency-total": float(sum(c.latencies)),
-        "rebalance-total": float(len(c.latencies)),
-        "rebalance-rate-per-hour": len(c.latencies) / hours,
-        "failed-rebalance-total": float(failed),
-        "failed-rebalance-rate-per-hour": failed / hours,
-        "last-rebalance-seconds-ago": float((horizon - c.last_us) // 1_000_000 * 1_000_000)
-        if c.last_us >= 0
-        else None,
-        "join-time-avg": _mean(c.joins),
-        "join-time-max": _most(c.joins),
-        "join-total": float(len(c.joins)),
-        "sync-time-avg": _mean(c.syncs),
-        "sync-time-max": _most(c.syncs),
-        "sync-total": float(len(c.syncs)),
-    }
+    values = _of_joining(c, index)
     for callback in ("revoked", "assigned", "lost"):
         values[f"partition-{callback}-latency-avg"] = _mean(c.callbacks[callback])
         values[f"partition-{callback}-latency-max"] = _most(c.callbacks[callback])
@@ -210,6 +202,30 @@ def _values(
         else None
     )
     return values
+
+
+def _of_joining(c: _Clock, index: Index) -> Values:
+    horizon = index.horizon_us
+    hours = max(horizon - max(c.started_us, 0), 1) / HOUR
+    failed = c.failed if c.answers else c.complaints
+    return {
+        "rebalance-latency-avg": _mean(c.latencies),
+        "rebalance-latency-max": _most(c.latencies),
+        "rebalance-latency-total": float(sum(c.latencies)),
+        "rebalance-total": float(len(c.latencies)),
+        "rebalance-rate-per-hour": len(c.latencies) / hours,
+        "failed-rebalance-total": float(failed),
+        "failed-rebalance-rate-per-hour": failed / hours,
+        "last-rebalance-seconds-ago": float((horizon - c.last_us) // 1_000_000 * 1_000_000)
+        if c.last_us >= 0
+        else None,
+        "join-time-avg": _mean(c.joins),
+        "join-time-max": _most(c.joins),
+        "join-total": float(len(c.joins)),
+        "sync-time-avg": _mean(c.syncs),
+        "sync-time-max": _most(c.syncs),
+        "sync-total": float(len(c.syncs)),
+    }
 
 
 def _mean(values: Sequence[int]) -> float | None:

@@ -26,6 +26,9 @@ class CauseKind(StrEnum):
     SUBSCRIPTION_CHANGED = "subscription-changed"
     ENFORCED = "enforced"
     COORDINATOR_MOVED = "coordinator-moved"
+    CONNECTOR_CHANGED = "connector-changed"
+    TASK_STARTED = "task-started"  # Connect: a sink's consumer came, …
+    TASK_STOPPED = "task-stopped"  # … or went, as its worker would have it
     CALLBACK = "callback"
     START = "start"  # the group formed
     REBALANCE = "rebalance"  # whatever set it off

@@ -329,6 +329,21 @@ def _of_records() -> list[Metric]:
     ]
 
 
+# of Connect's workers alone: the first four are connect-worker-rebalance-metrics, the others
+# connect-coordinator-metrics
+OF_WORKERS: tuple[tuple[str, Unit, Better, str], ...] = (
+    ("completed-rebalances-total", "count", "less", "Connect: rebalances that the worker counted"),
+    (
+        "rebalance-avg-time-ms",
+        "duration",
+        "less",
+        "Connect: mean time from an answer taken over to all work started",
+    ),
+    ("rebalance-max-time-ms", "duration", "less", "Connect: longest such time"),
+    ("time-since-last-rebalance-ms", "duration", "neither", "Connect: time since the last one"),
+    ("assigned-connectors", "count", "neither", "Connect: connectors held at the end"),
+    ("assigned-tasks", "count", "neither", "Connect: tasks held at the end"),
+)
 _KAFKA: tuple[tuple[str, Unit, Better, str], ...] = (
     (
         "rebalance-latency-avg",
@@ -394,6 +409,7 @@ _KAFKA: tuple[tuple[str, Unit, Better, str], ...] = (
     ("records-lag-max", "records", "less", "the highest lag of a partition that the member held"),
     ("poll-idle-ratio-avg", "share", "neither", "share of the time spent inside poll()"),
     ("time-between-poll-max", "duration", "less", "longest time between two calls of poll()"),
+    *OF_WORKERS,
 )
 
 

@@ -41,6 +41,15 @@ CAUSES: dict[CauseKind, CauseCard] = {
         "when {c} changed its subscription", "{c}'s change of its subscription"
     ),
     CauseKind.COORDINATOR_MOVED: CauseCard("when the coordinator moved", "the coordinator's move"),
+    CauseKind.CONNECTOR_CHANGED: CauseCard(
+        "when connector {c} changed", "the change of connector {c}"
+    ),
+    CauseKind.TASK_STARTED: CauseCard(
+        "when workers started tasks of the sink", "the start of the sink's tasks"
+    ),
+    CauseKind.TASK_STOPPED: CauseCard(
+        "when workers stopped tasks of the sink", "the stop of the sink's tasks"
+    ),
     CauseKind.CALLBACK: CauseCard("while {c} was in a callback"),
     CauseKind.REBALANCE: CauseCard("in a rebalance"),
     CauseKind.START: CauseCard("while the group formed"),

@@ -9,12 +9,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from rebalsim.domain.instants import MS, SECOND
-from rebalsim.domain.metrics import METRICS, Metric
+from rebalsim.domain.metrics import METRICS, OF_WORKERS, Metric
 from rebalsim.reports.names import safe
 from rebalsim.reports.report import Report, VariantReport
 
 BUCKETS_S = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 60.0, 120.0, 300.0)
 _FETCHER = ("records-lag-max",)
+_OF_WORKERS = tuple(name for name, *_ in OF_WORKERS)
 _CONSUMER = ("poll-idle-ratio-avg", "time-between-poll-max")
 
 
@@ -109,14 +110,18 @@ def _clients(report: Report) -> Iterable[Family]:
         if not kafka:
             continue
         bean = (
-            "consumer_fetch_manager_metrics"
+            "connect_connect_coordinator_metrics"
+            if kafka.startswith("assigned-") and kafka in _OF_WORKERS
+            else "connect_connect_worker_rebalance_metrics"
+            if kafka in _OF_WORKERS
+            else "consumer_consumer_fetch_manager_metrics"
             if kafka in _FETCHER
-            else "consumer_metrics"
+            else "consumer_consumer_metrics"
             if kafka in _CONSUMER
-            else "consumer_coordinator_metrics"
+            else "consumer_consumer_coordinator_metrics"
         )
         name, is_total = (
-            f"kafka_consumer_{bean}_{kafka.replace('-', '_')}",
+            f"kafka_{bean}_{kafka.replace('-', '_')}",
             kafka.endswith("-total"),
         )
         factor = 1.0 if metric.unit != "duration" else 1 / SECOND if "seconds" in kafka else 1 / MS

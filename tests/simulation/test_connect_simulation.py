@@ -158,6 +158,46 @@ def test_two_copies_at_work_are_an_alarm(tmp_path: Path) -> None:
     assert given_up and 24_000_000 < given_up[0].figures["longest_us"] < 26_000_000
 
 
+def test_what_a_connector_costs_is_put_down_to_it_in_both_layers(tmp_path: Path) -> None:
+    script = "[{at: 2m, create_connector: late}]"
+    a = played(tmp_path, script, protocol="eager", src=", stop: 4s")
+    tasks, partitions = after(a, 120_000_000), a.partition_pauses
+    told = {(p.cause.kind, p.cause.consumer, p.cause.action) for p in tasks if p.group == "connect"}
+    assert told == {("connector-changed", "late", "create-connector-1")}
+    sinks = {
+        (p.cause.kind, p.cause.consumer, p.cause.action)
+        for p in partitions
+        if 120_000_000 < p.started_us < 123_000_000
+    }
+    assert sinks == {("task-stopped", "", "create-connector-1")}
+
+
+def test_a_sinks_task_that_moves_is_put_down_to_the_worker_that_was_lost(tmp_path: Path) -> None:
+    sinks = {name for name in played(tmp_path, "[]").header.consumers if name.startswith("snk-0@")}
+    who = sinks.pop().partition("@")[2]
+    a = played(tmp_path, f"[{{at: 2m, crash: {who}}}]", delay="0s")
+    later = [p for p in a.partition_pauses if p.started_us > 119_000_000]
+    started = [p for p in later if p.cause.kind == "task-started"]
+    assert started and {(p.cause.action, p.cause.consumer) for p in started} == {("crash-1", "")}
+
+
+def test_a_worker_has_metrics_by_kafkas_own_names(tmp_path: Path) -> None:
+    a = played(tmp_path, "[{at: 2m, create_connector: late}]", src=", start: 3s")
+    first = leader(a)
+    values = a.client_metrics[first]
+    assert values["epoch"] == max(r.generation for r in a.rounds_by_group["connect"])
+    assert (values["completed-rebalances-total"] or 0) >= 3
+    # neither the wait at the barrier nor a task's own start() is in it
+    assert 0 < (values["rebalance-max-time-ms"] or 0) < 1_000_000
+    held = [a.client_metrics[w]["assigned-tasks"] for w in ("w0", "w1", "w2")]
+    assert sum(x or 0 for x in held) == 11
+    assert sum(a.client_metrics[w]["assigned-connectors"] or 0 for w in ("w0", "w1", "w2")) == 3
+    assert "partition-revoked-latency-avg" not in values
+    sink = next(name for name in a.client_metrics if "@" in name)
+    assert "epoch" not in a.client_metrics[sink]
+    assert a.measure("assigned_tasks") == max(x or 0 for x in held)
+
+
 def test_a_failed_task_stands_until_it_is_restarted(tmp_path: Path) -> None:
     script = "[{at: 2m, fail_task: src-2}, {at: 4m, restart_connector: src}]"
     a = played(tmp_path, script)

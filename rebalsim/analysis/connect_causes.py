@@ -1,0 +1,111 @@
+"""What happened in a Connect cluster behind what the groups saw: a worker that joined again because
+a connector changed, a sink's consumer that came or went because its worker started or stopped
+its task.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from rebalsim.analysis.connect_phases import workers_of
+from rebalsim.analysis.index import NOTHING, Index
+from rebalsim.analysis.values import Disturbance
+from rebalsim.domain.cause import CauseKind
+from rebalsim.trace import events as ev
+from rebalsim.trace.connect_events import TasksConfigured
+from rebalsim.trace.trace import TraceHeader
+
+# actions of the script by which a connector changes for all workers, and those for one's tasks
+_OF_CLUSTER = ("CreateConnector", "DeleteConnector", "ReconfigureConnector", "TargetConnector")
+_OF_ITS_TASKS = ("RestartConnector", "FailTask")
+OF_TASKS = (CauseKind.TASK_STARTED, CauseKind.TASK_STOPPED)
+OF_CLUSTERS = (CauseKind.CONNECTOR_CHANGED, *OF_TASKS)
+SOON_US = 1_000_000  # workers want to join within moments of the config record that makes them
+Told = tuple[CauseKind, str, int]  # what it was, whose, and when it began
+
+
+class ClusterCauses:
+    """The clusters of one trace; nothing where it has none."""
+
+    def __init__(self, index: Index, header: TraceHeader) -> None:
+        self.index = index
+        self.header = header
+        self.workers = workers_of(header)
+        self._turns: dict[str, list[tuple[int, bool]]] = {}  # worker → when it began and ended
+        self._disturbed: dict[str, list[Disturbance]] = {}
+        self.deeds: list[int] = []  # what the script did to connectors
+        self.changes: list[tuple[int, str]] = []  # when which connector changed
+        for n in index.world if self.workers else ():
+            e = index.events[n]
+            if type(e) is ev.ScriptActed and e.kind in (*_OF_CLUSTER, *_OF_ITS_TASKS):
+                self.deeds.append(n)
+                if e.kind in _OF_CLUSTER:
+                    self.changes.append((e.at_us, e.targets[0]))
+        if self.workers:
+            self.changes += [
+                (e.at_us, e.connector) for e in index.events if type(e) is TasksConfigured
+            ]
+        self.changes.sort()
+
+    def worker_of(self, consumer: str) -> str:
+        """In whose process a sink's task runs; empty for any other consumer."""
+        facts = self.header.consumers.get(consumer)
+        process = facts.process if facts is not None else ""
+        return process if process in self.workers and consumer not in self.workers else ""
+
+    def behind(self, kind: CauseKind, consumer: str, at_us: int) -> Told:
+        """The same, or what was behind it."""
+        if kind is CauseKind.REJOINED and consumer in self.workers:
+            asked = self.index.last_of(consumer, at_us, ev.RejoinRequested)
+            asked_us = self.index.events[asked].at_us if asked >= 0 else at_us
+            place = bisect_right(self.changes, (asked_us, "\uffff"))
+            if place and self.changes[place - 1][0] >= asked_us - SOON_US:
+                changed_us, connector = self.changes[place - 1]
+                return CauseKind.CONNECTOR_CHANGED, connector, changed_us
+        worker = self.worker_of(consumer) if self.workers else ""
+        if worker and kind is CauseKind.LEFT and not self._is_ending(worker, at_us):
+            return CauseKind.TASK_STOPPED, worker, at_us
+        if worker and kind in (CauseKind.SCALE_OUT, CauseKind.RESTART):
+            return CauseKind.TASK_STARTED, worker, at_us
+        return kind, consumer, at_us
+
+    def _is_ending(self, worker: str, at_us: int) -> bool:
+        """Was its process asked to stop, or dead?"""
+        turns = self._turns.get(worker)
+        if turns is None:
+            events, numbers = self.index.events, self.index.by_consumer.get(worker, NOTHING)
+            turns = self._turns[worker] = [
+                (events[n].at_us, type(events[n]) is not ev.ConsumerStarted)
+                for n in numbers
+                if type(events[n]) in (ev.ConsumerStarted, ev.StopAsked, ev.ConsumerExited)
+            ]
+        place = bisect_right(turns, (at_us, True))
+        return place > 0 and turns[place - 1][1]
+
+    def deed_on(self, connector: str, at_us: int) -> int:
+        """The last action of the script that this connector was the target of; −1 if none."""
+        found = [
+            n
+            for n in self.deeds
+            if self.index.events[n].at_us <= at_us
+            and self.index.events[n].targets[0] in (connector, *_tasks_of(connector, self, n))
+        ]
+        return found[-1] if found else -1
+
+    def round_before(
+        self, worker: str, at_us: int, disturbances: Sequence[Disturbance]
+    ) -> Disturbance | None:
+        """What the worker's cluster went through last."""
+        group = self.index.group_of.get(worker, "")
+        mine = self._disturbed.get(group)
+        if mine is None:
+            mine = self._disturbed[group] = [d for d in disturbances if d.group == group]
+        place = bisect_right(mine, at_us, key=lambda d: d.started_us)
+        return mine[place - 1] if place else None
+
+
+def _tasks_of(connector: str, causes: ClusterCauses, deed: int) -> tuple[str, ...]:
+    """The deed's target, where it is one of the connector's tasks."""
+    target = causes.index.events[deed].targets[0]
+    return (target,) if target.rpartition("-")[0] == connector else ()
