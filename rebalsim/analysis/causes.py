@@ -7,7 +7,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from rebalsim.analysis.connect_causes import OF_TASKS, ClusterCauses
+from rebalsim.analysis.connect_causes import OF_CONNECTORS, OF_TASKS, ClusterCauses
 from rebalsim.analysis.consumer_doings import Doings
 from rebalsim.analysis.index import NOTHING, Index
 from rebalsim.analysis.rounds import NEVER
@@ -132,6 +132,9 @@ class Causes:
         self, p: Pause, phases: tuple[Phase, ...], first: Rebalance | None
     ) -> tuple[CauseKind, str, int]:
         """What it was, whose, and when it began."""
+        told = self.clusters.of_task(p)
+        if told is not None:
+            return told
         was_away = any(phase.kind is PhaseKind.AWAY for phase in phases)
         if (
             p.why in (PauseStart.CLOSED, PauseStart.KILLED, PauseStart.FATAL)
@@ -242,8 +245,10 @@ class Causes:
         consumer (or its process, or the topic); −1 if none. Only of the deeds that can have come
         to that, where the kind of cause tells.
         """
-        if kind is CauseKind.CONNECTOR_CHANGED:
+        if kind in OF_CONNECTORS:
             return self.clusters.deed_on(consumer, at)
+        if kind is CauseKind.TASK_FAILED:
+            return self.clusters.deed_on(topic, at)
         if kind in OF_TASKS:
             return self._action_behind_task(consumer, at)
         deeds = _DEEDS_OF.get(kind) if kind is not None else None
@@ -270,4 +275,7 @@ class Causes:
         if d is None:
             return -1
         kind, consumer, since = self.of_trigger(d.trigger, d.consumer, d.started_us)
+        if kind is CauseKind.REJOINED:  # the delay was over: what had begun it
+            began = self.clusters.delay_that_ended(worker, d.started_us)
+            return self._action_behind_task(worker, began) if began >= 0 else -1
         return self.action_for(consumer, since, "", kind)

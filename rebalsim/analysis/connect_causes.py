@@ -8,9 +8,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from rebalsim.analysis.connect_phases import workers_of
+from rebalsim.analysis.connect_phases import delays_of, has_failed, workers_of
 from rebalsim.analysis.index import NOTHING, Index
-from rebalsim.analysis.values import Disturbance
+from rebalsim.analysis.values import Disturbance, Pause
 from rebalsim.domain.cause import CauseKind
 from rebalsim.trace import events as ev
 from rebalsim.trace.connect_events import TasksConfigured
@@ -20,7 +20,8 @@ from rebalsim.trace.trace import TraceHeader
 _OF_CLUSTER = ("CreateConnector", "DeleteConnector", "ReconfigureConnector", "TargetConnector")
 _OF_ITS_TASKS = ("RestartConnector", "FailTask")
 OF_TASKS = (CauseKind.TASK_STARTED, CauseKind.TASK_STOPPED)
-OF_CLUSTERS = (CauseKind.CONNECTOR_CHANGED, *OF_TASKS)
+OF_CONNECTORS = (CauseKind.CONNECTOR_CHANGED, CauseKind.CONNECTOR_RESTARTED)
+OF_CLUSTERS = (*OF_CONNECTORS, *OF_TASKS)
 SOON_US = 1_000_000  # workers want to join within moments of the config record that makes them
 Told = tuple[CauseKind, str, int]  # what it was, whose, and when it began
 
@@ -33,6 +34,8 @@ class ClusterCauses:
         self.header = header
         self.workers = workers_of(header)
         self._turns: dict[str, list[tuple[int, bool]]] = {}  # worker → when it began and ended
+        self._known: dict[Told, Told] = {}
+        self._delays: dict[str, list[tuple[int, int]]] = {}  # by group; empty: not looked for
         self._disturbed: dict[str, list[Disturbance]] = {}
         self.deeds: list[int] = []  # what the script did to connectors
         self.changes: list[tuple[int, str]] = []  # when which connector changed
@@ -54,8 +57,39 @@ class ClusterCauses:
         process = facts.process if facts is not None else ""
         return process if process in self.workers and consumer not in self.workers else ""
 
+    def of_task(self, p: Pause) -> Told | None:
+        """Where no round had a part in a task's pause: its thread died, or it was restarted."""
+        if p.owner_before not in self.workers:
+            return None
+        if has_failed(self.index, p):
+            return CauseKind.TASK_FAILED, p.owner_before, p.started_us
+        deed = self.deed_on(p.partition.topic, p.started_us)
+        e = self.index.events[deed] if deed >= 0 else None
+        if type(e) is not ev.ScriptActed or e.kind != "RestartConnector":
+            return None
+        if p.started_us - e.at_us > SOON_US:
+            return None
+        return CauseKind.CONNECTOR_RESTARTED, p.partition.topic, p.started_us
+
+    def delay_that_ended(self, worker: str, at_us: int) -> int:
+        """When the scheduled delay began that was over then; −1 if none was."""
+        if not self._delays:
+            groups = frozenset(self.index.group_of[w] for w in self.workers)
+            self._delays = delays_of(self.index, groups)
+        windows = self._delays.get(self.index.group_of.get(worker, ""), [])
+        ended = [began for began, end in windows if 0 <= at_us - end <= SOON_US]
+        return ended[-1] if ended else -1
+
     def behind(self, kind: CauseKind, consumer: str, at_us: int) -> Told:
         """The same, or what was behind it."""
+        if not self.workers:
+            return kind, consumer, at_us
+        told = self._known.get((kind, consumer, at_us))
+        if told is None:
+            told = self._known[kind, consumer, at_us] = self._behind(kind, consumer, at_us)
+        return told
+
+    def _behind(self, kind: CauseKind, consumer: str, at_us: int) -> Told:
         if kind is CauseKind.REJOINED and consumer in self.workers:
             asked = self.index.last_of(consumer, at_us, ev.RejoinRequested)
             asked_us = self.index.events[asked].at_us if asked >= 0 else at_us
@@ -63,7 +97,7 @@ class ClusterCauses:
             if place and self.changes[place - 1][0] >= asked_us - SOON_US:
                 changed_us, connector = self.changes[place - 1]
                 return CauseKind.CONNECTOR_CHANGED, connector, changed_us
-        worker = self.worker_of(consumer) if self.workers else ""
+        worker = self.worker_of(consumer)
         if worker and kind is CauseKind.LEFT and not self._is_ending(worker, at_us):
             return CauseKind.TASK_STOPPED, worker, at_us
         if worker and kind in (CauseKind.SCALE_OUT, CauseKind.RESTART):

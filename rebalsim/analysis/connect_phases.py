@@ -76,7 +76,7 @@ def delays_of(index: Index, groups: frozenset[str]) -> dict[str, list[Window]]:
 
 def recut(index: Index, p: Pause, cuts: Sequence[Cut], delays: Sequence[Window]) -> list[Cut]:
     """The cuts of a task's pause, with its own phases in them."""
-    if _has_failed(index, p):
+    if has_failed(index, p):
         return _of_failed(index, p)
     found: list[Cut] = []
     for place, cut in enumerate(cuts):
@@ -126,7 +126,7 @@ def _joined(cuts: Sequence[Cut]) -> list[Cut]:
     return found
 
 
-def _has_failed(index: Index, p: Pause) -> bool:
+def has_failed(index: Index, p: Pause) -> bool:
     """Did the task's thread die?"""
     before = (
         index.events[p.start_event - 1] if p.why is PauseStart.LOST and p.start_event > 0 else None

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from rebalsim.analysis.connect_phases import workers_of
 from rebalsim.analysis.index import Index
 from rebalsim.analysis.values import Rebalance
 from rebalsim.domain.trigger import Trigger
 from rebalsim.trace import events as ev
+from rebalsim.trace.connect_events import WorkAssigned
 from rebalsim.trace.ledger import events_at
 from rebalsim.trace.trace import TraceHeader
 
@@ -99,6 +101,7 @@ class RoundFinder:
         self.expired: dict[
             int, list[tuple[int, str]]
         ] = {}  # generation → who must have run out before it, when
+        self.workers = workers_of(header)
         self.is_told = any(type(index.events[n]) in TELLING for n in index.by_group.get(group, ()))
         self.removed: dict[str, tuple[int, int, str]] = {}  # since the last barrier
         self.overran: dict[str, None] = {}  # who left last because max.poll.interval.ms ran out
@@ -336,9 +339,20 @@ class RoundFinder:
         r = m.round
         if r is None or e.callback == "lost" or not m.noticed[0] <= m.joined_us >= m.join[0]:
             return  # it belongs to the round to come
-        if e.callback == "revoked" and e.partitions and not self._is_late(e.consumer, r):
+        if (
+            e.callback == "revoked"
+            and e.partitions
+            and e.consumer not in self.workers
+            and not self._is_late(e.consumer, r)
+        ):
             r.is_cooperative = True  # revoked after the round, with a follow-up to come
         r.settled_us = max(r.settled_us, e.at_us)
+
+    def _told_work(self, number: int, e: WorkAssigned) -> None:
+        """A Connect worker also stops tasks without any round; what a round revoked it is told."""
+        r = self._member(e.consumer).round
+        if r is not None and e.revoked and r.generation == e.generation:
+            r.is_cooperative = True
 
     def _is_late(self, consumer: str, r: Rebalance) -> bool:
         """It should have given that up before the round: no other follows."""
@@ -483,6 +497,7 @@ _HANDLERS: dict[type, str] = {
     ev.GenerationJoined: "_joined",
     ev.AssignmentReceived: "_received",
     ev.CallbackEnded: "_callback",
+    WorkAssigned: "_told_work",
     ev.CloseBegan: "_closing",
     ev.LeaveSent: "_left",
     ev.ConsumerExited: "_vanished",

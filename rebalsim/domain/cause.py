@@ -27,6 +27,8 @@ class CauseKind(StrEnum):
     ENFORCED = "enforced"
     COORDINATOR_MOVED = "coordinator-moved"
     CONNECTOR_CHANGED = "connector-changed"
+    CONNECTOR_RESTARTED = "connector-restarted"
+    TASK_FAILED = "task-failed"
     TASK_STARTED = "task-started"  # Connect: a sink's consumer came, …
     TASK_STOPPED = "task-stopped"  # … or went, as its worker would have it
     CALLBACK = "callback"

@@ -44,6 +44,10 @@ CAUSES: dict[CauseKind, CauseCard] = {
     CauseKind.CONNECTOR_CHANGED: CauseCard(
         "when connector {c} changed", "the change of connector {c}"
     ),
+    CauseKind.CONNECTOR_RESTARTED: CauseCard(
+        "when connector {c} was restarted", "the restart of connector {c}"
+    ),
+    CauseKind.TASK_FAILED: CauseCard("when its thread died on {c}", "the death of a task on {c}"),
     CauseKind.TASK_STARTED: CauseCard(
         "when workers started tasks of the sink", "the start of the sink's tasks"
     ),

@@ -206,6 +206,26 @@ def test_a_failed_task_stands_until_it_is_restarted(tmp_path: Path) -> None:
     assert str(failed.partition) == "src-2"
     assert 119_000_000 < failed.length_us < 122_000_000
     assert failed.phases[0].kind is PhaseKind.STUCK and failed.phases[0].facts.doing == "failed"
+    assert (failed.cause.kind, failed.cause.action) == ("task-failed", "fail-task-1")
+
+
+def test_a_restart_is_no_matter_of_the_group(tmp_path: Path) -> None:
+    script = "[{at: 2m, reconfigure_connector: {connector: snk, tasks.max: 1}}, "
+    script += "{at: 4m, restart_connector: src}]"
+    a = played(tmp_path, script, src=", stop: 1s")
+    told = {(p.cause.kind, p.cause.action) for p in after(a, 240_000_000)}
+    assert told == {("connector-restarted", "restart-connector-2")}
+    # what was stopped for it revokes nothing, and keeps no round before it open
+    assert all(d.ended_us - d.started_us < 20_000_000 for d in a.disturbances)
+
+
+def test_the_end_of_a_delay_is_put_down_to_what_began_it(tmp_path: Path) -> None:
+    sinks = {name for name in played(tmp_path, "[]").header.consumers if name.startswith("snk-")}
+    first = leader(played(tmp_path, "[]"))
+    who = next(w for w in sorted(name.partition("@")[2] for name in sinks) if w != first)
+    a = played(tmp_path, f"[{{at: 2m, crash: {who}}}]")
+    started = [p for p in a.partition_pauses if p.cause.kind == "task-started"]
+    assert started and {p.cause.action for p in started} == {"crash-1"}
 
 
 def test_a_mixed_upgrade_needs_one_bounce(tmp_path: Path) -> None:
