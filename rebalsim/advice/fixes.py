@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rebalsim.advice.case import Case, both
 from rebalsim.advice.judging import is_less
 from rebalsim.advice.trial import OutOfEvents, Played, Purse, changed
+from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.remedy import HEADLINES_OF_ADVICE, Patch
 from rebalsim.domain.scenario import everybody_in
 from rebalsim.one_run import run_once
@@ -15,6 +16,8 @@ from rebalsim.scenario.story import Story
 
 EVENTS = 50_000  # a file: linting is quick
 SEEDS = (20, 10, 5)
+_JUDGED = (*HEADLINES_OF_ADVICE, "skipped")
+_OF_BROKERS = ("group.initial.rebalance.delay.ms",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +54,8 @@ def try_fix(
         before,
         after,
         len(seeds),
-        tuple(name for name in HEADLINES_OF_ADVICE if is_less(name, after, before)),
-        tuple(name for name in HEADLINES_OF_ADVICE if is_less(name, before, after)),
+        tuple(name for name in _JUDGED if is_less(name, after, before)),
+        tuple(name for name in _JUDGED if is_less(name, before, after)),
     )
 
 
@@ -70,10 +73,14 @@ def _patch(story: Story, variant: str, fix: Sequence[tuple[str, str]]) -> Patch 
     if who is None:
         return None
     case = Case(story, variant, scenario, run_once(scenario, story.seed).analysis)
-    parts = [
-        case.brokers(key, value)
-        if key.startswith("group.consumer.")
-        else case.group_key(who, f"config.{key}", "", value)
-        for key, value in fix
-    ]
+    parts = [_part(case, who, key, value) for key, value in fix]
     return both(*parts)
+
+
+def _part(case: Case, who: Consumer, key: str, value: str) -> Patch | None:
+    """One key of a fix, in the block where it stands: the brokers', the group's own, or Kafka's."""
+    if key in _OF_BROKERS or key.startswith("group.consumer."):
+        return case.brokers(key, value)
+    if key.startswith(("handler.", "life.")):
+        return case.group_key(who, key, "", value)
+    return case.group_key(who, f"config.{key}", "", value)

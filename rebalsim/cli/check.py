@@ -260,7 +260,7 @@ class Job:
             return None
         from rebalsim.analysis.baseline import Baseline, compare
         from rebalsim.check.many import name_in_baseline
-        from rebalsim.reports.baseline_told import what_changed
+        from rebalsim.reports.baseline_told import line_changed, what_changed
         from rebalsim.reports.check_report import Comparison
 
         now = Baseline(
@@ -274,13 +274,24 @@ class Job:
             for v in variants
             if (why := what_changed(was, now, file, v, _lines_of(outcome, file, v)))
         }
+        lines = {
+            (file, v): line_changed(was, now, file, v, _lines_of(outcome, file, v))
+            for file, variants in now.stories.items()
+            for v in variants
+        }
         gone = (
             ()
             if outcome.is_cut_short
             else tuple(file for file in was.stories if file not in now.stories)
         )
         return Comparison(
-            self.baseline_file, compare(was, now), reasons, self.max_regression, gone, was.rebalsim
+            self.baseline_file,
+            compare(was, now),
+            reasons,
+            self.max_regression,
+            gone,
+            was.rebalsim,
+            lines,
         )
 
 

@@ -11,6 +11,7 @@ import contextlib
 import io
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -170,16 +171,45 @@ def _open_what_is_closed() -> None:
 
 def _write_twins() -> None:
     """A stream with an encoding that lacks a sign (cp1252, latin-1) gets its twin in ASCII
-    instead of an error.
+    instead of an error. LC_ALL=C asks for ASCII, whatever Python makes of it.
     """
     for stream in (sys.stdout, sys.stderr):
-        if (
+        if isinstance(stream, io.TextIOWrapper) and _asks_for_ascii(os.environ):
+            codecs.register(_plain)
+            codecs.register_error("rebalsim.twins", _twin)
+            stream.reconfigure(encoding=_PLAIN, errors="rebalsim.twins")
+        elif (
             isinstance(stream, io.TextIOWrapper)
             and stream.errors == "strict"
             and not stream.encoding.lower().startswith("utf")
         ):
             codecs.register_error("rebalsim.twins", _twin)
             stream.reconfigure(errors="rebalsim.twins")
+
+
+_PLAIN = "rebalsim_plain"
+
+
+def _plain(name: str) -> codecs.CodecInfo | None:
+    """ASCII by another name: what is called ascii, click takes for a mistake, and writes UTF-8."""
+    if name != _PLAIN:
+        return None
+    ascii_ = codecs.lookup("ascii")
+    return codecs.CodecInfo(
+        ascii_.encode,
+        ascii_.decode,
+        ascii_.streamreader,
+        ascii_.streamwriter,
+        ascii_.incrementalencoder,
+        ascii_.incrementaldecoder,
+        name=_PLAIN,
+    )
+
+
+def _asks_for_ascii(environment: Mapping[str, str]) -> bool:
+    """LC_ALL is C or POSIX, and nobody has told Python another encoding."""
+    told = environment.get("PYTHONIOENCODING") or environment.get("PYTHONUTF8") == "1"
+    return environment.get("LC_ALL") in ("C", "POSIX") and not told
 
 
 def _twin(error: UnicodeError) -> tuple[str, int]:

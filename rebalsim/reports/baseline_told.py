@@ -165,6 +165,16 @@ def what_changed(
     return "; ".join(said)
 
 
+def line_changed(
+    before: Baseline, after: Baseline, file: str, variant: str, line_of: Callable[[str], int]
+) -> int:
+    """Where the file says the first of the settings that changed; 1 where it says none of them."""
+    old, new = before.stories.get(file, {}).get(variant), after.stories.get(file, {}).get(variant)
+    if old is None or new is None or not old.config:
+        return 1
+    return next((line for key, _, _ in settings_changed(old, new) if (line := line_of(key))), 1)
+
+
 MOST_SETTINGS = 4
 
 

@@ -98,6 +98,13 @@ class Comparison:
     max_regression: float | None = None  # a share; None: changes are only told
     gone: tuple[str, ...] = ()  # files of the baseline that were not checked
     rebalsim: str = ""  # the version that wrote it
+    lines: Mapping[tuple[str, str], int] = field(
+        default_factory=dict
+    )  # (file, variant) → where the file says what changed
+
+    def line_of(self, change: Change) -> int:
+        """Where a regression is told of: at the setting that changed, if the file says it."""
+        return self.lines.get((change.file, change.variant), 1)
 
     def is_too_much(self, change: Change) -> bool:
         """Whether it got worse by more than is allowed."""

@@ -66,7 +66,7 @@ def render(report: CheckReport) -> str:
                     "error",
                     tell_regression(change, report.comparison),
                     file=change.file,
-                    line=1,
+                    line=report.comparison.line_of(change),
                     title="regression",
                 )
             )

@@ -36,7 +36,8 @@ def render(report: CheckReport) -> str:
     if report.comparison is not None:
         for change in filter(report.comparison.is_too_much, report.comparison.changes):
             said = tell_regression(change, report.comparison)
-            issue = _issue("regression", said, change.file, 1, "major")
+            line = report.comparison.line_of(change)
+            issue = _issue("regression", said, change.file, line, "major")
             issue["fingerprint"] = _print(change.file, change.variant, change.metric, "regression")
             issues.append(issue)
     return json.dumps(_apart(issues), ensure_ascii=False, indent=1) + "\n"

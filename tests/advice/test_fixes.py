@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from click.testing import CliRunner
 
 from rebalsim.advice.fixes import try_fix
@@ -29,10 +31,39 @@ def test_what_is_not_tried_has_no_arrow() -> None:
 
 def test_the_figures_are_those_of_playing_it() -> None:
     story = load_scenario("topic-growth")
-    problem = next(p for p in check(story) if p.fix)
+    problem = next(p for p in check(story) if p.fix and p.fix[0][0] == "metadata.max.age.ms")
     tried = try_fix(story, problem.fix_variant, problem.fix, Purse(50_000))
     assert tried is not None and "longest_pause" in tried.better
     for name in tried.better:
         assert tried.after[name] < 0.9 * tried.before[name]
     for name in tried.worse:
         assert tried.after[name] > 1.1 * tried.before[name]
+
+
+HANDLING = """
+topics: {orders: {partitions: 6, rate: 60/s}}
+group:
+  members: 3
+  config: {enable.auto.commit: false, session.timeout.ms: 10s}
+  handler: {per_record: 1ms, commit: none}
+  life: {start: 2s, stop: 20s, grace: 5s}
+script:
+- {at: 1m, freeze: {member: c0, for: 20s}}
+- {at: 2m, rolling_bounce: {down: 2s}}
+replay: [eager]
+horizon: 4m
+"""
+
+
+def test_fixes_of_the_handler_of_the_process_and_of_the_session_are_played(tmp_path: Path) -> None:
+    path = tmp_path / "story.yaml"
+    path.write_text(HANDLING, encoding="utf-8")
+    said = lint(str(path))
+    for fix in ("handler.commit: sync-batch", "life.grace: 25s", "session.timeout.ms: 25s"):
+        assert f"→ {fix}, tried over" in said
+
+
+def test_what_is_read_at_last_is_among_what_a_fix_brings() -> None:
+    assert "auto.offset.reset: earliest, tried over 20 seeds of eager: skipped" in lint(
+        "topic-growth"
+    )

@@ -321,6 +321,13 @@ def test_a_regression_is_a_failure_in_every_form_for_builds(repository: Reposito
     assert int(re.search(r'<testsuites[^>]*failures="(\d+)"', junit)[1]) == junit.count("<failure")  # type: ignore[index]
     issues = json.loads((repository.root / "g.json").read_text("utf-8"))
     assert any(i["check_name"] == "rebalsim/regression" for i in issues)
+    # … at the line of the setting that changed
+    line = int(re.findall(r"20s \(line (\d+)\)", junit)[0])
+    assert line > 1 and all(
+        i["location"]["lines"]["begin"] == line
+        for i in issues
+        if i["check_name"] == "rebalsim/regression"
+    )
     assert "e+0" not in junit and "inf" not in junit
 
 

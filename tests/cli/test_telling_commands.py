@@ -469,3 +469,25 @@ def test_what_is_no_moment(text: str) -> None:
 
 def test_the_schema_of_results_is_printed(capsys: Said) -> None:
     assert json.loads(out(capsys, "schema", "--result")) == result_schema()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["run", "scale-out", "--advise", "off"], ["lint", "topic-growth", "--advise", "off"], ["--help"]],
+)
+def test_lc_all_c_prints_ascii_whatever_python_makes_of_it(arguments: list[str]) -> None:
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "LC_", "LANG"))}
+
+    def told(**more: str) -> bytes:
+        done = subprocess.run(
+            [sys.executable, "-m", "rebalsim", *arguments],
+            capture_output=True,
+            env={**kept, **more},
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout + done.stderr
+
+    assert told(LC_ALL="C").isascii()
+    if arguments[0] == "run":
+        assert not told(LC_ALL="C", PYTHONUTF8="1").isascii()

@@ -41,4 +41,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             f"not repeated, and up to "
             f"{max(1, records)} handled records a batch come again — write commit_on_revoke: once",
             Place("consumer", who[0].name, "commit_on_revoke"),
+            fix=(("handler.commit_on_revoke", "once"),),
         )

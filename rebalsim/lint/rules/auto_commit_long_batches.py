@@ -57,4 +57,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             f"{records} handled records again — write "
             f"max.poll.records: {fewer}, or commit: sync-batch",
             Place("consumer", who[0].name, "max.poll.records|per_record|handler"),
+            fix=(("max.poll.records", str(fewer)),),
         )

@@ -43,4 +43,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                     "nothing is committed yet, and auto.offset.reset is "
                     "latest — write auto.offset.reset: earliest",
                     Place("topic", topic.name, "backlog"),
+                    fix=(("auto.offset.reset", "earliest"),),
                 )

@@ -53,6 +53,7 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             f"{say(delay)}, longer than the {say(min(limits))} that a budget allows — write "
             f"{say_setting(left // (5 * SECOND) * 5 * SECOND)}, or a longer budget",
             Place("connect", "", KEY),
+            fix=((KEY, say_setting(left // (5 * SECOND) * 5 * SECOND)),),
         )
 
 

@@ -41,4 +41,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             f"given away before, and move back after — write "
             f"{say_setting(round_up(1.25 * away, 5 * SECOND))}, or 0 to wait for nobody",
             Place("connect", "", KEY),
+            fix=((KEY, say_setting(round_up(1.25 * away, 5 * SECOND))),),
         )

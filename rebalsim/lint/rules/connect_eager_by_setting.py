@@ -35,6 +35,7 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         f"connect.protocol: eager has {say_names(eager)}{whole} stop every connector and task at "
         "every round — write sessioned, or leave it out",
         Place("connect", "", "connect.protocol"),
+        fix=(("connect.protocol", "sessioned"),),
     )
 
 

@@ -88,4 +88,5 @@ def _cuts(
             f"{say(session)}: expelled, {outcome} — write {session_key(who[0])}: "
             f"{say_setting(round_up(1.1 * lasts + beat, 5 * SECOND))}",
             place,
+            fix=((session_key(who[0]), say_setting(round_up(1.1 * lasts + beat, 5 * SECOND))),),
         )

@@ -83,4 +83,5 @@ def _freezes(
             f"batch is handled twice, and it joins anew — write {session_key(who[0])}: "
             f"{say_setting(round_up(1.1 * lasts + beat, 5 * SECOND))}",
             place,
+            fix=((session_key(who[0]), say_setting(round_up(1.1 * lasts + beat, 5 * SECOND))),),
         )

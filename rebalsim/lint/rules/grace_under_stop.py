@@ -58,4 +58,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                 "write life: grace: "
                 f"{say_setting(round_up(1.25 * takes, 5 * SECOND))}, or stop sooner",
                 Place("consumer", who[0].name, "grace|stop|life"),
+                fix=(("life.grace", say_setting(round_up(1.25 * takes, 5 * SECOND))),),
             )

@@ -58,6 +58,7 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             f"{say(usual)}, and every rebalance waits for it{uncommitted} — write "
             f"max.poll.records: {fewer}",
             Place("consumer", who[0].name, "max.poll.records|per_record|handler"),
+            fix=(("max.poll.records", str(fewer)),),
         )
 
 

@@ -58,6 +58,12 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                 "write group.initial.rebalance.delay.ms: "
                 f"{say_setting(round_up(gap, SECOND) + SECOND)}, or start them together",
                 Place("group", group.name, "life"),
+                fix=(
+                    (
+                        "group.initial.rebalance.delay.ms",
+                        say_setting(round_up(gap, SECOND) + SECOND),
+                    ),
+                ),
             )
 
 

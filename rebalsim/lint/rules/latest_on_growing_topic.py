@@ -65,6 +65,7 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             f"skipped: up to about {skipped:,.0f} records — "
             "write auto.offset.reset: earliest",
             place_of(action),
+            fix=(("auto.offset.reset", "earliest"),),
         )
 
 

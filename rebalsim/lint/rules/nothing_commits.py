@@ -51,4 +51,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             f"auto.offset.reset {reset} every "
             f"new owner {outcome} — write commit: sync-batch",
             Place("consumer", who[0].name, "commit"),
+            fix=(("handler.commit", "sync-batch"),),
         )

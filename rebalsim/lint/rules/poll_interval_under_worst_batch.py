@@ -81,4 +81,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             Place(
                 "consumer", who[0].name, "max.poll.interval.ms|max.poll.records|per_record|handler"
             ),
+            fix=(("max.poll.records", str(fitting)),),
         )

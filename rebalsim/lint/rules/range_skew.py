@@ -69,6 +69,7 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                 f"{least} (evenly it would be {fair} at most) — write "
                 "partition.assignment.strategy: [cooperative-sticky]",
                 Place("consumer", members[0].name, "partition.assignment.strategy"),
+                fix=(("partition.assignment.strategy", "[cooperative-sticky]"),),
             )
 
 

@@ -87,4 +87,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                     late[0][1][0].name,
                     "max.poll.interval.ms|max.poll.records|per_record|handler",
                 ),
+                fix=(("max.poll.interval.ms", say_setting(round_up(2 * needs, 5 * SECOND))),),
             )

@@ -80,4 +80,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                 Place("consumer", who[0].name, "session.timeout.ms|group.instance.id")
                 if is_classic(who[0])
                 else Place("cluster", key=session_key(who[0])),
+                fix=((session_key(who[0]), say_setting(suggestion)),),
             )

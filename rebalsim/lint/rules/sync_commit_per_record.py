@@ -45,4 +45,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             f"{records}, and no member handles more than {most:,.0f} records/s — write commit: "
             "sync-batch",
             Place("consumer", who[0].name, "commit|handler"),
+            fix=(("handler.commit", "sync-batch"),),
         )

@@ -61,4 +61,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                 "over — write request.timeout.ms: "
                 f"{say_setting(round_up(1.5 * takes))}, or a cheaper assignor",
                 Place("consumer", shortest.name, "request.timeout.ms"),
+                fix=(("request.timeout.ms", say_setting(round_up(1.5 * takes))),),
             )
