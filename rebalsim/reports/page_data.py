@@ -11,6 +11,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from rebalsim.analysis import Analysis
+from rebalsim.analysis.running import running
 from rebalsim.analysis.values import Lane, Pause
 from rebalsim.domain.pause_start import PauseStart
 from rebalsim.domain.phase import PhaseKind
@@ -125,6 +126,7 @@ def _variant(v: VariantReport, texts: Once) -> dict[str, Any]:
         "events": _events(a, shown, texts),
         "lag": thinned(a.lag_book.total(list(a.lag_book.corners)), LAG_POINTS),
         "laneLag": _lane_lags(a, shown),
+        "members": [list(step) for step in running(a)],
         "remedies": _remedies(v, texts),
     }
 

@@ -15,6 +15,7 @@ from rebalsim.reports.phases.card import cards
 from rebalsim.reports.report import VariantReport
 from rebalsim.reports.ruler import place, place_clipped, ticks
 from rebalsim.reports.script_marks import ranked
+from rebalsim.reports.terminal_load import load_rows
 from rebalsim.reports.timeline import (
     Row,
     Window,
@@ -133,6 +134,11 @@ class Canvas:
         away = sum(b - a for a, b, s in pieces if s == "REBALANCING" and a > 0)
         told = f"{say_duration(away)} not RUNNING" if away else "RUNNING"
         return [self._line("app", bar, told)]
+
+    def load(self, variant: VariantReport) -> list[Line]:
+        """Members and lag, where an autoscaler is at work."""
+        rows = load_rows(variant.analysis, self.window, self.view.is_ascii)
+        return [self._line(label, Line(bar, "dim"), said) for label, bar, said in rows]
 
     def partitions(self, lanes: Sequence[Lane]) -> list[Line]:
         """A line for each group of equal partitions, those that stood still longest if there are

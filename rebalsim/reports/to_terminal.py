@@ -105,7 +105,7 @@ def _pictures(page: Page, report: Report) -> None:
         groups = list(dict.fromkeys(lane.group for lane in lanes[variant.name]))
         if not variant.analysis.lanes:
             groups = list(variant.analysis.groups)
-        for line in canvas.application(variant):
+        for line in (*canvas.application(variant), *canvas.load(variant)):
             page.line(line)
         for group in groups:
             page.line(canvas.group(variant, group, len(groups) > 1))

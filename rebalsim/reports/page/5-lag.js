@@ -12,7 +12,8 @@ function drawLag(place, lane) {
   else VARIANTS.forEach((v, i) => { if (v.lag.length) lines.push({ name: v.name, points: v.lag, dash: DASHES[i % DASHES.length] }); });
   byId("lag-what").textContent = own ? `Records behind, of ${lines[0].name} alone.` : "Records behind, summed over partitions.";
   byId("lag-all").hidden = !own;
-  const wide = canvas.clientWidth, names = 16 * lines.length + 6, high = 194 + names, scale = devicePixelRatio || 1, gutter = TIMELINES[0] ? TIMELINES[0].gutter : 100;
+  const scaled = own ? [] : VARIANTS.filter((v) => v.members.length), band = scaled.length ? 52 : 0;
+  const wide = canvas.clientWidth, names = 16 * lines.length + 6 + band, high = 194 + names, scale = devicePixelRatio || 1, gutter = TIMELINES[0] ? TIMELINES[0].gutter : 100;
   canvas.style.height = `${high}px`;
   canvas.width = Math.round(wide * scale); canvas.height = Math.round(high * scale);
   const c = canvas.getContext("2d");
@@ -24,6 +25,7 @@ function drawLag(place, lane) {
     c.fillStyle = ink.line; c.fillRect(gutter, y(value), wide - gutter, 0.7);
     c.fillStyle = ink.dim; c.textAlign = "right"; c.fillText(number(Math.round(value)), gutter - 6, y(value));
   }
+  if (band) drawMembers(c, scaled, x, names - band + 10, gutter);
   c.textAlign = "left";
   const { step, found } = ticks(view.from, view.until, Math.max(2, (wide - gutter) / 95));
   for (const at of found) { c.fillStyle = ink.dim; const label = instant(at, step); if (x(at) + c.measureText(label).width < wide) c.fillText(label, x(at) + 3, high - 10); }
@@ -38,6 +40,22 @@ function drawLag(place, lane) {
     c.fillStyle = ink.ink; c.fillText(line.name, gutter + 42, 14 + 16 * i);
   });
   c.restore();
+}
+
+function drawMembers(c, scaled, x, from, gutter) {       // how many run, as steps above the lag that autoscalers follow
+  const most = Math.max(1, ...scaled.flatMap((v) => v.members.map(([, count]) => count))), high = 34;
+  c.fillStyle = ink.dim; c.textAlign = "right";
+  c.fillText(`${most} members`, gutter - 6, from); c.fillText("0", gutter - 6, from + high);
+  for (const v of scaled) {
+    const i = VARIANTS.indexOf(v);
+    c.strokeStyle = [ink.accent, ink.kinds[7], ink.kinds[0], ink.kinds[9], ink.kinds[11]][i % 5]; c.lineWidth = 1.4; c.setLineDash(DASHES[i % DASHES.length]);
+    c.save(); c.beginPath(); c.rect(gutter, from - 4, x(view.until) - gutter, high + 8); c.clip();
+    c.beginPath();
+    let last = 0;
+    for (const [at, count] of v.members) { c.lineTo(x(at), from + high - last / most * high); c.lineTo(x(at), from + high - count / most * high); last = count; }
+    c.lineTo(x(view.until), from + high - last / most * high);
+    c.stroke(); c.setLineDash([]); c.restore();
+  }
 }
 
 function peakWithin(points) {                           // the highest value that is in view, edges included
