@@ -473,7 +473,11 @@ def test_the_schema_of_results_is_printed(capsys: Said) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [["run", "scale-out", "--advise", "off"], ["lint", "topic-growth", "--advise", "off"], ["--help"]],
+    [
+        ["run", "scale-out", "--advise", "off"],
+        ["lint", "topic-growth", "--advise", "off"],
+        ["--help"],
+    ],
 )
 def test_lc_all_c_prints_ascii_whatever_python_makes_of_it(arguments: list[str]) -> None:
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "LC_", "LANG"))}
