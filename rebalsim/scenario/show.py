@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rebalsim.domain.consumer import Consumer, Cost
+from rebalsim.domain.lead import lead_of
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script_shift import shift_of
 from rebalsim.scenario.action_words import say_names
@@ -440,7 +441,7 @@ def _timetable(scenario: Scenario, resolver: Resolver, width: int) -> list[str]:
     for moment, names in list(starts.items())[:6]:
         is_one = len(names) == 1
         if scenario.start == "settled":
-            begun = f"{'has' if is_one else 'have'} run for an hour"
+            begun = f"{'has' if is_one else 'have'} run for {say_us(lead_of(scenario))}"
         else:
             begun = "starts" if is_one else "start"
         origin = _origin(resolver.story, "start", "")

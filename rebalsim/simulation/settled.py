@@ -1,8 +1,8 @@
-"""A story that begins with a group that already runs: an hour is played before it, with nothing done
-to anybody, and the story's clock begins when that hour is over.
+"""A story that begins with a group that already runs: an hour (`domain/lead.py`) is played before it,
+with nothing done to anybody, and the story's clock begins when that is over.
 
 Nothing is made up: members, assignment, phases of heartbeats, committed positions and the order of
-the members are what the same seed comes to in that hour, which quiet time makes cheap. In the trace
+the members are what the same seed comes to in that time, which quiet time makes cheap. In the trace
 all that happened before stands at 0, in its order; the records' offsets and rates go on from before.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 
-from rebalsim.domain.instants import HOUR
+from rebalsim.domain.lead import lead_of
 from rebalsim.domain.scenario import RateStep, Scenario, Topic
 from rebalsim.domain.script import Action, RandomFault
 from rebalsim.trace import events as ev
@@ -22,7 +22,6 @@ from rebalsim.trace.ledger import PIECE, Ledger
 from rebalsim.trace.streams_events import StoreRestored
 from rebalsim.trace.trace import ConsumerFacts, TopicFacts, Trace
 
-LEAD_US = HOUR
 _INSTANTS = {  # beside at_us
     ev.ResponseReceived: "sent_at_us",
     ev.PollExpired: "last_poll_us",
@@ -41,7 +40,7 @@ _REMEMBERED = 8
 
 
 def with_lead(story: Scenario) -> Scenario:
-    """The same story, an hour later."""
+    """The same story, so much later."""
     for asked, later in _later_ones:
         if asked is story:
             return later
@@ -52,33 +51,34 @@ def with_lead(story: Scenario) -> Scenario:
 
 
 def _made_later(story: Scenario) -> Scenario:
+    lead_us = lead_of(story)
     return replace(
         story,
         start="cold",
-        horizon_us=story.horizon_us + LEAD_US,
-        script=tuple(map(_later, story.script)),
+        horizon_us=story.horizon_us + lead_us,
+        script=tuple(_later(action, lead_us) for action in story.script),
         random_faults=tuple(
-            _faults_later(fault, story.horizon_us) for fault in story.random_faults
+            _faults_later(fault, story.horizon_us, lead_us) for fault in story.random_faults
         ),
-        topics=tuple(_rates_later(topic) for topic in story.topics),
+        topics=tuple(_rates_later(topic, lead_us) for topic in story.topics),
     )
 
 
-def _later(action: Action) -> Action:
-    return action if action.after is not None else replace(action, at_us=action.at_us + LEAD_US)
+def _later(action: Action, us: int) -> Action:
+    return action if action.after is not None else replace(action, at_us=action.at_us + us)
 
 
-def _faults_later(fault: RandomFault, horizon_us: int) -> RandomFault:
+def _faults_later(fault: RandomFault, horizon_us: int, us: int) -> RandomFault:
     until = horizon_us if fault.until_us is None else fault.until_us
-    return replace(fault, from_us=fault.from_us + LEAD_US, until_us=until + LEAD_US)
+    return replace(fault, from_us=fault.from_us + us, until_us=until + us)
 
 
-def _rates_later(topic: Topic) -> Topic:
+def _rates_later(topic: Topic, us: int) -> Topic:
     """Before the story records come as they do at its beginning."""
     if not topic.rate:
         return topic
     first = replace(topic.rate[0], at_us=0, is_ramp=False)
-    later = tuple(replace(step, at_us=step.at_us + LEAD_US) for step in topic.rate)
+    later = tuple(replace(step, at_us=step.at_us + us) for step in topic.rate)
     return replace(topic, rate=_without_repeat(first, later))
 
 
@@ -87,17 +87,19 @@ def _without_repeat(first: RateStep, later: tuple[RateStep, ...]) -> tuple[RateS
     return (first,) if is_same else (first, *later)
 
 
-def begun(trace: Trace, horizon_us: int) -> Trace:
+def begun(trace: Trace, story: Scenario) -> Trace:
     """The trace as the story has it: its clock begins when the lead is over."""
-    header = trace.header
+    header, lead_us = trace.header, lead_of(story)
     header = replace(
         header,
-        horizon_us=horizon_us,
-        lead_us=LEAD_US,
-        topics={name: _facts_sooner(facts) for name, facts in header.topics.items()},
-        consumers={name: _consumer_sooner(facts) for name, facts in header.consumers.items()},
+        horizon_us=story.horizon_us,
+        lead_us=lead_us,
+        topics={name: _facts_sooner(facts, lead_us) for name, facts in header.topics.items()},
+        consumers={
+            name: _consumer_sooner(facts, lead_us) for name, facts in header.consumers.items()
+        },
     )
-    sooner = _sooner(trace.events)
+    sooner = _sooner(trace.events, lead_us)
     if not isinstance(trace.events, Ledger):
         return Trace(header, list(sooner))
     packed = Ledger()
@@ -106,10 +108,10 @@ def begun(trace: Trace, horizon_us: int) -> Trace:
     return Trace(header, packed)
 
 
-def _sooner(events: Iterable[TraceEvent]) -> Iterator[TraceEvent]:
+def _sooner(events: Iterable[TraceEvent], us: int) -> Iterator[TraceEvent]:
     told: dict[tuple[str, object], None] = {}
     for event in events:
-        at_us = event.at_us - LEAD_US
+        at_us = event.at_us - us
         if at_us < 0:
             if _is_of_the_wire(event, told):
                 continue
@@ -120,7 +122,7 @@ def _sooner(events: Iterable[TraceEvent]) -> Iterator[TraceEvent]:
             name = _INSTANTS[kind]
             at = getattr(event, name)
             if at >= 0:
-                setattr(event, name, max(0, at - LEAD_US))
+                setattr(event, name, max(0, at - us))
         yield event
 
 
@@ -136,12 +138,12 @@ def _is_of_the_wire(event: TraceEvent, told: dict[tuple[str, object], None]) -> 
     return not fresh
 
 
-def _facts_sooner(facts: TopicFacts) -> TopicFacts:
-    rates = facts.rates and tuple([(at - LEAD_US, rate, ramp) for at, rate, ramp in facts.rates])
-    growth = tuple([(max(0, at - LEAD_US), count) for at, count in facts.growth])
+def _facts_sooner(facts: TopicFacts, us: int) -> TopicFacts:
+    rates = facts.rates and tuple([(at - us, rate, ramp) for at, rate, ramp in facts.rates])
+    growth = tuple([(max(0, at - us), count) for at, count in facts.growth])
     return replace(facts, rates=rates, growth=growth)
 
 
-def _consumer_sooner(facts: ConsumerFacts) -> ConsumerFacts:
-    former = tuple([replace(one, until_us=max(0, one.until_us - LEAD_US)) for one in facts.former])
+def _consumer_sooner(facts: ConsumerFacts, us: int) -> ConsumerFacts:
+    former = tuple([replace(one, until_us=max(0, one.until_us - us)) for one in facts.former])
     return replace(facts, former=former)

@@ -652,7 +652,7 @@ def play(
         return play_story(scenario, seed)
     if scenario.start == "settled" and drive is None:
         before = with_lead(scenario)
-        return begun(play(before, seed=seed, dense=dense, wire=wire), scenario.horizon_us)
+        return begun(play(before, seed=seed, dense=dense, wire=wire), scenario)
     with seldom_collecting():
         return World(
             scenario,

@@ -130,3 +130,13 @@ def test_every_instant_of_an_event_is_counted_from_the_storys_zero() -> None:
     for kind in EVENT_CLASSES.values():
         said = {f.name for f in fields(kind) if f.name.endswith("_us")} - {"at_us"} - lengths
         assert said <= {settled._INSTANTS.get(kind, "")}, kind
+
+
+@pytest.mark.parametrize("drawn", ["handler: 1ms..2ms", "handler: {commit: sync-batch}"])
+def test_where_no_batch_is_like_the_last_the_group_has_run_for_five_minutes(drawn: str) -> None:
+    text = (
+        f"topics: {{orders: 4}}\ngroup: {{members: 2, {drawn}}}\nscript: [{{at: 1m, scale: 3}}]\n"
+    )
+    trace = play(story_of(text.encode(), "s").check().scenario())
+    assert trace.header.lead_us == HOUR // 12
+    assert analyse(trace).violations == []
