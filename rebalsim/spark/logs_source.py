@@ -16,14 +16,14 @@ from typing import Any
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from rebalsim.domain.errors import InputError
+from rebalsim.spark.arrow import batches_of
 from rebalsim.worlds.logs.sources import Source, sources_in
-from rebalsim.worlds.logs.tables import COLUMNS, FACT_COLUMNS, facts_in_file, tables_in_one_process
+from rebalsim.worlds.logs.tables import COLUMNS, facts_in_file, tables_in_one_process
 
 FACT_DDL = (
     "grp STRING, host STRING, part INT, file STRING, source STRING, place BIGINT, clock STRING, "
     "dialect STRING, fact STRING"
 )
-BATCH = 10_000
 TASKS = 16
 
 
@@ -82,7 +82,7 @@ class LogsReader(DataSourceReader):  # type: ignore[misc]
 
     def read(self, partition: SomeFiles) -> Iterator[Any]:
         if self._table == "facts":
-            return batches_of(rows_of(partition.files))
+            return batches_of(rows_of(partition.files), FACT_DDL)
         return self._rows(partition.files)
 
     def _rows(self, files: list[tuple[str, str]]) -> Iterator[tuple[Any, ...]]:
@@ -112,24 +112,3 @@ def rows_of(files: list[tuple[str, str]]) -> Iterator[tuple[Any, ...]]:
 
 def _source(name: str, path: str) -> Source:
     return Source(name, name, Path(path))
-
-
-def batches_of(rows: Iterator[tuple[Any, ...]]) -> Iterator[Any]:
-    """Fact rows in Arrow batches."""
-    waiting: list[tuple[Any, ...]] = []
-    for row in rows:
-        waiting.append(row)
-        if len(waiting) >= BATCH:
-            yield _batch(waiting)
-            waiting = []
-    if waiting:
-        yield _batch(waiting)
-
-
-def _batch(rows: list[tuple[Any, ...]]) -> Any:
-    import pyarrow as pa
-
-    types = [pa.string(), pa.string(), pa.int32(), pa.string(), pa.string(), pa.int64()]
-    types += [pa.string()] * 3
-    arrays = [pa.array(column, type_) for column, type_ in zip(zip(*rows), types)]
-    return pa.RecordBatch.from_arrays(arrays, list(FACT_COLUMNS))

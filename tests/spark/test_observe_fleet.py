@@ -65,7 +65,8 @@ def test_read_through_spark_it_is_the_same_and_so_is_the_data_source(
     spark: Any, logs: Path
 ) -> None:
     import rebalsim.spark
-    from rebalsim.spark.observe import facts_in_lines, lines_of, table_of, tables_from
+    from rebalsim.spark.observe import facts_in_lines, lines_of
+    from rebalsim.spark.observed_tables import table_of, tables_from
 
     rebalsim.spark.register(spark)
     expected = in_one_process(logs)

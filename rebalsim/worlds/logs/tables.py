@@ -88,7 +88,7 @@ def _rows_of(stream: Stream) -> Iterator[tuple[Any, ...]]:
     )
     part = -part_of(stream.file)
     for place, (speaker, fact, groups) in enumerate(_grouped(stream)):
-        told = json.dumps(_packed(fact), separators=(",", ":"))
+        told = packed(fact)
         for group in groups:
             head = (group, stream.host, part, stream.file, stream.source)
             yield (*head, place, clock, speaker, told)
@@ -131,11 +131,39 @@ def _blocks(stream: Stream) -> dict[int, str]:
     return found
 
 
-def _packed(f: Fact) -> dict[str, Any]:
-    """The fields that are not empty."""
-    values = {name: getattr(f, name) for name in Fact.__dataclass_fields__}
-    empty: tuple[Any, ...] = ("", -1, (), None)
-    return {k: v for k, v in values.items() if k in ("at_us", "what") or v not in empty}
+def packed(f: Fact) -> str:
+    """A fact as a list of its fields, in their order, without those at the end that are empty."""
+    told = [
+        f.at_us,
+        f.what,
+        f.group,
+        f.client,
+        f.member,
+        f.generation,
+        f.partitions,
+        f.why,
+        f.other,
+        f.instance,
+        f.thread,
+        f.plan,
+        f.amount,
+    ]
+    while told[-1] in _EMPTY:
+        told.pop()
+    return _encoded(told)
+
+
+def unpacked(told: str) -> Fact:
+    """The fact again."""
+    fact = Fact(*json.loads(told))
+    fact.partitions = tuple(fact.partitions)
+    if fact.plan:
+        fact.plan = {who: tuple(partitions) for who, partitions in fact.plan.items()}
+    return fact
+
+
+_encoded = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+_EMPTY: tuple[Any, ...] = ("", -1, (), None)
 
 
 # ------------------------------------------------------------------------ the second step: a group
@@ -152,11 +180,7 @@ def streams_of(rows: Iterable[Sequence[Any]]) -> list[Stream]:
         flags = json.loads(clock)
         stream.coarse, stream.fine, stream.collected_us = flags[:3]
         stream.has_zone, stream.has_date = flags[3:]
-        packed = json.loads(told)
-        packed["partitions"] = tuple(packed.get("partitions", ()))
-        if packed.get("plan"):
-            packed["plan"] = {k: tuple(v) for k, v in packed["plan"].items()}
-        fact = Fact(**packed)
+        fact = unpacked(told)
         fact.place = len(stream.told)
         stream.told.append((dialect(speaker), fact))
     return list(found.values())
