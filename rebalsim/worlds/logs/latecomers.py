@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from rebalsim.worlds.logs.facts import Fact
 from rebalsim.worlds.logs.rounds import Round
 from rebalsim.worlds.logs.voices import Voice
 
 ENDS_US = 250_000  # a barrier falls within so long after the last JoinGroup
+AT_ONCE_US = 8_000  # and mostly within so little
+CLOSE_US = 1_000  # as exact as a log's time is
 LEAVES_US = 400_000
 BUSY_US = 150_000
 NEAR_US = (
@@ -30,15 +33,9 @@ def name_latecomers(
 
 def _came_last(this: Round, coordinator: Sequence[Fact], voices: Sequence[Voice]) -> None:
     joined = this.joined_us
-    arrivals = [
-        (f.at_us, f.member, "joined")
-        for f in coordinator
-        if f.what == "added" and f.group == this.group and _within(f.at_us, this)
-    ]
-    arrivals += [found for voice in voices if (found := _asked(voice, this)) is not None]
-    last = max(arrivals, default=None)
-    if last is not None and joined - last[0] <= ENDS_US:
-        _late(this, last[1], last[0], "joined")
+    last = _last_to_come(this, coordinator, voices)
+    if last is not None and joined - last.asked_us <= ENDS_US:
+        _late(this, last.member, last.asked_us, "joined")
         return
     gone = [
         f
@@ -54,7 +51,45 @@ def _came_last(this: Round, coordinator: Sequence[Fact], voices: Sequence[Voice]
     elif this.removed:
         _late(this, this.removed[-1], joined, "removed")
     elif last is not None:
-        _late(this, last[1], last[0], "joined")
+        _late(this, last.member, last.asked_us, "joined")
+
+
+@dataclass(slots=True)
+class Arrival:
+    """A JoinGroup: when it left (or came, where the coordinator says so), and when it was answered."""
+
+    asked_us: int
+    answered_us: int
+    member: str
+
+
+def _last_to_come(
+    this: Round, coordinator: Sequence[Fact], voices: Sequence[Voice]
+) -> Arrival | None:
+    """Whose JoinGroup came last. The barrier falls at once when it comes: one of which the coordinator
+    says that it came earlier was not the last, if there is one of which it says nothing. Of two that
+    left at about the same time, the one that was answered later is likely to have come later: a
+    process that is slow at the one is slow at the other.
+    """
+    came = {
+        f.member: Arrival(f.at_us, f.at_us, f.member)
+        for f in coordinator
+        if f.what == "added" and f.group == this.group and _within(f.at_us, this)
+    }
+    asked = [found for voice in voices if (found := _asked(voice, this)) is not None]
+    asked = [a for a in asked if a.member not in came]
+    last = max(came.values(), key=lambda a: a.asked_us, default=None)
+    if last is not None and (not asked or this.joined_us - last.asked_us <= AT_ONCE_US):
+        later = [a for a in asked if a.asked_us > last.asked_us]
+        if not later:
+            return last
+    if not asked:
+        return last
+    latest = max(a.asked_us for a in asked)
+    if last is not None and latest < last.asked_us - ENDS_US:
+        return last
+    close = [a for a in asked if a.asked_us >= latest - CLOSE_US]
+    return max(close, key=lambda a: (a.answered_us, a.asked_us, a.member))
 
 
 def _late(this: Round, member: str, at_us: int, how: str) -> None:
@@ -65,24 +100,28 @@ def _within(at_us: int, this: Round) -> bool:
     return this.begin_us - BUSY_US <= at_us <= this.joined_us + 60_000
 
 
-def _asked(voice: Voice, this: Round) -> tuple[int, str, str] | None:
+def _asked(voice: Voice, this: Round) -> Arrival | None:
     """When this consumer's JoinGroup for the round left, and under which id."""
-    asked = -1
+    asked, generation = -1, -1
     step = voice.stream.step_us if voice.stream.step_us >= 1_000_000 else 0
     for f in voice.facts:
         if f.what == "asking" and f.at_us <= this.joined_us + 60_000:
             asked = min(f.at_us + step, this.joined_us) if step else f.at_us
-        elif _took_part(f, this, asked):
+            continue
+        if f.what == "joined":
+            generation = f.generation
+        if _took_part(f, this, asked, generation):
             fits = asked >= this.begin_us - 400_000
-            return (asked, f.member or voice.id_at(f.at_us), "joined") if fits else None
+            return Arrival(asked, f.at_us, f.member or voice.id_at(f.at_us)) if fits else None
     return None
 
 
-def _took_part(f: Fact, this: Round, asked: int) -> bool:
+def _took_part(f: Fact, this: Round, asked: int, generation: int) -> bool:
+    """`generation`: which one the member has joined last, where its client says so."""
     if f.what not in ("joined", "assigned"):
         return False
-    if f.generation >= 0:
-        return f.generation == this.generation
+    if generation >= 0:
+        return generation == this.generation
     return asked >= 0 and -NEAR_US // 2 < f.at_us - this.joined_us < NEAR_US
 
 
