@@ -44,6 +44,8 @@ def _joins(voices: Sequence[Voice]) -> Joins:
     return found
 
 
+SILENT_US = 2_000_000
+TAKEN_WITHIN_US = 10_000_000
 TOGETHER_US = 1_500_000  # listeners of one rebalance are called within so long
 
 
@@ -92,9 +94,9 @@ def _round(
     there, since = joins[generation], _since(former)
     joined = min(v.facts[place].at_us for v, place in there)
     signs = [sign for v, place in there if (sign := _sign(v, place, since)) is not None]
-    signs += _leaves(voices, since, joined)
+    signs += _leaves(_leavers(joins, generation, voices), since, joined)
     if not signs:
-        signs = _silent(joins, generation, joined)
+        signs = _unheard(joins, generation, since) or _silent(joins, generation, joined)
     begin, kind, member = min(signs, default=(joined, "unknown", ""))
     heard = [_first_heard(v, place, since) for v, place in there]
     begin = min([begin, *(h for h in heard if h >= 0)])
@@ -107,6 +109,8 @@ def _round(
 def _sign(voice: Voice, place: int, since: int) -> Sign | None:
     """What this consumer did, before it joined, that may have begun the round."""
     member = voice.facts[place].member or voice.id_at(voice.facts[place].at_us)
+    if (came_us := _newly_there(voice, place)) >= 0:
+        return came_us, "join", member
     has_numbers = any(f.what == "joined" and f.generation > 0 for f in voice.facts)
     for f in reversed(voice.facts[:place]):
         if f.what in ("joined", "synced", "heard") or (f.at_us < since and f.what != "rejoining"):
@@ -119,6 +123,24 @@ def _sign(voice: Voice, place: int, since: int) -> Sign | None:
             return None
     asked = [f.at_us for f in voice.facts[:place] if f.what == "asking"]
     return (asked[0], "join", member) if asked else None  # its log begins with its first join
+
+
+def _newly_there(voice: Voice, place: int) -> int:
+    """When one asked that has never joined under its id before; −1: it has, or nobody can tell."""
+    this = voice.facts[place]
+    if this.what not in ("joined", "synced") or this.generation <= 0:
+        return -1
+    since = -1
+    for f in reversed(voice.facts[:place]):
+        if f.what == "heard":
+            return -1
+        if f.what in ("joined", "synced") and f.generation != this.generation:
+            if not this.member or not f.member or f.member == this.member:
+                return -1
+            since = f.at_us
+            break
+    asked = [f.at_us for f in voice.facts if f.what == "asking" and since < f.at_us <= this.at_us]
+    return asked[-1] if asked else -1
 
 
 def _first_heard(voice: Voice, place: int, since: int) -> int:
@@ -136,11 +158,35 @@ def _leaves(voices: Sequence[Voice], since: int, until: int) -> list[Sign]:
         is_telling = any(f.what in ("leaving", "state") for f in voice.facts)
         for f in voice.facts:
             goes = f.what == "leaving" or f.why.endswith(">LEAVING")
-            goes = goes or (f.what == "closed" and not is_telling)
+            goes = goes or (f.what == "closed" and not is_telling and not voice.instance)
             if goes and since <= f.at_us <= until:
                 kind = "poll-timeout" if _expired(voice, f) else "leave"
                 found.append((f.at_us, kind, f.member or voice.id_at(f.at_us)))
     return found
+
+
+def _leavers(joins: Joins, generation: int, voices: Sequence[Voice]) -> Sequence[Voice]:
+    """Who can have left: those of the generation before, or all where it is not known."""
+    former = max((g for g in joins if g < generation), default=None)
+    there = {id(v) for v, _ in joins[former]} if former is not None else set()
+    there |= {id(v) for v, _ in joins[generation]}
+    return [v for v in voices if id(v) in there] if former is not None else voices
+
+
+def _unheard(joins: Joins, generation: int, since: int) -> list[Sign]:
+    """Who was there before and is no more, and whose log says only afterwards that it has closed: the
+    LeaveGroup is not printed by every client, and the others may print faster.
+    """
+    former = max((g for g in joins if g < generation), default=None)
+    if former is None:
+        return []
+    there = {id(v) for v, _ in joins[generation]}
+    gone = [v for v, _ in joins[former] if id(v) not in there]
+    joined = min(v.facts[place].at_us for v, place in joins[generation])
+    return [
+        (min(at, joined), kind, member)
+        for at, kind, member in _leaves(gone, since, joined + TOGETHER_US)
+    ]
 
 
 def _expired(voice: Voice, leaving: Fact) -> bool:
@@ -179,7 +225,8 @@ def _epochs(group: str, voices: Sequence[Voice]) -> list[Round]:
         if signs and (first < 0 or signs[0][0] <= first + 1_000):
             begin, kind, member = signs.pop(0)
         else:
-            begin, kind, member = first, "topic-change", ""
+            dead = _dead_before(first, voices)
+            begin, kind, member = first, "session-timeout" if dead else "topic-change", dead
         this = Round(group, generation, begin, Trigger(kind, member, is_sure=False), is_epoch=True)
         this.is_guessed = True
         rounds.append(this)
@@ -189,6 +236,39 @@ def _epochs(group: str, voices: Sequence[Voice]) -> list[Round]:
         rounds.append(this)
         this.is_guessed = True
     return rounds
+
+
+def _dead_before(at_us: int, voices: Sequence[Voice]) -> str:
+    """Who had fallen silent without having left, and whose partitions others are then given: its
+    session has run out. Empty where nobody is.
+    """
+    given = {
+        p
+        for v in voices
+        for f in v.facts
+        if f.what == "assigned" and 0 <= f.at_us - at_us < TAKEN_WITHIN_US
+        for p in f.partitions
+    }
+    for voice in voices:
+        before = [f for f in voice.facts if f.at_us <= at_us]
+        after = next((f for f in voice.facts if f.at_us > at_us), None)
+        lives = after is not None and after.what not in ("started", "named")
+        if not before or lives or before[-1].at_us > at_us - SILENT_US:
+            continue
+        if not any(f.what in ("leaving", "closed") for f in before[-4:]) and given & _held(before):
+            return voice.id_at(at_us)
+    return ""
+
+
+def _held(facts: Sequence[Fact]) -> set[str]:
+    """What a consumer of the consumer protocol had at the end of these."""
+    held: set[str] = set()
+    for f in facts:
+        if f.what == "assigned":
+            held |= set(f.partitions)
+        elif f.what in ("revoked", "lost"):
+            held -= set(f.partitions)
+    return held
 
 
 def _is_epoch(f: Fact) -> bool:

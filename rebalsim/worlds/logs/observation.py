@@ -115,22 +115,31 @@ def _set_right(
 def _story(name: str, coordinator: Sequence[Fact], voices: Sequence[Voice]) -> GroupStory:
     facts = [f for f in coordinator if f.group == name or not f.group]
     mine = [v for v in voices if v.group == name]
-    by_id = {i: v for v in mine for i in v.ids}
     for voice in mine:
         voice.is_cooperative = any(_cooperates(v) for v in mine)
     rounds = rounds_of(name, facts)
     if not rounds:
+        _name_the_nameless(mine)
         rounds = guess_rounds(name, mine)
         end_epochs(rounds, mine)
     else:
-        _refine(rounds, by_id)
+        _refine(rounds, {i: v for v in mine for i in v.ids})
         end_epochs(rounds, mine)
+    by_id = {i: v for v in mine for i in v.ids}
     give_roots(rounds)
     refine_times(mine, rounds)
     name_latecomers(rounds, facts, mine)
     stops = [s for v in mine for s in stops_of(v, facts, rounds)]
     pauses = pauses_of(mine, stops, rounds, by_id.get)
     return GroupStory(name, rounds, mine, pauses, stops, [f for f in facts if f.group])
+
+
+def _name_the_nameless(voices: Sequence[Voice]) -> None:
+    """Whose client prints no member id goes by its own name, where no coordinator tells another."""
+    for voice in voices:
+        if not voice.ids and voice.facts:
+            voice.adopted = [(voice.facts[0].at_us, voice.name)]
+            voice.index()
 
 
 def _cooperates(voice: Voice) -> bool:

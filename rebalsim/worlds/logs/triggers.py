@@ -73,7 +73,9 @@ def _by_client(kind: str, said: str) -> str:
 
 def kind_of_rejoin(why: str) -> str:
     """What a client's reason for joining again comes to."""
-    if "need to revoke" in why or "followup rebalance" in why or "nassignment done" in why:
+    if "need to revoke" in why or "followup rebalance" in why or "ncremental unassign" in why:
+        return "follow-up"
+    if "to redistribute previously owned" in why:
         return "follow-up"
     lower = why.lower()
     if "metadata has changed" in lower or ("metadata for" in lower and "has changed" in lower):
