@@ -30,10 +30,12 @@ from rebalsim.analysis.pauses import find_pauses
 from rebalsim.analysis.phases import Storyteller
 from rebalsim.analysis.records import find_redeliveries
 from rebalsim.analysis.rounds import RoundFinder
+from rebalsim.analysis.standbys import find_copies
 from rebalsim.analysis.states import find_application_states, find_states, state_shares
 from rebalsim.analysis.values import (
     Alarm,
     Answer,
+    Copy,
     Disturbance,
     LagCurve,
     Lane,
@@ -213,6 +215,11 @@ class Findings:
     def application_states(self) -> list[StateSpan]:
         """Kafka Streams: what its StateListeners hear, all instances together."""
         return find_application_states(self.index)
+
+    @cached_property
+    def copies(self) -> dict[Partition, list[Copy]]:
+        """Kafka Streams: standbys and warm-ups of the task that reads a partition."""
+        return find_copies(self.index)
 
     @cached_property
     def state_shares(self) -> dict[str, dict[str, float]]:

@@ -8,15 +8,10 @@ from collections.abc import Callable, Iterator
 
 from rebalsim.analysis.findings import Findings
 from rebalsim.analysis.selecting import Measure, once
-from rebalsim.analysis.values import Value
+from rebalsim.analysis.standbys import cold_stretches
+from rebalsim.analysis.values import Copy, Value
 from rebalsim.domain.metrics import EVERYTHING, Selection
-from rebalsim.trace.streams_events import (
-    ApplicationStateChanged,
-    StandbyBegan,
-    StandbyCaughtUp,
-    StandbyEnded,
-    StoreRestored,
-)
+from rebalsim.trace.streams_events import ApplicationStateChanged, StoreRestored
 
 # states in which KafkaStreams answers no queries, or not of everything
 NOT_RUNNING = ("REBALANCING", "PENDING_SHUTDOWN", "PENDING_ERROR", "ERROR")
@@ -74,28 +69,67 @@ def _stretches(a: Findings) -> Iterator[tuple[int, int]]:
         yield started_us, a.horizon_us
 
 
+def _restore_time_from(how: str) -> Measure:
+    """Its share of `restore_time`."""
+    return _of_streams(
+        lambda a, s: sum(
+            _within(s, e.began_us, e.at_us) for e in _restorations(a, s) if e.how == how
+        )
+    )
+
+
+def _copies(a: Findings, s: Selection) -> Iterator[Copy]:
+    """Each standby once, however many inputs its task has."""
+    seen = {id(copy): copy for copies in a.copies.values() for copy in copies}
+    return (copy for copy in seen.values() if not s.members or copy.consumer in s.members)
+
+
 def _catch_up(a: Findings, s: Selection) -> Value:
     """A copy that is never caught up counts until it ended, or the story did."""
-    began: dict[tuple[str, str], int] = {}
-    longest = 0
-    for e in a.trace.events:
-        if type(e) is StandbyBegan:
-            began[e.consumer, e.task] = e.at_us
-        elif type(e) in (StandbyCaughtUp, StandbyEnded):
-            started_us = began.pop((e.consumer, e.task), None)
-            if started_us is not None and (not s.members or e.consumer in s.members):
-                longest = max(longest, _within(s, started_us, e.at_us))
-    left = [_within(s, at, a.horizon_us) for (who, _), at in began.items() if _is_of(s, who)]
-    return max([longest, *left])
+    return max(
+        (
+            _within(s, copy.started_us, copy.ended_us if caught is None else caught)
+            for copy in _copies(a, s)
+            for caught in (copy.caught_up_us,)
+        ),
+        default=0,
+    )
 
 
-def _is_of(s: Selection, who: str) -> bool:
-    return not s.members or who in s.members
+def _standby_lag(a: Findings, s: Selection) -> Value:
+    inside = (c for c in _copies(a, s) if _within(s, c.started_us, c.started_us + 1) > 0)
+    return max((copy.behind for copy in inside), default=0)
+
+
+def _cold_tasks(a: Findings, s: Selection) -> dict[str, list[tuple[int, int]]]:
+    """When each task that ever had a warm standby had none, within the window."""
+    tasks = {p: copies[0].task for p, copies in a.copies.items() if copies}
+    found: dict[str, list[tuple[int, int]]] = {}
+    for p, spans in cold_stretches(a.copies, a.horizon_us).items():
+        found[tasks[p]] = [span for span in spans if _within(s, *span) > 0]
+    return found
+
+
+def _most_without(a: Findings, s: Selection) -> Value:
+    """At any one time."""
+    spans = [span for spans in _cold_tasks(a, s).values() for span in spans]
+    return max((sum(b <= at < e for b, e in spans) for at, _ in spans), default=0)
+
+
+def _longest_without(a: Findings, s: Selection) -> Value:
+    spans = [span for spans in _cold_tasks(a, s).values() for span in spans]
+    return max((_within(s, *span) for span in spans), default=0)
 
 
 MEASURES: dict[str, Measure] = {
     "restored_bytes": _of_streams(_restored_bytes),
     "restore_time": _of_streams(_restore_time),
+    "restore_time_from_scratch": _restore_time_from("scratch"),
+    "restore_time_from_checkpoint": _restore_time_from("checkpoint"),
+    "restore_time_from_standby": _restore_time_from("standby"),
+    "standby_lag": _of_streams(_standby_lag),
+    "tasks_without_warm_standby": _of_streams(_most_without),
+    "longest_without_warm_standby": _of_streams(_longest_without),
     "standby_catch_up": _of_streams(_catch_up),
     "not_running_time": _of_streams(lambda a, s: sum(_within(s, *each) for each in _stretches(a))),
     "longest_not_running": _of_streams(

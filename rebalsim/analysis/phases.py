@@ -33,6 +33,12 @@ from rebalsim.trace.trace import TraceHeader
 SLOW_FETCH_US = 1_000_000
 
 
+RESTORED = {  # where a store's restoration began
+    "scratch": Doing.FROM_SCRATCH,
+    "checkpoint": Doing.FROM_CHECKPOINT,
+    "standby": Doing.FROM_STANDBY,
+    "given-up": Doing.IN_VAIN,
+}
 Told = tuple[Facts, tuple[int, ...]]  # what is known of a phase, and which events tell it
 
 
@@ -116,7 +122,8 @@ class Storyteller:
                 continue
             restored = self.index.events[told]
             evidence = (*cut.evidence, told)
-            found.append(Cut(cut.at_us, PhaseKind.RESTORE, cut.consumer, cut.round, evidence))
+            how = RESTORED.get(restored.how, Doing.RESTORING)
+            found.append(Cut(cut.at_us, PhaseKind.RESTORE, cut.consumer, cut.round, evidence, how))
             if restored.at_us < ends_us and restored.how != "given-up":
                 found.append(Cut(restored.at_us, PhaseKind.FETCH, cut.consumer, cut.round, (told,)))
         return found
@@ -356,7 +363,7 @@ class Storyteller:
         return Facts("", Doing.UNKNOWN, cut.at_us, ended, Timer.ASSIGNMENT_INTERVAL), ()
 
     def _of_restore(self, p: Pause, cut: Cut, ended: int) -> Told:
-        return Facts(cut.consumer, Doing.RESTORING, cut.at_us, ended), ()
+        return Facts(cut.consumer, cut.doing or Doing.RESTORING, cut.at_us, ended), ()
 
     def _of_fetch(self, p: Pause, cut: Cut, ended: int) -> Told:
         who = cut.consumer

@@ -285,6 +285,21 @@ class StateSpan:
 
 
 @dataclass(slots=True)
+class Copy:
+    """A standby or warm-up of a task at a consumer, `[started_us, ended_us)`; from `caught_up_us`
+    on it was as far as its task.
+    """
+
+    task: str
+    consumer: str
+    is_warmup: bool
+    behind: int  # records, when it began
+    started_us: int
+    ended_us: int
+    caught_up_us: int | None = None
+
+
+@dataclass(slots=True)
 class Mark:
     """Something worth a mark on the ruler. `kind`: action | rebalance | broker | topic."""
 

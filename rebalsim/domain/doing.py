@@ -32,6 +32,10 @@ class Doing(StrEnum):
     ASSIGNING = "assigning"
     FETCHING = "fetching"
     RESTORING = "restoring"
+    FROM_SCRATCH = "from-scratch"  # it restores a store from an empty disk
+    FROM_CHECKPOINT = "from-checkpoint"  # … from what its disk has
+    FROM_STANDBY = "from-standby"  # … from what it had copied all along
+    IN_VAIN = "in-vain"  # it restored a store, and the task was taken away before it was done
     INITIAL_DELAY = "initial-delay"  # the brokers collect the members of a cold start
     NO_COORDINATOR = "no-coordinator"
     RECONNECTING = "reconnecting"

@@ -430,6 +430,42 @@ def _of_stores() -> list[Metric]:
             "run",
             "Streams: time that stores were restored, summed over tasks",
         ),
+        *(
+            Metric(
+                f"restore_time_from_{how}",
+                "duration",
+                "less",
+                "run",
+                f"Streams: the part of restore_time that began {words}",
+            )
+            for how, words in (
+                ("scratch", "with an empty store"),
+                ("checkpoint", "with what the disk had"),
+                ("standby", "with a standby's copy"),
+            )
+        ),
+        Metric(
+            "standby_lag",
+            "records",
+            "less",
+            "run",
+            "Streams: the most records that a standby or warm-up was behind its task when it began",
+        ),
+        Metric(
+            "tasks_without_warm_standby",
+            "count",
+            "less",
+            "run",
+            "Streams: the most tasks at any one time that had no caught-up standby, once they had "
+            "had one",
+        ),
+        Metric(
+            "longest_without_warm_standby",
+            "duration",
+            "less",
+            "run",
+            "Streams: the longest that any task had no caught-up standby, once it had had one",
+        ),
         Metric(
             "standby_catch_up",
             "duration",

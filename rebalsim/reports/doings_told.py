@@ -57,6 +57,10 @@ DOINGS: dict[Doing, DoingCard] = {
     Doing.CLOSING: DoingCard("was closing", silent="was away"),
     Doing.COMMITTING: DoingCard("was committing"),
     Doing.RESTORING: DoingCard("was restoring its state"),
+    Doing.FROM_SCRATCH: DoingCard("was restoring its store from nothing"),
+    Doing.FROM_CHECKPOINT: DoingCard("was restoring its store from a checkpoint"),
+    Doing.IN_VAIN: DoingCard("was restoring its store in vain"),
+    Doing.FROM_STANDBY: DoingCard("was restoring what its standby lacked"),
     Doing.NO_COORDINATOR: DoingCard("had no coordinator"),
     Doing.WAITING: DoingCard("waited for an answer"),
     Doing.GHOST: DoingCard(

@@ -26,7 +26,7 @@ from rebalsim.reports.report import Report, VariantReport
 from rebalsim.reports.script_marks import ranked
 from rebalsim.reports.sentences import tell_phase, tell_standstill
 from rebalsim.reports.terminal_bars import STATES_SAID, common_prefix
-from rebalsim.reports.timeline import Window, fold, lay_out
+from rebalsim.reports.timeline import Window, fold, lay_out, tracks
 
 FOLD_COLUMNS = (
     400  # partitions that look alike on so many columns share a row until they are unfolded
@@ -38,7 +38,11 @@ MOST_EVENTS = 600  # of a variant are told in words, those of the longest pauses
 # theirs
 MOST_PAUSES = 30_000
 KINDS = tuple(PhaseKind)
-PACKED = ("lanes", "pauses", "shapes", "rows", "events", "lag", "laneLag")
+PACKED = ("lanes", "pauses", "shapes", "rows", "events", "lag", "laneLag", "copies")
+APPLICATION_SAID = {
+    "RUNNING": "all instances run",
+    "REBALANCING": "not all instances run (interactive queries)",
+}
 Row = list[Any]
 
 
@@ -67,7 +71,10 @@ def data_of(report: Report) -> dict[str, Any]:
         "kinds": [
             {"name": k.value, "letter": LOOKS[k].letter, "title": cards()[k].title} for k in KINDS
         ],
-        "states": {name: STATES_SAID.get(name, "stable") for name in STATE_LOOKS},
+        "states": {
+            **{name: STATES_SAID.get(name, "stable") for name in STATE_LOOKS},
+            **APPLICATION_SAID,
+        },
         "prefix": common_prefix([owner for lane in lanes for owner in lane.owners]),
         "variants": variants,
         "texts": texts.things,
@@ -110,6 +117,8 @@ def _variant(v: VariantReport, texts: Once) -> dict[str, Any]:
             ]
             for g in a.groups
         ],
+        "app": [[texts.place(s.state), s.started_us, s.ended_us] for s in a.application_states],
+        "copies": _copies(a, shown, texts),
         "lanes": lanes,
         "pauses": pauses.things,
         "shapes": shapes.things,
@@ -129,6 +138,26 @@ def _variant(v: VariantReport, texts: Once) -> dict[str, Any]:
         "members": [list(step) for step in running(a)],
         "remedies": _remedies(v, texts),
     }
+
+
+def _copies(a: Analysis, lanes: Sequence[Lane], texts: Once) -> list[Row]:
+    """[lane's place, who, started, caught up (its end where it never was), ended, is it a warm-up,
+    line beneath the lane] of each standby.
+    """
+    return [
+        [
+            place,
+            texts.place(safe(copy.consumer)),
+            copy.started_us,
+            copy.ended_us if copy.caught_up_us is None else copy.caught_up_us,
+            copy.ended_us,
+            int(copy.is_warmup),
+            line,
+        ]
+        for place, lane in enumerate(lanes)
+        for line, track in enumerate(tracks(a.copies.get(lane.partition, ())))
+        for copy in track
+    ]
 
 
 def _remedies(v: VariantReport, texts: Once) -> list[Row]:

@@ -4,9 +4,10 @@ partition. Colour helps, and nothing hangs on it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from rebalsim.analysis.values import Lane, Mark
+from rebalsim.analysis.values import Copy, Lane, Mark
+from rebalsim.domain.ids import Partition
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.reports.ink import Line
 from rebalsim.reports.names import ascii_of, clip, clip_middle, partitions_told, safe
@@ -17,14 +18,18 @@ from rebalsim.reports.ruler import place, place_clipped, ticks
 from rebalsim.reports.script_marks import ranked
 from rebalsim.reports.terminal_load import load_rows
 from rebalsim.reports.timeline import (
+    COPYING,
+    FOLLOWING,
     Row,
     Window,
     choose,
+    codes_of_copies,
     codes_of_states,
     fill,
     fold,
     lay_out,
     runs,
+    tracks,
 )
 from rebalsim.reports.view import View
 from rebalsim.words.lists import plural
@@ -32,6 +37,10 @@ from rebalsim.words.times import say_duration
 
 NOT_RUNNING, RUNNING = "n", "r"  # an application of Kafka Streams
 APPLICATION = {NOT_RUNNING: ("▒", "yellow"), RUNNING: ("─", "green"), BRIEF: ("╎", "yellow")}
+COPIES = {  # standbys and warm-ups
+    FOLLOWING: ("┄", "cyan", "standby, caught up"),
+    COPYING: ("·", "cyan", "standby copying"),
+}
 REMARK = 20  # columns at the right for what the longest pause was
 STATES = {look[0]: (state, look) for state, look in STATE_LOOKS.items()}
 STATES_SAID = {
@@ -58,6 +67,7 @@ class Canvas:
         self.prefix = common_prefix([owner for lane in lanes for owner in lane.owners])
         self.kinds: dict[PhaseKind, None] = {}  # what was drawn, for the legend
         self.states: dict[str, None] = {}
+        self.copies: dict[str, None] = {}  # the kinds of stretches of copies that were drawn
         self.has_brief = False
         self.is_rebalancing = False
 
@@ -140,15 +150,18 @@ class Canvas:
         rows = load_rows(variant.analysis, self.window, self.view.is_ascii)
         return [self._line(label, Line(bar, "dim"), said) for label, bar, said in rows]
 
-    def partitions(self, lanes: Sequence[Lane]) -> list[Line]:
+    def partitions(
+        self, lanes: Sequence[Lane], copies: Mapping[Partition, Sequence[Copy]]
+    ) -> list[Line]:
         """A line for each group of equal partitions, those that stood still longest if there are
-        too many.
+        too many; and thinly beneath it the copies of its task.
         """
         folded = fold(lay_out(lanes, self.window))
         shown = choose(folded, self.view.most_rows)
         lines = []
         for row in shown:
             lines.append(self._line(safe(str(row.lane.partition)), self._bar(row), remark(row)))
+            lines += self._copies(copies.get(row.lane.partition, ()))
             if row.alike:
                 told = (
                     f"+{len(row.alike):,} like this: "
@@ -160,6 +173,42 @@ class Canvas:
             lines.append(Line(f"    and {plural(left, 'partition')} that stood still less", "dim"))
         return lines
 
+    def _copies(self, copies: Sequence[Copy]) -> list[Line]:
+        """Who follows the task, or is still copying: a line for each that does at a time."""
+        lines = []
+        for track in tracks([c for c in copies if self.window.overlaps(c.started_us, c.ended_us)]):
+            codes = codes_of_copies(track, self.window)
+            names = {self._where_named(copy): safe(copy.consumer) for copy in track}
+            bar = Line()
+            for column, length, code in runs(codes):
+                self.copies[code] = None
+                self._thin(bar, column, length, code, names)
+            told = "warm-up" if all(copy.is_warmup for copy in track) else "standby"
+            lines.append(self._line(told.rjust(self.label), bar, ""))
+        return lines
+
+    def _where_named(self, copy: Copy) -> int:
+        """Where it begins, or where it was caught up if that was soon."""
+        start, caught_up_us = self.window.column(copy.started_us), copy.caught_up_us
+        if caught_up_us is None or not self.window.holds(caught_up_us):
+            return start
+        caught_up = self.window.column(caught_up_us)
+        return caught_up + 1 if caught_up - start < len(copy.consumer) + 2 else start
+
+    def _thin(
+        self, bar: Line, column: int, length: int, code: str, names: Mapping[int, str]
+    ) -> None:
+        """A stretch of a copy, with who has it where it begins, if there is room."""
+        sign, style, _ = COPIES.get(code, (" ", "", ""))
+        at = column
+        for start in sorted(n for n in names if column <= n < column + length):
+            name = self._plain(names[start])
+            room = min((n for n in names if n > start), default=column + length) - start
+            if start >= at and len(name) + 2 <= min(room, column + length - start):
+                bar.add(sign * (start + 1 - at), style).add(name, "dim")
+                at = start + 1 + len(name)
+        bar.add(sign * (column + length - at), style)
+
     def legend(self) -> list[Line]:
         """What the signs mean that were drawn, on as many lines as it takes."""
         items = [self._sign("━", "green", "consuming")]
@@ -170,6 +219,9 @@ class Canvas:
                 look = LOOKS[kind]
                 meaning = cards()[kind].label or kind.value
                 items.append(self._sign(look.letter + look.fill, look.style, meaning))
+        for code, (sign, style, meaning) in COPIES.items():
+            if code in self.copies:
+                items.append(self._sign(sign, style, meaning))
         if self.is_rebalancing:
             items.append(self._sign("▒", "yellow", "application REBALANCING"))
         for state in self.states:
@@ -301,6 +353,8 @@ _TWINS = str.maketrans(
         "━": "=",
         "─": "-",
         "╎": "!",
+        "┄": ".",
+        "·": ":",
         "█": "#",
         "▓": "%",
         "▒": "*",

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from rebalsim.analysis.values import Lane, Pause, StateSpan
+from rebalsim.analysis.values import Copy, Lane, Pause, StateSpan
 from rebalsim.reports.palette import BRIEF, CONSUMING, LOOKS, STATE_LOOKS, UNOWNED
 
 STABLE = "─"
+COPYING, FOLLOWING = "c", "f"  # a standby
 # up to so many rows partitions are told apart by their owners too; beyond, by their pauses alone
 DISTINCT_OWNERS = 12
 
@@ -143,6 +144,30 @@ def codes_of_states(spans: Iterable[StateSpan], window: Window) -> str:
         for s in known
     ]
     return fill(pieces, window, quiet=(UNOWNED, "E", "X", STABLE), brief=BRIEF)
+
+
+def tracks(copies: Sequence[Copy]) -> list[list[Copy]]:
+    """Copies on as few lines as there are at a time, each line in order of time."""
+    found: list[list[Copy]] = []
+    for copy in sorted(copies, key=lambda copy: (copy.started_us, copy.consumer)):
+        free = next((track for track in found if track[-1].ended_us <= copy.started_us), None)
+        if free is None:
+            found.append([copy])
+        else:
+            free.append(copy)
+    return found
+
+
+def codes_of_copies(track: Sequence[Copy], window: Window) -> str:
+    """A letter a column: copying, or following."""
+    pieces = []
+    for copy in track:
+        caught_up_us = copy.ended_us if copy.caught_up_us is None else copy.caught_up_us
+        pieces += [
+            (copy.started_us, caught_up_us, COPYING),
+            (caught_up_us, copy.ended_us, FOLLOWING),
+        ]
+    return fill(pieces, window, quiet=(UNOWNED, FOLLOWING), brief=COPYING)
 
 
 def fill(

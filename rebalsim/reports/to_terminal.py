@@ -109,9 +109,8 @@ def _pictures(page: Page, report: Report) -> None:
             page.line(line)
         for group in groups:
             page.line(canvas.group(variant, group, len(groups) > 1))
-            for line in canvas.partitions(
-                [lane for lane in lanes[variant.name] if lane.group == group]
-            ):
+            of_group = [lane for lane in lanes[variant.name] if lane.group == group]
+            for line in canvas.partitions(of_group, variant.analysis.copies):
                 page.line(line)
         if not lanes[variant.name]:
             why = "nothing matches" if variant.analysis.lanes else "nobody ever held one"

@@ -32,6 +32,7 @@ from rebalsim.protocol.consumer_messages import (
 from rebalsim.protocol.effects import CancelTimer, Effect, Reply, SetTimer
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.verify.conversations import summarise_lines, verify_lines
+from rebalsim.verify.epoch_states import ToldStates
 from rebalsim.verify.finding import Finding
 
 MS = 1_000
@@ -155,9 +156,7 @@ class Replay:
         self.queue: list[tuple[int, int, str]] = []
         self.set = 0
         self.ties: list[int] = []
-        self.known: dict[str, tuple[int, str]] = {}  # as in the last state line
-        self.head: Line | None = None
-        self.told_target = -1
+        self.states = ToldStates(self.group, self._target)
         self.now = 0
         self.asked = 0
 
@@ -191,7 +190,7 @@ class Replay:
                 self._fire(t)
                 for reply in replies:
                     yield self._reply(t, reply)
-            yield from self._state(t)
+            yield from self.states.news(t)
         if self.end < self.now:
             raise _Astray(f"the recording ends at {self.end} ms, but it is {self.now} ms already")
         yield from self._until(self.end)
@@ -203,7 +202,7 @@ class Replay:
         while self._is_due(t):
             now = self.queue[0][0] // MS
             self._fire(now)
-            yield from self._state(now)
+            yield from self.states.news(now)
 
     def _is_due(self, t: int) -> bool:
         """Is there a timer to fire at t or before? Then it heads the queue."""
@@ -297,29 +296,8 @@ class Replay:
     def _names(self, held: Mapping[str, Any]) -> list[str]:
         return [str(p) for p in self.group.partitions(held)]
 
-    def _state(self, t: int) -> Iterator[Line]:
-        """The line that tells the group's state, if it differs from the last one told."""
-        group = self.group
-        if not group.exists:
-            return
-        now = {m.member_id: (m.epoch, m.state.value) for m in group.members.values()}
-        head = {
-            "group_epoch": group.epoch,
-            "assignment_epoch": group.assignment_epoch,
-            "state": group.state.value,
-        }
-        if now == self.known and head == self.head:
-            return
-        changed: list[list[Any]] = [
-            [m, *now[m]] for m in sorted(now) if self.known.get(m) != now[m]
-        ]
-        changed += [[m, None, None] for m in sorted(self.known) if m not in now]
-        line: Line = {"t": t, **head, "changed": changed}
-        if group.assignment_epoch != self.told_target:
-            self.told_target = group.assignment_epoch
-            line["target"] = {m: self._names(group.targets.get(m, {})) for m in sorted(now)}
-        self.known, self.head = now, head
-        yield line
+    def _target(self, member: str) -> Any:
+        return self._names(self.group.targets.get(member, {}))
 
 
 # ------------------------------------------------------------------------------------------ reading

@@ -31,6 +31,7 @@ from rebalsim.protocol.streams_messages import (
     Tasks,
 )
 from rebalsim.verify.conversations import summarise_lines, verify_lines
+from rebalsim.verify.epoch_states import ToldStates
 from rebalsim.verify.finding import Finding
 
 KIND = "streams-conversations"
@@ -120,9 +121,7 @@ class Replay:
         self.queue: list[tuple[int, int, str]] = []
         self.set = 0
         self.ties: list[int] = []
-        self.known: dict[str, tuple[int, str]] = {}  # as in the last state line
-        self.head: Line | None = None
-        self.told_target = -1
+        self.states = ToldStates(self.group, self._target)
         self.to_create: dict[str, int] = {}
         self.now = 0
         self.asked = 0
@@ -139,7 +138,7 @@ class Replay:
             self.now = t
             yield step
             yield from self._do(step, t)
-            yield from self._state(t)
+            yield from self.states.news(t)
         if self.end < self.now:
             raise _Astray(f"the recording ends at {self.end} ms, but it is {self.now} ms already")
         yield from self._until(self.end)
@@ -170,7 +169,7 @@ class Replay:
         while self._is_due(t):
             now = self.queue[0][0] // MS
             self._fire(now)
-            yield from self._state(now)
+            yield from self.states.news(now)
 
     def _is_due(self, t: int) -> bool:
         """Is there a timer to fire at t or before? Then it heads the queue."""
@@ -266,35 +265,9 @@ class Replay:
                 line["create_topics"] = dict(sorted(self.to_create.items()))
         return line
 
-    def _state(self, t: int) -> Iterator[Line]:
-        """The line that tells the group's state, if it differs from the last one told."""
-        group = self.group
-        if not group.exists:
-            return
-        now = {m.member_id: (m.epoch, m.state.value) for m in group.members.values()}
-        head = {
-            "group_epoch": group.epoch,
-            "assignment_epoch": group.assignment_epoch,
-            "state": group.state.value,
-        }
-        if now == self.known and head == self.head:
-            return
-        changed: list[list[Any]] = [
-            [m, *now[m]] for m in sorted(now) if self.known.get(m) != now[m]
-        ]
-        changed += [[m, None, None] for m in sorted(self.known) if m not in now]
-        line: Line = {"t": t, **head, "changed": changed}
-        if group.assignment_epoch != self.told_target:
-            self.told_target = group.assignment_epoch
-            line["target"] = {}
-            for m in sorted(now):
-                target = group.targets.get(m, NO_TASKS)
-                line["target"][m] = {
-                    "active": _names(target.active),
-                    "standby": _names(target.standby),
-                }
-        self.known, self.head = now, head
-        yield line
+    def _target(self, member: str) -> dict[str, list[str]]:
+        target = self.group.targets.get(member, NO_TASKS)
+        return {"active": _names(target.active), "standby": _names(target.standby)}
 
 
 def _tasks(names: list[str] | None) -> Tasks | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -23,3 +25,25 @@ def test_where_not_all_instances_run_is_drawn(capsys: pytest.CaptureFixture[str]
 def test_other_groups_have_no_such_row() -> None:
     done = run_once(load_scenario(ROOT / "scenarios" / "crash.yaml").scenario())
     assert done.analysis.application_states == []
+
+
+def test_standbys_follow_thinly_beneath_their_task(capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(ROOT / "scenarios" / "streams-crash.yaml")
+    code_of(["run", path, "--ascii", "--variant", "two-standbys"])
+    lines = capsys.readouterr().out.splitlines()
+    lane = next(n for n, line in enumerate(lines) if line.startswith("  orders-1"))
+    assert lines[lane + 1].lstrip().startswith("standby") and "." * 20 in lines[lane + 1]
+    assert any("standby, caught up" in line for line in lines)
+
+
+def test_the_page_has_them_and_the_application_s_state(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    path = str(ROOT / "scenarios" / "streams-crash.yaml")
+    code_of(["run", path, "--variant", "two-standbys", "--html", str(page)])
+    text = page.read_text(encoding="utf-8")
+    held = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)
+    assert held is not None and "Thinly beneath a task" in text
+    data = json.loads(held[1])
+    variant = data["variants"][0]
+    states = {data["texts"][state] for state, _, _ in variant["app"]}
+    assert states == {"RUNNING", "REBALANCING"} and variant["copies"]

@@ -1,5 +1,6 @@
 // One variant's timeline on a canvas: rows are drawn only where they are seen, so thousands of partitions cost no more than thirty.
 const ROW = 22, HEAD = 30, GROUP = 20, MARKS = 18, MARK_ROWS = 4;
+const BAND_KINDS = { CompletingRebalance: "follow-up", Reconciling: "follow-up", REBALANCING: "restore" };   // a state looks like this phase
 const view = { from: 0, until: DATA.horizon, isFolded: true, filter: "" };
 let ink = {};
 
@@ -39,7 +40,9 @@ class Timeline {
     this.wanted = 14 + Math.max(0, ...this.rows.slice(0, 200).map((m) => c.measureText(laneName(v, v.lanes[m[0]]) + (m.length > 1 ? ` +${m.length - 1}` : "")).width));
   }
 
-  get head() { return HEAD + MARKS * this.markRows + GROUP * this.variant.groups.length + 4; }
+  get bands() { const v = this.variant; return v.app.length ? [...v.groups, [-1, v.app]] : v.groups; }   // states: the groups', and a Streams application's own
+
+  get head() { return HEAD + MARKS * this.markRows + GROUP * this.bands.length + 4; }
 
   layout() {
     this.width = this.frame.clientWidth;
@@ -128,7 +131,16 @@ class Timeline {
     c.fillStyle = ink.ink;
     for (const [name, left] of names) c.fillText(name, left, middle + 0.5);
     for (const place of lane[3]) this.drawPause(c, v.pauses[place], middle, this.chosen && this.chosen.pause === place && this.rows[row].includes(this.chosen.lane));
+    this.drawCopies(c, this.rows[row][0], middle);
     this.drawName(c, row, middle);
+  }
+
+  drawCopies(c, lane, middle) {                        // standbys and warm-ups follow thinly beneath
+    for (const [, started, caught, ended, , line] of this.variant.copiesOf.get(lane) || []) {
+      const top = middle + 6 + 3 * Math.min(line, 1);
+      this.clipped(c, started, caught, (left, wide) => { c.fillStyle = ink.kinds[KINDS.findIndex((k) => k.name === "restore")]; c.fillRect(left, top, Math.max(wide, 1), 2); });
+      this.clipped(c, caught, ended, (left, wide) => { c.fillStyle = ink.accent; c.fillRect(left, top, wide, 2); });
+    }
   }
 
   drawPause(c, pause, middle, isChosen) {
@@ -186,7 +198,7 @@ class Timeline {
       c.fillText(m.label, m.isFlipped ? m.x - 8 : m.x + 8, y);
       c.textAlign = "left";
     }
-    v.groups.forEach((group, i) => this.drawGroup(c, group, i));
+    this.bands.forEach((group, i) => this.drawGroup(c, group, i));
     c.fillStyle = ink.line;
     c.fillRect(0, this.head - 1, this.width, 1);
   }
@@ -195,9 +207,9 @@ class Timeline {
     const middle = HEAD + MARKS * this.markRows + GROUP * i + GROUP / 2 - 2;
     for (const [state, started, ended] of spans) {
       this.clipped(c, started, ended, (left, wide) => {
-        const isStable = state === "Stable", isEmpty = state === "Empty" || state === "Dead";
+        const isStable = state === "Stable" || state === "RUNNING", isEmpty = state === "Empty" || state === "Dead";
         if (isEmpty) return;
-        c.fillStyle = isStable ? ink.line : ink.kinds[KINDS.findIndex((k) => k.name === (state === "CompletingRebalance" || state === "Reconciling" ? "follow-up" : "barrier"))];
+        c.fillStyle = isStable ? ink.line : ink.kinds[KINDS.findIndex((k) => k.name === (BAND_KINDS[state] || "barrier"))];
         c.fillRect(left, middle - (isStable ? 1 : 5), isStable ? wide : Math.max(wide, 2), isStable ? 2 : 10);
       });
     }
@@ -205,6 +217,6 @@ class Timeline {
       if (group === i) this.clipped(c, at, at, (left) => { c.fillStyle = ink.mark; c.fillRect(left - 1, middle - 7, 2, 14); });
     }
     c.fillStyle = ink.dim;
-    c.fillText(this.variant.groups.length > 1 ? TEXT[name].slice(0, 24) : "group", 6, middle);
+    c.fillText(name < 0 ? "app" : this.variant.groups.length > 1 ? TEXT[name].slice(0, 24) : "group", 6, middle);
   }
 }

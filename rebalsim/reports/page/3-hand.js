@@ -21,7 +21,7 @@ Object.assign(Timeline.prototype, {
     if (y < this.head) {
       const near = this.labels.filter((m) => Math.abs(m.x - x) < 5), mark = near.length ? { text: [...new Set(near.map((m) => m.text))].join("; "), kind: near[0].kind } : null;
       const group = Math.floor((y - HEAD - MARKS * this.markRows + 2) / GROUP);
-      return { ...found, mark, group: y > HEAD + MARKS * this.markRows - 2 ? v.groups[Math.min(Math.max(group, 0), v.groups.length - 1)] : null };
+      return { ...found, mark, group: y > HEAD + MARKS * this.markRows - 2 ? this.bands[Math.min(Math.max(group, 0), this.bands.length - 1)] : null };
     }
     found.row = Math.floor((y - this.head + this.frame.scrollTop) / ROW);
     if (!this.rows[found.row]) return { ...found, row: -1 };
@@ -50,11 +50,14 @@ Object.assign(Timeline.prototype, {
         lines.push(element("b", {}, names), found.x < this.gutter ? members.slice(0, 12).map((i) => TEXT[v.lanes[i][0]]).join(", ") + (members.length > 12 ? " …" : "")
           : found.owner ? `consumed by ${found.owner} at ${instant(Math.round(found.at), 1000)}` : `nobody's at ${instant(Math.round(found.at), 1000)}`);
       }
+      for (const [who, started, caught, ended, isWarmup] of v.copiesOf.get(found.lane) || []) {
+        if (found.x >= this.gutter && found.at >= started && found.at < ended) lines.push(element("br"), element("span", { class: "dim" }, `${isWarmup ? "warm-up" : "standby"} at ${TEXT[who]}, ${found.at < caught ? "copying" : "caught up"}`));
+      }
     } else if (found.mark) lines.push(element("b", {}, found.mark.text), found.mark.kind);
     else if (found.group) {
       const near = (view.until - view.from) / (this.width - this.gutter) * 4, round = v.rounds.find(([at, , g]) => v.groups[g] === found.group && Math.abs(at - found.at) < near);
       const span = found.group[1].find(([, started, ended]) => found.at >= started && found.at < ended);
-      if (span) lines.push(element("b", {}, `${TEXT[found.group[0]]}: ${span[0]}`), `${DATA.states[span[0]] || ""} for ${duration(span[2] - span[1])}, from ${instant(span[1], 1000)}${round ? `; round ${round[1]} at ${instant(round[0], 1000)}` : ""}`);
+      if (span) lines.push(element("b", {}, `${found.group[0] < 0 ? "application" : TEXT[found.group[0]]}: ${span[0]}`), `${DATA.states[span[0]] || ""} for ${duration(span[2] - span[1])}, from ${instant(span[1], 1000)}${round ? `; round ${round[1]} at ${instant(round[0], 1000)}` : ""}`);
     }
     tip.hidden = !lines.length;
     if (!lines.length) return;

@@ -18,6 +18,7 @@ function start() {
   const drawn = [...new Set(VARIANTS.flatMap((v) => v.pauses.flatMap((p) => phasesOf(p).map((q) => q.kind))))].sort((a, b) => a - b);
   byId("legend").append(element("li", {}, swatch(-1), "consuming", element("span", {}, " (the name: who begins to)")),
     ...drawn.map((kind) => element("li", { title: KINDS[kind].title }, swatch(kind), `${KINDS[kind].letter} ${KINDS[kind].name}`, element("span", {}, `: ${KINDS[kind].title}`))),
+    ...(VARIANTS.some((v) => v.copies.length) ? [element("li", {}, element("span", {}, "Thinly beneath a task: its standbys and warm-ups, in the colour of restore while they copy."))] : []),
     element("li", {}, element("span", {}, "In the group's row: a tick for each round, coloured while members join or wait for their assignment.")));
   byId("zoom-in").addEventListener("click", () => zoom(0.5));
   byId("zoom-out").addEventListener("click", () => zoom(2));

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from rebalsim.analysis.values import Facts
+from rebalsim.domain.doing import Doing
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.reports.doings_told import of_the_kept
 from rebalsim.reports.hanging import Asked
 from rebalsim.reports.phases.card import Look, PhaseCard
 
+FROM = {  # where a store's restoration began
+    Doing.FROM_SCRATCH: "its store from nothing",
+    Doing.FROM_CHECKPOINT: "its store from a checkpoint",
+    Doing.FROM_STANDBY: "what its standby lacked",
+    Doing.IN_VAIN: "its store in vain: the task was taken away before it was done",
+}
+
 
 def tell(f: Facts, who: str) -> str:
+    if f.doing in FROM:
+        return f"while {who} restored {FROM[f.doing]}"
     return f"while {who} prepared it (callback, state)"
 
 

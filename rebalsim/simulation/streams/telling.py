@@ -52,6 +52,7 @@ class Teller:
         self._holders: dict[tuple[str, int], dict[TaskId, bool]] = {}
         self._restoring: dict[tuple[str, int, TaskId], tuple[int, int, str]] = {}
         self._progress = Progresses(application, self._topology)
+        self._warmups: frozenset[TaskId] = frozenset()  # as the leader decided last
 
     def name_of(self, instance: str, thread: int) -> str:
         """The consumer: the instance itself, where it has one thread."""
@@ -160,6 +161,8 @@ class Teller:
                     happening.at_us, happening.instance, happening.before, happening.after
                 )
             ]
+        if isinstance(happening, AssignmentMade):
+            self._warmups = frozenset(happening.warmups)
         if isinstance(happening, AssignmentMade) and not happening.stable:
             warmups = tuple(str(task) for task in happening.warmups)
             return [
@@ -295,7 +298,9 @@ class Teller:
         self, h: TaskChanged, name: str, inputs: tuple[Partition, ...]
     ) -> list[TraceEvent]:
         if h.what == "standby":
-            return [se.StandbyBegan(h.at_us, name, str(h.task), inputs, h.left)]
+            return [
+                se.StandbyBegan(h.at_us, name, str(h.task), inputs, h.left, h.task in self._warmups)
+            ]
         if h.what == "follows":
             return [se.StandbyCaughtUp(h.at_us, name, str(h.task), inputs)]
         if h.what in ("closed", "killed", "lost"):
