@@ -33,6 +33,7 @@ from rebalsim.trace.trace import TraceHeader
 SLOW_FETCH_US = 1_000_000
 
 
+STUCK_FOR = {"commit": Doing.COMMITTING, "not-ready": Doing.NOT_READY}
 RESTORED = {  # where a store's restoration began
     "scratch": Doing.FROM_SCRATCH,
     "checkpoint": Doing.FROM_CHECKPOINT,
@@ -117,28 +118,36 @@ class Storyteller:
         found: list[Cut] = []
         for cut, ends_us in zip(cuts, [*(cut.at_us for cut in cuts[1:]), p.ended_us]):
             told = self._told_restored(p, cut, ends_us)
-            if told is None:
-                found.append(cut)
-                continue
-            restored = self.index.events[told]
-            evidence = (*cut.evidence, told)
-            how = RESTORED.get(restored.how, Doing.RESTORING)
-            found.append(Cut(cut.at_us, PhaseKind.RESTORE, cut.consumer, cut.round, evidence, how))
-            if restored.at_us < ends_us and restored.how != "given-up":
-                found.append(Cut(restored.at_us, PhaseKind.FETCH, cut.consumer, cut.round, (told,)))
+            found += self._restorations(cut, ends_us, told) if told else [cut]
         return found
 
-    def _told_restored(self, p: Pause, cut: Cut, ends_us: int) -> int | None:
+    def _restorations(self, cut: Cut, ends_us: int, told: Sequence[int]) -> list[Cut]:
+        """One after another, as long as they are given up; then the first records are fetched."""
+        found: list[Cut] = []
+        at_us = cut.at_us
+        for number in told:
+            restored = self.index.events[number]
+            evidence = (*cut.evidence, number)
+            doing = RESTORED.get(restored.how, Doing.RESTORING)
+            found.append(Cut(at_us, PhaseKind.RESTORE, cut.consumer, cut.round, evidence, doing))
+            at_us = restored.at_us
+            if restored.how != "given-up" or at_us >= ends_us:
+                break
+        if at_us < ends_us:
+            evidence = (told[len(found) - 1],)
+            found.append(Cut(at_us, PhaseKind.FETCH, cut.consumer, cut.round, evidence))
+        return found
+
+    def _told_restored(self, p: Pause, cut: Cut, ends_us: int) -> list[int]:
         """Where its owner told that it was restored, or given up, in a wait for records."""
         if cut.kind is not PhaseKind.FETCH or not cut.consumer:
-            return None
-        found = [
+            return []
+        return [
             n
             for n in self._between(cut.consumer, cut.at_us, p.ended_us, StoreRestored)
             if p.partition in self.index.events[n].partitions
             and self.index.events[n].began_us < ends_us
         ]
-        return found[0] if found else None
 
     def _walked(self, p: Pause) -> tuple[list[Cut], bool]:
         """Each instant belongs to what the group was then: barriers and a leader in a classic
@@ -316,7 +325,7 @@ class Storyteller:
         stuck = [
             self.index.events[n] for n in self._between(who, cut.at_us, ended, ev.HandlerStuck)
         ]
-        doing = Doing.COMMITTING if stuck and stuck[0].why == "commit" else Doing.STUCK
+        doing = STUCK_FOR.get(stuck[0].why if stuck else "", Doing.STUCK)
         if (
             not stuck
             and expired

@@ -35,8 +35,8 @@ def find_states(group: str, index: Index, rounds: Sequence[Rebalance]) -> list[S
 
 
 def find_application_states(index: Index) -> list[StateSpan]:
-    """Kafka Streams: RUNNING while all instances that are up are, else REBALANCING; empty where
-    there is no application.
+    """Kafka Streams: RUNNING while all instances that are up are, ERROR where one is, else
+    REBALANCING; empty where there is no application.
     """
     spans: list[StateSpan] = []
     states: dict[str, str] = {}
@@ -45,7 +45,8 @@ def find_application_states(index: Index) -> list[StateSpan]:
         if type(e) is not ApplicationStateChanged:
             continue
         states[e.instance] = e.after
-        now = "REBALANCING" if "REBALANCING" in states.values() else "RUNNING"
+        worst = ("ERROR", "REBALANCING")
+        now = next((each for each in worst if each in states.values()), "RUNNING")
         if now != state:
             if state and e.at_us > at:
                 spans.append(StateSpan("", state, at, e.at_us, event=number))

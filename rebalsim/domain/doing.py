@@ -15,6 +15,7 @@ class Doing(StrEnum):
     FROZEN = "frozen"
     CUT_OFF = "cut-off"
     STUCK = "stuck"  # its handler does not come back
+    NOT_READY = "not-ready"  # Streams: it polls and processes nothing
     BUSY = "busy"  # with its batch
     IN_CALLBACK = "in-callback"
     COMMITTING = "committing"

@@ -51,6 +51,7 @@ class StreamsConfig:
     rack_tags: tuple[str, ...] = ()
     commit_interval_us: int | None = None  # None: 30 s, or 100 ms under exactly-once
     poll_us: int = 100 * MS
+    max_task_idle_us: int = 0
     state_cleanup_delay_us: int = 10 * MINUTE
     processing_guarantee: str = "at_least_once"
     transaction_timeout_us: int = 10 * SECOND

@@ -74,6 +74,7 @@ _EXCEPTIONS = {
     Error.INVALID_SESSION_TIMEOUT: "InvalidSessionTimeoutException",
     Error.GROUP_MAX_SIZE_REACHED: "GroupMaxSizeReachedException",
     Error.INVALID_GROUP_ID: "InvalidGroupIdException",
+    Error.GROUP_ID_NOT_FOUND: "GroupIdNotFoundException",
     Error.UNKNOWN_SERVER_ERROR: "UnknownServerException",
 }
 

@@ -39,6 +39,7 @@ DOINGS: dict[Doing, DoingCard] = {
         silent="was stuck",
         hint=hanging.batches,
     ),
+    Doing.NOT_READY: DoingCard("processed nothing"),
     Doing.BUSY: DoingCard(
         "was busy with its batch",
         "had done with its batch",

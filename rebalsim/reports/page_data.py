@@ -42,6 +42,7 @@ PACKED = ("lanes", "pauses", "shapes", "rows", "events", "lag", "laneLag", "copi
 APPLICATION_SAID = {
     "RUNNING": "all instances run",
     "REBALANCING": "not all instances run (interactive queries)",
+    "ERROR": "an instance died of an exception",
 }
 Row = list[Any]
 

@@ -129,7 +129,7 @@ class Canvas:
             return []
         pieces = [(s.started_us, s.ended_us, s.state) for s in spans]
         codes = fill(
-            [(a, b, NOT_RUNNING if s == "REBALANCING" else RUNNING) for a, b, s in pieces],
+            [(a, b, RUNNING if s == "RUNNING" else NOT_RUNNING) for a, b, s in pieces],
             self.window,
             quiet=(UNOWNED, RUNNING),
             brief=BRIEF,
@@ -141,7 +141,7 @@ class Canvas:
                 self.is_rebalancing = True
             sign, style = APPLICATION.get(code, (" ", ""))
             bar.add(sign * length, style)
-        away = sum(b - a for a, b, s in pieces if s == "REBALANCING" and a > 0)
+        away = sum(b - a for a, b, s in pieces if s != "RUNNING" and a > 0)
         told = f"{say_duration(away)} not RUNNING" if away else "RUNNING"
         return [self._line("app", bar, told)]
 
@@ -223,7 +223,7 @@ class Canvas:
             if code in self.copies:
                 items.append(self._sign(sign, style, meaning))
         if self.is_rebalancing:
-            items.append(self._sign("▒", "yellow", "application REBALANCING"))
+            items.append(self._sign("▒", "yellow", "application not RUNNING"))
         for state in self.states:
             letter, fill, _, style = STATE_LOOKS[state]
             items.append(self._sign((letter + fill).strip(), style, STATES_SAID[state]))

@@ -25,11 +25,12 @@ from rebalsim.domain.streams import StreamsApp, StreamsConfig, StreamsPart, Stre
 from rebalsim.scenario.kinds import Written, build, merge
 from rebalsim.scenario.problems import Problems
 from rebalsim.scenario.source import shorten
-from rebalsim.scenario.streams_language import OF_ALL
+from rebalsim.scenario.streams_language import BEFORE_COOPERATIVE, OF_ALL
 from rebalsim.scenario.variants import Variant
 from rebalsim.words.nearest import or_nearest
 
 MAX_TASKS = 50_000
+STRIKES = ("crash", "freeze", "hang")  # of random faults
 PLAYED = (Join, Scale, Leave, Crash, Freeze, Hang, RollingBounce)
 
 
@@ -91,6 +92,7 @@ def deployed_config(
         )
         return None
     config: Written | None = app.get("config")
+    _check_road_from_old(asked, app, said)
     for each in said:
         layer: Written = each.get("streams")
         for key in layer.at:
@@ -100,8 +102,28 @@ def deployed_config(
                     f"{key} is one for all instances while a story lasts — write it under the "
                     "group's streams: config:, or in a variant's",
                 )
+        before = "classic" if config is None else str(config.get("group.protocol") or "classic")
+        if "group.protocol" in layer and (before, layer.get("group.protocol")) == (
+            "streams",
+            "classic",
+        ):
+            asked.out.add(
+                layer.at["group.protocol"],
+                "The way back to the classic protocol is not played — leave group.protocol out",
+            )
         config = layer if config is None else merge(config, layer)
     return build(StreamsConfig, config)
+
+
+def _check_road_from_old(asked: Asked, app: Written, said: Sequence[Written]) -> None:
+    """Clients of 2.3 are followed by later ones that behave as they do, or by none."""
+    first: Written = said[0].get("streams")
+    if app.get("clients") == "eager" and first.get("upgrade.from") not in BEFORE_COOPERATIVE:
+        asked.out.add(
+            said[0].at["streams"],
+            "Clients of 2.3 and later ones have no protocol in common until these are told so — "
+            'write upgrade.from: "2.3" in the first deploy, and null in the second',
+        )
 
 
 def _parts(asked: Asked, written: Written) -> list[StreamsPart]:
@@ -225,6 +247,8 @@ def _check_protocol(asked: Asked, group: Written, written: Written, config: Stre
             "Kafka Streams does not speak the consumer protocol — write group.protocol: streams "
             "under streams: config:, or leave it out",
         )
+    if config.group_protocol == "streams":
+        _check_static(asked, consumers)
     settings: Any = written.get("config")
     if config.group_protocol == "streams" and settings is not None:
         for key in (
@@ -243,6 +267,18 @@ def _check_protocol(asked: Asked, group: Written, written: Written, config: Stre
                         else "."
                     )
                 ] = None
+
+
+def _check_static(asked: Asked, consumers: Written | None) -> None:
+    layer = asked.variant.layer
+    over: Written | None = layer.get("config") if layer is not None else None
+    said = over if consumers is None else merge(consumers, over)
+    if said is not None and said.get("group.instance.id") is not None:
+        asked.out.add(
+            said.at["group.instance.id"],
+            "The streams protocol has no static members up to Kafka 4.3, and a client that is told "
+            "so does not start — leave group.instance.id out, or write group.protocol: classic",
+        )
 
 
 def heading_of(app: StreamsApp) -> str:
@@ -283,10 +319,11 @@ def check_script(
             asked.story.node,
             "A Streams application is played alone — give the other groups a story of their own",
         )
-    if faults:
+    if any(fault.kind not in STRIKES for fault in faults):
         asked.out.add(
             asked.story.at["random_faults"],
-            "Random faults are not played for a Streams application yet — write them as actions",
+            "Links that are cut at random are not played for a Streams application yet — crash, "
+            "freeze and hang are",
         )
     blocks = asked.story.get("script", ())
     for action in actions:

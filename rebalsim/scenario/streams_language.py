@@ -51,7 +51,6 @@ _WITHOUT_BEARING = (
     "ensure.explicit.internal.resource.naming",
     "errors.dead.letter.queue.topic.name",
     "log.summary.interval.ms",
-    "max.task.idle.ms",
     "metadata.max.age.ms",
     "metadata.recovery.strategy",
     "metric.reporters",
@@ -115,7 +114,6 @@ OF_ALL = (
     "max.warmup.replicas",
     "probing.rebalance.interval.ms",
     "task.assignor.class",
-    "group.protocol",
 )  # a deploy that changes these is a variant's matter: one for all instances
 _CONSUMERS = (
     "session.timeout.ms",
@@ -198,6 +196,11 @@ STREAMS_CONFIG = Section(
         ),
         _setting("commit.interval.ms", _MS, "How often threads commit."),
         _setting("poll.ms", _MS_POSITIVE, "How long a thread waits in poll()."),
+        _setting(
+            "max.task.idle.ms",
+            Duration(kafka=True, most=2_147_483_647_000, also=(-1,)),
+            "How long a task waits for an input that has nothing; -1 processes what is there.",
+        ),
         _setting("state.cleanup.delay.ms", _MS, "Unused state is deleted after this."),
         _setting(
             "processing.guarantee",

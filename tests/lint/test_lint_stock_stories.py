@@ -52,6 +52,10 @@ MEANT: dict[str, tuple[str, ...]] = {
     "streams-crash": ("streams-store-without-standby",),
     "streams-fourteen-minutes": ("streams-lag-above-store", "streams-store-without-standby"),
     "streams-lost-volume": ("streams-store-without-standby",),
+    "streams-new-protocol": (
+        "streams-probing-outlasts-settle",
+        "streams-restart-waits-for-session",
+    ),
     "streams-rolling-deploy": (
         "streams-probing-outlasts-settle",
         "streams-restart-waits-for-session",

@@ -24,7 +24,7 @@ group:
     volume: lost
 replay:
   none: {streams: {config: {num.standby.replicas: 0}}}
-  new: {streams: {config: {group.protocol: streams, streams.num.standby.replicas: 1}}}
+  new: {config: {group.instance.id: null}, streams: {config: {group.protocol: streams, streams.num.standby.replicas: 1}}}
 horizon: 10m
 """
 
@@ -69,6 +69,11 @@ def test_consumers_inside_have_what_streams_sets_for_them() -> None:
         (("users: 6", "users: 4"), "Topics not co-partitioned"),
         (("num.stream.threads: 2", "num.stream.threads: 0"), "from 1 to"),
         (("processing.guarantee: exactly_once_v2", "upgrade.from: 4.0"), "4.0 is not known"),
+        (("num.stream.threads: 2", "group.protocol: streams"), "no static members"),
+        (
+            ("horizon: 10m", "random_faults: [{kind: cut, about_every: 1m, for: 1s}]"),
+            "cut at random",
+        ),
         (("num.stream.threads: 2", "session.timeout.ms: 1s"), "under the group's config"),
         (("num.stream.threads: 2", "num.stream.thread: 2"), "num.stream.threads"),
         (("name: totals", "name: store-0"), "two stores named store-0"),
@@ -113,3 +118,18 @@ def test_what_all_instances_share_is_no_deploys_matter() -> None:
     assert "one for all instances" in problems_of(text)
     alone = "topics: {orders: 6}\ngroup: {members: 3}\n" + DEPLOY.replace("SAID", "poll.ms: 1s")
     assert "no Streams application" in problems_of(alone)
+
+
+def test_clients_of_2_3_are_followed_by_ones_that_are_told_so() -> None:
+    old = GOOD.replace("volume: lost", "volume: lost\n    clients: eager")
+    assert "clients: eager" in old
+    told = old.replace("horizon: 10m", DEPLOY.replace("SAID", "poll.ms: 1s"))
+    assert 'upgrade.from: "2.3"' in problems_of(told)
+    road = old.replace("horizon: 10m", DEPLOY.replace("SAID", 'upgrade.from: "2.3"'))
+    assert "in common" not in problems_of(road)
+
+
+def test_there_is_no_way_back_from_the_streams_protocol_in_a_story() -> None:
+    new = GOOD.replace("num.stream.threads: 2", "group.protocol: streams")
+    text = new.replace("horizon: 10m", DEPLOY.replace("SAID", "group.protocol: classic"))
+    assert "The way back" in problems_of(text)

@@ -11,15 +11,23 @@ from rebalsim.one_run import run_once
 from rebalsim.scenario.load import story_of
 from rebalsim.simulation.streams.hosts import Host
 from rebalsim.simulation.world import play
+from rebalsim.trace import events as ev
 from rebalsim.trace import streams_events as se
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 SECOND = 1_000_000
 
 
-def run(streams: str, script: str, config: str = "", members: int = 3, horizon: str = "40m") -> Any:
+def run(
+    streams: str,
+    script: str,
+    config: str = "",
+    members: int = 3,
+    horizon: str = "40m",
+    topics: str = "",
+) -> Any:
     text = f"""
-topics: {{orders: {{partitions: 6, rate: 600/s}}}}
+topics: {{orders: {{partitions: 6, rate: 600/s}}{topics}}}
 group:
   members: {{"app-{{n}}": {{count: {members}}}}}
   config: {{{config}}}
@@ -150,3 +158,42 @@ def test_beats_that_change_nothing_are_left_out_and_nothing_changes(
             patched.setattr(Host, "rest", lambda *_: False)
             played = [repr(event) for event in play(scenario).events]
         assert [repr(event) for event in play(scenario).events] == played
+
+
+def test_faults_at_random_strike_instances() -> None:
+    text = """
+topics: {orders: {partitions: 6, rate: 600/s}}
+group:
+  members: {"app-{n}": {count: 3}}
+  config: {session.timeout.ms: 10s}
+  streams: {topology: [{source: orders, store: 1GB}], config: {num.standby.replicas: 1}}
+random_faults:
+  - {kind: crash, about_every: 15m, for: 5s..20s}
+  - {kind: freeze, about_every: 30m, for: 15s}
+  - {kind: hang, about_every: 30m, for: 15s}
+horizon: 40m
+"""
+    scenario = story_of(text.encode(), "story.yaml").check().scenario()
+    done, again, other = (run_once(scenario, seed) for seed in (1, 1, 2))
+    struck = [e.kind for e in done.trace.events if type(e) is ev.ScriptActed]
+    assert {"Crash", "Freeze", "Hang"} <= set(struck)
+    assert [repr(e) for e in done.trace.events] == [repr(e) for e in again.trace.events]
+    assert [e.at_us for e in other.trace.events] != [e.at_us for e in done.trace.events]
+
+
+def test_no_live_road_leads_to_the_streams_protocol() -> None:
+    deploy = "{at: 5m, deploy: {down: %s, max_unavailable: %d, streams: {group.protocol: streams}}}"
+    rolling = run(STORE, deploy % ("20s", 1))
+    died = [e.error for e in rolling.trace.events if type(e) is ev.ConsumerExited and e.error]
+    assert died == ["GroupIdNotFoundException"] * 3
+    at_once = run(STORE, deploy % ("60s", 3))
+    assert not any(e.error for e in at_once.trace.events if type(e) is ev.ConsumerExited)
+    assert at_once.analysis.measure("longest_pause") < 5 * 60 * SECOND
+
+
+def test_a_task_waits_for_an_input_that_has_nothing() -> None:
+    topology = "topology: [{sources: [orders, silent]}]"
+    script = "{at: 5m, scale: 4}"
+    at_once = run(topology, script, topics=", silent: 6")
+    waits = run(f"{topology}, config: {{max.task.idle.ms: 2s}}", script, topics=", silent: 6")
+    assert longest(at_once) < 1 < 2 < longest(waits) < 3

@@ -1,6 +1,6 @@
 // One variant's timeline on a canvas: rows are drawn only where they are seen, so thousands of partitions cost no more than thirty.
 const ROW = 22, HEAD = 30, GROUP = 20, MARKS = 18, MARK_ROWS = 4;
-const BAND_KINDS = { CompletingRebalance: "follow-up", Reconciling: "follow-up", REBALANCING: "restore" };   // a state looks like this phase
+const BAND_KINDS = { CompletingRebalance: "follow-up", Reconciling: "follow-up", REBALANCING: "restore", ERROR: "detection" };   // a state looks like this phase
 const view = { from: 0, until: DATA.horizon, isFolded: true, filter: "" };
 let ink = {};
 

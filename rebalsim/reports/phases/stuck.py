@@ -13,6 +13,8 @@ from rebalsim.reports.waits_told import until
 def tell(f: Facts, who: str) -> str:
     if f.doing is Doing.FAILED:
         return "failed, for nobody restarts a failed task"
+    if f.doing is Doing.NOT_READY:
+        return f"while {who} polled and processed nothing, for not all of it was ready"
     what = {
         Doing.COMMITTING: "commit waited for the coordinator",
         Doing.IN_CALLBACK: "callback went on",
@@ -31,6 +33,11 @@ def hint(asked: Asked) -> str:
         return (
             "commitSync() without a duration waits for the coordinator for "
             "default.api.timeout.ms; commitAsync() does not wait."
+        )
+    if asked.doing is Doing.NOT_READY:
+        return (
+            "Clients up to 2.3 process nothing until all tasks of a thread are restored; members of "
+            "a streams group do so while its assignment is delayed or a topic is missing."
         )
     return no_end_but_the_poll_limit(asked)
 

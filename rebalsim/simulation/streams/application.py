@@ -85,7 +85,7 @@ class ThreadSettings:
     leave_on_close: bool = False
     keeps_disk: bool = True
     cleanup_delay_us: int = 600 * SECOND
-    max_task_idle_us: int = 0
+    max_task_idle_us: int = 0  # how long a task waits for an input that has nothing
     start_us: int = 0  # from the process's start to KafkaStreams.start()
 
 

@@ -104,6 +104,7 @@ class Refused:
     at_us: int
     instance: str
     why: str
+    error: str  # the exception's name
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,11 @@ from rebalsim.assignors.streams import server_sticky
 from rebalsim.protocol import classic_group, streams_group
 from rebalsim.protocol.consumer.topics import Topic, TopicsImage
 from rebalsim.protocol.effects import Append, CancelTimer, Effect, Note, Reply, SetTimer
+from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.states import ClassicState
 from rebalsim.protocol.streams.group import GroupState, StreamsGroup, StreamsGroupSettings
 from rebalsim.protocol.streams.topology import SentSubtopology, StreamsTopology
+from rebalsim.protocol.streams_messages import JOINS, StreamsGroupHeartbeatResponse
 from rebalsim.simulation.streams.application import Application
 from rebalsim.simulation.streams.port import Port
 from rebalsim.simulation.streams.resting import Beats, RestRoom, Rouse
@@ -167,10 +169,15 @@ class ClassicHost(Host):
 
 
 class StreamsHost(Host):
-    """A streams group's."""
+    """A streams group's. `is_taken` says whether a group of the other protocol has members under
+    its name: an empty one is replaced.
+    """
 
-    def __init__(self, port: Port, application: Application) -> None:
+    def __init__(
+        self, port: Port, application: Application, is_taken: Callable[[], bool] = lambda: False
+    ) -> None:
         super().__init__(port, application)
+        self._is_taken = is_taken
         group = application.group
         settings = StreamsGroupSettings(
             server_sticky.assign,
@@ -206,6 +213,11 @@ class StreamsHost(Host):
         return heard_us + self.group.settings.session_timeout_us
 
     def step(self, number: int, request: Any, now_us: int) -> list[Effect]:
+        if request.epoch == JOINS and self._is_taken():
+            name = self.group.name
+            text = f"Group {name} is not a streams group."
+            refused = StreamsGroupHeartbeatResponse(Error.GROUP_ID_NOT_FOUND, text=text)
+            return [Reply(number, refused)]
         effects = streams_group.heartbeat(self.group, number, request, now_us)
         for effect in effects:
             if isinstance(effect, Reply) and effect.response.create_topics:

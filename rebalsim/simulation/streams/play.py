@@ -138,7 +138,7 @@ class StreamsWorld:
         self.threads[client] = (instance.name, number)
         if settings.group_protocol == "streams":
             if self._streams is None:
-                self._streams = StreamsHost(self.port, self._application)
+                self._streams = StreamsHost(self.port, self._application, self._is_classic)
                 self._streams.noted.append(self._noted)
             member_id = self._streams_id(client)
             self.threads[member_id] = (instance.name, number)
@@ -156,6 +156,10 @@ class StreamsWorld:
                 self.port, self._classic, thread, client, settings, static, self._lead
             )
         return thread
+
+    def _is_classic(self) -> bool:
+        """Whether the group has members of the classic protocol."""
+        return self._classic is not None and bool(self._classic.group.members)
 
     def _streams_id(self, client: str) -> str:
         known = self._members.get(client)

@@ -10,6 +10,7 @@ from typing import Any
 
 from rebalsim import __version__
 from rebalsim.assignors.streams.settings import TaskAssignorSettings
+from rebalsim.assignors.streams.versions import LATEST, version_of
 from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.draws import Draw, mean_of
 from rebalsim.domain.scenario import Group, Scenario
@@ -20,12 +21,14 @@ from rebalsim.domain.script import (
     Hang,
     Join,
     Leave,
+    RandomFault,
     RollingBounce,
     Scale,
 )
 from rebalsim.domain.script_shift import shift_of
 from rebalsim.domain.streams import StreamsApp, StreamsConfig
 from rebalsim.scenario.action_words import say_names
+from rebalsim.simulation.randomness import Randomness
 from rebalsim.simulation.streams.application import (
     Application,
     GroupSettings,
@@ -98,8 +101,6 @@ def application_of(scenario: Scenario, group: Group) -> Application:
 
 
 def _assignor(app: StreamsApp) -> str:
-    if app.is_old:
-        return "streams-legacy-sticky"
     return "streams-sticky" if "Sticky" in app.config.task_assignor_class else "streams-ha"
 
 
@@ -125,17 +126,22 @@ def _part(app: StreamsApp, part: Any, topics: dict[str, int]) -> Part:
 
 
 def settings_of(
-    spec: Consumer, app: StreamsApp, start_us: int, config: StreamsConfig
+    spec: Consumer, app: StreamsApp, start_us: int, deployed: StreamsConfig | None
 ) -> ThreadSettings:
-    """An instance's settings, as it would start now."""
+    """An instance's settings, as it would start now. A deploy brings later clients, if the ones
+    before were 2.3's.
+    """
+    config = app.config if deployed is None else deployed
+    is_old = app.is_old and deployed is None
     client = spec.config
     exactly_once = config.processing_guarantee == EXACTLY_ONCE
     usual = 100_000 if exactly_once else 30_000_000
     return ThreadSettings(
         threads=config.num_stream_threads,
         group_protocol=config.group_protocol,
-        eager=config.is_eager or app.is_old,
-        restores_inside=app.is_old,
+        eager=config.is_eager or is_old,
+        restores_inside=is_old,
+        metadata_version=version_of((2, 3)) if is_old else LATEST,
         session_us=client.session_timeout_us,
         heartbeat_us=client.heartbeat_interval_us,
         max_poll_us=client.max_poll_interval_us,
@@ -153,6 +159,7 @@ def settings_of(
         leave_on_close=app.close == "leave",
         keeps_disk=app.volume == "kept",
         cleanup_delay_us=config.state_cleanup_delay_us,
+        max_task_idle_us=max(0, config.max_task_idle_us),
         start_us=start_us,
     )
 
@@ -171,6 +178,7 @@ class _Story:
         self._running: dict[str, None] = {}
         self._after: dict[str, list[tuple[Action, str]]] = {}
         self._left: dict[str, int] = {}
+        self._chance: Randomness | None = None
         self._shift_us = shift_of(seed, scenario.shift_within_us)
         self._teller = Teller(scenario, group, self._application, seed, self._shift_us)
 
@@ -188,6 +196,9 @@ class _Story:
                 self._after.setdefault(action.after, []).append((action, name))
             else:
                 self._plan(action, name, self._shift_us)
+        for number, fault in enumerate(self._scenario.random_faults, 1):
+            for who in fault.consumers:
+                self._port.begin(self._strike(number, fault, who))
         self._port.engine.run_to(self._scenario.horizon_us)
         return self._teller.trace(self._port.told, __version__)
 
@@ -202,14 +213,34 @@ class _Story:
         if action.when is not None:
             while not self._holds(action.when):
                 yield from self._wait(LOOK_US)
-        for each in self._specs:
-            self._world.instance(each).is_warm = False
+        self._nothing_is_given()
         yield from _DEEDS[type(action.deed)](self, name, action.deed)
         if action.id:
             self._left[action.id] -= 1
             if not self._left[action.id]:
                 for waiting, its_name in self._after.pop(action.id, ()):
                     self._plan(waiting, its_name, self._port.now)
+
+    def _nothing_is_given(self) -> None:
+        """From the first deed on an instance has the state that it has."""
+        for each in self._specs:
+            self._world.instance(each).is_warm = False
+
+    def _strike(self, number: int, fault: RandomFault, who: str) -> Carried:
+        """A random fault of an instance: it strikes, lasts, and strikes again."""
+        stream = self._streams_of_chance().stream(f"chance/{number}/{who}")
+        between = Draw("exponential", fault.mean_between_us)
+        ends = self._scenario.horizon_us if fault.until_us is None else fault.until_us
+        yield from self._wait(fault.from_us)
+        while True:
+            yield from self._wait(int(stream.draw(between)))
+            if self._port.now >= ends:
+                return
+            lasts = Draw(a=stream.draw(fault.for_))
+            if who in self._running and self._world.instance(who).is_up:
+                self._nothing_is_given()
+                deed = _FAULTS[fault.kind]((who,), lasts)
+                yield from _DEEDS[type(deed)](self, f"chance-{fault.kind}", deed)
 
     def _holds(self, when: Any) -> bool:
         """Stable: everybody who is up runs. Other conditions look at consumers' records."""
@@ -223,9 +254,12 @@ class _Story:
     def _draw(self, stream: str, what: Draw) -> int:
         if what.is_constant:
             return int(what.a)
-        from rebalsim.simulation.randomness import Randomness
+        return int(self._streams_of_chance().stream(stream).draw(what))
 
-        return int(Randomness(self._seed).stream(stream).draw(what))
+    def _streams_of_chance(self) -> Randomness:
+        if self._chance is None:
+            self._chance = Randomness(self._seed)
+        return self._chance
 
     def _wait(self, length_us: int) -> Carried:
         waiting = self._port.waiting()
@@ -239,8 +273,8 @@ class _Story:
         self._running[name] = None
         self._order.append(name)
         start_us = self._draw(f"life/{name}", spec.life.start)
-        config = self._configs.get(name, self._app.config)
-        self._world.instance(name).start(settings_of(spec, self._app, start_us, config), {})
+        deployed = self._configs.get(name)
+        self._world.instance(name).start(settings_of(spec, self._app, start_us, deployed), {})
 
     def _stop(self, name: str) -> Carried:
         """Asked to stop, it closes after its stop time; killed when its grace is over."""
@@ -339,6 +373,11 @@ class _Story:
             yield from self._wait(deed.settle_us)
 
 
+_FAULTS: dict[str, Callable[[tuple[str, ...], Draw], Crash | Freeze | Hang]] = {
+    "crash": Crash,
+    "freeze": Freeze,
+    "hang": Hang,
+}
 _DEEDS: dict[type, Callable[..., Carried]] = {
     Join: _Story._join,
     Scale: _Story._scale,

@@ -316,13 +316,19 @@ class StreamThread:
             return once
         return min(self._records_after(now) - now, FETCH_WAIT_MOST_US) + once
 
+    def _idle(self, task: TaskId) -> int:
+        """A task one of whose inputs has nothing waits for it before it handles the others."""
+        inputs, rates = self.instance.topology.inputs[task], self.instance.application.rates
+        is_silent = any(rates.get(p.topic, 0.0) <= 0 for p in inputs)
+        return self.settings.max_task_idle_us if is_silent and len(inputs) > 1 else 0
+
     def _take_up(self, task: Task, fetches: int) -> Steps:
         yield from self._spend(self.timing.fetch_offset_us)
         if self.tasks.get(task.task) is not task or task.phase is not Phase.RESTORED:
             return
         task.phase = Phase.RUNNING
         task.checkpoint = task.position
-        first_us = self._first_records(fetches)
+        first_us = self._first_records(fetches) + self._idle(task.task)
         self._start(task, again=True)
         old = self.settings.restores_inside  # its log has no line for a task that begins to run
         self._tell_task(task, "continued" if old else "running", first_us)
@@ -354,7 +360,7 @@ class StreamThread:
         restoring = [task for task in mine if task.phase in (Phase.RESTORING, Phase.CORRUPTED)]
         yield from self._spend(self.updater.wait_for_removal(restoring))
         if any(task.is_beyond_end for task in restoring):
-            self.refused("a task was found corrupted while it was revoked (TaskCorruptedException)")
+            self.refused("a task was found corrupted while it was revoked", "TaskCorrupted")
             return
         for task in mine:
             task.ran = task.phase is Phase.RUNNING
@@ -548,9 +554,9 @@ class StreamThread:
         inputs = self.instance.topology.inputs
         return tuple(sorted(p for task in tasks for p in inputs[task]))
 
-    def refused(self, why: str) -> None:
+    def refused(self, why: str, error: str) -> None:
         """The broker will not have it: the thread dies, and its client with it."""
-        self._port.tell(Refused(self._port.now, self.instance.name, why))
+        self._port.tell(Refused(self._port.now, self.instance.name, why, error))
         self._fails = True
         self.instance.fail()
 

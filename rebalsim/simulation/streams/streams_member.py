@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rebalsim.assignors.streams.tasks import TaskId
+from rebalsim.protocol.classic_member import exception_name
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.streams_messages import (
     INCORRECTLY_PARTITIONED_TOPICS,
@@ -207,7 +208,8 @@ class StreamsMember:
         if attempt != self._attempt or self._gone:
             return
         self._in_flight = False
-        if answer.error in (
+        is_no_streams_group = answer.error is Error.GROUP_ID_NOT_FOUND and self._joins
+        if not is_no_streams_group and answer.error in (
             Error.FENCED_MEMBER_EPOCH,
             Error.UNKNOWN_MEMBER_ID,
             Error.GROUP_ID_NOT_FOUND,
@@ -217,7 +219,7 @@ class StreamsMember:
             self._thread.wake()
             return
         if answer.error is not Error.NONE:
-            self._thread.refused(f"{answer.error.name}: {answer.text}")
+            self._thread.refused(answer.text, exception_name(answer.error))
             return
         self._joins = False
         self.generation = answer.epoch

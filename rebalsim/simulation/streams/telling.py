@@ -19,6 +19,7 @@ from rebalsim.simulation.streams.happenings import (
     Happening,
     Heard,
     InstanceChanged,
+    Refused,
     TaskChanged,
     ThreadStateChanged,
 )
@@ -52,6 +53,7 @@ class Teller:
         self._holders: dict[tuple[str, int], dict[TaskId, bool]] = {}
         self._restoring: dict[tuple[str, int, TaskId], tuple[int, int, str]] = {}
         self._progress = Progresses(application, self._topology)
+        self._died_of: dict[str, str] = {}  # instance → exception
         self._warmups: frozenset[TaskId] = frozenset()  # as the leader decided last
 
     def name_of(self, instance: str, thread: int) -> str:
@@ -149,6 +151,8 @@ class Teller:
     def _events(self, happening: Happening) -> list[TraceEvent]:
         if isinstance(happening, Heard):
             return self._heard(happening)
+        if isinstance(happening, Refused):
+            self._died_of[happening.instance] = happening.error
         if isinstance(happening, InstanceChanged):
             return self._instance(happening)
         if isinstance(happening, ThreadStateChanged):
@@ -215,6 +219,7 @@ class Teller:
         for number in range(1, self._threads + 1):
             name = self.name_of(h.instance, number)
             if h.what == "started":
+                self._died_of.pop(h.instance, None)
                 made.append(ev.ConsumerStarted(h.at_us, name, h.life))
             elif h.what == "asked":
                 made.append(ev.StopAsked(h.at_us, name))
@@ -222,7 +227,9 @@ class Teller:
                 made.append(ev.CloseBegan(h.at_us, name))
             elif h.what == "closed":
                 made.append(ev.CloseEnded(h.at_us, name))
-                made.append(ev.ConsumerExited(h.at_us, name, h.life, "closed"))
+                error = self._died_of.get(h.instance, "")
+                how = "fatal" if error else "closed"
+                made.append(ev.ConsumerExited(h.at_us, name, h.life, how, error))
             elif h.what == "killed":
                 made.append(ev.ConsumerExited(h.at_us, name, h.life, "killed"))
             elif h.what == "froze":
