@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from rebalsim.assignors.streams.settings import TaskAssignorSettings
 from rebalsim.assignors.streams.tasks import Subtopology
 from rebalsim.assignors.streams.versions import LATEST
+from rebalsim.simulation.streams.arrivals import Steps
 
 MS = 1_000
 SECOND = 1_000_000
@@ -22,6 +23,8 @@ class Timing:
     start_us: int = 20 * MS  # from the process's start to its first request
     open_store_us: int = 25 * MS  # opening a store, on the stream thread
     first_open_us: int = 20 * MS  # the first one of a life takes so much longer
+    old_first_open_us: int = 150 * MS  # … with a client of 2.3
+    old_flush_us: int = 20 * MS  # a client of 2.3 flushes a store so long as it gives the task up
     close_store_us: int = 12 * MS
     first_close_us: int = 28 * MS  # the first store closed in one go takes so much longer
     close_task_us: int = 1 * MS
@@ -118,6 +121,11 @@ class Application:
 
     replica_racks: Mapping[str, Sequence[Sequence[str | None]]] | None = None
     internal_topics_exist: bool = True  # the application ran before
+    flows: Mapping[str, Steps] = field(default_factory=dict)  # of topics whose rate changes
+
+    def flow_of(self, topic: str) -> Steps:
+        """Records into each of its partitions."""
+        return self.flows.get(topic) or ((0, self.rates.get(topic, 0.0)),)
 
     def internal_topics(self) -> dict[str, int]:
         """Changelogs and repartition topics that are there at the start."""

@@ -7,14 +7,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rebalsim.assignors.streams.tasks import TaskId, Topology
-from rebalsim.simulation.streams.application import SECOND, Application
+from rebalsim.simulation.streams.application import Application
+from rebalsim.simulation.streams.arrivals import Arrivals, arrivals_of
 
 
 @dataclass(slots=True)
 class Progress:
     """One task's: `handled` records at `since_us`; from then on as fast as they come, if it runs."""
 
-    rate: float  # records a second into all its partitions
+    arrivals: Arrivals  # into all its partitions
     writes: float
     first: int  # records of its changelog at the start
     handled: float = 0.0
@@ -34,7 +35,7 @@ class Progresses:
             part = application.parts[task.subtopology]
             stores = list(part.stores.values())
             self._tasks[task] = Progress(
-                sum(application.rates.get(p.topic, 0.0) for p in inputs),
+                arrivals_of([application.flow_of(p.topic) for p in inputs]),
                 sum(store.writes for store in stores),
                 sum(store.records for store in stores),
             )
@@ -42,9 +43,13 @@ class Progresses:
     def of(self, task: TaskId) -> Progress:
         return self._tasks[task]
 
+    def rate(self, task: TaskId, at_us: int) -> float:
+        """Records a second into all its partitions, then."""
+        return self._tasks[task].arrivals.rate(at_us - self._begins_us)
+
     def produced(self, task: TaskId, at_us: int) -> float:
         """Records that came for the task since the beginning."""
-        return self._tasks[task].rate * max(0, at_us - self._begins_us) / SECOND
+        return self._tasks[task].arrivals.come(at_us - self._begins_us)
 
     def handled(self, task: TaskId, at_us: int) -> float:
         progress = self._tasks[task]

@@ -246,8 +246,8 @@ class StateUpdater:
 
     def _tail(self, task: Task) -> int:
         """What comes while one looks: a standby that close follows from then on."""
-        progress = self._progresses.of(task.task)
-        return int(progress.rate * progress.writes * 0.2) + 1
+        rate = self._progresses.rate(task.task, self._port.now)
+        return int(rate * self._progresses.of(task.task).writes * 0.2) + 1
 
     def _standby_slice(self, task: Task) -> Steps:
         size = self._record_bytes(task)

@@ -37,6 +37,7 @@ from rebalsim.simulation.streams.application import (
     ThreadSettings,
     Timing,
 )
+from rebalsim.simulation.streams.arrivals import Steps, arrivals_of, stepped
 from rebalsim.simulation.streams.play import Known, StreamsWorld
 from rebalsim.simulation.streams.telling import Teller
 from rebalsim.trace.trace import Trace
@@ -59,7 +60,7 @@ def app_group(scenario: Scenario) -> Group | None:
 
 
 def application_of(scenario: Scenario, group: Group) -> Application:
-    """The application as it is played; rates are those at the start."""
+    """The application as it is played."""
     app = group.streams
     assert app is not None
     topics = {topic.name: topic.partitions for topic in scenario.topics}
@@ -69,6 +70,7 @@ def application_of(scenario: Scenario, group: Group) -> Application:
         writers = [part for part in app.parts if name in part.writes_to]
         total = sum(rates.get(s, 0.0) * topics.get(s, 0) for w in writers for s in w.sources)
         rates[name] = total / max(1, count)
+    flows = _flows(scenario, app, topics)
     broker, config = scenario.cluster.config, app.config
     link_us = max(1, int(mean_of(scenario.cluster.network.latency)))
     return Application(
@@ -97,7 +99,24 @@ def application_of(scenario: Scenario, group: Group) -> Application:
             broker.group_max_size,
         ),
         replace(Timing(), link_us=link_us),
+        flows=flows,
     )
+
+
+def _flows(scenario: Scenario, app: StreamsApp, topics: dict[str, int]) -> dict[str, Steps]:
+    """Of the topics whose rate changes, and of those that are written from them."""
+    flows = {
+        t.name: stepped([(r.at_us, r.per_second, r.is_ramp) for r in t.rate], 1 / t.partitions)
+        for t in scenario.topics
+        if len(t.rate) > 1
+    }
+    for name, count in app.repartition_topics:
+        sources = [s for part in app.parts if name in part.writes_to for s in part.sources]
+        if any(source in flows for source in sources):
+            of_all = arrivals_of([flows[s] for s in sources if s in flows])
+            share = topics[sources[0]] / max(1, count)
+            flows[name] = tuple((at_us, rate * share) for at_us, rate in of_all.steps)
+    return flows
 
 
 def _assignor(app: StreamsApp) -> str:

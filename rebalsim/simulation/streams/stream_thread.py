@@ -126,6 +126,8 @@ class StreamThread:
         """When poll() returns: with records, or when its time is up."""
         if self._poll_ends_us is not None:
             return self._poll_ends_us
+        if self.settings.restores_inside and self._opens():
+            return self._poll_began  # a client of 2.3 does not wait while it has tasks to open
         records_us = max(self._poll_began, self._records_after(self._returned_us))
         return min(self._poll_began + self.settings.poll_us, records_us)
 
@@ -195,7 +197,7 @@ class StreamThread:
     def _rate(self, task: Task) -> float:
         if not task.active or task.phase is not Phase.RUNNING:
             return 0.0
-        return self.instance.progresses.of(task.task).rate
+        return self.instance.progresses.rate(task.task, self._port.now)
 
     def _work(self) -> Steps:
         """One iteration beside the poll: open tasks, take up restored ones, and see what is due.
@@ -238,6 +240,9 @@ class StreamThread:
         inputs = self.instance.topology.inputs
         return sum(len(inputs[t.task]) for t in self.tasks.values() if self._rate(t) > 0)
 
+    def _opens(self) -> bool:
+        return any(task.active and task.phase is Phase.CREATED for task in self.tasks.values())
+
     def _restores(self) -> bool:
         return any(
             task.active and task.phase in (Phase.CREATED, Phase.RESTORING)
@@ -264,7 +269,9 @@ class StreamThread:
             self._opened_before = True
             stores = len(self.instance.application.parts[task.task.subtopology].stores)
             cost = stores * self.timing.open_store_us
-            cost += self.timing.first_open_us if first else 0
+            if first:
+                old = self.settings.restores_inside
+                cost += self.timing.old_first_open_us if old else self.timing.first_open_us
             yield from self._spend(self._opening(task.task, cost))
             task.position = task.checkpoint = self.instance.on_disk(task.task)
             task.is_beyond_end = self.instance.is_beyond_end(task.task)
@@ -318,8 +325,8 @@ class StreamThread:
 
     def _idle(self, task: TaskId) -> int:
         """A task one of whose inputs has nothing waits for it before it handles the others."""
-        inputs, rates = self.instance.topology.inputs[task], self.instance.application.rates
-        is_silent = any(rates.get(p.topic, 0.0) <= 0 for p in inputs)
+        inputs, flow_of = self.instance.topology.inputs[task], self.instance.application.flow_of
+        is_silent = any(not any(rate for _, rate in flow_of(p.topic)) for p in inputs)
         return self.settings.max_task_idle_us if is_silent and len(inputs) > 1 else 0
 
     def _take_up(self, task: Task, fetches: int) -> Steps:
@@ -354,8 +361,15 @@ class StreamThread:
         self.heard("CallbackBegan", callback="revoked", partitions=given_up)
         self._set_state(REVOKED)
         mine = [self.tasks[task] for task in tasks if task in self.tasks]
-        if any(task.phase is Phase.RUNNING for task in mine):
-            yield from self._spend(self.timing.commit_us)
+        running = [task for task in mine if task.phase is Phase.RUNNING]
+        for task in running:
+            task.position = self._position(task)
+            self._stop(task, commits=True)
+            self._suspend(task, ran=True)
+        if running:
+            flushed = [task for task in mine if task.stateful and self.settings.restores_inside]
+            flush_us = self.timing.old_flush_us * len(flushed)
+            yield from self._spend(self.timing.commit_us + flush_us)
             self._commit()
         restoring = [task for task in mine if task.phase in (Phase.RESTORING, Phase.CORRUPTED)]
         yield from self._spend(self.updater.wait_for_removal(restoring))
@@ -363,15 +377,15 @@ class StreamThread:
             self.refused("a task was found corrupted while it was revoked", "TaskCorrupted")
             return
         for task in mine:
-            task.ran = task.phase is Phase.RUNNING
-            if task.ran:
-                task.position = self._position(task)
-                self._stop(task, commits=True)
-            elif task.phase is Phase.RESTORING:
+            if task.phase is Phase.RESTORING:
                 self.updater.remove(task)
-            task.phase = Phase.SUSPENDED
-            self._tell_task(task, "suspended")
+            if task.phase is not Phase.SUSPENDED:
+                self._suspend(task, ran=False)
         self.heard("CallbackEnded", callback="revoked", partitions=given_up)
+
+    def _suspend(self, task: Task, *, ran: bool) -> None:
+        task.ran, task.phase = ran, Phase.SUSPENDED
+        self._tell_task(task, "suspended")
 
     def assign(self, generation: int, active: Sequence[TaskId], standby: Sequence[TaskId]) -> Steps:
         """onAssignment and onPartitionsAssigned: close, convert, create."""

@@ -10,7 +10,8 @@ from rebalsim.assignors.streams.tasks import TaskId, topology_of
 from rebalsim.domain.draws import mean_of
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.scenario import Group, Scenario
-from rebalsim.simulation.streams.application import SECOND, Application
+from rebalsim.simulation.streams.application import Application
+from rebalsim.simulation.streams.arrivals import Arrivals, arrivals_of
 from rebalsim.simulation.streams.changelogs import Progresses
 from rebalsim.simulation.streams.classic_member import COOPERATIVE, EAGER
 from rebalsim.simulation.streams.happenings import (
@@ -53,6 +54,7 @@ class Teller:
         self._holders: dict[tuple[str, int], dict[TaskId, bool]] = {}
         self._restoring: dict[tuple[str, int, TaskId], tuple[int, int, str]] = {}
         self._progress = Progresses(application, self._topology)
+        self._arrivals: dict[str, Arrivals] = {}
         self._died_of: dict[str, str] = {}  # instance → exception
         self._warmups: frozenset[TaskId] = frozenset()  # as the leader decided last
 
@@ -110,8 +112,10 @@ class Teller:
         )
         sizes = {topic.name: topic.record_bytes for topic in scenario.topics}
         for name, count in self._application.topics.items():
-            rate = self._application.rates.get(name, 0.0) * count
-            facts = TopicFacts(count, ((0, rate, False),), (), sizes.get(name, 1000))
+            rates = tuple(
+                (at_us, rate * count, False) for at_us, rate in self._application.flow_of(name)
+            )
+            facts = TopicFacts(count, rates, (), sizes.get(name, 1000))
             header.topics[name] = facts
         specs = {spec.name: spec for spec in self._group.consumers}
         for action in scenario.script:
@@ -293,13 +297,19 @@ class Teller:
         made: list[TraceEvent] = []
         if h.what in ("ready", "resumed"):
             made.append(ev.HandlerReturned(h.at_us, name))
-        rates = self._application.rates
         batch = {}
         for p in inputs:
-            offset = int(rates.get(p.topic, 0.0) * at_us / SECOND)
+            offset = int(self._come(p.topic).come(at_us))
             batch[p] = (offset, offset, -1)
         made.append(ev.RecordsDelivered(at_us, name, batch))
         return made
+
+    def _come(self, topic: str) -> Arrivals:
+        """Into a partition of the topic."""
+        found = self._arrivals.get(topic)
+        if found is None:
+            found = self._arrivals[topic] = arrivals_of([self._application.flow_of(topic)])
+        return found
 
     def _standby(
         self, h: TaskChanged, name: str, inputs: tuple[Partition, ...]
