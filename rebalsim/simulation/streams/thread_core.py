@@ -1,0 +1,178 @@
+"""What a stream thread is beside its loop: its tasks, its state, the time that its work takes, and
+when records come for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from rebalsim.assignors.streams.tasks import TaskId
+from rebalsim.domain.ids import Partition
+from rebalsim.simulation.streams.application import SECOND, ThreadSettings
+from rebalsim.simulation.streams.happenings import (
+    Heard,
+    RebalanceStarted,
+    Refused,
+    TaskChanged,
+    ThreadStateChanged,
+)
+from rebalsim.simulation.streams.house import House
+from rebalsim.simulation.streams.membership import Member
+from rebalsim.simulation.streams.port import NEVER, Port, Steps
+from rebalsim.simulation.streams.state_updater import StateUpdater
+from rebalsim.simulation.streams.tasks import Phase, Task
+
+CREATED, STARTING, RUNNING = "CREATED", "STARTING", "RUNNING"
+REVOKED, ASSIGNED = "PARTITIONS_REVOKED", "PARTITIONS_ASSIGNED"
+PENDING_SHUTDOWN, DEAD = "PENDING_SHUTDOWN", "DEAD"
+
+
+class ThreadCore:
+    """Number `number` of an instance, in one life of it. `member` is set by who makes it."""
+
+    member: Member
+
+    def __init__(self, port: Port, instance: House, number: int, settings: ThreadSettings):
+        self._port, self.instance, self.number = port, instance, number
+        self.settings = settings
+        self.timing = instance.application.timing
+        self.process = instance.process
+        self.state = CREATED
+        self.tasks: dict[TaskId, Task] = {}
+        self.updater = StateUpdater(
+            port,
+            instance.application,
+            instance.progresses,
+            (settings.restore_us, settings.standby_us, settings.restore_byte_us),
+            instance.stable_at,
+            self._restored,
+            self._tell_task,
+        )
+        self._bell = port.waiting()
+        self._sleeps = False
+        self._poll_began = port.now
+        self._next_rebalance: int | None = None
+        self._committed_us = port.now
+        self._commit_due = 0
+        self._stuck_until = 0
+        self._opened_before = False
+        self._closes = False
+        self._fails = False  # with an exception that nobody caught
+        self._gone = False
+        self._frozen = False
+        self._loop = instance.known_loop(number)
+        self._poll_ends_us: int | None = None  # as it is known of a recording
+        self._assigned_us = 0
+        self._had_records = False  # the last poll ended with records
+        self._returned_us = port.now  # when it did
+
+        self._runner = f"{instance.name}.{instance.life}.{number}"
+
+    @property
+    def is_closing(self) -> bool:
+        return self._closes or self._gone
+
+    @property
+    def is_stuck(self) -> bool:
+        return self._stuck_until > self._port.now
+
+    def _restored(self, task: Task) -> None:
+        self._tell_task(task, "restored" if task.phase is Phase.RESTORED else "corrupted")
+        self.wake()
+
+    def _start(self, task: Task, *, again: bool = False) -> None:
+        self.instance.progresses.start(task.task, self._runner, self._port.now, again=again)
+
+    def _stop(self, task: Task, *, commits: bool) -> None:
+        self.instance.progresses.stop(task.task, self._runner, self._port.now, commits=commits)
+
+    def _pause(self, until_us: int) -> Steps:
+        self._sleeps = True
+        self._bell.set(until_us)
+        yield self._bell
+        self._bell.off()
+        self._sleeps = False
+
+    def _spend(self, length_us: int) -> Steps:
+        """Work takes its time, whatever comes meanwhile; a frozen process does none."""
+        until = self._port.now + length_us
+        while self._port.now < until and not self._gone:
+            yield from self._pause(until)
+        while self._frozen and not self._gone:
+            yield from self._pause(NEVER)
+
+    def wake(self) -> None:
+        """Something came that the poll would see."""
+        if self._sleeps:
+            self._bell.give()
+
+    def _rate(self, task: Task) -> float:
+        if not task.active or task.phase is not Phase.RUNNING:
+            return 0.0
+        return self.instance.progresses.rate(task.task, self._port.now)
+
+    def _records_after(self, at_us: int) -> int:
+        """When the next records come for a task that runs."""
+        every = self._records_every()
+        if every == NEVER:
+            return NEVER
+        late = self._records_late()
+        return (at_us - late) // every * every + every + late
+
+    def _records_last(self) -> int:
+        """When the last ones came; -1 where none come."""
+        every = self._records_every()
+        return -1 if every == NEVER else self._records_after(self._port.now) - every
+
+    def _records_every(self) -> int:
+        if self.state == REVOKED or not self.member.is_ready:
+            return NEVER
+        rate = max((self._rate(task) for task in self.tasks.values()), default=0.0)
+        return NEVER if rate <= 0 else max(self.timing.turn_us, int(SECOND / rate))
+
+    def _records_late(self) -> int:
+        """From a record's time to its arrival here."""
+        return self.timing.link_us * 4 + self.timing.arrive_us
+
+    def _position(self, task: Task) -> int:
+        if task.phase is Phase.RUNNING:
+            return self.instance.progresses.end(task.task, self._port.now)
+        return self.updater.position(task)
+
+    def owned_tasks(self) -> list[TaskId]:
+        """Active tasks, whatever their phase."""
+        return sorted(task.task for task in self.tasks.values() if task.active)
+
+    def inputs_of(self, tasks: Iterable[TaskId]) -> tuple[Partition, ...]:
+        """The partitions that these tasks read."""
+        inputs = self.instance.topology.inputs
+        return tuple(sorted(p for task in tasks for p in inputs[task]))
+
+    def heard(self, kind: str, **facts: Any) -> None:
+        """Something that a trace of consumers tells as well."""
+        self._port.tell(Heard(self._port.now, self.instance.name, self.number, kind, facts))
+
+    def told_rebalance(self, why: str) -> None:
+        """The member joins, or was thrown out."""
+        self._port.tell(RebalanceStarted(self._port.now, self.instance.name, self.number, why))
+
+    def refused(self, why: str, error: str) -> None:
+        """The broker will not have it: the thread dies, and its client with it."""
+        self._port.tell(Refused(self._port.now, self.instance.name, why, error))
+        self._fails = True
+        self.instance.fail()
+
+    def _set_state(self, state: str) -> None:
+        before, self.state = self.state, state
+        self._port.tell(
+            ThreadStateChanged(self._port.now, self.instance.name, self.number, before, state)
+        )
+        self.instance.look_at_states()
+
+    def _tell_task(self, task: Task, what: str, first_us: int = 0) -> None:
+        left = self.updater.left(task) if task.stateful else 0
+        name = self.instance.name
+        role = "active" if task.active else "standby"
+        now, number = self._port.now, self.number
+        self._port.tell(TaskChanged(now, name, number, task.task, what, left, role, first_us))
