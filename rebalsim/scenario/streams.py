@@ -21,6 +21,7 @@ from rebalsim.domain.script import (
     RollingBounce,
     Scale,
 )
+from rebalsim.domain.script_groups import groups_of
 from rebalsim.domain.streams import StreamsApp, StreamsConfig, StreamsPart, StreamsStore
 from rebalsim.scenario.kinds import Written, build, merge
 from rebalsim.scenario.problems import Problems
@@ -314,11 +315,12 @@ def check_script(
     apps = [group for group in groups if group.streams is not None]
     if not apps:
         return
-    if len(groups) > 1:
+    if len(apps) > 1:
         asked.out.add(
             asked.story.node,
-            "A Streams application is played alone — give the other groups a story of their own",
+            "One Streams application a story is played — give the other one a story of its own",
         )
+    _check_chains(asked, groups, actions)
     if any(fault.kind not in STRIKES for fault in faults):
         asked.out.add(
             asked.story.at["random_faults"],
@@ -327,7 +329,9 @@ def check_script(
         )
     blocks = asked.story.get("script", ())
     for action in actions:
-        if not isinstance(action.deed, PLAYED):
+        concerns = groups_of(action, groups)
+        is_of_others = bool(concerns) and not concerns & {app.name for app in apps}
+        if not isinstance(action.deed, PLAYED) and not is_of_others:
             node = blocks[0].node if blocks else asked.story.node
             named = "".join(
                 f" {letter.lower()}" if letter.isupper() else letter
@@ -337,4 +341,25 @@ def check_script(
                 node,
                 f"{named.capitalize()} is not played for a Streams application yet — join, scale, "
                 "leave, crash, freeze, hang, rolling_bounce and deploy are",
+            )
+
+
+def _check_chains(asked: Asked, groups: Sequence[Group], actions: Sequence[Action]) -> None:
+    """The application and the other groups are played each for itself, so nothing waits for the
+    other's.
+    """
+    apps = {group.name for group in groups if group.streams is not None}
+    by_id = {action.id: action for action in actions if action.id}
+    for action in actions:
+        first = by_id.get(action.after or "")
+        sides = [
+            {name in apps for name in groups_of(each, groups)}
+            for each in (action, first)
+            if each is not None
+        ]
+        if any(len(side) > 1 for side in sides) or len(set(map(frozenset, sides))) > 1:
+            asked.out.add(
+                asked.story.node,
+                "An action concerns the Streams application and another group, or waits for one of "
+                "the other's — give each of them actions of its own, with moments of their own",
             )

@@ -649,7 +649,7 @@ def play(
     if any(group.streams is not None for group in scenario.groups):
         from rebalsim.simulation.streams.story import play_story
 
-        return play_story(scenario, seed)
+        return play_story(scenario, seed, lambda others: play(others, seed=seed, dense=dense))
     if scenario.start == "settled" and drive is None:
         before = with_lead(scenario)
         return begun(play(before, seed=seed, dense=dense, wire=wire), scenario)

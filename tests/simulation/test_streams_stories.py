@@ -197,3 +197,43 @@ def test_a_task_waits_for_an_input_that_has_nothing() -> None:
     at_once = run(topology, script, topics=", silent: 6")
     waits = run(f"{topology}, config: {{max.task.idle.ms: 2s}}", script, topics=", silent: 6")
     assert longest(at_once) < 1 < 2 < longest(waits) < 3
+
+
+BESIDE = """
+topics: {orders: {partitions: 6, rate: 600/s}, clicks: {partitions: 4, rate: 100/s}}
+groups:
+  app:
+    topics: [orders]
+    members: {"app-{n}": {count: 3}}
+    streams: {topology: [{source: orders, store: 1GB}]}
+  plain:
+    topics: [clicks]
+    members: {"c-{n}": {count: 2}}
+script:
+  - {at: 5m, crash: app-0}
+  - {at: 6m, id: other, crash: c-1}
+  - {at: 8m, scale: {group: plain, to: 3}}
+horizon: 12m
+"""
+
+
+def test_other_groups_are_played_beside_the_application() -> None:
+    done = run_once(story_of(BESIDE.encode(), "story.yaml").check().scenario())
+    paused = {(p.group, p.partition.topic) for p in done.analysis.pauses}
+    assert paused == {("app", "orders"), ("plain", "clicks")}
+    acted = [e.action for e in done.trace.events if type(e) is ev.ScriptActed]
+    assert acted == ["crash-1", "other", "scale-3"]
+    alone = BESIDE.replace("  - {at: 6m, id: other, crash: c-1}\n", "")
+    same = run_once(story_of(alone.encode(), "story.yaml").check().scenario())
+
+    def of_app(each: Any) -> list[tuple[int, int]]:
+        pauses = [p for p in each.analysis.pauses if p.group == "app"]
+        return [(p.started_us, p.ended_us) for p in pauses]
+
+    assert of_app(done) == of_app(same)  # neither group sees anything of the other
+
+
+def test_nothing_waits_for_what_happens_to_the_other() -> None:
+    text = BESIDE.replace("{at: 5m, crash: app-0}", "{after: other, delay: 1m, crash: app-0}")
+    said = [str(problem.message) for problem in story_of(text.encode(), "story.yaml").problems()]
+    assert any("waits for one of the other's" in each for each in said)

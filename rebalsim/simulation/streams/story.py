@@ -25,6 +25,7 @@ from rebalsim.domain.script_shift import shift_of
 from rebalsim.domain.streams import StreamsConfig
 from rebalsim.scenario.action_words import say_names
 from rebalsim.simulation.randomness import Randomness
+from rebalsim.simulation.streams.beside import Play, apart, together
 from rebalsim.simulation.streams.from_scenario import app_group, application_of, settings_of
 from rebalsim.simulation.streams.play import Known, StreamsWorld
 from rebalsim.simulation.streams.telling import Teller
@@ -34,10 +35,17 @@ Carried = Generator[Any, Any, None]
 LOOK_US = 50_000  # how often somebody who waits for an instance looks
 
 
-def play_story(scenario: Scenario, seed: int | None = None) -> Trace:
-    """Play it, and tell what happened in the words of traces."""
-    story = _Story(scenario, scenario.seed if seed is None else seed)
-    return story.play()
+def play_story(
+    scenario: Scenario, seed: int | None = None, play_others: Play | None = None
+) -> Trace:
+    """Play it, and tell what happened in the words of traces; `play_others` plays the groups that
+    are no Streams applications.
+    """
+    seed = scenario.seed if seed is None else seed
+    if len(scenario.groups) == 1 or play_others is None:
+        return _Story(scenario, seed).play()
+    app, others = apart(scenario)
+    return together(_Story(app, seed).play(), play_others(others))
 
 
 class _Story:
