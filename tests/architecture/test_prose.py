@@ -25,7 +25,7 @@ _STORY = "what a story's run is asked and cannot be, told beside its verdict"
 
 # file → how many such literals, and why they stand there
 KNOWN: dict[str, tuple[int, str]] = {
-    "domain/metrics.py": (76, _REGISTRY),
+    "domain/metrics.py": (83, _REGISTRY),
     "words/nearest.py": (4, _VERDICT),
     "trace/codec.py": (2, _ERROR),
     "trace/jsonl.py": (12, _ERROR),
