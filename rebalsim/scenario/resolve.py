@@ -8,11 +8,8 @@ then. Equal stacks of layers are resolved once.
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 from rebalsim.domain.budget import Budget, Expectation
@@ -30,19 +27,20 @@ from rebalsim.domain.scenario import (
     Group,
     Link,
     Network,
-    RateStep,
     Scenario,
     Topic,
 )
 from rebalsim.domain.script import Action, RandomFault
 from rebalsim.domain.script_shift import longest_heartbeat, room_of
+from rebalsim.scenario.arrival_rates import rate_steps, steps_of, zipf
 from rebalsim.scenario.common_language import MAX_CONSUMERS, MAX_PARTITIONS
-from rebalsim.scenario.config_language import CLASSIC_ONLY, CONFIG, CONSUMER_ONLY, OWN_CODE
+from rebalsim.scenario.config_language import CLASSIC_ONLY, CONFIG, CONSUMER_ONLY
 from rebalsim.scenario.connect import cluster_of, sink_config, worker_parts
 from rebalsim.scenario.document import Node
 from rebalsim.scenario.kinds import Written, build, merge
+from rebalsim.scenario.member_checks import INSTEAD, POLL_LIMIT, STRATEGY, MemberChecks, place_in
 from rebalsim.scenario.member_language import CONNECT
-from rebalsim.scenario.own_code import common_protocol, protocols_of
+from rebalsim.scenario.own_code import common_protocol
 from rebalsim.scenario.patterns import bad_pattern
 from rebalsim.scenario.pods import slowed
 from rebalsim.scenario.problems import Problems
@@ -58,7 +56,7 @@ from rebalsim.scenario.profiles import (
     first_with_consumer_protocol,
 )
 from rebalsim.scenario.quantities import say_us
-from rebalsim.scenario.roster import PLACEHOLDERS, Roster, Seat, fill
+from rebalsim.scenario.roster import Roster, Seat, fill
 from rebalsim.scenario.source import shorten
 from rebalsim.scenario.starts import why_cold
 from rebalsim.scenario.streams import (
@@ -68,12 +66,9 @@ from rebalsim.scenario.streams import (
     heading_of,
     written_app,
 )
-from rebalsim.scenario.variants import Variant, variant_named
-from rebalsim.words.lists import one_of
+from rebalsim.scenario.variants import Variant
 from rebalsim.words.nearest import or_nearest
 
-STRATEGY = "partition.assignment.strategy"
-POLL_LIMIT = "max.poll.interval.ms"
 _TEMPLATE_KEYS = (
     "client",
     "client_version",
@@ -155,6 +150,7 @@ class Resolver:
     ) -> Scenario:
         """The whole; the script is read last, for it speaks of what the rest names."""
         self.cluster = self._cluster()
+        self.checks = MemberChecks(self.out, self.story, self.variant, self.cluster, self.code_from)
         self.topics = self._topics()
         groups = self._groups()
         horizon_us = self.story.get("horizon", Scenario.__dataclass_fields__["horizon_us"].default)
@@ -363,20 +359,20 @@ class Resolver:
         for key, least, value, most, least_key, most_key in bounds:
             if least > most:
                 self.out.add(
-                    _place(written, least_key, most_key),
+                    place_in(written, least_key, most_key),
                     f"{least_key} {say_us(least)} is above {most_key} {say_us(most)} — a broker"
                     " would not start; swap them",
                 )
             elif value is not None and not least <= value <= most:
                 self.out.add(
-                    _place(written, key, least_key, most_key),
+                    place_in(written, key, least_key, most_key),
                     f"{key} {say_us(value)} is outside {least_key} {say_us(least)} and"
                     f" {most_key} {say_us(most)}"
                     " — a broker would not start; move it inside or widen the bounds",
                 )
         if config.group_consumer_heartbeat_interval_us >= config.group_consumer_session_timeout_us:
             self.out.add(
-                _place(
+                place_in(
                     written,
                     "group.consumer.heartbeat.interval.ms",
                     "group.consumer.session.timeout.ms",
@@ -461,7 +457,7 @@ class Resolver:
             )
         skew = written.get("skew")
         if isinstance(skew, float):
-            more["weights"] = _zipf(skew, partitions)
+            more["weights"] = zipf(skew, partitions)
         elif skew is not None:
             if len(skew) != partitions:
                 self.out.add(
@@ -565,7 +561,7 @@ class Resolver:
                     consumer = _with(Consumer, consumer, {"starts_at": constantly(place * stagger)})
                 seat.is_running = consumer.starts_at is not None
                 consumers.append(consumer)
-            self._check_members(roster, consumers)
+            self.checks.members(roster, consumers, self.parts_of)
             app = None if named[name].section is CONNECT else app_of(self, named[name])
             if app is not None:
                 consumers = [as_stream_thread(consumer) for consumer in consumers]
@@ -709,7 +705,7 @@ class Resolver:
         for layer in seat.layers[1:]:
             written = self._lay(written, layer)
         asks_itself = _protocol(written) == "consumer"
-        self._check_own(written)
+        self.checks.own(written)
         written = self._as_variant(written)
         for layer in seat.deployed:
             written = self._lay(written, layer)
@@ -740,10 +736,10 @@ class Resolver:
         if config["group_protocol"] == "consumer":
             self._check_new_enough(profile, settings, written)
             self.notes.update(dict.fromkeys(profile.unmodelled))
-        self._check_client(
+        self.checks.client(
             profile, config["group_protocol"], config["partition_assignment_strategy"], written
         )
-        self._check_config(config, settings, written)
+        self.checks.config(config, settings, written)
         rest: dict[str, Any] = {
             "client": profile.client,
             "client_version": profile.version,
@@ -757,7 +753,7 @@ class Resolver:
             "life": replace(life, start=slowed(life.start, life.stretch)),
             "assignor_cost": build(AssignorCost, written.get("assignor_cost")),
         }
-        self._check_state(written.get("state"))
+        self.checks.state(written.get("state"))
         return Parts(config, rest, written.get("starts_at", NOTHING), written)
 
     def _as_variant(self, written: Written) -> Written:
@@ -822,7 +818,7 @@ class Resolver:
                 self.out.add(
                     over.at[key],
                     f"{key} does not exist under the consumer protocol, on which this variant is "
-                    f"based — {_INSTEAD[key]}",
+                    f"based — {INSTEAD[key]}",
                 )
             elif over is None or key not in over.unset:
                 kind = settings.section.fields[key].kind
@@ -864,7 +860,7 @@ class Resolver:
         """group.protocol: consumer needs brokers and a client that have it."""
         is_too_old = not self.brokers_now.has_consumer_protocol
         if is_too_old:
-            place = self._kafka_at() or _place(
+            place = self._kafka_at() or place_in(
                 settings if settings is not None else written, "group.protocol"
             )
             self.out.add(
@@ -878,7 +874,7 @@ class Resolver:
             is_too_old and "client_version" not in written and profile.has_brokers_version
         ):
             self.out.add(
-                _place(
+                place_in(
                     settings
                     if settings is not None and not {"client_version", "client"} & {*written.at}
                     else written,
@@ -902,7 +898,7 @@ class Resolver:
         found = self._profile(written)
         if isinstance(found, str):
             self.out.add(
-                _place(
+                place_in(
                     written,
                     "client_version"
                     if "version" in found.split("—")[0].lower() and "client_version" in written.at
@@ -936,7 +932,7 @@ class Resolver:
             commit = "none"
             assert settings is not None
             self.out.add(
-                _place(settings, "enable.auto.commit"),
+                place_in(settings, "enable.auto.commit"),
                 "enable.auto.commit is false, and how the application commits then is not said"
                 " — add handler: {commit: sync-batch}, or async, sync-record, none",
             )
@@ -975,243 +971,8 @@ class Resolver:
 
     # --------------------------------------------------------------------------------------- checks
 
-    def _check_config(
-        self, config: dict[str, Any], settings: Written | None, written: Written
-    ) -> None:
-        if settings is None:
-            return
-        add = self.out.add
-        for key in ("group.instance.id", "client.id", "client.rack"):
-            pattern = settings.get(key)
-            if pattern and "{" in pattern:
-                left = re.sub("|".join(map(re.escape, PLACEHOLDERS)), "", pattern)
-                if "{" in left or "}" in left:
-                    add(
-                        _place(settings, key),
-                        f"'{shorten(pattern)}' holds braces that stand for nothing — only "
-                        f"{', '.join(PLACEHOLDERS)} do",
-                    )
-        if config["group_protocol"] == "consumer":
-            self._refuse_classic_keys(settings)
-            assignor = config["group_remote_assignor"]
-            if (
-                assignor is not None
-                and assignor not in self.cluster.config.group_consumer_assignors
-            ):
-                add(
-                    _place(settings, "group.remote.assignor"),
-                    f"The brokers have no assignor {assignor} — write one of "
-                    "group.consumer.assignors",
-                )
-            return
-        if "group.remote.assignor" in settings.values and self.variant.base in (
-            "eager",
-            "cooperative",
-        ):
-            add(
-                _place(settings, "group.remote.assignor"),
-                "group.remote.assignor needs group.protocol: consumer — leave it out, or base the"
-                " variant on consumer",
-            )
-        if any(
-            key in settings.at and key not in settings.values
-            for key in ("session.timeout.ms", "heartbeat.interval.ms", STRATEGY)
-        ):
-            return  # unreadable, which is said already
-        session, heartbeat = config["session_timeout_us"], config["heartbeat_interval_us"]
-        if heartbeat >= session:
-            add(
-                _place(settings, "heartbeat.interval.ms", "session.timeout.ms"),
-                f"heartbeat.interval.ms {say_us(heartbeat)} is not below session.timeout.ms "
-                f"{say_us(session)}, so the client refuses to start — write a third of the "
-                f"session, {say_us(session // 3_000 * 1_000)}",
-            )
-        least, most = (
-            self.cluster.config.group_min_session_timeout_us,
-            self.cluster.config.group_max_session_timeout_us,
-        )
-        if not least <= session <= most:
-            side, bound = (
-                ("below the brokers' group.min.session.timeout.ms", least)
-                if session < least
-                else ("above the brokers' group.max.session.timeout.ms", most)
-            )
-            add(
-                _place(settings, "session.timeout.ms"),
-                f"session.timeout.ms {say_us(session)} is {side}, {say_us(bound)}, so the member "
-                "cannot join"
-                f" — write {say_us(bound)}, or change the bound under cluster: config:",
-            )
-        self._check_assignors(settings)
-
-    def _check_client(
-        self, profile: ClientProfile, protocol: str, assignors: tuple[str, ...], written: Written
-    ) -> None:
-        """What this client has not, or refuses."""
-        settings: Written = written.get("config") or written
-        who = profile.says
-        if not profile.habits.has_poll_limit and POLL_LIMIT in settings.values:
-            self.out.add(
-                _place(settings, POLL_LIMIT),
-                f"{who} has no max.poll.interval.ms: a stuck handler never leaves the group — "
-                "leave it out",
-            )
-        if protocol == "consumer":
-            return
-        is_ours = STRATEGY in settings.at  # else the variant asks for it
-        place = (
-            settings.at[STRATEGY]
-            if is_ours
-            else self.variant.node or _place(written, "client_version", "client")
-        )
-        unknown = [a for a in assignors if profile.allows and a not in profile.allows]
-        if unknown:
-            way_out = (
-                f"write {one_of(profile.allows)}"
-                if is_ours
-                else f"leave {self.variant.name} out of replay"
-            )
-            self.out.add(place, f"{who} {profile.version} has no assignor {unknown[0]} — {way_out}")
-        elif (
-            not profile.mixes_protocols and "cooperative-sticky" in assignors and len(assignors) > 1
-        ):
-            others = ", ".join(a for a in assignors if a != "cooperative-sticky")
-            self.out.add(
-                place,
-                f"{who} refuses a list with cooperative-sticky beside {others}: all of it must "
-                "be eager or cooperative — list the one or the"
-                " other; a group changes between them only when it is stopped",
-            )
-
-    def _check_own(self, written: Written) -> None:
-        """What the file itself says, whatever a variant makes of it."""
-        settings: Written | None = written.get("config")
-        if settings is None:
-            return
-        if settings.get("group.protocol") == "consumer":
-            self._refuse_classic_keys(settings)
-            return
-        self._check_assignors(settings)
-        bases = [variant_named(name, block).base for name, block, _ in self.story.get("replay", ())]
-        if "group.remote.assignor" in settings.values and "consumer" not in bases:
-            self.out.add(
-                _place(settings, "group.remote.assignor"),
-                "group.remote.assignor needs group.protocol: consumer — leave it out, or put "
-                "consumer into replay",
-            )
-
-    def _check_assignors(self, settings: Written) -> None:
-        assignors = settings.get(STRATEGY)
-        if assignors is None:
-            return
-        node = _place(settings, STRATEGY)
-        for assignor in assignors:
-            if OWN_CODE.fullmatch(assignor) and isinstance(
-                why := protocols_of(assignor, self.code_from), str
-            ):
-                self.out.add(node, why)
-                return
-        if not common_protocol(assignors, self.code_from):
-            self.out.add(
-                node,
-                f"The assignors {', '.join(assignors)} have no protocol in common (eager or "
-                "cooperative), so the client refuses"
-                " to start — list assignors that share one",
-            )
-        if len(dict.fromkeys(assignors)) != len(assignors):
-            self.out.add(
-                node,
-                "An assignor is listed twice, so the client refuses to start — keep one of the two",
-            )
-
-    def _refuse_classic_keys(self, settings: Written) -> None:
-        for key in CLASSIC_ONLY:
-            if key in settings.values:
-                self.out.add(
-                    _place(settings, key),
-                    f"{key} does not exist under group.protocol: consumer — {_INSTEAD[key]}",
-                )
-
-    def _check_state(self, state: Written | None) -> None:
-        if state is None:
-            return
-        for key in ("changes", "checkpoint"):
-            if key in state.at and state.get("survives", "nothing") == "nothing":
-                self.out.add(
-                    state.at[key],
-                    f"{key} counts only where the state survives — add survives: restart",
-                )
-        if (
-            state.get("per_partition")
-            and "restore" not in state
-            and "flush" not in state
-            and not state.is_bad
-        ):
-            self.out.add(
-                state.at["per_partition"],
-                "How fast the state is restored is not said — add restore: 50MB/s",
-            )
-
-    def _check_members(self, roster: Roster, consumers: list[Consumer]) -> None:
-        """What members of one group cannot have together."""
-        holders: dict[str, Consumer] = {}
-        for consumer in consumers:
-            static = consumer.config.group_instance_id
-            if static is None or consumer.starts_at is None:
-                continue
-            if static in holders:
-                settings = self.parts_of(roster, roster.seats[consumer.name]).written.get("config")
-                self.out.add(
-                    _place(settings, "group.instance.id"),
-                    f"{holders[static].name} and {consumer.name} would both be"
-                    f" '{shorten(static)}', and the later one fences the earlier"
-                    ' — make it differ, as in "orders-{n}"',
-                )
-                break
-            if not re.fullmatch(r"[a-zA-Z0-9._\-]{1,249}", static) and "{" not in static:
-                settings = self.parts_of(roster, roster.seats[consumer.name]).written.get("config")
-                self.out.add(
-                    _place(settings, "group.instance.id"),
-                    f"'{shorten(static)}' is no instance id — use letters, digits, '.', '_' and "
-                    "'-'",
-                )
-                break
-            holders[static] = consumer
-        classic = [
-            c for c in consumers if c.config.group_protocol == "classic" and c.starts_at is not None
-        ]
-        if not classic:
-            return
-        common = list(classic[0].config.partition_assignment_strategy)
-        for consumer in classic[1:]:
-            offered = consumer.config.partition_assignment_strategy
-            if offered == classic[0].config.partition_assignment_strategy:
-                continue
-            left = [a for a in common if a in offered]
-            if not left:
-                settings = self.parts_of(roster, roster.seats[consumer.name]).written.get("config")
-                node = (
-                    _place(settings, STRATEGY)
-                    if settings is not None
-                    else roster.seats[consumer.name].node
-                )
-                self.out.add(
-                    node,
-                    f"{consumer.name} offers {', '.join(offered)}, and those before it "
-                    f"{', '.join(common)}: without one in common it is refused"
-                    " — list an assignor that all have",
-                )
-                return
-            common = left
-
 
 _CLUSTER_DEFAULT = Cluster()
-_INSTEAD = {
-    "session.timeout.ms": "set group.consumer.session.timeout.ms under cluster: config:, or leave it out",
-    "heartbeat.interval.ms": "set group.consumer.heartbeat.interval.ms under cluster: config:, or leave "
-    "it out",
-    STRATEGY: "write group.remote.assignor, or leave it out",
-}
 _INSTEAD_SAID = {
     "session.timeout.ms": "the brokers' group.consumer.session.timeout.ms decides",
     "heartbeat.interval.ms": "the brokers' group.consumer.heartbeat.interval.ms decides",
@@ -1219,54 +980,7 @@ _INSTEAD_SAID = {
 }
 
 
-def rate_steps(rate: Any, partitions: int, horizon_us: int) -> tuple[RateStep, ...]:
-    """A rate as written, as steps of the whole topic's rate."""
-    if isinstance(rate, Written):
-        return _daily(rate, partitions, horizon_us)
-    return tuple(RateStep(at, _whole(value, partitions), is_ramp) for at, value, is_ramp in rate)
-
-
-def _whole(value: tuple[float, bool], partitions: int) -> float:
-    return value[0] * partitions if value[1] else value[0]
-
-
 MOST_STEPS = 200_000  # of all topics' rates together
-
-
-def steps_of(rate: Any, horizon_us: int) -> int:
-    """How many steps a rate as written comes to, known before any is made."""
-    if not isinstance(rate, Written):
-        return len(rate)
-    return int(horizon_us // (rate.get("period", DAY) // 24)) + 2
-
-
-def _daily(curve: Written, partitions: int, horizon_us: int) -> tuple[RateStep, ...]:
-    """A cosine between low and high as 24 straight lines a day; close enough, and exact to
-    integrate.
-    """
-    low, high = _whole(curve.get("low"), partitions), _whole(curve.get("high"), partitions)
-    period = curve.get("period", DAY)
-    peak = curve.get("peak", period // 2)
-    step = period // 24
-    made = []
-    for i in range(steps_of(curve, horizon_us)):
-        phase = 2 * math.pi * ((i * step - peak) % period) / period
-        made.append(
-            RateStep(i * step, round(low + (high - low) * (1 + math.cos(phase)) / 2, 6), i > 0)
-        )
-    return tuple(made)
-
-
-@lru_cache(maxsize=64)
-def _zipf(exponent: float, partitions: int) -> tuple[float, ...]:
-    found = []
-    for i in range(partitions):
-        try:
-            found.append(round(1 / (i + 1) ** exponent, 12))
-        except OverflowError:  # of so little that nothing is left of it
-            found += [0.0] * (partitions - i)
-            break
-    return tuple(found)
 
 
 def _listener(written: Written | None) -> Listener:
@@ -1326,16 +1040,7 @@ def _with_config(written: Written, values: dict[str, Any]) -> Written:
     )
 
 
-def _place(written: Written | None, *keys: str) -> Node:
-    """Where the first of these keys that is written stands, else the block."""
-    assert written is not None
-    for key in keys:
-        if key in written.at:
-            return written.at[key]
-    return written.node
-
-
-_NAMES: dict[type, tuple[str, ...]] = {}
+_NAMES: dict[type, tuple[str, ...]] = {}  # of fields, by class
 
 
 def _values_of(thing: Any) -> dict[str, Any]:
