@@ -106,66 +106,59 @@ class ScriptCast:
     def _found(
         self, written: Written, default_all: bool, together: bool
     ) -> list[tuple[Roster, Seat]]:
-        rosters = self.resolver.rosters
-        only = (
-            self.group_of(written)
-            if "group" in written
-            else next(iter(rosters.values()))
-            if len(rosters) == 1
-            else None
-        )
+        rosters = list(self.resolver.rosters.values())
+        only = self.group_of(written) if "group" in written else None
         if "group" in written and only is None:
             return []
-        found: list[tuple[Roster, Seat]] = []
+        if only is None and len(rosters) == 1:
+            only = rosters[0]
+        running = [(r, s) for r in rosters if only in (None, r) for s in r.running]
         if "process" in written:
-            if "members" in written:
+            return self._of_process(written, running)
+        if "members" not in written and not default_all:
+            if "members" not in written.at:
                 self.out.add(
-                    written.at["process"], "process stands beside members — write one of the two"
+                    written.node, "Who is meant is not said — add members: c0, or members: all"
                 )
-            name = written.get("process")
-            found = [
-                (r, s)
-                for r in rosters.values()
-                if only in (None, r)
-                for s in r.running
-                if s.process == name
-            ]
-            if not found and not self.is_incomplete:
-                known = dict.fromkeys(
-                    s.process for r in rosters.values() for s in r.seats.values() if s.process
-                )
-                self.out.add(
-                    written.at["process"],
-                    f"There is no process '{shorten(name)}' —"
-                    " "
-                    f"{or_nearest(name, known, 'give members a process, or the group per_process')}",
-                )
-            return found
-        if "members" not in written:
-            if not default_all:
-                if "members" not in written.at:
-                    self.out.add(
-                        written.node, "Who is meant is not said — add members: c0, or members: all"
-                    )
-                return []
-            targets: tuple[tuple[Any, Node], ...] = ()
-        else:
-            targets = written.get("members")
-        if not targets:
-            found = [(r, s) for r in rosters.values() if only in (None, r) for s in r.running]
-            if not found and not self.is_incomplete:
-                self.out.add(
-                    written.node,
-                    "Nobody is left in the group at this point of the script — put this before "
-                    "the last one leaves",
-                )
-            return found
-        for target, node in targets:
-            seat = self._seat(target, node, only)
-            if seat is not None:
-                found.append(seat)
-        found = list({s.name: (r, s) for r, s in found}.values())
-        if together and found:
+            return []
+        targets: tuple[tuple[Any, Node], ...] = written.get("members", ())
+        if targets:
+            return self._of_targets(targets, only, together)
+        if not running and not self.is_incomplete:
+            self.out.add(
+                written.node,
+                "Nobody is left in the group at this point of the script — put this before "
+                "the last one leaves",
+            )
+        return running
+
+    def _of_process(
+        self, written: Written, running: list[tuple[Roster, Seat]]
+    ) -> list[tuple[Roster, Seat]]:
+        """All of a process that runs."""
+        if "members" in written:
+            self.out.add(
+                written.at["process"], "process stands beside members — write one of the two"
+            )
+        name = written.get("process")
+        found = [(r, s) for r, s in running if s.process == name]
+        if not found and not self.is_incomplete:
+            rosters = self.resolver.rosters.values()
+            known = dict.fromkeys(s.process for r in rosters for s in r.seats.values() if s.process)
+            self.out.add(
+                written.at["process"],
+                f"There is no process '{shorten(name)}' — "
+                f"{or_nearest(name, known, 'give members a process, or the group per_process')}",
+            )
+        return found
+
+    def _of_targets(
+        self, targets: tuple[tuple[Any, Node], ...], only: Roster | None, together: bool
+    ) -> list[tuple[Roster, Seat]]:
+        """Those that are named, each once; with them, where asked, whoever shares their process."""
+        seats = [self._seat(target, node, only) for target, node in targets]
+        found = list({each[1].name: each for each in seats if each is not None}.values())
+        if together:
             named = {s.name: None for _, s in found}
             for roster in dict.fromkeys(r for r, _ in found):
                 everybody = roster.together_with([s for r, s in found if r is roster])
