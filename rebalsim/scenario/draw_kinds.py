@@ -11,7 +11,7 @@ from rebalsim.scenario.document import Mapping, Node, Scalar
 from rebalsim.scenario.kind import BAD, Kind, Schema, shown
 from rebalsim.scenario.list_kinds import ListOf
 from rebalsim.scenario.problems import Problems
-from rebalsim.scenario.scalar_kinds import Duration, Share
+from rebalsim.scenario.scalar_kinds import Duration, Percentage
 from rebalsim.scenario.source import shorten
 from rebalsim.words.lists import one_of
 from rebalsim.words.nearest import or_nearest
@@ -246,4 +246,4 @@ def say_draw(draw: Draw) -> str:
 
 
 _DURATIONS = ListOf(_FINE)
-_SHARE = Share()
+_SHARE = Percentage()

@@ -145,7 +145,7 @@ class Number(Kind):
         return q.say_number(value)
 
 
-class Share(Kind):
+class Percentage(Kind):
     """A percentage, kept as a number from 0 to 1."""
 
     says = "a percentage such as 25%"

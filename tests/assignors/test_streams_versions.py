@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from rebalsim.assignors.streams.leader import LeaderAnswer, Share, assign_across_versions
+from rebalsim.assignors.streams.leader import LeaderAnswer, ThreadShare, assign_across_versions
 from rebalsim.assignors.streams.process import ThreadClaim
 from rebalsim.assignors.streams.tasks import (
     LATEST_OFFSET,
@@ -36,7 +36,7 @@ def answered(spoken: dict[str, Spoken], leader: str) -> tuple[LeaderAnswer, list
 
     def assigned(told: Sequence[ThreadClaim]) -> LeaderAnswer:
         read.extend(told)
-        shares = {claim.member_id: Share((), (), (), None) for claim in told}
+        shares = {claim.member_id: ThreadShare((), (), (), None) for claim in told}
         return LeaderAnswer({}, False, False, shares)
 
     return assign_across_versions(assigned, TOPOLOGY, claims(), spoken, leader), read

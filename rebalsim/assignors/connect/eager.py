@@ -8,8 +8,8 @@ from itertools import cycle
 from rebalsim.assignors.connect.round import (
     Answer,
     ConfigSnapshot,
-    Share,
     WorkerClaim,
+    WorkerShare,
     config_to_assign,
     mismatch,
 )
@@ -36,5 +36,5 @@ def assign(
         tasks[next(turn)].append(task)
     return Answer(
         config.offset,
-        {w: Share(Work(tuple(connectors[w]), tuple(tasks[w]))) for w in workers},
+        {w: WorkerShare(Work(tuple(connectors[w]), tuple(tasks[w]))) for w in workers},
     )

@@ -17,8 +17,8 @@ from rebalsim.assignors.connect.memory import Memory
 from rebalsim.assignors.connect.round import (
     Answer,
     ConfigSnapshot,
-    Share,
     WorkerClaim,
+    WorkerShare,
     config_to_assign,
     mismatch,
 )
@@ -71,7 +71,7 @@ def assign(
 
     revoked = {w: taken_away[w].then(evened.get(w, NO_WORK)) for w in claimed}
     shares = {
-        load.worker: Share(
+        load.worker: WorkerShare(
             load.work().without(claimed[load.worker].without(deleted)), revoked[load.worker]
         )
         for load in loads

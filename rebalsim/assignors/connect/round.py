@@ -28,7 +28,7 @@ class ConfigSnapshot:
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class WorkerShare:
     """What the answer says to one worker."""
 
     given: Work = NO_WORK  # only what is new, unless the round is eager
@@ -40,7 +40,7 @@ class Answer:
     """What the leader answers to everybody. `offset` is the config that it is meant for."""
 
     offset: int
-    shares: Mapping[str, Share] = field(default_factory=dict)
+    shares: Mapping[str, WorkerShare] = field(default_factory=dict)
     delay_ms: int = 0
     is_config_mismatch: bool = False
 
@@ -61,6 +61,6 @@ def mismatch(claims: Sequence[WorkerClaim]) -> Answer:
     """Nobody gets anything: the leader has not read what others have."""
     return Answer(
         max(claim.offset for claim in claims),
-        {claim.worker_id: Share() for claim in claims},
+        {claim.worker_id: WorkerShare() for claim in claims},
         is_config_mismatch=True,
     )

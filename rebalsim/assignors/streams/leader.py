@@ -26,7 +26,7 @@ TASK_ASSIGNORS: dict[str, Callable[[Group], bool]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class ThreadShare:
     """One thread's part: its partitions with the task that reads each, its standbys, and when it
     shall ask for another rebalance (0 at once, None never). `spoken` is what it is written in.
     """
@@ -49,7 +49,7 @@ class LeaderAnswer:
     decided: Mapping[str, tuple[frozenset[TaskId], frozenset[TaskId]]]
     probing: bool
     fell_back: bool
-    shares: Mapping[str, Share]
+    shares: Mapping[str, ThreadShare]
 
     @property
     def is_stable(self) -> bool:
@@ -87,7 +87,7 @@ def assign(
     }
     deadline = now_ms + settings.probing_rebalance_interval_ms if probing else None
     owned = {p for claim in claims for p in claim.owned}
-    shares: dict[str, Share] = {}
+    shares: dict[str, ThreadShare] = {}
     for process in processes.values():
         shares.update(
             _shares(process, topology, owned, deadline if process.name == leader else None)
@@ -125,7 +125,7 @@ def _probing_versions(
         active = sorted({task for task, offset in sums.items() if offset == LATEST_OFFSET})
         standby = tuple(sorted(task for task in sums if task not in active))
         inputs = sorted((p, task) for task in active for p in topology.inputs[task])
-        shares[claim.member_id] = Share(
+        shares[claim.member_id] = ThreadShare(
             tuple(p for p, _ in inputs), tuple(task for _, task in inputs), standby, None, written
         )
     return LeaderAnswer({}, False, False, shares)
@@ -133,12 +133,12 @@ def _probing_versions(
 
 def _shares(
     process: Process, topology: Topology, owned: set[Partition], deadline: int | None
-) -> dict[str, Share]:
+) -> dict[str, ThreadShare]:
     """The threads' shares, without what another member must give up first. Whoever waits for such
     a task looks again at once; a deadline for probing is told to the first thread, and dropped if
     one before it, or itself, looks again at once.
     """
-    shares: dict[str, Share] = {}
+    shares: dict[str, ThreadShare] = {}
     for thread, tasks in over_threads(process, topology.changelogs).items():
         kept, held_back = _without_owned(process, thread, tasks, topology, owned)
         standby = tasks.standby + [
@@ -148,7 +148,7 @@ def _shares(
         ]
         ask = AT_ONCE if held_back else deadline
         deadline = None
-        shares[thread] = Share(
+        shares[thread] = ThreadShare(
             tuple(p for p, _ in kept), tuple(task for _, task in kept), tuple(standby), ask
         )
     return shares

@@ -104,7 +104,7 @@ def process_id(name: str) -> str:
 class _Instance:
     name: str
     threads: list[str]
-    owned: dict[str, leader.Share] = field(default_factory=dict)  # thread → its last share
+    owned: dict[str, leader.ThreadShare] = field(default_factory=dict)  # thread → its last share
     ready: dict[TaskId, bool] = field(default_factory=dict)  # state on its disk: caught up or not
 
 

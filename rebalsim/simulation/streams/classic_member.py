@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rebalsim.assignors.streams.leader import AT_ONCE, LeaderAnswer, Share
+from rebalsim.assignors.streams.leader import AT_ONCE, LeaderAnswer, ThreadShare
 from rebalsim.assignors.streams.process import ThreadClaim
 from rebalsim.assignors.streams.versions import Spoken, next_version
 from rebalsim.protocol.errors_of_kafka import Error
@@ -62,7 +62,7 @@ class ClassicMember:
         self.is_ready = True
         self._wants_join = True
         self._lost = False
-        self._shares: list[Share | None] = []  # an answer of SyncGroup to be taken over
+        self._shares: list[ThreadShare | None] = []  # an answer of SyncGroup to be taken over
         self._attempt = 0  # answers to older attempts are void
         self._beats = False
         self._beat_due = NEVER
@@ -232,7 +232,7 @@ class ClassicMember:
         )
         self._sync(attempt, dict(answer.shares))
 
-    def _sync(self, attempt: int, shares: dict[str, Share]) -> None:
+    def _sync(self, attempt: int, shares: dict[str, ThreadShare]) -> None:
         self._thread.heard(
             "RequestSent", api="SyncGroup", number=self._counter, generation=self.generation
         )
@@ -263,10 +263,10 @@ class ClassicMember:
         self._wants_join, self._why = True, f"rebalance failed with {error.name}"
         self._thread.wake()
 
-    def _take_over(self, share: Share | None) -> Steps:
+    def _take_over(self, share: ThreadShare | None) -> Steps:
         """Revoke, assign, and what the assignment says of another rebalance."""
         if share is None:
-            share = Share((), (), (), None)
+            share = ThreadShare((), (), (), None)
         keeps = set(share.tasks)
         owned = self._thread.owned_tasks()
         revoked = [task for task in owned if task not in keeps and not self._settings.eager]
