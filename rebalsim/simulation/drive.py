@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Deed:
+class Strike:
     """Something done to the world at an instant: close | kill | freeze | thaw | hang | grow."""
 
     at_us: int
@@ -49,7 +49,7 @@ class Drive:
     """The driver's seat."""
 
     lives: list[Life]
-    deeds: list[Deed] = field(default_factory=list)
+    deeds: list[Strike] = field(default_factory=list)
     member_ids: dict[str, list[str]] = field(
         default_factory=dict
     )  # per consumer in the order in which they were handed out
@@ -93,7 +93,7 @@ class Drive:
             for broker in world.brokers.ids:
                 consumer.link(broker).is_open = True
 
-    def _do(self, due: tuple[World, Deed]) -> None:
+    def _do(self, due: tuple[World, Strike]) -> None:
         world, deed = due
         if deed.what == "grow":
             world.grow(deed.target, deed.argument, self.per_partition)

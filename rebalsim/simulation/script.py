@@ -20,7 +20,7 @@ from rebalsim.trace.events import ScriptActed
 if TYPE_CHECKING:
     from rebalsim.simulation.ports import Client, World
 
-Deed = Generator[Any, Any, None]
+Steps = Generator[Any, Any, None]
 
 
 class Script:
@@ -73,7 +73,7 @@ class Script:
     def _act(self, named: _Named) -> None:
         self.engine.begin(self.action(named))
 
-    def action(self, named: _Named) -> Deed:
+    def action(self, named: _Named) -> Steps:
         """One action from its beginning to its end, and what follows upon it."""
         yield from carry_out(self.world, named.name, named.action.deed)
         ident = named.action.id

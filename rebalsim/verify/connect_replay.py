@@ -43,7 +43,7 @@ from rebalsim.domain.scenario import (
     Scenario,
     Topic,
 )
-from rebalsim.simulation.drive import Deed, Drive, Life
+from rebalsim.simulation.drive import Drive, Life, Strike
 from rebalsim.simulation.engine import SCRIPT
 from rebalsim.simulation.workers.processor import Processor
 
@@ -65,7 +65,7 @@ REQUEST_MS = 25  # from a request over REST to the workers that read of it
 LINGERS_US = 5 * MS
 # what caused a record comes before it: where the replay is late, it is read late
 HELD_US, HELD_AT_MOST_US = 5 * MS, 3_000 * MS
-_DEEDS = {"close_begin": "close", "do_kill": "kill", "do_freeze": "freeze", "do_thaw": "thaw"}
+_STRIKES = {"close_begin": "close", "do_kill": "kill", "do_freeze": "freeze", "do_thaw": "thaw"}
 _WORKERS = {
     "session.timeout.ms": "session_timeout_us",
     "heartbeat.interval.ms": "heartbeat_interval_us",
@@ -280,9 +280,9 @@ def _drive(document: dict[str, Any], specs: dict[tuple[str, int], Consumer]) -> 
     drive = ConnectDrive(
         [],
         [
-            Deed(event["t"] * MS, _DEEDS[event["ev"]], event["worker"])
+            Strike(event["t"] * MS, _STRIKES[event["ev"]], event["worker"])
             for event in document["events"]
-            if event["ev"] in _DEEDS
+            if event["ev"] in _STRIKES
         ],
         specs=specs,
         arrivals_us=(LINGERS_US, Machine().service_us),

@@ -18,7 +18,7 @@ from rebalsim.domain.instants import MS
 from rebalsim.domain.machine import FREE, Machine
 from rebalsim.domain.scenario import Cluster, Group, Network, RateStep, Scenario, Topic
 from rebalsim.scenario.profiles import DEFAULT_KAFKA, broker_habits, java_habits
-from rebalsim.simulation.drive import Deed, Drive, Life
+from rebalsim.simulation.drive import Drive, Life, Strike
 from rebalsim.trace.recording import assignor_names
 
 GROUP = "recorded"
@@ -39,7 +39,7 @@ LINGERS_US, APART_US = (
     5 * MS,
     MS // 10,
 )  # a producer lingers for 2 ms, and its batches arrive one by one
-_DEEDS = {"close_begin": "close", "do_kill": "kill", "do_freeze": "freeze", "do_thaw": "thaw"}
+_STRIKES = {"close_begin": "close", "do_kill": "kill", "do_freeze": "freeze", "do_thaw": "thaw"}
 _DURATIONS = {
     "session.timeout.ms": "session_timeout_us",
     "heartbeat.interval.ms": "heartbeat_interval_us",
@@ -193,17 +193,17 @@ def _consumer(document: dict[str, Any], name: str, more: dict[str, Any]) -> Cons
     )
 
 
-def _done_to(document: dict[str, Any]) -> list[Deed]:
+def _done_to(document: dict[str, Any]) -> list[Strike]:
     """What happened to processes and topics."""
-    deeds: list[Deed] = []
+    deeds: list[Strike] = []
     for event in document["events"]:
         what, name, at = event["ev"], event["member"], event["t"] * MS
-        if what in _DEEDS:
-            deeds.append(Deed(at, _DEEDS[what], name))
+        if what in _STRIKES:
+            deeds.append(Strike(at, _STRIKES[what], name))
         elif what == "hang_begin":
-            deeds.append(Deed(at, "hang", name, int(event["ms"]) * MS))
+            deeds.append(Strike(at, "hang", name, int(event["ms"]) * MS))
         elif what == "partitions_done":
-            deeds.append(Deed(at, "grow", name, int(event["ms"])))
+            deeds.append(Strike(at, "grow", name, int(event["ms"])))
     return deeds
 
 

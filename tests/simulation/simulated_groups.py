@@ -19,7 +19,7 @@ from rebalsim.domain.ids import Partition
 from rebalsim.domain.instants import MS, SECOND
 from rebalsim.domain.machine import PROMPT
 from rebalsim.domain.scenario import Cluster, Group, Link, Network, RateStep, Scenario, Topic
-from rebalsim.simulation.drive import Deed, Drive, Life
+from rebalsim.simulation.drive import Drive, Life, Strike
 from rebalsim.simulation.world import World
 from rebalsim.trace import events as ev
 from rebalsim.trace.events import TraceEvent
@@ -145,7 +145,7 @@ def play_group(
     ]
     drive = Drive(
         lives,
-        [Deed(us(at), what, who, argument) for at, what, who, argument in deeds],
+        [Strike(us(at), what, who, argument) for at, what, who, argument in deeds],
         is_connected=True,
     )
     world = World(scenario, 1, is_dense=False, is_wire=wire, drive=drive)
