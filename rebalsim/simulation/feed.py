@@ -286,6 +286,15 @@ class Feed(Fetching):
         if told and not self.consumer.world.is_wire:
             self.consumer.tell(RecordsDelivered(now, self.consumer.name, told))
 
+    def pass_over_steady(self) -> None:
+        """What was handed over in steady times up to now is told nobody."""
+        if self.cycle is None:
+            return
+        self.steady_us = self.engine.now
+        arrived = self.cycle.handed_over(self.steady_us)
+        for share in self.shares.values():
+            share.told = max(share.told, share.flow.count(arrived))
+
     def tell_steady(self, until_us: int) -> None:
         """In a trace of the whole wire: the batches of the steady time, after the fact (the
         trace is sorted in the end).

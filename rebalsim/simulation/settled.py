@@ -118,6 +118,8 @@ def _sooner(events: Iterable[TraceEvent], us: int) -> Iterator[TraceEvent]:
             at_us = 0
         event.at_us = at_us
         kind = type(event)
+        if kind is ev.ResponseReceived and event.number < 0:
+            continue  # to a request of before
         if kind in _INSTANTS:
             name = _INSTANTS[kind]
             at = getattr(event, name)

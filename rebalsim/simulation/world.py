@@ -16,6 +16,7 @@ from rebalsim.domain.consumer import Consumer as Spec
 from rebalsim.domain.draws import mean_of
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.java_hash import string_hash
+from rebalsim.domain.lead import lead_of
 from rebalsim.domain.machine import Machine
 from rebalsim.domain.own_code import is_own_code
 from rebalsim.domain.pattern import matcher_of
@@ -63,6 +64,8 @@ class World:
     """All actors of one run, and what they ask of each other."""
 
     __slots__ = (
+        "_begins_us",
+        "_is_asked",
         "_members",
         "_number",
         "_packed",
@@ -100,16 +103,23 @@ class World:
     )
 
     def __init__(
-        self, scenario: Scenario, seed: int, *, is_dense: bool, is_wire: bool, drive: Drive | None
+        self,
+        scenario: Scenario,
+        seed: int,
+        *,
+        is_dense: bool,
+        is_wire: bool,
+        drive: Drive | None,
+        begins_us: int = 0,
     ) -> None:
         self.scenario = scenario
         self.seed = seed
         self.shift_us = shift_of(seed, scenario.shift_within_us) if drive is None else 0
         self.engine = Engine()
         self.randomness = Randomness(seed)
-        self.is_dense = is_dense
-        self.is_wire = is_wire
-        self.sleeps = not is_dense and not is_wire
+        self._is_asked = is_dense, is_wire
+        self._begins_us = begins_us  # what is before is no part of the story: nobody looks closely
+        self._look_as_closely_as_asked(begins_us == 0)
         self.drive = drive
         self.machine: Machine = scenario.machine
         self.events: list[Any] = []
@@ -255,8 +265,23 @@ class World:
 
     # -------------------------------------------------------------------------------------- playing
 
+    def _look_as_closely_as_asked(self, is_story: bool) -> None:
+        is_dense, is_wire = self._is_asked
+        self.is_dense = is_dense and is_story
+        self.is_wire = is_wire and is_story
+        self.sleeps = not self.is_dense and not self.is_wire
+
+    def _story_begins(self, _: None) -> None:
+        self._look_as_closely_as_asked(True)
+        for consumer in self.consumers.values():
+            if consumer.is_alive:
+                consumer.settle_accounts()
+                consumer.feed.pass_over_steady()
+
     def play(self) -> Trace:
         """Up to the horizon."""
+        if any(self._is_asked) and self._begins_us:
+            self.engine.at(self._begins_us, SCRIPT, self._story_begins)
         if self.drive is not None:
             self.drive.begin(self)
         else:
@@ -651,8 +676,20 @@ def play(
 
         return play_story(scenario, seed, lambda others: play(others, seed=seed, dense=dense))
     if scenario.start == "settled" and drive is None:
-        before = with_lead(scenario)
-        return begun(play(before, seed=seed, dense=dense, wire=wire), scenario)
+        return begun(
+            _played(with_lead(scenario), seed, dense, wire, None, lead_of(scenario)), scenario
+        )
+    return _played(scenario, seed, dense, wire, drive)
+
+
+def _played(
+    scenario: Scenario,
+    seed: int | None,
+    dense: bool,
+    wire: bool,
+    drive: Drive | None,
+    begins_us: int = 0,
+) -> Trace:
     with seldom_collecting():
         return World(
             scenario,
@@ -660,6 +697,7 @@ def play(
             is_dense=dense,
             is_wire=wire,
             drive=drive,
+            begins_us=begins_us,
         ).play()
 
 

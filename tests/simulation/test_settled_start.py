@@ -140,3 +140,17 @@ def test_where_no_batch_is_like_the_last_the_group_has_run_for_five_minutes(draw
     trace = play(story_of(text.encode(), "s").check().scenario())
     assert trace.header.lead_us == HOUR // 12
     assert analyse(trace).violations == []
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_on_the_wire_the_story_is_told_whole_and_the_hour_before_is_not(way: str) -> None:
+    before, handed = 0, dict[Any, int]()
+    for event in told(way, "settled", wire=True).events:
+        if type(event) is ev.RequestSent and event.api in ("Heartbeat", "OffsetCommit"):
+            before += event.at_us == 0
+        if type(event) is ev.RecordsDelivered and event.at_us < 59_000_000:
+            for partition, (first, last, _) in event.batch.items():
+                assert event.at_us == 0 or handed.setdefault(partition, first) == first
+                if event.at_us:
+                    handed[partition] = last + 1
+    assert len(handed) == 6 and before == 0
