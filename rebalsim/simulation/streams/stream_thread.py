@@ -66,9 +66,8 @@ class StreamThread(HandOver):
 
     def _is_quiet(self) -> bool:
         """Nothing is under way that a turn of the loop would move on."""
-        if self._next_rebalance is not None and self._next_rebalance <= self._port.now:
-            return self.member.is_rebalancing
-        if self.member.has_work():
+        asks = self._next_rebalance is not None and self._next_rebalance <= self._port.now
+        if self.member.has_work() or (asks and not self.member.is_rebalancing):
             return False
         acts = (Phase.CREATED, Phase.RESTORED, Phase.CORRUPTED)
         waits = any(task.phase in acts for task in self.tasks.values())
