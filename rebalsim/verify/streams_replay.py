@@ -2,7 +2,8 @@
 and the moments and ids that nobody can know beforehand.
 
 Driven are each life's start and first request, close, kill, freeze and thaw; given are process
-ids and member ids. All else has to be predicted.
+ids and member ids, where each thread's poll loop stood, and when stores were open. All else has to
+be predicted.
 """
 
 from __future__ import annotations
