@@ -237,3 +237,21 @@ def test_nothing_waits_for_what_happens_to_the_other() -> None:
     text = BESIDE.replace("{at: 5m, crash: app-0}", "{after: other, delay: 1m, crash: app-0}")
     said = [str(problem.message) for problem in story_of(text.encode(), "story.yaml").problems()]
     assert any("waits for one of the other's" in each for each in said)
+
+
+def test_a_dead_owner_s_transaction_is_aborted_at_the_coordinator_s_next_look() -> None:
+    text = """
+topics: {orders: {partitions: 6, rate: 600/s}}
+group:
+  members: {"app-{n}": {count: 3}}
+  config: {session.timeout.ms: 6s}
+  streams:
+    topology: [{source: orders, store: 100MB}]
+    config: {processing.guarantee: exactly_once_v2}
+script: [{at: 5m, crash: app-0}]
+horizon: 10m
+"""
+    scenario = story_of(text.encode(), "story.yaml").check().scenario()
+    lengths = [longest(run_once(scenario, seed)) for seed in range(1, 7)]
+    # transaction.timeout.ms, and up to an interval of the coordinator's looks
+    assert all(10 < each < 21 for each in lengths) and max(lengths) - min(lengths) > 2

@@ -205,10 +205,9 @@ class Instance:
         """The process died with records uncommitted: the coordinator aborts them when the
         transaction's time is over, at its next look.
         """
-        settings = self._settings
-        check = self.application.group.abort_check_us
-        over = since_us + settings.transaction_timeout_us
-        self._unstable[task] = over + check // 10
+        over = since_us + self._settings.transaction_timeout_us
+        group = self.application.group
+        self._unstable[task] = over + (group.abort_looks_us - over) % group.abort_check_us
 
     # ---------------------------------------------------------------------------------------- states
 

@@ -5,7 +5,7 @@ happenings.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from rebalsim.assignors.streams import leader
@@ -79,12 +79,20 @@ def play(
     return Played(application, world.topology, world.port.told, horizon_us)
 
 
+def _with_drawn_looks(application: Application, port: EnginePort) -> Application:
+    """Chance has when the coordinator looks for transactions whose time is over."""
+    group = application.group
+    drawn = port.draw("transaction coordinator").random()
+    looks = replace(group, abort_looks_us=int(drawn * group.abort_check_us))
+    return replace(application, group=looks)
+
+
 class StreamsWorld:
     """The application's coordinator, its instances, and what is done to them."""
 
     def __init__(self, application: Application, known: Known, seed: int) -> None:
         self.port = EnginePort(seed)
-        self._application = application
+        application = self._application = _with_drawn_looks(application, self.port)
         self._known = known
         self.topology = topology_of(application.subtopologies(), application.topics)
         self._progresses = Progresses(application, self.topology)
