@@ -73,7 +73,7 @@ def command(
     if on_spark:
         from rebalsim.cli.observe_fleet import on_a_fleet
 
-        return on_a_fleet(logs, out, master, follow)
+        return on_a_fleet(logs, out, master, follow, options.get("html"))
     if follow:
         from rebalsim.cli.observe_follow import follow_logs
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from rebalsim.reports.fleet_told import ALERT_AN_HOUR, Fleet, GroupLine
+from rebalsim.reports.fleet_told import ALERT_AN_HOUR, Blame, Deploy, Fleet, GroupLine
+from rebalsim.spark.condemned import condemned
 
 _MOST = 20
 _HOUR_US = 3_600_000_000
+_APART_US = 300_000_000  # rebalances further from each other are not of one deploy
+_BEFORE_US = 60_000_000  # a pause may begin so long before the group knows of it
 
 
 def fleet_of(spark: Any, out: str) -> Fleet:
@@ -27,6 +30,8 @@ def fleet_of(spark: Any, out: str) -> Fleet:
         causes=_causes(spark),
         weeks=_weeks(spark),
         condemned=_condemned(spark),
+        deploys=_deploys(spark),
+        blamed=_blamed(spark),
     )
 
 
@@ -74,17 +79,52 @@ def _weeks(spark: Any) -> list[tuple[str, int, int]]:
     return [(r["week"], int(r["n"]), int(r["us"] or 0)) for r in rows]
 
 
-def _condemned(spark: Any) -> list[tuple[str, str]]:
-    """Groups whose settings hurt by themselves: a session of fewer than three heartbeats."""
+def _deploys(spark: Any) -> list[Deploy]:
+    """Rebalances near each other in which members left and came: a roll, of however many members."""
     rows = spark.sql(
-        "SELECT DISTINCT `group` AS g, session_timeout_ms AS s, heartbeat_interval_ms AS h "
-        "FROM rebalsim_members WHERE session_timeout_ms > 0 AND heartbeat_interval_ms > 0 "
-        "AND session_timeout_ms < 3 * heartbeat_interval_ms ORDER BY g LIMIT 20"
+        f"""
+        WITH near AS (
+          SELECT *, coalesce(started_us - lag(started_us) OVER w > {_APART_US}, true) AS is_first
+          FROM rebalsim_rebalances WINDOW w AS (PARTITION BY `group` ORDER BY started_us)),
+        numbered AS (
+          SELECT *, sum(CASE WHEN is_first THEN 1 ELSE 0 END)
+            OVER (PARTITION BY `group` ORDER BY started_us, generation) AS number FROM near),
+        rolls AS (
+          SELECT `group`, number, min(started_us) AS a,
+                 max(greatest(started_us, joined_us, ended_us)) AS b, count(*) AS n,
+                 count(DISTINCT CASE WHEN trigger = 'leave' THEN member END) AS gone,
+                 sum(CASE WHEN trigger IN ('join', 'static-rejoin') THEN 1 ELSE 0 END) AS came
+          FROM numbered GROUP BY `group`, number HAVING gone > 0 AND came > 0)
+        SELECT rolls.`group` AS g, a, n, gone,
+               coalesce(sum(CASE WHEN is_open THEN 0 ELSE p.ended_us - p.started_us END), 0) AS us
+        FROM rolls LEFT JOIN rebalsim_pauses AS p
+          ON p.`group` = rolls.`group` AND p.started_us BETWEEN a - {_BEFORE_US} AND b
+        GROUP BY rolls.`group`, number, a, n, gone ORDER BY us DESC, a, g LIMIT {_MOST}"""
     ).collect()
-    return [
-        (r["g"], f"session.timeout.ms {r['s']} is under three heartbeats of {r['h']} ms")
-        for r in rows
-    ]
+    return [Deploy(r["g"], int(r["a"]), int(r["n"]), int(r["gone"]), int(r["us"])) for r in rows]
+
+
+def _blamed(spark: Any) -> list[Blame]:
+    """Whom the pauses are put down to, by the names of consumers."""
+    rows = spark.sql(
+        f"""
+        WITH ids AS (
+          SELECT `group`, consumer, explode(split(ids, ' ')) AS id FROM rebalsim_members),
+        names AS (SELECT `group`, id, min(consumer) AS consumer FROM ids GROUP BY `group`, id)
+        SELECT p.`group` AS g, coalesce(consumer, p.member) AS who, cause, count(*) AS n,
+               sum(CASE WHEN is_open THEN 0 ELSE ended_us - started_us END) AS us
+        FROM rebalsim_pauses AS p LEFT JOIN names ON names.`group` = p.`group` AND id = p.member
+        WHERE p.member <> '' GROUP BY 1, 2, 3 ORDER BY us DESC, g, who, cause LIMIT {_MOST}"""
+    ).collect()
+    return [Blame(r["g"], r["who"], r["cause"], int(r["n"]), int(r["us"] or 0)) for r in rows]
+
+
+def _condemned(spark: Any) -> list[tuple[str, str]]:
+    """Groups whose printed settings lint condemns."""
+    rows = spark.sql(
+        "SELECT DISTINCT `group` AS g, settings AS s FROM rebalsim_members WHERE settings <> '{}'"
+    ).collect()
+    return condemned((r["g"], r["s"]) for r in rows)
 
 
 __all__ = ["ALERT_AN_HOUR", "fleet_of"]

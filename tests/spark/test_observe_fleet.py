@@ -56,9 +56,12 @@ def test_the_same_rows_as_one_process_also_when_late_and_again(
     expected = in_one_process(logs)
     assert expected["pauses"]
     assert on_disk(spark, out) == expected
-    text = render(fleet_of(spark, str(out)), str(out))
+    fleet = fleet_of(spark, str(out))
+    text = render(fleet, str(out))
     assert "payments" in text
     assert "What stood still, by cause" in text
+    assert fleet.blamed[0].lost_us == max(b.lost_us for b in fleet.blamed)
+    assert any(b.group == "payments" and b.member.startswith("pay-") for b in fleet.blamed)
 
 
 def test_read_through_spark_it_is_the_same_and_so_is_the_data_source(

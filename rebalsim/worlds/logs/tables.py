@@ -66,6 +66,7 @@ COLUMNS: dict[str, tuple[tuple[str, str], ...]] = {
         ("session_timeout_ms", "BIGINT"),
         ("heartbeat_interval_ms", "BIGINT"),
         ("max_poll_interval_ms", "BIGINT"),
+        ("settings", "STRING"),
     ),
 }
 FACT_COLUMNS = ("grp", "host", "part", "file", "source", "place", "clock", "dialect", "fact")
@@ -296,8 +297,14 @@ def _members(story: GroupStory) -> Iterator[tuple[int, Row]]:
                     "session_timeout_ms": v.settled("session.timeout.ms"),
                     "heartbeat_interval_ms": v.settled("heartbeat.interval.ms"),
                     "max_poll_interval_ms": v.settled("max.poll.interval.ms"),
+                    "settings": json.dumps(_of_all(v.settings), separators=(",", ":")),
                 },
             )
+
+
+def _of_all(settings: dict[str, str]) -> dict[str, str]:
+    """The settings that do not name the consumer itself."""
+    return {k: v for k, v in sorted(settings.items()) if not k.endswith(".id") and v != "null"}
 
 
 def tables_in_one_process(files: Iterable[tuple[str, Iterable[list[str]]]]) -> dict[str, list[Row]]:
