@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from rebalsim.reports.names import safe
 from rebalsim.reports.observed import why
 from rebalsim.words.lists import plural
 from rebalsim.words.times import say_duration
+from rebalsim.worlds.logs.tables import day_of
 
 ALERT_AN_HOUR = 5  # rebalances; a group with more has something the matter with it
 
@@ -77,7 +77,8 @@ def summary(fleet: Fleet) -> str:
 
 def say_day(at_us: int) -> str:
     """A moment to the minute, UTC."""
-    return datetime.fromtimestamp(at_us // 1_000_000, UTC).strftime("%Y-%m-%d %H:%M")
+    minutes = at_us // 60_000_000 % 1_440
+    return f"{day_of(at_us)} {minutes // 60:02d}:{minutes % 60:02d}"
 
 
 def trend(fleet: Fleet) -> str:
