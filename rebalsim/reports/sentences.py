@@ -227,10 +227,14 @@ def tell_phases(
     each of them did with its own.
     """
     large = _large(phases, length_us)
-    told = [
-        f"{say_duration(phase.length_us)} {_tell_of(phase, owner_after, owner_before, owners)}"
-        for phase in large
-    ]
+    lengths: list[tuple[str, str]] = []  # and what each of them was; what comes again is said once
+    for phase in large:
+        said = _tell_of(phase, owner_after, owner_before, owners)
+        length = say_duration(phase.length_us)
+        if lengths and lengths[-1][1] == said:
+            length = f"{lengths.pop()[0]} and again {length}"
+        lengths.append((length, said))
+    told = [f"{length} {said}" for length, said in lengths]
     small = [phase for phase in phases if not any(phase is other for other in large)]
     if small:
         names = list(dict.fromkeys(phase.kind.value for phase in small))

@@ -130,6 +130,8 @@ WORKER_CONFIG = Section(
         "settings of sink tasks' consumers stand beside config, under consumer: and without the "
         "prefix"
         if key.startswith("consumer.")
+        else "it is a setting of connectors; put it below connectors: NAME:"
+        if key == "tasks.max"
         else ""
     ),
 )

@@ -25,8 +25,12 @@ def propose(case: Case) -> Iterator[Patch | None]:
         return
     if case.pause.group == workers[0].group:
         yield from _of_tasks(case, workers[0])
-    elif case.pause.group.startswith("connect-") and any(case.in_pause("notice", "barrier")):
-        yield _cooperative_sinks(workers[0])
+    elif case.pause.group.startswith("connect-"):
+        if any(case.in_pause("notice", "barrier")):
+            yield _cooperative_sinks(workers[0])
+    else:
+        return
+    yield from _incremental(case, workers[0])
 
 
 def _of_tasks(case: Case, worker: Consumer) -> Iterator[Patch | None]:
@@ -40,6 +44,11 @@ def _of_tasks(case: Case, worker: Consumer) -> Iterator[Patch | None]:
         for us in SHORT_US:
             if us < now:
                 yield _delay(now, us)
+
+
+def _incremental(case: Case, worker: Consumer) -> Iterator[Patch]:
+    """Under eager each round stops every task, and empties every sink's group."""
+    assert worker.worker is not None
     if worker.worker.connect_protocol == EAGER and len(case.story.variants) == 1:
         yield Patch(
             (Turn("connect.protocol", EAGER, "sessioned"),),
