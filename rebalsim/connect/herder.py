@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rebalsim.assignors.connect.work import NO_WORK, Task, Work
+from rebalsim.connect.claims import Assigned, Given
 from rebalsim.connect.config_state import (
     UNREAD,
     ConfigState,
@@ -18,7 +19,9 @@ from rebalsim.connect.config_state import (
     TargetPut,
     TasksPut,
 )
-from rebalsim.connect.membership import DEFAULT, Assigned, Ears, Given, Membership
+from rebalsim.connect.ears import Ears
+from rebalsim.connect.leading import DEFAULT
+from rebalsim.connect.membership import Membership
 from rebalsim.connect.port import NEVER, Port, Steps
 from rebalsim.connect.runner import Runner
 from rebalsim.domain.connect import STARTED, Connector

@@ -6,15 +6,16 @@ Everything here runs in the herder's thread; only answers to heartbeats come fro
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
-from rebalsim.assignors.connect import eager, incremental
 from rebalsim.assignors.connect.memory import NOTHING_REMEMBERED, Memory
-from rebalsim.assignors.connect.round import Answer, ConfigSnapshot, WorkerClaim
+from rebalsim.assignors.connect.round import WorkerClaim
 from rebalsim.assignors.connect.work import NO_WORK, Work, as_transmitted
 from rebalsim.connect.beats import Beats
+from rebalsim.connect.claims import Assigned, Given, Metadata
 from rebalsim.connect.config_state import UNREAD, ConfigState
+from rebalsim.connect.ears import Ears
+from rebalsim.connect.leading import DEFAULT, Leader, answer_of, assignor_of
 from rebalsim.connect.port import NEVER, Port, Steps, Thread
 from rebalsim.connect.told import as_partitions
 from rebalsim.protocol.classic_member import After, ClassicMember, MemberState, exception_name
@@ -35,56 +36,7 @@ from rebalsim.trace.events import (
     RejoinRequested,
 )
 
-DEFAULT = "default"  # the eager protocol's name on the wire
 JOIN_GRACE_US = 5_000_000  # a JoinGroup is given so much longer than the rebalance timeout
-# the assignor holds 0 for "no delay is scheduled", so its clock must not begin there
-CLOCK_MS = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Assigned:
-    """A worker's assignment as it stands: what the last answer left it with."""
-
-    is_failed: bool
-    leader: str
-    offset: int
-    work: Work
-    revoked: Work = NO_WORK
-    delay_us: int = 0
-
-
-class Metadata(NamedTuple):
-    """What a worker says of itself for one protocol. The coordinator compares it as a whole, so
-    all of the assignment is in it.
-    """
-
-    offset: int
-    claimed: Assigned | None = None
-
-
-class Given(NamedTuple):
-    """What the leader has for one worker."""
-
-    leader: str
-    offset: int
-    is_failed: bool
-    given: Work
-    revoked: Work
-    delay_us: int
-
-
-class Ears:
-    """Whom the membership tells: the herder."""
-
-    is_stopping = False  # the process was asked to end
-
-    def revoked(self, work: Work) -> Steps:
-        """Stop this, and return when it has stopped."""
-        raise NotImplementedError
-
-    def assigned(self, assigned: Assigned, given: Given, generation: int) -> None:
-        """A round's answer was taken over."""
-        raise NotImplementedError
 
 
 class Membership:
@@ -332,12 +284,24 @@ class Membership:
             for member_id, _, said in response.members
         ]
         fresh = port.config_state()
-        answer = self._answer(claims, response.protocol, fresh)
+        answer, self.memory = answer_of(
+            Leader(
+                self.taken,
+                fresh,
+                member.generation,
+                self.last_completed,
+                port.now // 1000,
+                port.settings.scheduled_rebalance_max_delay_us // 1000,
+            ),
+            response.protocol,
+            claims,
+            self.memory,
+        )
         if not answer.is_config_mismatch and answer.offset > self.taken.offset:
             self.taken = fresh
         port.record(
             AssignmentComputed(
-                port.now, port.name, "", response.generation, _name_of(response.protocol)
+                port.now, port.name, "", response.generation, assignor_of(response.protocol)
             )
         )
         return {
@@ -351,24 +315,6 @@ class Membership:
             )
             for worker, share in answer.shares.items()
         }
-
-    def _answer(self, claims: list[WorkerClaim], protocol: str, fresh: ConfigState) -> Answer:
-        taken_, fresh_ = (
-            ConfigSnapshot(self.taken.offset, self.taken.tasks_of),
-            ConfigSnapshot(fresh.offset, fresh.tasks_of),
-        )
-        if protocol == DEFAULT:
-            return eager.assign(claims, taken_, fresh_)
-        answer, self.memory = incremental.assign(
-            claims,
-            taken_,
-            self.memory,
-            incremental.Generations(self.member.generation, self.last_completed),
-            CLOCK_MS + self.port.now // 1000,
-            self.port.settings.scheduled_rebalance_max_delay_us // 1000,
-            fresh_,
-        )
-        return answer
 
     def _send_sync(self, shares: dict[str, Given]) -> None:
         member = self.member
@@ -451,7 +397,3 @@ class Membership:
 
 def _ignore(call: Any, response: Any) -> None:
     """Nobody waits for this answer."""
-
-
-def _name_of(protocol: str) -> str:
-    return "eager" if protocol == DEFAULT else "incremental"

@@ -12,12 +12,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rebalsim.assignors.connect import eager, incremental
 from rebalsim.assignors.connect.memory import NOTHING_REMEMBERED, Memory
-from rebalsim.assignors.connect.round import Answer, ConfigSnapshot, WorkerClaim
+from rebalsim.assignors.connect.round import Answer, WorkerClaim
 from rebalsim.assignors.connect.work import Work, task_named
 from rebalsim.connect.config_state import UNREAD, ConfigState, applied
-from rebalsim.connect.membership import CLOCK_MS, DEFAULT
+from rebalsim.connect.leading import Leader, answer_of
 from rebalsim.verify.connect_replay import ConnectDrive
 
 Life = tuple[str, int]  # a worker and which of its processes
@@ -149,16 +148,18 @@ class _Brains:
             (self._claim(found, who) for who in found.claims),
             key=lambda claim: order.index(claim.worker_id),
         )
-        if found.protocol == DEFAULT:
-            return eager.assign(claims, _snapshot(taken), _snapshot(fresh))
-        answer, self.memories[leader] = incremental.assign(
+        answer, self.memories[leader] = answer_of(
+            Leader(
+                taken,
+                fresh,
+                found.generation,
+                self.last_completed.get(leader, -1),
+                int(now),
+                self.delay_ms[leader],
+            ),
+            found.protocol,
             claims,
-            _snapshot(taken),
             self.memories.get(leader, NOTHING_REMEMBERED),
-            incremental.Generations(found.generation, self.last_completed.get(leader, -1)),
-            CLOCK_MS + int(now),
-            self.delay_ms[leader],
-            _snapshot(fresh),
         )
         return answer
 
@@ -183,7 +184,3 @@ class _Brains:
         ]
         state = self.states[max(read, default=0)]
         return state if state.offset > taken.offset else taken
-
-
-def _snapshot(state: ConfigState) -> ConfigSnapshot:
-    return ConfigSnapshot(state.offset, state.tasks_of)

@@ -32,3 +32,28 @@ class NoMetadata:
 
     def look_again(self) -> None:
         """Nobody looks."""
+
+
+class NoConsumer:
+    """What is asked of all processes, and is nothing to a worker."""
+
+    is_resting = False  # its beats are real: nothing of it is made up for later
+    is_polling = True
+    is_assigned = True
+    pattern = None
+    assignors = ()
+    slowness = 1.0
+
+    def settle_accounts(self) -> None:
+        """Nothing was slept through."""
+
+    break_cycle = mind = miss_commits = wake_for_business = settle_accounts
+
+    def change_pace(self, slowness: float) -> None:
+        self.slowness = slowness
+
+    def hang(self, us: int, why: str = "hang", is_seen: bool = False) -> None:
+        """It has no handler; a story that asks for it is refused."""
+
+    def subscribe(self, topics: tuple[str, ...], pattern: str | None) -> None:
+        """A worker subscribes to nothing."""

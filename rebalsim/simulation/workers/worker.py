@@ -20,7 +20,7 @@ from rebalsim.protocol.messages import FindCoordinatorRequest
 from rebalsim.simulation.engine import APP, FIRST, SCRIPT
 from rebalsim.simulation.network import DISCONNECTED, Call, Link
 from rebalsim.simulation.workers.lines import WorkerLines
-from rebalsim.simulation.workers.nothing import NoFeed, NoMetadata
+from rebalsim.simulation.workers.nothing import NoConsumer, NoFeed, NoMetadata
 from rebalsim.simulation.workers.sink_task import SinkTask
 from rebalsim.simulation.workers.thread import WorkerThread
 from rebalsim.trace.events import (
@@ -45,14 +45,8 @@ TOLD = ("JoinGroup", "SyncGroup")
 EXIT_US = 300_000  # a process ends so long after it has left its group
 
 
-class Worker:
+class Worker(NoConsumer):
     """One worker, through all its lives."""
-
-    is_resting = False  # its beats are real: nothing of it is made up for later
-    is_polling = True
-    is_assigned = True
-    pattern = None
-    assignors = ()
 
     def __init__(self, world: World, spec: Spec, index: int) -> None:
         self.world = world
@@ -181,22 +175,6 @@ class Worker:
 
     def sink_consumers(self) -> list[Any]:
         return [c for copies in self.sinks.values() for c in copies if c.is_alive]
-
-    # ------------------------------------------------ asked of all processes, and nothing to a worker
-
-    def settle_accounts(self) -> None:
-        """Nothing was slept through."""
-
-    break_cycle = mind = miss_commits = wake_for_business = settle_accounts
-
-    def change_pace(self, slowness: float) -> None:
-        self.slowness = slowness
-
-    def hang(self, us: int, why: str = "hang", is_seen: bool = False) -> None:
-        """The herder's thread is stuck: whatever it is asked has to wait."""
-
-    def subscribe(self, topics: tuple[str, ...], pattern: str | None) -> None:
-        """A worker subscribes to nothing."""
 
     def enforce_rebalance(self) -> None:
         if self.is_alive:
