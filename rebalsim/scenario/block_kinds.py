@@ -75,9 +75,11 @@ class Section(Kind):
         after: Callable[[Written, Problems], None] | None = None,
         title: str = "",
         can_unset: Iterable[str] | bool = False,
+        harmless: dict[str, str] | None = None,
     ) -> None:
         """`can_unset`: the keys that null takes back, as if no layer below had written them; True:
         all of them. Where `none` is a value of its own, null might mean that, and is refused.
+        `harmless`: with this value a key that is refused says what is so anyway.
         """
         self.name = name
         self.title = title or name
@@ -99,6 +101,7 @@ class Section(Kind):
         self.exactly_one = exactly_one
         self.ignored = ignored or {}
         self.refused = refused or {}
+        self.harmless = harmless or {}
         self.elsewhere = elsewhere
         self.required = tuple(f.name for f in self.fields.values() if f.is_required)
         self.says = f"a block of settings with keys such as {one_of(list(self.fields)[:3])}"
@@ -201,7 +204,9 @@ class Section(Kind):
         if key in self.ignored:
             out.warn(at, f"'{key}' is Kafka's, but {self.ignored[key]} — leave it out")
         elif key in self.refused:
-            out.add(at, f"'{key}' {self.refused[key]}")
+            entry = block.entries[key]
+            if not isinstance(entry, Scalar) or entry.text != self.harmless.get(key):
+                out.add(at, f"'{key}' {self.refused[key]}")
         else:
             hint = self.elsewhere(key) if self.elsewhere else ""
             out.add(

@@ -126,6 +126,7 @@ WORKER_CONFIG = Section(
         "group.instance.id": "does not exist for workers, which are always dynamic members — "
         "leave it out",
     },
+    harmless={"exactly.once.source.support": "disabled"},
     elsewhere=lambda key: (
         "settings of sink tasks' consumers stand beside config, under consumer: and without the "
         "prefix"

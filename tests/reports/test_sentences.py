@@ -131,6 +131,14 @@ def test_what_is_told_adds_up(name: str) -> None:
                 assert phase.kind.value in told or phase.length_us * 50 >= pause.length_us
 
 
+def test_the_same_wait_twice_in_a_row_is_said_once() -> None:
+    facts = Facts("c1", Doing.JOINING)
+    first, again = (Phase(PhaseKind.BARRIER, at, at + 6_000_000, facts) for at in (0, 6_000_000))
+    other = Phase(PhaseKind.REVOKE, 12_000_000, 15_000_000, Facts("c0"))
+    told = tell_phases((first, again, other), 15_000_000)
+    assert told == f"6.00 s and again 6.00 s {tell_phase(first)}, 3.00 s {tell_phase(other)}"
+
+
 def test_hints_name_the_setting_in_force() -> None:
     for variant in story("troubles").variants:
         hints = [hint_on(p, variant.analysis) for p in variant.analysis.pauses]

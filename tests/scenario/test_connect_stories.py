@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from rebalsim.domain.connect import SESSIONED
+from rebalsim.domain.errors import ProblemsError
 from rebalsim.scenario.load import load_scenario
 
 STORY = Path(__file__).parent / "files" / "connect.good.yaml"
@@ -61,3 +64,20 @@ def test_set_reaches_the_delay_and_a_connectors_tasks(tmp_path: Path) -> None:
     assert worker is not None and worker.scheduled_rebalance_max_delay_us == 30_000_000
     assert scenario.connect[0].connectors[0].tasks_max == 9
     assert len(scenario.groups[0].consumers) == 5
+
+
+def test_a_connectors_setting_among_the_workers_is_told_where_it_belongs(tmp_path: Path) -> None:
+    path = tmp_path / "story.yaml"
+    path.write_text(SIMPLE + "  config: {tasks.max: 4}\n", encoding="utf-8")
+    with pytest.raises(ProblemsError, match="setting of connectors; put it below connectors: NAME"):
+        load_scenario(path)
+
+
+def test_what_is_not_simulated_may_be_switched_off(tmp_path: Path) -> None:
+    path = tmp_path / "story.yaml"
+    said = "  config: {{exactly.once.source.support: {}}}\n"
+    path.write_text(SIMPLE + said.format("disabled"), encoding="utf-8")
+    assert load_scenario(path).scenario("cooperative").groups
+    path.write_text(SIMPLE + said.format("enabled"), encoding="utf-8")
+    with pytest.raises(ProblemsError, match="is not simulated"):
+        load_scenario(path)
