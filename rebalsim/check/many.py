@@ -150,9 +150,8 @@ def _load(place: int, file: str, wanted: Wanted) -> _Case:
     ):
         seeds = _seeds_of(story, sampled[0])
         notes.append(
-            f"{file}: under the consumer protocol one run is a sample of many: what differs over "
-            f"{seeds} seeds is said beside it, and only this one "
-            f"judged — say `runs: {seeds}` to budget over {seeds} seeds"
+            f"{file}: under the consumer protocol one run is a sample of many: it is judged over "
+            f"{seeds} seeds, by the worst of them — say `runs: N` for another number"
         )
     tasks = tuple(
         Task(place, story, chosen, judge.runs, v, seeds, wanted.with_metrics)

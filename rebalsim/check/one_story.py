@@ -88,8 +88,8 @@ class StoryJudge:
     ) -> None:
         """`questions` defaults to all of them; `baseline`: variant → key → value; `again` says which command
         repeats a variant and seed;
-        `tells_spread`: one run of the consumer protocol is a sample, so more seeds are told beside
-        it.
+        `tells_spread`: one run of the consumer protocol is a sample, so where a single one is asked
+        for, more seeds are judged.
         """
         self.story = story
         self.questions = tuple(questions_of(story) if questions is None else questions)
@@ -98,11 +98,23 @@ class StoryJudge:
         self.measured: dict[Key, Measured] = {}
         self.again = again or self._again
         self.tells_spread = tells_spread
-        self._more_seeds: dict[str, list[dict[Budget | Expectation, Measured]]] = {}
 
     @property
     def seeds(self) -> range:
         return range(self.story.seed, self.story.seed + self.runs)
+
+    def seeds_of(self, variant: str) -> range:
+        """The seeds that a variant is judged over: those that were asked for, or, where a single run
+        is a sample, as many as it is told over.
+        """
+        if self.runs > 1 or not self.tells_spread:
+            return self.seeds
+        from rebalsim.one_run import is_sampled, spread_seeds
+
+        scenario = self.story.scenario(variant)
+        if not is_sampled(scenario):
+            return self.seeds
+        return range(self.story.seed, self.story.seed + spread_seeds(scenario))
 
     @property
     def variants(self) -> tuple[str, ...]:
@@ -151,14 +163,15 @@ class StoryJudge:
             return over_seeds(
                 [
                     (seed, judge_fact(self._of(question.asked, question.variant, seed)))
-                    for seed in self.seeds
+                    for seed in self.seeds_of(question.variant)
                 ]
             )
         found = [
-            (seed, self._judged(question.asked, question.variant, seed)) for seed in self.seeds
+            (seed, self._judged(question.asked, question.variant, seed))
+            for seed in self.seeds_of(question.variant)
         ]
         verdict = over_seeds(found, question.asked.percentile)
-        if self.runs > 1 and verdict.outcome != "pass" and not verdict.problem:
+        if len(found) > 1 and verdict.outcome != "pass" and not verdict.problem:
             decided = verdict.deciding
             measured = explained(
                 self._played(question.variant, decided.seed), question.asked, decided.measured
@@ -304,27 +317,13 @@ class StoryJudge:
         )
 
     def _spread(self, q: Question) -> str:
-        """What the question comes to under more seeds, where a single run was asked for and is a
-        sample.
+        """What the question comes to in the middle and at the ends, where more seeds are judged than
+        were asked for.
         """
-        from rebalsim.one_run import is_sampled, run_once, spread_seeds
-
-        scenario = self.story.scenario(q.variant)
-        if not self.tells_spread or self.runs > 1 or not is_sampled(scenario):
+        seeds = self.seeds_of(q.variant)
+        if len(seeds) <= self.runs:
             return ""
-        if q.variant not in self._more_seeds:
-            seeds = range(scenario.seed, scenario.seed + spread_seeds(scenario))
-            analyses = (run_once(scenario, seed).analysis for seed in seeds)
-            self._more_seeds[q.variant] = [
-                {
-                    asked: measure_fact(a, asked)
-                    if isinstance(asked, Expectation)
-                    else measure_budget(a, asked)
-                    for asked in self.asked_of(q.variant)
-                }
-                for a in analyses
-            ]
-        return spread_said(q.asked, [found[q.asked] for found in self._more_seeds[q.variant]])
+        return spread_said(q.asked, [self._of(q.asked, q.variant, seed) for seed in seeds])
 
     def _again(self, variant: str, seed: int) -> str:
         words = ["rebalsim", "run", self.story.file, "--variant", variant, "--seed", str(seed)]

@@ -31,7 +31,9 @@ def judge_for(
         for q in questions_of(story, variants)
         if not (isinstance(q.asked, Budget) and q.asked.relative_to == "baseline")
     ]
-    return StoryJudge(story, questions, runs, again=again) if questions else None
+    if not questions:
+        return None
+    return StoryJudge(story, questions, runs, again=again, tells_spread=True)
 
 
 def conclude(judge: StoryJudge | None) -> tuple[tuple[BudgetResult, ...], int]:

@@ -237,7 +237,7 @@ class Player:
             kept.trace,
             over if self.runs > 1 else None,
             map(self.story.scenario, self.variants),
-            lambda seed, analysis: self._advised(variant, seed, analysis),
+            lambda seed, analysis: self._seen(variant, seed, analysis),
         )
         notes = [*scenario.notes, *told]
         if self.runs > 1:
@@ -255,6 +255,12 @@ class Player:
         return VariantReport(
             variant, kept.analysis, scenario.heading, self.file, spread, tuple(notes)
         )
+
+    def _seen(self, variant: str, seed: int, analysis: Any) -> None:
+        """One more seed of a variant that is told over several: judged, and advised from."""
+        if self.judge is not None:
+            self.judge.add(variant, seed, analysis)
+        self._advised(variant, seed, analysis)
 
     def _told(self, run: Run, variant: str, seed: int) -> Trace:
         """The run's trace as it is to be told: of the whole wire, if that is asked for."""

@@ -344,11 +344,30 @@ def test_a_single_run_under_the_consumer_protocol_is_called_a_sample(
     )
     assert repository.check("new.yaml") == 0
     note = (
-        "one run is a sample of many: what differs over 20 seeds is said beside it, and only "
-        "this one judged — say `runs: 20`"
+        "one run is a sample of many: it is judged over 20 seeds, by the worst of them — say "
+        "`runs: N` for another number"
     )
     assert note in " ".join(repository.out.split())
     assert repository.check("new.yaml", "--runs", "3") == 0 and "sample" not in repository.out
+
+
+def test_a_budget_that_some_seeds_of_a_sample_break_is_broken(
+    repository: Repository,
+) -> None:
+    text = (
+        "topics: {orders: {partitions: 12, rate: 100/s}}\n"
+        "group: {members: 4}\n"
+        "script: [{at: 1m, rolling_bounce: {members: [c0], down: 5s}}]\n"
+        "replay: [consumer]\nhorizon: 2m\n"
+        'budgets: {longest_pause: "<= 5200ms"}\n'
+    )
+    repository.write("new.yaml", text)
+    assert repository.check("new.yaml", "--advise", "off") == exits.BROKEN
+    told = " ".join(repository.out.split())
+    found = re.search(r"median ([\d.]+ s), p95 [\d.]+ s, worst ([\d.]+ s); (\d+) of them", told)
+    assert found is not None and 0 < int(found[3]) < 20
+    assert float(found[1].split()[0]) < 5.2 < float(found[2].split()[0])  # the middle keeps it
+    assert f"broken with {found[3]} of 20 seeds" in told
 
 
 # ------------------------------------------------------------------------------------- what if, run
