@@ -17,6 +17,7 @@
 
   // ---------------------------------------------------------------- words
   function duration(us) {
+    if (!us) return "0 s";
     if (us < 1000) return `${Math.round(us)} µs`;
     if (us < 1e6) return `${(us / 1e3).toFixed(us < 1e4 ? 1 : 0)} ms`;
     if (us < 6e7) return `${(us / 1e6).toFixed(us < 1e7 ? 2 : 1)} s`;
@@ -215,7 +216,7 @@
       dot.append(draw("title", {}, `${describe(p)}: ${say(mx, p.o[0])}, ${say(my, p.o[1])} (${p.w})`));
       g.svg.append(dot);
     }
-    box.append(g.svg, make("p", { class: "dim" }, "Large dots on the line: nothing else is better in one objective without being worse in another. Full green dots meet all budgets, hollow red ones do not."));
+    box.append(g.svg, make("p", { class: "dim" }, `Large dots on the line: nothing else${list.some((p) => p.w === "pass") ? " that meets all budgets" : ""} is better in one objective without being worse in another. Full green dots meet all budgets, hollow red ones do not.`));
     clear(byId("pareto-table")).append(table(["point", ...D.objectives, "verdict"], front.map((p) => [describe(p), ...p.o.map((v, i) => say(D.objectiveMetrics[i], v)), p.w]), front));
   }
   listeners.push(pareto);

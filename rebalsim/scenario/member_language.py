@@ -245,6 +245,8 @@ class Members(Kind):
                 )
                 return BAD
             if "{n}" in name and "count" not in written:
+                if written.is_bad:
+                    return BAD  # what stands there as count was told of already
                 out.add(
                     node,
                     f"'{name}' holds {{n}}, but how many there are is not said — add count: 3 "

@@ -36,7 +36,7 @@ from rebalsim.scenario.arrival_rates import rate_steps, steps_of, zipf
 from rebalsim.scenario.common_language import MAX_CONSUMERS, MAX_PARTITIONS
 from rebalsim.scenario.config_language import CLASSIC_ONLY, CONFIG, CONSUMER_ONLY
 from rebalsim.scenario.connect import cluster_of, sink_config, worker_parts
-from rebalsim.scenario.document import Node
+from rebalsim.scenario.document import Mapping, Node
 from rebalsim.scenario.kinds import Written, build, merge
 from rebalsim.scenario.member_checks import INSTEAD, POLL_LIMIT, STRATEGY, MemberChecks, place_in
 from rebalsim.scenario.member_language import CONNECT
@@ -67,7 +67,7 @@ from rebalsim.scenario.streams import (
     written_app,
 )
 from rebalsim.scenario.variants import Variant
-from rebalsim.words.nearest import or_nearest
+from rebalsim.words.nearest import nearest, or_nearest
 
 _TEMPLATE_KEYS = (
     "client",
@@ -522,7 +522,7 @@ class Resolver:
                         f"The group has its name from its key, {name} — leave this out",
                     )
                 named[name] = written
-        elif not any(key in self.story.at for key in ("group", "groups", "connect")):
+        elif not self._has_group_in_mind():
             self.out.add(self.story.node, "There is no group — write group: {members: 3}")
         is_several = len(named) > 1
         for name, written in named.items():
@@ -908,6 +908,17 @@ class Resolver:
             )
             return CLIENTS[DEFAULT_CLIENT, DEFAULT_KAFKA]
         return found
+
+    def _has_group_in_mind(self) -> bool:
+        """Whether there is one that could not be read, or a key that was meant to be it: both were
+        told of already.
+        """
+        if any(key in self.story.at for key in ("group", "groups", "connect")):
+            return True
+        node = self.story.node
+        written = node.entries if isinstance(node, Mapping) else {}
+        unknown = [key for key in written if key not in self.story.section.fields]
+        return any(nearest(key, ("group", "groups")) for key in unknown)
 
     def _at_pace(self, handler: Handler, life: Life) -> Handler:
         """Under a limit of less than a core, a handler that is always busy is held back."""

@@ -12,7 +12,7 @@ from rebalsim.domain.consumer import Consumer
 from rebalsim.scenario.common_language import MAX_CONSUMERS
 from rebalsim.scenario.connect_actions import Connectors
 from rebalsim.scenario.document import Node
-from rebalsim.scenario.kinds import Written
+from rebalsim.scenario.kinds import Named, Written
 from rebalsim.scenario.resolve import Resolver
 from rebalsim.scenario.roster import Roster, Seat
 from rebalsim.scenario.source import shorten
@@ -47,6 +47,8 @@ class ScriptCast:
         if self.is_incomplete:
             return
         for number, (node, name, roster) in enumerate(self.unknown):
+            if self._is_unsure_of_members(roster):
+                continue
             seats = self.resolver.seats if roster is None else roster.seats
             found = seats.get(name) or (
                 seats.get(roster.prefix + name) if roster is not None else None
@@ -68,6 +70,20 @@ class ScriptCast:
                     f"There is no member '{shorten(name)}' — "
                     f"{or_nearest(name, known, '' if known else 'name one that is there')}",
                 )
+
+    def _is_unsure_of_members(self, roster: Roster | None) -> bool:
+        """Whether the group itself could not be read (any of them, where none is named): then a
+        member that is missing is the same mistake once more.
+        """
+        story = self.resolver.story
+        several = story.get("groups")
+        blocks = [story.get(key) for key in ("group", "connect") if key in story.at]
+        if isinstance(several, Named):
+            named = several.values
+            blocks += [named[roster.group]] if roster and roster.group in named else named.values()
+        elif "groups" in story.at:
+            blocks.append(None)
+        return not blocks or any(not isinstance(b, Written) or b.is_bad for b in blocks)
 
     def group_named(self, name: str, node: Node) -> Roster | None:
         rosters = self.resolver.rosters

@@ -170,13 +170,16 @@ class Tables:
         return f"CAST(max({quoted(objective.name)}) AS DOUBLE)"
 
     def _with_front(self, frame: Any) -> Any:
-        """Mark what nothing else beats in every objective at once. Compared are the distinct
-        outcomes, which are few, not the points.
+        """Mark what nothing else beats in every objective at once, of the points that meet all
+        budgets; of all of them where none does. Compared are the distinct outcomes, which are few,
+        not the points.
         """
         names = [f"objective_{i}" for i in range(1, len(self.plan.objectives) + 1)]
         frame.createOrReplaceTempView("rebalsim_points")
         columns = ", ".join(names)
         known = " AND ".join(f"{n} IS NOT NULL" for n in names)
+        passing = "(SELECT count_if(verdict = 'pass') FROM rebalsim_points)"
+        counts = f"(p.verdict = 'pass' OR (p.verdict <> 'error' AND {passing} = 0))"
         if len(names) == 1:
             front = (
                 f"SELECT DISTINCT {columns} FROM outcomes WHERE objective_1 = (SELECT "
@@ -195,9 +198,9 @@ class Tables:
                 f"WHERE {beats} AND ({better}))"
             )
         return self.spark.sql(f"""
-            WITH outcomes AS (SELECT DISTINCT {columns} FROM rebalsim_points WHERE verdict <> 'error' AND {known}),
+            WITH outcomes AS (SELECT DISTINCT {columns} FROM rebalsim_points p WHERE {counts} AND {known}),
                  front AS ({front})
-            SELECT p.*, f.objective_1 IS NOT NULL AND p.verdict <> 'error' AS is_on_front
+            SELECT p.*, f.objective_1 IS NOT NULL AND {counts} AS is_on_front
             FROM rebalsim_points p LEFT JOIN front f ON {" AND ".join(f"p.{n} = f.{n}" for n in names)}""")
 
     def axes_frame(self, points: Any) -> Any:
