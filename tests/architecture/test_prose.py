@@ -41,7 +41,7 @@ KNOWN: dict[str, tuple[int, str]] = {
     "analysis/pending.py": (2, _VERDICT),
     "analysis/rounds.py": (5, _KAFKA),
     "check/find.py": (1, _STORY),
-    "check/many.py": (6, _STORY),
+    "check/many.py": (5, _STORY),
     "check/one_story.py": (9, _STORY),
     "check/tasks.py": (1, _STORY),
     "check/what_if.py": (1, _STORY),
