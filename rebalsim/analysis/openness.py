@@ -111,13 +111,25 @@ def _is_within_sway(a: Findings, metric: str, s: Selection, room: float | None) 
         return metric == "lag_at_end"
     usually = [usual(a, key) for key in selected_keys(a, s)]
     if metric == "lag_at_end":
-        return abs(room) <= sum(usually)
+        return abs(room) <= _lag_sway(a, s, usually)
     highest = measure(a, metric, s) or 0.0
     if highest > _of_a_second(metric, usually):
         return False  # a pile that came from a pause: what sways is far below it
     # a group that has run quietly for long has shown how far its batches sway
     share = NEAR_REST if _rested_us(a) >= MINUTE else 1.0
     return abs(room) <= max(share * highest, _least_step(metric, usually))
+
+
+def _lag_sway(a: Findings, s: Selection, usually: Sequence[float]) -> float:
+    """By how much lag may differ from one instant to the next: as it did in the last minute, if
+    nothing disturbed it, and else by a second's arrivals.
+    """
+    if _rested_us(a) < MINUTE:
+        return sum(usually)
+    since = a.horizon_us - MINUTE
+    lags = [lag for at, lag in a.lag_book.total(selected_keys(a, s)) if at >= since]
+    swayed = max(lags, default=0.0) - min(lags, default=0.0)
+    return min(sum(usually), (1 + NEAR_REST) * swayed + len(usually))
 
 
 def _of_a_second(metric: str, usually: Sequence[float]) -> float:
