@@ -117,8 +117,17 @@ def _of_member(a: Findings, m: MemberLife) -> Iterator[Pending]:
         yield Pending(OpenEnd(OpenEndKind.NOT_JOINED, m.consumer), m.group)
     elif _is_cut(a, m):
         yield Pending(OpenEnd(OpenEndKind.CUT_AND_A_MEMBER, m.consumer), m.group)
+    elif doing is Doing.POLLING and _has_been_asked_to_stop(a, m):
+        yield Pending(OpenEnd(OpenEndKind.ASKED_TO_STOP, m.consumer), m.group)
     elif doing is Doing.POLLING and (told := _is_told(a, m)):
         yield Pending(told, m.group)
+
+
+def _has_been_asked_to_stop(a: Findings, m: MemberLife) -> bool:
+    """Whether it finishes its batch and leaves then."""
+    return a.index.last_of(m.consumer, a.horizon_us, ev.StopAsked) > a.index.last_of(
+        m.consumer, a.horizon_us, ev.ConsumerStarted
+    )
 
 
 def _is_cut(a: Findings, m: MemberLife) -> bool:
@@ -164,8 +173,6 @@ def _is_told(a: Findings, m: MemberLife) -> OpenEnd | None:
             return OpenEnd(OpenEndKind.WITHOUT_ITS_GROUP, m.consumer)
         if kind is ev.RequestSent and e.api in ("JoinGroup", "SyncGroup"):
             return OpenEnd(OpenEndKind.WAITS_FOR_ANSWER, m.consumer, e.api)
-        if kind is ev.StopAsked:
-            return OpenEnd(OpenEndKind.ASKED_TO_STOP, m.consumer)
         if kind is WorkAssigned:
             is_waiting = e.at_us + e.delay_us > a.horizon_us and e.delay_us
             return OpenEnd(OpenEndKind.WAITS_OUT_THE_DELAY, m.consumer) if is_waiting else None

@@ -63,6 +63,7 @@ OVERTURNED = {
     "a process that died is not between two polls": (40266,),
     "an id that a static member replaced is still waited for": (40272,),
     "a static member that comes back by another protocol bumps nothing": (50544,),
+    "who was asked to stop leaves when its batch is done": (70132,),
     "a position was found and nothing was read yet": (40525,),
 }
 

@@ -61,11 +61,6 @@ def test_the_page_shows_every_picture_and_the_command_that_makes_it() -> None:
     assert "rebalsim sweep storm-map --out out/storm-map --svg storm-map.svg" in page
 
 
-@pytest.mark.xfail(
-    reason="a verdict that a longer horizon could overturn is undecided, and so are the 52 points of "
-    "the stock plan that met its budgets: its story is to end later, and the page to say so",
-    strict=False,
-)
 def test_the_pages_answer_is_what_is_played() -> None:
     page = (ROOT / "docs" / "planning-on-spark.md").read_text("utf-8")
     plan = load_plan("planner")
