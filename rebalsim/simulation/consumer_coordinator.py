@@ -156,34 +156,30 @@ class ConsumerCoordinator(Coordinator):
             else super()._too_late(request)
         )
 
-    def receive_late(self, call: Call) -> None:
-        """A usual commit of a consumer group is answered at once."""
-        if isinstance(self.group, ConsumerGroup):
-            self.make_up(call, self.engine.now)
-            self._send(call, self.engine.now)
-        else:
-            super().receive_late(call)
-
-    def make_up(self, call: Call, at_us: int) -> None:
-        """A beat or commit that came while it could change nothing but its session, and its
-        offsets.
+    def make_up(self, call: Call, at_us: int) -> int:
+        """A beat or commit of a member that rested came when it could change nothing but its
+        session, and its offsets.
         """
-        group, settings, request = self.group, self.either.settings, call.request
-        if type(request) is ConsumerGroupHeartbeatRequest:
+        group, settings = self.group, self.either.settings
+        if type(call.request) is ConsumerGroupHeartbeatRequest:
             call.response = ConsumerGroupHeartbeatResponse(
-                Error.NONE, request.member_id, request.epoch, settings.heartbeat_interval_us
+                Error.NONE,
+                call.request.member_id,
+                call.request.epoch,
+                settings.heartbeat_interval_us,
             )
-            if isinstance(group, ConsumerGroup) and request.member_id in group.members:
-                key = self.session_prefix + request.member_id
+            if isinstance(group, ConsumerGroup) and call.request.member_id in group.members:
+                key = self.session_prefix + call.request.member_id
                 due = at_us + settings.session_timeout_us
                 timer = self.timers.get(key)
                 if timer is None or timer.due_us == NEVER or timer.due_us < due:
                     self._set(key, due)
-        elif isinstance(group, ConsumerGroup) and type(request) is OffsetCommitRequest:
-            self.either.offsets.update(request.offsets)
+            return at_us
+        if isinstance(group, ConsumerGroup) and type(call.request) is OffsetCommitRequest:
+            self.either.offsets.update(call.request.offsets)
             call.response = OffsetCommitResponse(Error.NONE)
-        else:
-            super().make_up(call, at_us)
+            return at_us
+        return super().make_up(call, at_us)
 
     def topics_changed(self) -> None:
         """The brokers' topics are others now: the next heartbeat of anybody sees it."""

@@ -40,6 +40,7 @@ def call_listener(
         if took and sleeps is not None:
             yield from sleeps(engine.now + took)
         elif took:
+            consumer.break_cycle()
             mark(consumer, consumer.feed.shares.values())
             yield from consumer.sleep(engine.now + took)
         commit = consumer.spec.handler.commit_on_revoke

@@ -47,10 +47,6 @@ class Stream:
         self.used += 1
         return mixed(self.key, self.used)
 
-    def unit_at(self, counter: int) -> float:
-        """The number in [0, 1) that belongs to this counter (mostly an instant), whoever asks."""
-        return _unit(mixed(self.key, counter))
-
     def uuid_at(self, counter: int) -> str:
         """The counter-th id of this stream, as Kafka writes them: 16 bytes in URL-safe base64,
         never with a dash in front.

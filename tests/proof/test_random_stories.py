@@ -146,7 +146,7 @@ def test_what_once_differed_between_asleep_and_tick_by_tick_stays_mended(name: i
     leave first, where its passes were slept through. 9200144: a pass of poll() that finds a beat
     due, where nothing else is under way.
     """
-    broken = seeds.check_story((KEPT / f"{name}.yaml").read_text(), plain=True)
+    broken = seeds.check_story((KEPT / f"{name}.yaml").read_text(), dense=True)
     assert broken is None, f"{broken.why}\n{broken.story}"
 
 

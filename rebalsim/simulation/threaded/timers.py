@@ -77,9 +77,6 @@ class OwnTimers:
             timers.due_us + timers.session_us if self.consumer.coordinator is None else NEVER
         )  # else the next beat is yet to be tried
 
-    def disable(self) -> None:
-        """It minds more than beats, and goes on while the group is joined."""
-
     def stop(self) -> None:
         self.bell.off()
 
