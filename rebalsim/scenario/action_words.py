@@ -25,6 +25,11 @@ def for_(draw: Draw) -> str:
     return f" for {say_draw(draw)}"
 
 
+def say_broker(broker: int | None, group: str) -> str:
+    """`broker 2`, or whichever coordinates the group."""
+    return f"the coordinator of {group}" if broker is None else f"broker {broker}"
+
+
 def apart(us: int) -> str:
     """`, 5s apart`; nothing where all come at once."""
     return f", {say_us(us)} apart" if us else ""

@@ -69,21 +69,6 @@ from rebalsim.scenario.streams import (
 from rebalsim.scenario.variants import Variant
 from rebalsim.words.nearest import nearest, or_nearest
 
-_TEMPLATE_KEYS = (
-    "client",
-    "client_version",
-    "config",
-    "rack",
-    "topics",
-    "pattern",
-    "handler",
-    "listener",
-    "state",
-    "life",
-    "assignor_cost",
-    "starts_at",
-)
-
 
 class Parts:
     """What consumers with equal layers have in common."""

@@ -6,17 +6,19 @@ action may name only whom the script has brought in before it.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from rebalsim.domain.consumer import Consumer
 from rebalsim.scenario.common_language import MAX_CONSUMERS
 from rebalsim.scenario.connect_actions import Connectors
 from rebalsim.scenario.document import Node
-from rebalsim.scenario.kinds import Named, Written
+from rebalsim.scenario.kinds import Named, Written, build
 from rebalsim.scenario.resolve import Resolver
 from rebalsim.scenario.roster import Roster, Seat
 from rebalsim.scenario.source import shorten
 from rebalsim.words.nearest import or_nearest
+
+D = TypeVar("D")
 
 _HINTS = 200  # after so many unknown names nobody reads what each was meant to be
 MAX_NAMED = 250_000  # members × actions, above which a story is a mistake
@@ -292,6 +294,15 @@ class ScriptCast:
                 "give its connectors a longer stop or poll",
             )
         return [each for each in found if each not in mine]
+
+    def at_broker(self, deed: type[D], written: Written) -> D | None:
+        """What is done to a broker, named by its id or as the one that coordinates a group; None
+        where there is no such.
+        """
+        if written.get("broker") is not None:
+            return build(deed, written) if self.has_broker(written) else None
+        roster = self.group_of(written)
+        return build(deed, written, group=roster.group) if roster is not None else None
 
     def has_broker(self, written: Written) -> bool:
         ids = [b.id for b in self.resolver.cluster.brokers]

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from rebalsim.scenario.common_language import DRAW, DURATION_KIND, KAFKA_NAME, NAME
+from rebalsim.scenario.common_language import DRAW, DURATION_KIND, KAFKA_NAME, NAME, POSITIVE
 from rebalsim.scenario.connect_language import WORKER_CONFIG
 from rebalsim.scenario.document import Node, Scalar, Sequence
-from rebalsim.scenario.kinds import Choice, Field, Kind, Schema, ShareOrWhole, Text, named_schema
+from rebalsim.scenario.kinds import (
+    Choice,
+    Field,
+    Kind,
+    Nullable,
+    Schema,
+    ShareOrWhole,
+    Text,
+    Whole,
+    named_schema,
+)
 from rebalsim.scenario.problems import Problems
 from rebalsim.scenario.streams_language import STREAMS_CONFIG
 
@@ -62,6 +72,16 @@ WHO = Field("members", TARGETS, "Who: all, names or numbers.", aliases=("member"
 PROCESS = Field("process", NAME, "All members of this process.")
 IN_GROUP = Field("group", NAME, "Which group, where there are several.")
 FOR = Field("for", DRAW, "For how long.", is_required=True, example="for: 30s")
+FOR_A_WHILE = Field(
+    "for", POSITIVE, "For how long.", target="for_us", is_required=True, example="for: 2m"
+)
+BROKER = Field(
+    "broker",
+    Nullable("coordinator", Whole(0, 100_000)),
+    "Which one, by its id, or the one that coordinates the group.",
+    target="broker",
+    is_required=True,
+)
 STAGGER = Field(
     "stagger", DURATION_KIND, "One after another, so far apart.", target="stagger_us", default="0s"
 )

@@ -5,12 +5,12 @@ from __future__ import annotations
 from rebalsim.domain.deed import Deed
 from rebalsim.domain.script import Delay
 from rebalsim.scenario.action_words import say_names
-from rebalsim.scenario.common_language import DRAW, POSITIVE
+from rebalsim.scenario.common_language import DRAW
 from rebalsim.scenario.kinds import Field, Section, Written, build, say_draw
 from rebalsim.scenario.quantities import say_us
 from rebalsim.scenario.script_action import ScriptAction
 from rebalsim.scenario.script_cast import ScriptCast, names_of
-from rebalsim.scenario.script_language import IN_GROUP, PROCESS, WHO
+from rebalsim.scenario.script_language import FOR_A_WHILE, IN_GROUP, PROCESS, WHO
 
 SECTION = Section(
     "add_latency",
@@ -26,9 +26,7 @@ SECTION = Section(
             is_required=True,
             example="extra: 50ms",
         ),
-        Field(
-            "for", POSITIVE, "For how long.", target="for_us", is_required=True, example="for: 2m"
-        ),
+        FOR_A_WHILE,
     ),
     "The network gets slower for a while.",
 )

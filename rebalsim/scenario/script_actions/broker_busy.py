@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from rebalsim.domain.deed import Deed
 from rebalsim.domain.script import BrokerBusy
-from rebalsim.scenario.common_language import DRAW, POSITIVE
-from rebalsim.scenario.kinds import Field, Nullable, Section, Whole, Written, build, say_draw
+from rebalsim.scenario.action_words import say_broker
+from rebalsim.scenario.common_language import DRAW
+from rebalsim.scenario.kinds import Field, Section, Written, say_draw
 from rebalsim.scenario.quantities import say_us
 from rebalsim.scenario.script_action import ScriptAction
 from rebalsim.scenario.script_cast import ScriptCast
-from rebalsim.scenario.script_language import IN_GROUP
+from rebalsim.scenario.script_language import BROKER, FOR_A_WHILE, IN_GROUP
 
 SECTION = Section(
     "broker_busy",
     (
-        Field(
-            "broker",
-            Nullable("coordinator", Whole(0, 100_000)),
-            "Which one, by its id, or the one that coordinates the group.",
-            target="broker",
-            is_required=True,
-        ),
+        BROKER,
         Field(
             "wait",
             DRAW,
@@ -29,9 +24,7 @@ SECTION = Section(
             is_required=True,
             example="wait: 50ms",
         ),
-        Field(
-            "for", POSITIVE, "For how long.", target="for_us", is_required=True, example="for: 2m"
-        ),
+        FOR_A_WHILE,
         IN_GROUP,
     ),
     "A broker is under other load, and whatever it is asked waits.",
@@ -39,14 +32,11 @@ SECTION = Section(
 
 
 def read(script: ScriptCast, written: Written, line: int) -> Deed | None:
-    if written.get("broker") is not None:
-        return build(BrokerBusy, written) if script.has_broker(written) else None
-    roster = script.group_of(written)
-    return build(BrokerBusy, written, group=roster.group) if roster is not None else None
+    return script.at_broker(BrokerBusy, written)
 
 
 def say(deed: BrokerBusy) -> str:
-    broker = f"the coordinator of {deed.group}" if deed.broker is None else f"broker {deed.broker}"
+    broker = say_broker(deed.broker, deed.group)
     return f"{broker} is busy: requests wait {say_draw(deed.wait)} for {say_us(deed.for_us)}"
 
 

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from rebalsim.domain.deed import Deed
 from rebalsim.domain.script import BrokerRestart
-from rebalsim.scenario.action_words import for_
+from rebalsim.scenario.action_words import for_, say_broker
 from rebalsim.scenario.common_language import DRAW
-from rebalsim.scenario.kinds import Field, Nullable, Section, Whole, Written, build
+from rebalsim.scenario.kinds import Field, Section, Written
 from rebalsim.scenario.script_action import ScriptAction
 from rebalsim.scenario.script_cast import ScriptCast
-from rebalsim.scenario.script_language import IN_GROUP, LOAD
+from rebalsim.scenario.script_language import BROKER, IN_GROUP, LOAD
 
 SECTION = Section(
     "broker_restart",
     (
-        Field(
-            "broker",
-            Nullable("coordinator", Whole(0, 100_000)),
-            "Which one, by its id, or the one that coordinates the group.",
-            target="broker",
-            is_required=True,
-        ),
+        BROKER,
         Field(
             "down",
             DRAW,
@@ -37,14 +31,11 @@ SECTION = Section(
 
 
 def read(script: ScriptCast, written: Written, line: int) -> Deed | None:
-    if written.get("broker") is not None:
-        return build(BrokerRestart, written) if script.has_broker(written) else None
-    roster = script.group_of(written)
-    return build(BrokerRestart, written, group=roster.group) if roster is not None else None
+    return script.at_broker(BrokerRestart, written)
 
 
 def say(deed: BrokerRestart) -> str:
-    broker = f"the coordinator of {deed.group}" if deed.broker is None else f"broker {deed.broker}"
+    broker = say_broker(deed.broker, deed.group)
     return f"{broker} restarts, away{for_(deed.down)}"
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from rebalsim.domain.deed import Deed
 from rebalsim.domain.script import Slow
 from rebalsim.scenario.action_words import say_names
-from rebalsim.scenario.common_language import POSITIVE
 from rebalsim.scenario.kinds import Field, Number, Section, Written, build
 from rebalsim.scenario.quantities import say_us
 from rebalsim.scenario.script_action import ScriptAction
 from rebalsim.scenario.script_cast import ScriptCast, names_of
-from rebalsim.scenario.script_language import IN_GROUP, PROCESS, WHO
+from rebalsim.scenario.script_language import FOR_A_WHILE, IN_GROUP, PROCESS, WHO
 
 SECTION = Section(
     "slow",
@@ -26,9 +25,7 @@ SECTION = Section(
             is_required=True,
             example="factor: 3x",
         ),
-        Field(
-            "for", POSITIVE, "For how long.", target="for_us", is_required=True, example="for: 2m"
-        ),
+        FOR_A_WHILE,
     ),
     "The handler gets slower for a while.",
 )
