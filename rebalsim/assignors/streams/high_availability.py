@@ -4,6 +4,8 @@ at who has what, and then every move to a process that is not ready turned into 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rebalsim.assignors.streams.balance import balance
 from rebalsim.assignors.streams.least_loaded import LeastLoadedQueue
 from rebalsim.assignors.streams.movements import Movements
@@ -53,14 +55,14 @@ def _costs(group: Group) -> Costs:
     )
 
 
-def _deal(processes: list[Process], stateful: list[TaskId]) -> None:
+def _deal(processes: list[Process], stateful: Sequence[TaskId]) -> None:
     for at, task in enumerate(stateful):
         processes[at % len(processes)].active.add(task)
     balance(processes, "active")
 
 
 def _add_standbys(
-    group: Group, processes: list[Process], stateful: list[TaskId], racks: RackOptimiser | None
+    group: Group, processes: list[Process], stateful: Sequence[TaskId], racks: RackOptimiser | None
 ) -> None:
     settings = group.settings
     place_standbys(processes, stateful, settings.num_standby_replicas, settings.tags)

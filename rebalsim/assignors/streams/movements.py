@@ -33,7 +33,6 @@ class Movements:
             task: {p.name for p in processes if p.is_caught_up(task, lag, all_are)}
             for task in tasks
         }
-        self._least_lag = {task: min(p.lags[task] for p in processes) for task in tasks}
 
     def active(self) -> int:
         """Active tasks that are meant for processes not caught up; how many there were."""
@@ -68,9 +67,8 @@ class Movements:
         moves: JavaPriorityQueue[Movement] = JavaPriorityQueue(lambda move: move[:2])
         for process in self._processes:
             for task in sorted(tasks(process)):
-                if (
-                    not self._is_caught_up(process, task)
-                    and self._least_lag[task] < process.lags[task]
+                if not self._is_caught_up(process, task) and self._is_nearer_elsewhere(
+                    process, task
                 ):
                     moves.offer((len(self._caught_up[task]), task, process))
             queue.offer(process)
@@ -78,6 +76,10 @@ class Movements:
 
     def _is_caught_up(self, process: Process, task: TaskId) -> bool:
         return process.name in self._caught_up[task]
+
+    def _is_nearer_elsewhere(self, process: Process, task: TaskId) -> bool:
+        lag = process.lags[task]
+        return any(other.lags[task] < lag for other in self._processes)
 
     def _move_active(self, queue: LeastLoadedQueue, move: Movement) -> None:
         _, task, target = move

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
 from rebalsim.assignors.streams.process import Process
@@ -19,18 +19,23 @@ class ThreadTasks:
     standby: list[TaskId]
 
 
-def over_threads(process: Process, stateful: Iterable[TaskId]) -> dict[str, ThreadTasks]:
+def over_threads(process: Process, stateful: Container[TaskId]) -> dict[str, ThreadTasks]:
     """Three passes with one count: active tasks with state, standbys, active ones without."""
-    with_state = set(stateful)
     threads = sorted(claim.member_id for claim in process.threads)
     before = {claim.member_id: _by_lag(process, claim.offset_sums) for claim in process.threads}
     counts = dict.fromkeys(threads, 0)
     active = _pass(
-        hash_ordered(sorted(process.active & with_state), task_hash), threads, before, counts
+        hash_ordered(sorted(t for t in process.active if t in stateful), task_hash),
+        threads,
+        before,
+        counts,
     )
     standby = _pass(sorted(process.standby), threads, before, counts)
     stateless = _pass(
-        hash_ordered(sorted(process.active - with_state), task_hash), threads, {}, counts
+        hash_ordered(sorted(t for t in process.active if t not in stateful), task_hash),
+        threads,
+        {},
+        counts,
     )
     return {
         thread: ThreadTasks(active[thread] + stateless[thread], standby[thread])

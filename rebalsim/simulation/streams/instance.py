@@ -76,7 +76,7 @@ class Instance:
         ]
         for thread in self.threads:
             at_us = max(first_request_us.get(thread.number, due), self._port.now)
-            self._port.at(at_us, self._begin, (thread, self.life))
+            self._port.call(at_us, self._begin, (thread, self.life))
 
     def _begin(self, begun: tuple[StreamThread, int]) -> None:
         thread, life = begun
