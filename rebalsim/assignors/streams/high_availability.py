@@ -82,11 +82,13 @@ def _add_standbys(
 
 
 def _deal_stateless(group: Group, processes: list[Process], racks: RackOptimiser | None) -> None:
+    stateless = group.topology.stateless
+    if not stateless:
+        return
     queue = LeastLoadedQueue(
         lambda process, task: True, lambda process: process.active_load, processes
     )
     queue.offer_all()
-    stateless = [task for task in group.topology.tasks if task not in group.topology.changelogs]
     for task in stateless:
         process = queue.poll(task)
         assert process is not None

@@ -69,6 +69,10 @@ class Topology:
         return tuple(sorted(self.changelogs))
 
     @cached_property
+    def stateless(self) -> tuple[TaskId, ...]:
+        return tuple(task for task in self.tasks if task not in self.changelogs)
+
+    @cached_property
     def readers(self) -> Mapping[Partition, TaskId]:
         """The task that reads each partition."""
         return {p: task for task, inputs in self.inputs.items() for p in inputs}

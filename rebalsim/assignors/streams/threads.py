@@ -21,6 +21,8 @@ class ThreadTasks:
 
 def over_threads(process: Process, stateful: Container[TaskId]) -> dict[str, ThreadTasks]:
     """Three passes with one count: active tasks with state, standbys, active ones without."""
+    if len(process.threads) == 1:
+        return {process.threads[0].member_id: _alone(process, stateful)}
     threads = sorted(claim.member_id for claim in process.threads)
     before = {claim.member_id: _by_lag(process, claim.offset_sums) for claim in process.threads}
     counts = dict.fromkeys(threads, 0)
@@ -43,6 +45,20 @@ def over_threads(process: Process, stateful: Container[TaskId]) -> dict[str, Thr
     }
 
 
+def _alone(process: Process, stateful: Container[TaskId]) -> ThreadTasks:
+    """What the passes come to for a single thread: all of it, what it told of first."""
+    known = _by_lag(process, process.threads[0].offset_sums)
+
+    def ordered(tasks: Iterable[TaskId]) -> list[TaskId]:
+        wanted = set(tasks)
+        first = [task for task in known if task in wanted]
+        return [*first, *sorted(wanted.difference(first))]
+
+    active = ordered(task for task in process.active if task in stateful)
+    stateless = sorted(task for task in process.active if task not in stateful)
+    return ThreadTasks(active + stateless, ordered(process.standby))
+
+
 def _by_lag(process: Process, tasks: Iterable[TaskId]) -> list[TaskId]:
     known = [task for task in tasks if task in process.lags]
     return sorted(known, key=lambda task: (process.lags[task], task))
@@ -56,11 +72,13 @@ def _pass(
 ) -> dict[str, list[TaskId]]:
     """One kind of task over the threads; `counts` goes on from pass to pass."""
     given: dict[str, list[TaskId]] = {thread: [] for thread in threads}
+    if not tasks:
+        return given
     least = (len(tasks) + sum(counts.values())) // len(threads)
     left = JavaPriorityQueue(lambda task: task, tasks)
     skipped: dict[TaskId, str] = {}
     to_fill = []
-    for thread in threads if tasks else ():
+    for thread in threads:
         target = least - counts[thread]
         for task in before.get(thread, ()):
             if task not in left:

@@ -40,7 +40,9 @@ class Host:
         """Send a request; its answer comes later, or never."""
         self._number += 1
         self._asked[self._number] = answer
-        self._port.call(self._port.now + self._timing.link_us, self._arrived, (self._number, request))
+        self._port.call(
+            self._port.now + self._timing.link_us, self._arrived, (self._number, request)
+        )
 
     def _arrived(self, sent: tuple[int, Any]) -> None:
         self._apply(self.step(sent[0], sent[1], self._port.now))

@@ -27,6 +27,10 @@ CREATED, STARTING, RUNNING = "CREATED", "STARTING", "RUNNING"
 REVOKED, ASSIGNED = "PARTITIONS_REVOKED", "PARTITIONS_ASSIGNED"
 PENDING_SHUTDOWN, DEAD = "PENDING_SHUTDOWN", "DEAD"
 
+TELLS_WHAT_IS_LEFT = frozenset(
+    ("scratch", "checkpoint", "recycled", "standby", "suspended", "closed", "killed", "lost")
+)
+
 
 class ThreadCore:
     """Number `number` of an instance, in one life of it. `member` is set by who makes it."""
@@ -178,7 +182,7 @@ class ThreadCore:
         self.instance.look_at_states()
 
     def _tell_task(self, task: Task, what: str, first_us: int = 0) -> None:
-        left = self.updater.left(task) if task.stateful else 0
+        left = self.updater.left(task) if task.stateful and what in TELLS_WHAT_IS_LEFT else 0
         name = self.instance.name
         role = "active" if task.active else "standby"
         now, number = self._port.now, self.number
