@@ -4,7 +4,7 @@ seconds, so that the same input gives the same bytes on every machine.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from rebalsim.analysis.analysis import Analysis
@@ -33,9 +33,12 @@ class Purse:
     """The events that may still be played."""
 
     left: int
+    watch: Callable[[int], None] | None = None  # is told what was paid
 
     def pay(self, events: int) -> None:
         self.left -= events
+        if self.watch is not None:
+            self.watch(events)
 
 
 def of_action(action: str) -> tuple[str, str]:
