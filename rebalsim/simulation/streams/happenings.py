@@ -18,6 +18,7 @@ class InstanceChanged:
     instance: str
     life: int
     what: str
+    threads: int = 0  # that it starts with; a deploy may change them
 
 
 @dataclass(slots=True)

@@ -66,7 +66,8 @@ class Instance:
         if not settings.keeps_disk:
             self._disk.clear()
         self.process = self._process_id()
-        self._port.tell(InstanceChanged(self._port.now, self.name, self.life, "started"))
+        threads = settings.threads
+        self._port.tell(InstanceChanged(self._port.now, self.name, self.life, "started", threads))
         self.state = "CREATED"
         self._set_state("REBALANCING")
         probing = self.application.timing.probe_store_us * len(self._disk)

@@ -13,6 +13,7 @@ from rebalsim.assignors.streams.tasks import TaskId, topology_of
 from rebalsim.domain.draws import mean_of
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.scenario import Group, Scenario
+from rebalsim.domain.script import RollingBounce
 from rebalsim.simulation.streams.application import Application
 from rebalsim.simulation.streams.arrivals import Arrivals, arrivals_of
 from rebalsim.simulation.streams.classic_member import COOPERATIVE, EAGER
@@ -34,6 +35,22 @@ from rebalsim.trace.trace import ConsumerFacts, TopicFacts, Trace, TraceHeader
 _ABOUT_MEMBERS = ("member_id", "last", "leader")
 
 
+def _most_threads(scenario: Scenario, threads: int) -> int:
+    """The most that any instance has while the story lasts: a deploy may bring another number."""
+    overlays = [
+        action.deed.deploy.streams
+        for action in scenario.script
+        if isinstance(action.deed, RollingBounce)
+    ]
+    return max([threads, *(o.num_stream_threads for o in overlays if o is not None)])
+
+
+def _threads_of(told: list[Happening], instance: str) -> int:
+    """How many threads an instance has now; 0 if it never ran."""
+    starts = (h for h in reversed(told) if isinstance(h, InstanceChanged) and h.threads)
+    return next((h.threads for h in starts if h.instance == instance), 0)
+
+
 class Teller:
     """Makes the trace of one run."""
 
@@ -51,7 +68,8 @@ class Teller:
         app = group.streams
         assert app is not None
         self._app = app
-        self._threads = app.config.num_stream_threads
+        self._threads = _most_threads(scenario, app.config.num_stream_threads)
+        self._lives: dict[str, int] = {}  # instance → the threads of its life
         self._is_new = app.config.group_protocol == "streams"
         self._holders: dict[tuple[str, int], dict[TaskId, bool]] = {}
         self._restoring: dict[tuple[str, int, TaskId], tuple[int, int, str]] = {}
@@ -75,7 +93,11 @@ class Teller:
         targets: tuple[str, ...],
     ) -> None:
         """An action of the script takes effect."""
-        who = tuple(self.name_of(each, n + 1) for each in targets for n in range(self._threads))
+        who = tuple(
+            self.name_of(each, number + 1)
+            for each in targets
+            for number in range(_threads_of(told, each) or self._app.config.num_stream_threads)
+        )
         facts = {"action": name, "kind": kind, "text": text, "targets": who}
         told.append(Heard(at_us, "", 0, "ScriptActed", facts))
 
@@ -207,7 +229,9 @@ class Teller:
 
     def _instance(self, h: InstanceChanged) -> list[TraceEvent]:
         made: list[TraceEvent] = []
-        for number in range(1, self._threads + 1):
+        if h.threads:
+            self._lives[h.instance] = h.threads
+        for number in range(1, self._lives.get(h.instance, self._threads) + 1):
             name = self.name_of(h.instance, number)
             if h.what == "started":
                 self._died_of.pop(h.instance, None)
