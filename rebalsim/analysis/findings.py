@@ -30,12 +30,11 @@ from rebalsim.analysis.pauses import find_pauses
 from rebalsim.analysis.phases import Storyteller
 from rebalsim.analysis.records import find_redeliveries
 from rebalsim.analysis.rounds import RoundFinder
-from rebalsim.analysis.standbys import find_copies
+from rebalsim.analysis.standbys import Copies, find_copies
 from rebalsim.analysis.states import find_application_states, find_states, state_shares
 from rebalsim.analysis.values import (
     Alarm,
     Answer,
-    Copy,
     Disturbance,
     LagCurve,
     Lane,
@@ -212,14 +211,14 @@ class Findings:
         }
 
     @cached_property
-    def application_states(self) -> list[StateSpan]:
-        """Kafka Streams: what its StateListeners hear, all instances together."""
-        return find_application_states(self.index)
+    def application_states(self) -> dict[str, list[StateSpan]]:
+        """Kafka Streams, by group: what its StateListeners hear, all instances together."""
+        return find_application_states(self.index, self.trace.header.consumers)
 
     @cached_property
-    def copies(self) -> dict[Partition, list[Copy]]:
-        """Kafka Streams: standbys and warm-ups of the task that reads a partition."""
-        return find_copies(self.index)
+    def copies(self) -> Copies:
+        """Kafka Streams: standbys and warm-ups of the task with which a group reads a partition."""
+        return find_copies(self.index, self.trace.header.consumers)
 
     @cached_property
     def state_shares(self) -> dict[str, dict[str, float]]:

@@ -101,12 +101,12 @@ def _standby_lag(a: Findings, s: Selection) -> Value:
     return max((copy.behind for copy in inside), default=0)
 
 
-def _cold_tasks(a: Findings, s: Selection) -> dict[str, list[tuple[int, int]]]:
-    """When each task that ever had a warm standby had none, within the window."""
-    tasks = {p: copies[0].task for p, copies in a.copies.items() if copies}
-    found: dict[str, list[tuple[int, int]]] = {}
-    for p, spans in cold_stretches(a.copies, a.horizon_us).items():
-        found[tasks[p]] = [span for span in spans if _within(s, *span) > 0]
+def _cold_tasks(a: Findings, s: Selection) -> dict[tuple[str, str], list[tuple[int, int]]]:
+    """When each group's task that ever had a warm standby had none, within the window."""
+    tasks = {read: (read[0], copies[0].task) for read, copies in a.copies.items() if copies}
+    found: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for read, spans in cold_stretches(a.copies, a.horizon_us).items():
+        found[tasks[read]] = [span for span in spans if _within(s, *span) > 0]
     return found
 
 

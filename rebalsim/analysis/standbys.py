@@ -10,19 +10,24 @@ from rebalsim.analysis.index import Index
 from rebalsim.analysis.values import Copy
 from rebalsim.domain.ids import Partition
 from rebalsim.trace.streams_events import StandbyBegan, StandbyCaughtUp, StandbyEnded
+from rebalsim.trace.trace import ConsumerFacts
+
+Read = tuple[str, Partition]  # a partition as a group reads it: two applications may read one
+Copies = dict[Read, list[Copy]]
 
 
-def find_copies(index: Index) -> dict[Partition, list[Copy]]:
-    """By input partition of the task, in order of their beginning."""
+def find_copies(index: Index, consumers: Mapping[str, ConsumerFacts]) -> Copies:
+    """By group and input partition of the task, in order of their beginning."""
     open_: dict[tuple[str, str], Copy] = {}
-    found: dict[Partition, list[Copy]] = {}
+    found: Copies = {}
     for e in index.events:
         if type(e) is StandbyBegan:
             _end(open_, e.consumer, e.task, e.at_us)
             copy = Copy(e.task, e.consumer, e.is_warmup, e.behind, e.at_us, index.horizon_us)
             open_[e.consumer, e.task] = copy
+            facts = consumers.get(e.consumer)
             for p in e.partitions:
-                found.setdefault(p, []).append(copy)
+                found.setdefault((facts.group if facts else "", p), []).append(copy)
         elif type(e) is StandbyCaughtUp and (e.consumer, e.task) in open_:
             open_[e.consumer, e.task].caught_up_us = e.at_us
         elif type(e) is StandbyEnded:
@@ -51,14 +56,12 @@ def warm_stretches(copies: Sequence[Copy]) -> list[tuple[int, int]]:
 
 
 def cold_stretches(
-    copies: Mapping[Partition, Sequence[Copy]], horizon_us: int
-) -> dict[Partition, list[tuple[int, int]]]:
+    copies: Mapping[Read, Sequence[Copy]], horizon_us: int
+) -> dict[Read, list[tuple[int, int]]]:
     """When a task that ever had a warm copy had none, from its first one on."""
     found = {}
-    for partition, mine in copies.items():
+    for read, mine in copies.items():
         warm = warm_stretches(mine)
         ends = [*(started for started, _ in warm[1:]), horizon_us]
-        found[partition] = [
-            (ended, until) for (_, ended), until in zip(warm, ends) if until > ended
-        ]
+        found[read] = [(ended, until) for (_, ended), until in zip(warm, ends) if until > ended]
     return found

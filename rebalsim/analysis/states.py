@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rebalsim.analysis.index import Index
 from rebalsim.analysis.values import Rebalance, StateSpan
 from rebalsim.trace import events as ev
 from rebalsim.trace.streams_events import ApplicationStateChanged
+from rebalsim.trace.trace import ConsumerFacts
 
 
 def find_states(group: str, index: Index, rounds: Sequence[Rebalance]) -> list[StateSpan]:
@@ -34,25 +35,36 @@ def find_states(group: str, index: Index, rounds: Sequence[Rebalance]) -> list[S
     return _merged(spans)
 
 
-def find_application_states(index: Index) -> list[StateSpan]:
-    """Kafka Streams: RUNNING while all instances that are up are, ERROR where one is, else
-    REBALANCING; empty where there is no application.
+def find_application_states(
+    index: Index, consumers: Mapping[str, ConsumerFacts]
+) -> dict[str, list[StateSpan]]:
+    """Kafka Streams, by group: RUNNING while all instances that are up are, ERROR where one is,
+    else REBALANCING; empty where there is no application.
     """
+    groups = {facts.process or name: facts.group for name, facts in consumers.items()}
+    changes: dict[str, list[tuple[int, ApplicationStateChanged]]] = {}
+    for number, e in enumerate(index.events):
+        if type(e) is ApplicationStateChanged:
+            changes.setdefault(groups.get(e.instance, ""), []).append((number, e))
+    return {group: _of_application(group, of, index) for group, of in changes.items()}
+
+
+def _of_application(
+    group: str, changes: Sequence[tuple[int, ApplicationStateChanged]], index: Index
+) -> list[StateSpan]:
     spans: list[StateSpan] = []
     states: dict[str, str] = {}
     at, state = 0, ""
-    for number, e in enumerate(index.events):
-        if type(e) is not ApplicationStateChanged:
-            continue
+    for number, e in changes:
         states[e.instance] = e.after
         worst = ("ERROR", "REBALANCING")
         now = next((each for each in worst if each in states.values()), "RUNNING")
         if now != state:
             if state and e.at_us > at:
-                spans.append(StateSpan("", state, at, e.at_us, event=number))
+                spans.append(StateSpan(group, state, at, e.at_us, event=number))
             at, state = e.at_us, now
     if state and at < index.horizon_us:
-        spans.append(StateSpan("", state, at, index.horizon_us))
+        spans.append(StateSpan(group, state, at, index.horizon_us))
     return spans
 
 

@@ -49,10 +49,19 @@ def value_here(settings: ConsumerFacts | None, name: str) -> str:
     return f" ({say_duration(value)} here)" if value >= 0 else ""
 
 
+def of_brokers(settings: ConsumerFacts | None, what: str) -> str:
+    """The brokers' setting where the brokers assign: a group of consumers has one of its own, and a
+    Kafka Streams application's another.
+    """
+    is_streams = settings is not None and settings.client.endswith("Streams")
+    return f"group.{'streams' if is_streams else 'consumer'}.{what}"
+
+
 def session(settings: ConsumerFacts | None) -> str:
     if settings is not None and settings.protocol == "consumer":
         return (
-            "Only the session's end tells of a dead member: group.consumer.session.timeout.ms "
+            "Only the session's end tells of a dead member: "
+            f"{of_brokers(settings, 'session.timeout.ms')} "
             f"on the brokers{value_here(settings, 'session_timeout_us')}."
         )
     return (

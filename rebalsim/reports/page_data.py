@@ -118,7 +118,13 @@ def _variant(v: VariantReport, texts: Once) -> dict[str, Any]:
             ]
             for g in a.groups
         ],
-        "app": [[texts.place(s.state), s.started_us, s.ended_us] for s in a.application_states],
+        "apps": [
+            [
+                texts.place(safe(group) + " state" if len(a.groups) > 1 else "app"),
+                [[texts.place(s.state), s.started_us, s.ended_us] for s in spans],
+            ]
+            for group, spans in a.application_states.items()
+        ],
         "copies": _copies(a, shown, texts),
         "lanes": lanes,
         "pauses": pauses.things,
@@ -156,7 +162,7 @@ def _copies(a: Analysis, lanes: Sequence[Lane], texts: Once) -> list[Row]:
             line,
         ]
         for place, lane in enumerate(lanes)
-        for line, track in enumerate(tracks(a.copies.get(lane.partition, ())))
+        for line, track in enumerate(tracks(a.copies.get((lane.group, lane.partition), ())))
         for copy in track
     ]
 

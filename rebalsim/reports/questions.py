@@ -100,8 +100,9 @@ def _cooperative(a: Answer) -> str:
     if a.is_yes is None:
         if not a.figures.get("consumer_protocol"):
             return "This trace does not tell."
+        protocol = "streams" if a.figures.get("streams_protocol") else "consumer"
         return (
-            "Under the consumer "
+            f"Under the {protocol} "
             f"protocol{f', since {say_instant(since)},' if since >= 0 else ''} the brokers "
             "assign, and only what moves is given up."
         )

@@ -77,7 +77,7 @@ def _shape(p: Pause) -> tuple[tuple[PhaseKind, str, Doing], ...]:
 
 def _is_own(phase: Phase, p: Pause) -> bool:
     who, card = phase.facts.consumer, cards()[phase.kind]
-    return (bool(card.of_next_owners) and who == p.owner_after) or (
+    return (card.of_next_owners is not None and who == p.owner_after) or (
         card.of_last_owners is not None and who == p.owner_before
     )
 
@@ -245,8 +245,8 @@ def tell_phases(
 def _tell_of(phase: Phase, owner_after: str, owner_before: str, owners: tuple[int, int]) -> str:
     who = phase.facts.consumer
     card = cards()[phase.kind]
-    if owners[0] > 1 and card.of_next_owners and who == owner_after:
-        return card.of_next_owners
+    if owners[0] > 1 and card.of_next_owners is not None and who == owner_after:
+        return card.of_next_owners(phase.facts)
     if owners[1] > 1 and card.of_last_owners is not None and who == owner_before:
         return card.of_last_owners(phase.facts)
     return tell_phase(phase, owner_after)

@@ -8,33 +8,39 @@ from collections.abc import Callable
 
 from rebalsim.analysis.surprises import Surprise, SurpriseKind, surprises
 from rebalsim.domain.instants import SECOND
-from rebalsim.trace.trace import Trace
+from rebalsim.reports.hanging import of_brokers
+from rebalsim.trace.trace import ConsumerFacts, Trace
 from rebalsim.words.lists import listed
 
 
 def tell_surprises(trace: Trace) -> tuple[str, ...]:
     """A sentence for each kind that there is."""
-    return tuple(_TELLERS[surprise.kind](surprise) for surprise in surprises(trace))
+    facts = trace.header.consumers
+    return tuple(
+        _TELLERS[surprise.kind](surprise, facts.get(surprise.consumer))
+        for surprise in surprises(trace)
+    )
 
 
-def _late_detection(s: Surprise) -> str:
+def _late_detection(s: Surprise, settings: ConsumerFacts | None) -> str:
     since = "the new coordinator had loaded the group" if s.after_failover else "its last heartbeat"
     return (
         f"{s.consumer} was missed at {_at(s.at_us)}, {_span(s.length_us)} after {since}: the "
-        "brokers' group.consumer.session.timeout.ms decides that, a client cannot ask for less, "
+        f"brokers' {of_brokers(settings, 'session.timeout.ms')} decides that, a client cannot ask "
+        "for less, "
         "and 45 s is the least unless the brokers' minimum is lowered."
     )
 
 
-def _late_pickup(s: Surprise) -> str:
+def _late_pickup(s: Surprise, settings: ConsumerFacts | None) -> str:
     return (
         f"{s.consumer} had to wait at {_at(s.at_us)} for partitions that {_holders(s)} still held. "
         "Nobody tells it when they are free: it gets them with its own next heartbeat, up to "
-        f"{_span(s.length_us)} later (group.consumer.heartbeat.interval.ms)."
+        f"{_span(s.length_us)} later ({of_brokers(settings, 'heartbeat.interval.ms')})."
     )
 
 
-def _waited_interval(s: Surprise) -> str:
+def _waited_interval(s: Surprise, settings: ConsumerFacts | None) -> str:
     return (
         f"A new target was due at {_at(s.at_us)} and could not be worked out before "
         f"{_at(s.until_us)}: the brokers wait group.consumer.assignment.interval.ms between two "
@@ -42,7 +48,7 @@ def _waited_interval(s: Surprise) -> str:
     )
 
 
-def _unreleased_id(s: Surprise) -> str:
+def _unreleased_id(s: Surprise, settings: ConsumerFacts | None) -> str:
     came, whose = ("came back", "that was killed") if s.came_back else ("came", "that has it")
     return (
         f"{s.consumer} {came} at {_at(s.at_us)} and was refused: the consumer protocol keeps "
@@ -51,7 +57,7 @@ def _unreleased_id(s: Surprise) -> str:
     )
 
 
-_TELLERS: dict[SurpriseKind, Callable[[Surprise], str]] = {
+_TELLERS: dict[SurpriseKind, Callable[[Surprise, ConsumerFacts | None], str]] = {
     SurpriseKind.LATE_DETECTION: _late_detection,
     SurpriseKind.LATE_PICKUP: _late_pickup,
     SurpriseKind.WAITED_INTERVAL: _waited_interval,

@@ -122,9 +122,9 @@ class Canvas:
                 bar.add(" " * length)
         return self._line(safe(group) if is_named else "group", bar, plural(count, "rebalance"))
 
-    def application(self, variant: VariantReport) -> list[Line]:
+    def application(self, variant: VariantReport, group: str, is_named: bool) -> list[Line]:
         """Kafka Streams: where not all instances that are up are RUNNING."""
-        spans = variant.analysis.application_states
+        spans = variant.analysis.application_states.get(group)
         if not spans:
             return []
         pieces = [(s.started_us, s.ended_us, s.state) for s in spans]
@@ -143,7 +143,7 @@ class Canvas:
             bar.add(sign * length, style)
         away = sum(b - a for a, b, s in pieces if s != "RUNNING" and a > 0)
         told = f"{say_duration(away)} not RUNNING" if away else "RUNNING"
-        return [self._line("app", bar, told)]
+        return [self._line("  state" if is_named else "app", bar, told)]
 
     def load(self, variant: VariantReport) -> list[Line]:
         """Members and lag, where an autoscaler is at work."""
@@ -151,7 +151,7 @@ class Canvas:
         return [self._line(label, Line(bar, "dim"), said) for label, bar, said in rows]
 
     def partitions(
-        self, lanes: Sequence[Lane], copies: Mapping[Partition, Sequence[Copy]]
+        self, lanes: Sequence[Lane], copies: Mapping[tuple[str, Partition], Sequence[Copy]]
     ) -> list[Line]:
         """A line for each group of equal partitions, those that stood still longest if there are
         too many; and thinly beneath it the copies of its task.
@@ -161,7 +161,7 @@ class Canvas:
         lines = []
         for row in shown:
             lines.append(self._line(safe(str(row.lane.partition)), self._bar(row), remark(row)))
-            lines += self._copies(copies.get(row.lane.partition, ()))
+            lines += self._copies(copies.get((row.lane.group, row.lane.partition), ()))
             if row.alike:
                 told = (
                     f"+{len(row.alike):,} like this: "

@@ -5,6 +5,7 @@ each other. Value → text, of a given width.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 from rebalsim.reports.alarms_told import alarms_of, uncapital
 from rebalsim.reports.answer_told import ORDER_SAID, tell_answer_first
@@ -105,10 +106,14 @@ def _pictures(page: Page, report: Report) -> None:
         groups = list(dict.fromkeys(lane.group for lane in lanes[variant.name]))
         if not variant.analysis.lanes:
             groups = list(variant.analysis.groups)
-        for line in (*canvas.application(variant), *canvas.load(variant)):
+        is_named = len(groups) > 1
+        of_one = [] if is_named else [canvas.application(variant, g, False) for g in groups]
+        for line in (*chain(*of_one), *canvas.load(variant)):
             page.line(line)
         for group in groups:
-            page.line(canvas.group(variant, group, len(groups) > 1))
+            page.line(canvas.group(variant, group, is_named))
+            for line in canvas.application(variant, group, True) if is_named else ():
+                page.line(line)
             of_group = [lane for lane in lanes[variant.name] if lane.group == group]
             for line in canvas.partitions(of_group, variant.analysis.copies):
                 page.line(line)

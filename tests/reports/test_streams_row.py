@@ -24,7 +24,7 @@ def test_where_not_all_instances_run_is_drawn(capsys: pytest.CaptureFixture[str]
 
 def test_other_groups_have_no_such_row() -> None:
     done = run_once(load_scenario(ROOT / "scenarios" / "crash.yaml").scenario())
-    assert done.analysis.application_states == []
+    assert done.analysis.application_states == {}
 
 
 def test_standbys_follow_thinly_beneath_their_task(capsys: pytest.CaptureFixture[str]) -> None:
@@ -45,5 +45,5 @@ def test_the_page_has_them_and_the_application_s_state(tmp_path: Path) -> None:
     assert held is not None and "Thinly beneath a task" in text
     data = json.loads(held[1])
     variant = data["variants"][0]
-    states = {data["texts"][state] for state, _, _ in variant["app"]}
+    states = {data["texts"][state] for state, _, _ in variant["apps"][0][1]}
     assert states == {"RUNNING", "REBALANCING"} and variant["copies"]

@@ -83,7 +83,7 @@ const points = (flat) => { let at = 0; return Array.from({ length: flat.length /
 for (const v of VARIANTS) {
   for (const key of DATA.packed) v[key] = unpack(v[key]);
   v.groups = v.groups.map(([name, spans]) => [name, unpack(spans).map(([state, started, ended]) => [TEXT[state], started, ended])]);
-  v.app = v.app.map(([state, started, ended]) => [TEXT[state], started, ended]);
+  v.apps = v.apps.map(([name, spans]) => [name, spans.map(([state, started, ended]) => [TEXT[state], started, ended])]);
   v.copiesOf = new Map();                              // standbys and warm-ups, by lane
   for (const [lane, ...copy] of v.copies) v.copiesOf.set(lane, [...(v.copiesOf.get(lane) || []), copy]);
   v.rows = v.rows.map(summed);

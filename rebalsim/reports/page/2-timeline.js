@@ -40,7 +40,7 @@ class Timeline {
     this.wanted = 14 + Math.max(0, ...this.rows.slice(0, 200).map((m) => c.measureText(laneName(v, v.lanes[m[0]]) + (m.length > 1 ? ` +${m.length - 1}` : "")).width));
   }
 
-  get bands() { const v = this.variant; return v.app.length ? [...v.groups, [-1, v.app]] : v.groups; }   // states: the groups', and a Streams application's own
+  get bands() { return [...this.variant.groups, ...this.variant.apps]; }   // states: the groups', and Streams applications' own
 
   get head() { return HEAD + MARKS * this.markRows + GROUP * this.bands.length + 4; }
 
@@ -217,6 +217,6 @@ class Timeline {
       if (group === i) this.clipped(c, at, at, (left) => { c.fillStyle = ink.mark; c.fillRect(left - 1, middle - 7, 2, 14); });
     }
     c.fillStyle = ink.dim;
-    c.fillText(name < 0 ? "app" : this.variant.groups.length > 1 ? TEXT[name].slice(0, 24) : "group", 6, middle);
+    c.fillText(this.variant.groups.length > 1 || i >= this.variant.groups.length ? TEXT[name].slice(0, 24) : "group", 6, middle);
   }
 }

@@ -57,7 +57,7 @@ Object.assign(Timeline.prototype, {
     else if (found.group) {
       const near = (view.until - view.from) / (this.width - this.gutter) * 4, round = v.rounds.find(([at, , g]) => v.groups[g] === found.group && Math.abs(at - found.at) < near);
       const span = found.group[1].find(([, started, ended]) => found.at >= started && found.at < ended);
-      if (span) lines.push(element("b", {}, `${found.group[0] < 0 ? "application" : TEXT[found.group[0]]}: ${span[0]}`), `${DATA.states[span[0]] || ""} for ${duration(span[2] - span[1])}, from ${instant(span[1], 1000)}${round ? `; round ${round[1]} at ${instant(round[0], 1000)}` : ""}`);
+      if (span) lines.push(element("b", {}, `${TEXT[found.group[0]]}: ${span[0]}`), `${DATA.states[span[0]] || ""} for ${duration(span[2] - span[1])}, from ${instant(span[1], 1000)}${round ? `; round ${round[1]} at ${instant(round[0], 1000)}` : ""}`);
     }
     tip.hidden = !lines.length;
     if (!lines.length) return;

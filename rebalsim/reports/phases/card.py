@@ -45,7 +45,7 @@ class PhaseCard:
     tell: Callable[[Facts, str], str]  # what was waited for: the facts, and whom
     hint: Callable[[Asked], str] = lambda asked: ""  # which setting it hangs on here
     # the same of several partitions that went to several members, or came from several
-    of_next_owners: str = ""
+    of_next_owners: Callable[[Facts], str] | None = None
     of_last_owners: Callable[[Facts], str] | None = None
     label: str = ""  # in a legend, where its name alone does not tell
     is_of_tasks: bool = False  # Connect's tasks go through it, partitions do not

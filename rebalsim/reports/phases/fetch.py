@@ -48,5 +48,5 @@ CARD = PhaseCard(
     "what dominates is not another phase.",
     tell=tell,
     hint=hint,
-    of_next_owners="until their owners had found the positions and the first records",
+    of_next_owners=lambda f: "until their owners had found the positions and the first records",
 )

@@ -7,7 +7,7 @@ from rebalsim.domain.doing import Doing
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.domain.timer import Timer
 from rebalsim.reports.doings_told import of_the_kept
-from rebalsim.reports.hanging import Asked, heartbeat
+from rebalsim.reports.hanging import Asked, heartbeat, of_brokers
 from rebalsim.reports.phases.card import Look, PhaseCard
 from rebalsim.reports.waits_told import until
 
@@ -25,15 +25,13 @@ def hint(asked: Asked) -> str:
         return kept
     if asked.timer is Timer.HEARTBEAT:
         return heartbeat(asked.settings)
+    setting = of_brokers(asked.settings, "heartbeat.interval.ms")
     if asked.doing is Doing.COMPUTING:
         return (
-            "A shorter group.consumer.heartbeat.interval.ms on the brokers has them compute "
+            f"A shorter {setting} on the brokers has them compute "
             "sooner: the heartbeats of classic members do not."
         )
-    return (
-        "A shorter group.consumer.heartbeat.interval.ms on the brokers lets the new owner hear "
-        "sooner."
-    )
+    return f"A shorter {setting} on the brokers lets the new owner hear sooner."
 
 
 CARD = PhaseCard(
@@ -54,5 +52,5 @@ CARD = PhaseCard(
     "group.consumer.min.heartbeat.interval.ms first).",
     tell=tell,
     hint=hint,
-    of_next_owners="until their owners were told at their heartbeats",
+    of_next_owners=lambda f: "until their owners were told at their heartbeats",
 )

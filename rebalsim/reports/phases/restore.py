@@ -16,11 +16,24 @@ FROM = {  # where a store's restoration began
     Doing.IN_VAIN: "its store in vain: the task was taken away before it was done",
 }
 
+FROM_OF_SEVERAL = {
+    Doing.FROM_SCRATCH: "their stores from nothing",
+    Doing.FROM_CHECKPOINT: "their stores from checkpoints",
+    Doing.FROM_STANDBY: "what their standbys lacked",
+    Doing.IN_VAIN: "their stores in vain: the tasks were taken away before that was done",
+}
+
 
 def tell(f: Facts, who: str) -> str:
     if f.doing in FROM:
         return f"while {who} restored {FROM[f.doing]}"
     return f"while {who} prepared it (callback, state)"
+
+
+def tell_of_several(f: Facts) -> str:
+    if f.doing in FROM_OF_SEVERAL:
+        return f"while their owners restored {FROM_OF_SEVERAL[f.doing]}"
+    return "while their owners prepared them (callback, state)"
 
 
 def hint(asked: Asked) -> str:
@@ -47,5 +60,5 @@ CARD = PhaseCard(
     "callback with the partition paused (state: where: background).",
     tell=tell,
     hint=hint,
-    of_next_owners="while their owners prepared them (callback, state)",
+    of_next_owners=tell_of_several,
 )

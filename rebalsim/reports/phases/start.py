@@ -20,6 +20,6 @@ CARD = PhaseCard(
     shows="CallbackBegan (assigned), TaskStarting, RecordsDelivered at its first poll.",
     change="What a task does in start() is the connector's matter.",
     tell=tell,
-    of_next_owners="until their workers had started them",
+    of_next_owners=lambda f: "until their workers had started them",
     is_of_tasks=True,
 )
