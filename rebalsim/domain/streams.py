@@ -64,6 +64,18 @@ class StreamsConfig:
     streams_assignment_interval_us: int = 1 * SECOND
 
     @property
+    def standbys(self) -> int:
+        """Of each task with state."""
+        is_new = self.group_protocol == "streams"
+        return self.streams_num_standby_replicas if is_new else self.num_standby_replicas
+
+    @property
+    def standbys_key(self) -> str:
+        """Whose setting that is: the client's, or the group's under the streams protocol."""
+        is_new = self.group_protocol == "streams"
+        return "streams.num.standby.replicas" if is_new else "num.standby.replicas"
+
+    @property
     def is_eager(self) -> bool:
         """It gives up everything before each rebalance, as clients up to 2.3 do."""
         return self.upgrade_from[:2] in ("0.", "1.") or self.upgrade_from in EAGER_UP_TO

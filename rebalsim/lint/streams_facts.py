@@ -63,17 +63,5 @@ def restore_us(scenario: Scenario, app: StreamsApp) -> int:
     return int(longest)
 
 
-def standbys_of(app: StreamsApp) -> int:
-    if app.config.group_protocol == "streams":
-        return app.config.streams_num_standby_replicas
-    return app.config.num_standby_replicas
-
-
-def standby_key(app: StreamsApp) -> str:
-    """The setting that says how many."""
-    is_new = app.config.group_protocol == "streams"
-    return "streams.num.standby.replicas" if is_new else "num.standby.replicas"
-
-
 def is_classic(app: StreamsApp) -> bool:
     return app.config.group_protocol == "classic"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rebalsim.domain.scenario import Scenario
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
-from rebalsim.lint.streams_facts import applications, place, standby_key, standbys_of
+from rebalsim.lint.streams_facts import applications, place
 
 RULE = Rule(
     id="streams-standbys-without-instance",
@@ -26,10 +26,10 @@ RULE = Rule(
 
 def find(scenario: Scenario) -> Iterator[Finding]:
     for group, app, members in applications(scenario):
-        wanted, instances = standbys_of(app), len(members)
+        wanted, instances = app.config.standbys, len(members)
         if instances and wanted >= instances:
             yield Finding(
                 f"{wanted} standbys of each task find no place on {instances} instances — write "
-                f"{standby_key(app)}: {instances - 1}",
+                f"{app.config.standbys_key}: {instances - 1}",
                 place(group),
             )

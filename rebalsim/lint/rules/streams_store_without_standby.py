@@ -9,7 +9,7 @@ from rebalsim.domain.scenario import Scenario
 from rebalsim.lint.facts import say
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
-from rebalsim.lint.streams_facts import applications, place, restore_us, standby_key, standbys_of
+from rebalsim.lint.streams_facts import applications, place, restore_us
 
 LIMIT_US = 1 * MINUTE
 
@@ -33,9 +33,9 @@ RULE = Rule(
 def find(scenario: Scenario) -> Iterator[Finding]:
     for group, app, members in applications(scenario):
         took = restore_us(scenario, app)
-        if took > LIMIT_US and standbys_of(app) == 0 and len(members) > 1:
+        if took > LIMIT_US and app.config.standbys == 0 and len(members) > 1:
             yield Finding(
                 f"a task's state takes {say(took)} to restore from nothing, and nobody has a copy "
-                f"of it — write {standby_key(app)}: 1",
+                f"of it — write {app.config.standbys_key}: 1",
                 place(group),
             )

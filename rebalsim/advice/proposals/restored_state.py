@@ -1,0 +1,47 @@
+"""Kafka Streams: a task stands still while its store is rebuilt: standbys that have it already, and a
+disk that outlives the restart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rebalsim.advice.case import Case
+from rebalsim.domain.doing import Doing
+from rebalsim.domain.remedy import Patch, Turn
+from rebalsim.domain.scenario import Group
+from rebalsim.domain.streams import StreamsApp
+
+REBUILT = (Doing.FROM_SCRATCH, Doing.FROM_CHECKPOINT)
+MOST_TRIED = 2  # more copies than two are rare, and the streams protocol allows no more
+
+
+def propose(case: Case) -> Iterator[Patch | None]:
+    group = _group(case)
+    if group is None or group.streams is None:
+        return
+    doings = {phase.facts.doing for phase in case.in_pause("restore")}
+    if not doings.intersection(REBUILT):
+        return
+    others = len(group.consumers) - 1
+    now = group.streams.config.standbys
+    for count in range(now + 1, min(others, MOST_TRIED) + 1):
+        yield _standbys(case, group.name, group.streams, count)
+    if Doing.FROM_SCRATCH in doings and group.streams.volume == "lost":
+        yield _set(case, group.name, "volume", "lost", "kept")
+
+
+def _group(case: Case) -> Group | None:
+    name = case.pause.group if case.pause is not None else ""
+    return next((group for group in case.scenario.groups if group.name == name), None)
+
+
+def _standbys(case: Case, group: str, app: StreamsApp, count: int) -> Patch:
+    key = app.config.standbys_key
+    return _set(case, group, f"config.{key}", str(app.config.standbys), str(count))
+
+
+def _set(case: Case, group: str, key: str, before: str, after: str) -> Patch:
+    path = f"groups.{group}" if "groups" in case.story.written else "group"
+    said = key.removeprefix("config.")
+    return Patch((Turn(said, before, after),), ((f"{path}.streams.{key}", after),))
