@@ -9,7 +9,13 @@ from functools import cached_property
 from rebalsim.analysis.findings import Findings
 from rebalsim.analysis.measure import measure
 from rebalsim.analysis.values import Value
-from rebalsim.domain.metrics import ALERT_PER_HOUR, EVERYTHING, HEADLINES, Selection
+from rebalsim.domain.metrics import (
+    ALERT_PER_HOUR,
+    EVERYTHING,
+    HEADLINES,
+    HEADLINES_OF_TASKS,
+    Selection,
+)
 from rebalsim.trace.trace import Trace
 
 
@@ -34,8 +40,9 @@ class Analysis(Findings):
 
     @cached_property
     def summary(self) -> dict[str, Value]:
-        """The headline metrics, in their order."""
-        return {name: measure(self, name) for name in HEADLINES}
+        """The headline metrics, in their order; where there are Connect's workers, theirs too."""
+        names = HEADLINES + (HEADLINES_OF_TASKS if self.worker_groups else ())
+        return {name: measure(self, name) for name in names}
 
 
 def analyse(trace: Trace, until: int | None = None) -> Analysis:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rebalsim.domain.metrics import HEADLINES, METRICS, Selection, percentile
+from rebalsim.domain.metrics import METRICS, Selection, percentile
 
 if TYPE_CHECKING:
     from rebalsim.analysis.analysis import Analysis
@@ -23,7 +23,7 @@ class OverSeeds:
 
     def __init__(self) -> None:
         self.seeds: list[int] = []
-        self.values: dict[str, list[float | None]] = {name: [] for name in HEADLINES}
+        self.values: dict[str, list[float | None]] = {}
         self.settled: list[
             float
         ] = []  # the longest pause of each run that began once its group had settled
@@ -32,12 +32,12 @@ class OverSeeds:
         """One more run."""
         self.seeds.append(seed)
         for name, value in analysis.summary.items():
-            self.values[name].append(value)
+            self.values.setdefault(name, []).append(value)
         self.settled.append(analysis.measure("longest_pause", AFTER_START) or 0)
 
     def known(self, metric: str) -> list[float]:
         """Its values where a run could tell, ascending."""
-        return sorted(value for value in self.values[metric] if value is not None)
+        return sorted(value for value in self.values.get(metric, ()) if value is not None)
 
     def at(self, metric: str, percent: float) -> float | None:
         """The value that this share of the runs does not exceed."""
@@ -47,7 +47,7 @@ class OverSeeds:
         """The first of the seeds with the worst value; None if no run could tell."""
         told = [
             (value, seed)
-            for value, seed in zip(self.values[metric], self.seeds)
+            for value, seed in zip(self.values.get(metric, ()), self.seeds)
             if value is not None
         ]
         if not told:

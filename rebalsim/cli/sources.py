@@ -170,7 +170,12 @@ def sampled(
     a matter of chance would be unlike it. `each` is shown every run that is played for it.
     """
     from rebalsim.one_run import SPREAD_SEEDS, is_sampled, spread
-    from rebalsim.reports.chance_told import said_of_chance, said_of_phase, said_of_start
+    from rebalsim.reports.chance_told import (
+        said_of_chance,
+        said_of_leader,
+        said_of_phase,
+        said_of_start,
+    )
     from rebalsim.reports.surprises_told import tell_surprises
 
     notes = [*tell_surprises(trace), said_of_phase(scenario, trace.header.seed or 0)]
@@ -185,6 +190,8 @@ def sampled(
             )
     if over is not None:
         notes += [said_of_chance(over, scenario), said_of_start(over)]
+    else:
+        notes.append(said_of_leader(scenario, trace))
     return spread_of(over) if over is not None else {}, tuple(filter(None, notes))
 
 

@@ -28,7 +28,6 @@ from rebalsim.domain.connect import STARTED, Connector
 from rebalsim.trace.connect_events import ConfigLagged, WorkAssigned
 
 RETRIES = 5  # DistributedHerder.BACKOFF_RETRIES
-WRITE_US = 5_000  # the leader writes to the config topic and reads what it wrote
 Request = Callable[[], None]
 
 
@@ -77,7 +76,7 @@ class Herder(Ears):
         yield from self.runner.stop_connectors(list(self.runner.connectors))
         yield from self.runner.stop_together(list(self.runner.tasks))
         yield from self.runner.end_leftovers()
-        yield from self._sleep(self.port.draw("leave", self.port.settings.leave))
+        yield from self._sleep(self.port.draw("leave", self.port.costs.leave))
         self.group.leave("the consumer is being closed")
 
     def _sleep(self, us: int) -> Steps:
@@ -230,7 +229,7 @@ class Herder(Ears):
         if not self.is_resolved and self.version == DEFAULT:
             return
         yield from self.runner.stop(work)
-        yield from self._sleep(self.port.draw("flush", self.port.settings.flush))
+        yield from self._sleep(self.port.draw("flush", self.port.costs.flush))
         self.running = self.running.without(work)
 
     def assigned(self, assigned: Assigned, given: Given, generation: int) -> None:

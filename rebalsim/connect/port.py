@@ -11,6 +11,7 @@ from rebalsim.assignors.connect.work import Task
 from rebalsim.connect.config_state import ConfigState, Record
 from rebalsim.domain.connect import Connector, WorkerConfig
 from rebalsim.domain.draws import Draw
+from rebalsim.domain.worker_costs import WorkerCosts
 
 NEVER = 1 << 62
 Steps = Generator[Any, Any, None]
@@ -51,6 +52,7 @@ class Port(Protocol):
 
     name: str
     settings: WorkerConfig
+    costs: WorkerCosts
     beat_late: Draw  # how late an idle thread's timer wakes it
 
     @property

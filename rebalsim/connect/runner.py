@@ -15,7 +15,6 @@ from rebalsim.domain.connect import PAUSED, STARTED, Connector
 from rebalsim.trace.connect_events import ConnectorEnded, ConnectorStarted, TaskCancelled
 
 CONNECTOR_STOP_US = 5_000_000  # a connector is waited for so long, whatever is configured
-INSTANTIATE_US = 10_000  # a connector is made, before its start()
 EXECUTOR_PATIENCE_US = 1_000_000  # threads are given so long before they are interrupted
 Then = Callable[[], None]
 _Started = Callable[[Connector], None]  # what is told of a connector that has started
@@ -79,7 +78,7 @@ class Runner:
             if self.connectors.get(connector.name) is connector:
                 then(connector)
 
-        port.compute(INSTANTIATE_US, starts)
+        port.compute(port.draw("make-connector", port.costs.make_connector), starts)
 
     def _end_connector(self, name: str) -> None:
         if name in self.working:
@@ -99,7 +98,7 @@ class Runner:
                 self.tasks[task] = port.launch(task, state.connector, state.target == PAUSED)
                 done()
 
-            port.compute(port.draw("launch", port.settings.launch), launched)
+            port.compute(port.draw("launch", port.costs.launch), launched)
 
         return begin
 

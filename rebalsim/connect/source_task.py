@@ -18,8 +18,6 @@ from rebalsim.trace.connect_events import (
     TaskStopping,
 )
 
-CLOSE_US = 5_000  # the producer is closed
-
 
 class SourceTask:
     """One copy of a task, on a thread of its own. Its polls are no events: they follow each other
@@ -68,7 +66,7 @@ class SourceTask:
     def _polled(self, _: Any) -> None:
         """The last poll is over: what it brought is committed, then stop() is called."""
         port, polled = self.port, self.port.now
-        took = port.draw("commit", port.settings.commit)
+        took = port.draw("commit", port.costs.commit)
         port.at(polled + took, lambda _: self._stops(polled))
 
     def _stops(self, polled_us: int) -> None:
@@ -77,7 +75,7 @@ class SourceTask:
         port = self.port
         port.record(TaskStopping(port.now, port.name, str(self.task), polled_us))
         took = port.draw(f"task-stop/{self.task}", self.connector.stop)
-        port.at(port.now + took + CLOSE_US, self._ended)
+        port.at(port.now + took + port.draw("close", port.costs.close), self._ended)
 
     def _ended(self, _: Any) -> None:
         if self.is_ended:

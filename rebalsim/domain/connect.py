@@ -42,13 +42,11 @@ class WorkerConfig:
     retry_backoff_max_us: int = 1 * SECOND
     reconnect_backoff_us: int = 50 * MS
     consumer: ClientConfig = ClientConfig()  # of its sink tasks (`consumer.…`)
-    launch: Draw = constantly(20 * MS)  # a task's clients are made, before its start()
-    subscribe: Draw = constantly(30 * MS)  # … and a sink's consumer joins so long after that
-    commit: Draw = constantly(20 * MS)  # a source's last offsets, before its stop()
-    flush: Draw = constantly(10 * MS)  # what was stopped is written to the status topic
-    leave: Draw = constantly(600 * MS)  # a stopping worker leaves the group so long after its tasks
-    config_lag: Draw = Draw("uniform", 2 * MS, 12 * MS)  # from a config record to this worker
-    config_read: Draw = constantly(20 * MS)  # … and to read the topic to its end
+
+    @property
+    def waits_for_the_lost(self) -> bool:
+        """Does lost work wait for its worker, where this one's settings hold for the cluster?"""
+        return self.connect_protocol != EAGER and self.scheduled_rebalance_max_delay_us > 0
 
     @property
     def offers(self) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from rebalsim.domain.draws import Draw
 from rebalsim.domain.instants import MS
+from rebalsim.domain.worker_costs import WorkerCosts
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +109,7 @@ class Machine:
     # how often a client is connected with the broker it began with before it reads (46 of 56)
     knows_leader: float = 0.8
     costs: RequestCosts = RequestCosts()
+    workers: WorkerCosts = WorkerCosts()  # of Connect
 
 
 PROMPT = Machine(Draw(), 0, 0, 0, spends_wake_up=1.0, tick_late_us=0, costs=FREE)

@@ -571,6 +571,8 @@ HEADLINES = (
     "skipped",
     "settle_time",
 )
+# … and what first where there are Connect's workers
+HEADLINES_OF_TASKS = ("longest_task_pause", "task_seconds", "tasks_unassigned", "worker_rebalances")
 
 
 ALERT_PER_HOUR = 5  # more rebalances an hour than this is the usual alert

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from rebalsim.analysis.values import Cause, Pause
 from rebalsim.domain.cause import CauseKind
-from rebalsim.domain.metrics import METRICS
+from rebalsim.domain.metrics import HEADLINES_OF_TASKS, METRICS
 from rebalsim.domain.remedy import Remedy
 from rebalsim.reports import figures
 from rebalsim.reports.causes_told import CAUSES, noun_of
-from rebalsim.reports.comparison import OF_TASKS, alike, reason_of, tell_one
+from rebalsim.reports.comparison import alike, reason_of, tell_one
 from rebalsim.reports.names import safe
 from rebalsim.reports.remedies_told import tell_patch
 from rebalsim.reports.report import Report, VariantReport
@@ -67,7 +67,7 @@ def _choose(report: Report) -> Choice:
     left = [i for i, count in enumerate(broken) if count == min(broken)]
     by = "budgets" if len(left) < len(variants) else ""
     of_tasks = any(v.analysis.worker_groups for v in variants)
-    for metric in (*OF_TASKS[:2], *ORDER) if of_tasks else ORDER:
+    for metric in (*HEADLINES_OF_TASKS[:2], *ORDER) if of_tasks else ORDER:
         values = [variants[i].measure(metric) for i in left]
         known = [value for value in values if value is not None]
         if len(known) < len(values) or len(left) == 1:
@@ -291,7 +291,7 @@ def _certainty(report: Report, chosen: Choice) -> str:
         return ""
     if len(report.variants) == 1:
         is_of_tasks = bool(report.variants[0].analysis.worker_groups)
-        metric = OF_TASKS[0] if is_of_tasks else "longest_pause"
+        metric = HEADLINES_OF_TASKS[0] if is_of_tasks else "longest_pause"
         values = report.variants[0].by_seed.values.get(metric, ())[:seeds]
         low, high = min(values), max(values)
         said = figures.say(metric, high)

@@ -6,23 +6,20 @@ from rebalsim.analysis.over_seeds import NEARLY, OverSeeds
 from rebalsim.domain.metrics import percentile
 from rebalsim.domain.scenario import Scenario, has_draws, is_sampled
 from rebalsim.domain.script_shift import shift_of
+from rebalsim.trace.events import ConsumerExited
+from rebalsim.trace.trace import Trace
 from rebalsim.words.lists import listed
 from rebalsim.words.times import say_duration
 
 HEADLINES_OF_CHANCE = ("longest_pause", "partition_seconds", "partitions_touched", "rebalances")
+OF_TASKS_OF_CHANCE = ("longest_task_pause", "task_seconds", "worker_rebalances")
 
 
-def said_of_chance(
-    over: OverSeeds, scenario: Scenario, metrics: tuple[str, ...] = HEADLINES_OF_CHANCE
-) -> str:
-    """Which of these metrics of the scenario chance decides, and what that chance is, as a
-    sentence.
-    """
+def said_of_chance(over: OverSeeds, scenario: Scenario) -> str:
+    """Which headlines of the scenario chance decides, and what that chance is, as a sentence."""
+    metrics = _metrics_of(over)
     known = {metric: over.known(metric) for metric in metrics}
-    names = {
-        metric: metric.replace("partition_seconds", "partition-seconds").replace("_", " ")
-        for metric in metrics
-    }
+    names = {metric: metric.replace("_seconds", "-seconds").replace("_", " ") for metric in metrics}
     if "longest_pause" in known and _is_of_start(over):
         known["longest_pause"], names["longest_pause"] = (
             sorted(over.settled),
@@ -59,6 +56,16 @@ def said_of_chance(
         else []
     )
     return f"Over {len(over.seeds)} seeds {'; '.join(parts)}." if parts else ""
+
+
+def _metrics_of(over: OverSeeds) -> tuple[str, ...]:
+    """Those of partitions, and of Connect's tasks where there are any; where a cluster has no
+    partitions at all, its tasks' alone.
+    """
+    if not over.known(OF_TASKS_OF_CHANCE[0]):
+        return HEADLINES_OF_CHANCE
+    has_partitions = any(over.known("partitions_touched"))
+    return OF_TASKS_OF_CHANCE + (HEADLINES_OF_CHANCE[:-1] if has_partitions else ())
 
 
 def chances_in(scenario: Scenario) -> str:
@@ -112,6 +119,25 @@ def said_of_phase(scenario: Scenario, seed: int) -> str:
     return (
         f"Seed {seed} plays the script {say_duration(shift_us)} later than written, so that it "
         "strikes elsewhere between two heartbeats than other seeds do."
+    )
+
+
+def said_of_leader(scenario: Scenario, trace: Trace) -> str:
+    """That it is chance which of Connect's workers leads, where one of several goes; else empty."""
+    waits = {
+        c.name
+        for group in scenario.groups
+        for c in group.consumers
+        if c.worker is not None and c.worker.waits_for_the_lost
+    }
+    if len(waits) < 2 or not any(
+        type(e) is ConsumerExited and e.consumer in waits for e in trace.events
+    ):
+        return ""
+    return (
+        "Which worker leads is a matter of member ids, which each seed draws anew: where the "
+        "leader goes, its work waits for no delay, and a delay that runs is over. --runs 20 says "
+        "how much hangs on that."
     )
 
 

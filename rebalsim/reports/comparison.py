@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rebalsim.domain.doing import Doing
-from rebalsim.domain.metrics import ALERT_PER_HOUR, HEADLINES, METRICS
+from rebalsim.domain.metrics import ALERT_PER_HOUR, HEADLINES, HEADLINES_OF_TASKS, METRICS
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.reports import figures
 from rebalsim.reports.doings_told import card_of
@@ -28,9 +28,8 @@ BEHIND_SHARE, BEHIND_EACH = (
 OTHER_START_US = 1_000_000
 LOSSES = ("skipped",)  # what is lost for good: any of it is worth a warning
 _OF_PAUSES = ("longest_pause", "p50_partition_pause", "p95_partition_pause", "partition_seconds")
-# what is told first where there are Connect's workers …
-OF_TASKS = ("longest_task_pause", "task_seconds", "tasks_unassigned", "worker_rebalances")
-_ALSO_OF_WORKERS = ("generations", "settle_time")  # … and what else where there are only they
+# beside the headlines of tasks, where there are Connect's workers and nothing else
+_ALSO_OF_WORKERS = ("generations", "settle_time")
 _IF_ANY = ("duplicates", "skipped", "open_pauses")
 
 
@@ -107,7 +106,10 @@ def _with_end(report: Report) -> list[str]:
     names = list(HEADLINES)
     if any(v.analysis.worker_groups for v in report.variants):
         has_partitions = any(v.analysis.partition_keys for v in report.variants)
-        names = [*OF_TASKS, *(n for n in names if has_partitions or n in _ALSO_OF_WORKERS)]
+        names = [
+            *HEADLINES_OF_TASKS,
+            *(n for n in names if has_partitions or n in _ALSO_OF_WORKERS),
+        ]
     if any(is_behind(v) for v in report.variants):
         names.insert(names.index("lag_peak") + 1 if "lag_peak" in names else 0, "lag_at_end")
     starts = [v.analysis.measure("first_settle_time") for v in report.variants]

@@ -128,7 +128,21 @@ def _pauses(spans: Spans) -> list[dict[str, Any]]:
 
 def judge(document: Mapping[str, Any], prediction: Mapping[str, Any]) -> ConnectJudgement:
     """The prediction against what was recorded."""
-    real = observed(document)
+    return _judged(observed(document), prediction, activity(document))
+
+
+def judge_prediction(other: Mapping[str, Any], prediction: Mapping[str, Any]) -> ConnectJudgement:
+    """The prediction against another one, as if that had been recorded."""
+    long = [p for p in other["pauses"] if p["end"] - p["start"] > SHORTEST_MS]
+    everywhere = {
+        p["what"]: [(float("-inf"), float("inf"))] for p in (*long, *prediction["pauses"])
+    }
+    return _judged({**other, "pauses": long}, prediction, everywhere)
+
+
+def _judged(
+    real: Mapping[str, Any], prediction: Mapping[str, Any], spans: Spans
+) -> ConnectJudgement:
     theirs, ours = _sequences(real["work"]), _sequences(prediction["work"])
     workers = sorted(set(theirs) | set(ours))
     same = [w for w in workers if _moments(theirs[w]) == _moments(ours[w])]
@@ -141,7 +155,7 @@ def judge(document: Mapping[str, Any], prediction: Mapping[str, Any]) -> Connect
         workers,
         [w for w in workers if w not in same],
         [abs(a[2] - b[2]) for w in same for a, b in zip(theirs[w], ours[w], strict=True)],
-        _pause_errors(real["pauses"], prediction["pauses"], activity(document)),
+        _pause_errors(real["pauses"], prediction["pauses"], spans),
     )
 
 

@@ -4,6 +4,7 @@ stops, and every pause of a source's task or a sink's partition.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from rebalsim.domain.ids import Partition
@@ -29,9 +30,13 @@ WORK = {
 }
 
 
-def prediction_of(trace: Trace, sources: set[str]) -> dict[str, Any]:
-    """The prediction in the judge's form; the trace must hold every batch (wire)."""
-    finder = _Finder(trace, sources)
+def prediction_of(
+    trace: Trace, sources: set[str], twins: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """The prediction in the judge's form; the trace must hold every batch (wire). `twins`: later
+    processes of a worker whose former one had not gone, by the names of their own.
+    """
+    finder = _Finder(trace, sources, twins or {})
     for event in trace.events:
         finder.take(event)
     finder.pauses.sort(key=lambda p: (p["start"], p["what"]))
@@ -46,8 +51,8 @@ def prediction_of(trace: Trace, sources: set[str]) -> dict[str, Any]:
 class _Finder:
     """One pass over a trace."""
 
-    def __init__(self, trace: Trace, sources: set[str]) -> None:
-        self.sources = sources
+    def __init__(self, trace: Trace, sources: set[str], twins: Mapping[str, str]) -> None:
+        self.sources, self.twins = sources, twins
         self.workers = {name for name in trace.header.consumers if "@" not in name}
         self.rounds: dict[int, dict[str, Any]] = {}
         self.work: list[dict[str, Any]] = []
@@ -80,9 +85,8 @@ class _Finder:
 
     def _worked(self, event: Any, how: str) -> None:
         what = getattr(event, "task", None) or event.connector
-        self.work.append(
-            {"t": event.at_us / 1000, "worker": event.consumer, "what": what, "kind": how}
-        )
+        worker = self.twins.get(event.consumer, event.consumer)
+        self.work.append({"t": event.at_us / 1000, "worker": worker, "what": what, "kind": how})
         if how == "stop" and what in self.copies:
             polled = getattr(event, "polled_us", -1)
             self._ends(what, event.consumer, polled if polled >= 0 else event.at_us)

@@ -31,7 +31,7 @@ from rebalsim.domain.connect import (
     WorkerConfig,
 )
 from rebalsim.domain.consumer import Consumer
-from rebalsim.domain.draws import constantly
+from rebalsim.domain.draws import Draw, constantly
 from rebalsim.domain.instants import MS
 from rebalsim.domain.machine import FREE, Machine
 from rebalsim.domain.pods import Life as ProcessLife
@@ -43,6 +43,7 @@ from rebalsim.domain.scenario import (
     Scenario,
     Topic,
 )
+from rebalsim.domain.worker_costs import DRAWN, RECORDED
 from rebalsim.simulation.drive import Drive, Life, Strike
 from rebalsim.simulation.engine import SCRIPT
 from rebalsim.simulation.workers.processor import Processor
@@ -53,13 +54,11 @@ if TYPE_CHECKING:
 GROUP = "connect-cluster"
 LATENCY = constantly(0.5 * MS)
 WRITE = constantly(0.5 * MS)
-WORK = constantly(10 * MS)  # all processes of a round compute at once, on one machine
-BEAT_LATE = constantly(6.5 * MS)  # on which beats come so much late on average
-LAUNCH = SUBSCRIBE = constantly(12 * MS)  # of one processor, for all workers have one machine
-COMMIT, FLUSH = constantly(40 * MS), constantly(15 * MS)
-# from the last stop to LeaveGroup, on average: two stores' readers are closed, each behind a fetch
-# that waits for up to 500 ms (KafkaBasedLog.stop)
-LEAVE = constantly(750 * MS)
+# Of these recordings: a round trip of a round took 12 ms on average (361 SyncGroups, median 6),
+# where all processes compute at once; beats came 6.9 ms late (1,802 of workers) and 6.0 (1,202 of
+# sinks' tasks), most of them 1 to 2, some hundreds
+WORK, BEAT_LATE = constantly(10 * MS), constantly(6.5 * MS)
+DRAWN_WORK, DRAWN_LATE = Draw("uniform", 1 * MS, 19 * MS), Draw("uniform", 0, 13 * MS)
 FOR_EVER_US = 1 << 50
 REQUEST_MS = 25  # from a request over REST to the workers that read of it
 LINGERS_US = 5 * MS
@@ -112,6 +111,10 @@ class ConnectDrive(Drive):
     readings: list[Reading] = field(default_factory=list)
     restarts: list[tuple[int, str]] = field(default_factory=list)  # connectors, over REST
     specs: dict[tuple[str, int], Consumer] = field(default_factory=dict)  # worker, life → settings
+    twins: dict[str, str] = field(default_factory=dict)  # a later process → the worker's name
+    processes: dict[str, list[tuple[str, int]]] = field(
+        default_factory=dict
+    )  # of a worker, in turn: who plays each of its lives, and which of his own that is
 
     def begin(self, world: World) -> None:
         cluster = world.clusters[GROUP]
@@ -125,13 +128,43 @@ class ConnectDrive(Drive):
             world.engine.at(at_us, SCRIPT, _restart, (cluster, connector))
         Drive.begin(self, world)
 
+    def _start(self, begun: tuple[World, Life]) -> None:
+        """A recorded process is one of its own: it begins whether or not the worker's last one,
+        which was asked to stop, has gone. Then both are members, until that one leaves.
+        """
+        world, life = begun
+        played = self.processes.setdefault(life.spec.name, [])
+        player = life.spec.name
+        if played and world.consumers[played[-1][0]].is_alive:
+            player = f"{life.spec.name}.{len(played) + 1}"
+            self.twins[player] = life.spec.name
+            life = replace(life, spec=replace(life.spec, name=player))
+            world.add(life.spec)
+        Drive._start(self, (world, life))
+        played.append((player, world.consumers[player].life))
+
+    def _do(self, due: tuple[World, Strike]) -> None:
+        """To the worker's process that began last."""
+        world, deed = due
+        played = self.processes.get(deed.target)
+        Drive._do(self, (world, replace(deed, target=played[-1][0]) if played else deed))
+
+    def next_member_id(self, consumer: str) -> str:
+        """By the recording's names: of a twin's, or of one more copy of a task in a process."""
+        task, at, worker = consumer.partition("+")[0].rpartition("@")
+        return Drive.next_member_id(self, f"{task}{at}{self.twins.get(worker, worker)}")
+
     def _read(self, due: tuple[World, Reading]) -> None:
         world, reading = due
-        worker: Any = world.consumers[reading.worker]
+        played = self.processes.get(reading.worker, [])
+        player, life = played[reading.life - 1] if reading.life <= len(played) else ("", 0)
+        worker: Any = world.consumers.get(player)
         cluster = world.clusters[GROUP]
+        if worker is None:
+            return
         if _comes_too_early(cluster, worker, reading) and world.engine.now < reading.until_us:
             world.engine.at(world.engine.now + HELD_US, SCRIPT, self._read, due)
-        elif worker.is_alive and worker.life == reading.life:
+        elif worker.is_alive and worker.life == life:
             worker.at(
                 world.engine.now,
                 lambda _: cluster.read_up_to(worker, reading.count),
@@ -158,8 +191,10 @@ def _append(due: tuple[Any, Record]) -> None:
         cluster.wanted.discard(record.connector.name)
 
 
-def scenario_of(document: dict[str, Any]) -> tuple[Scenario, ConnectDrive]:
-    """What the recording's header says, and what its events may dictate."""
+def scenario_of(document: dict[str, Any], is_drawn: bool = False) -> tuple[Scenario, ConnectDrive]:
+    """What the recording's header says, and what its events may dictate; `is_drawn`: the machine's
+    delays are drawn, else they are what they are on average.
+    """
     specs = _workers(document)
     rate = document["rate_per_partition"]
     topics = tuple(
@@ -172,7 +207,11 @@ def scenario_of(document: dict[str, Any]) -> tuple[Scenario, ConnectDrive]:
         topics=topics,
         horizon_us=int(document["end"]) * MS,
         machine=Machine(
-            BEAT_LATE, backoff_percent=constantly(100), rebalance_work=WORK, costs=FREE
+            DRAWN_LATE if is_drawn else BEAT_LATE,
+            backoff_percent=constantly(100),
+            rebalance_work=DRAWN_WORK if is_drawn else WORK,
+            costs=FREE,
+            workers=DRAWN if is_drawn else RECORDED,
         ),
         cluster=Cluster(
             document.get("kafka", "4.3"),
@@ -210,11 +249,6 @@ def _worker(name: str, conf: dict[str, Any]) -> Consumer:
     worker = WorkerConfig(
         connect_protocol=str(conf.get("connect.protocol", "sessioned")),
         consumer=_consumer({k[9:]: v for k, v in conf.items() if k.startswith("consumer.")}),
-        launch=LAUNCH,
-        subscribe=SUBSCRIBE,
-        commit=COMMIT,
-        flush=FLUSH,
-        leave=LEAVE,
         **settings,
     )
     config = ClientConfig(

@@ -9,6 +9,8 @@ from typing import Any
 from rebalsim.simulation.world import play
 from rebalsim.trace.trace import Trace
 from rebalsim.verify import connect_parts as parts
+from rebalsim.verify.connect_chance import as_recorded, chance_of
+from rebalsim.verify.connect_chance import say as say_chance
 from rebalsim.verify.connect_judge import ConnectJudgement, judge, observed, total
 from rebalsim.verify.connect_prediction import prediction_of
 from rebalsim.verify.connect_replay import ConnectDrive, scenario_of
@@ -39,6 +41,8 @@ def verify(
         result = judge(document, prediction)
         rounds = judge_rounds(document, drive)
         compared = _compared(document, trace, prediction)
+    is_like = not result.differing and result.generations[0] == result.generations[1]
+    chance = None if is_like else chance_of(document, prediction, _sources(document))
     if out is not None:
         name = f"{document.get('name') or path.name.split('.')[0]}.json"
         write_prediction(out / name if several else out, prediction)
@@ -47,7 +51,10 @@ def verify(
         KIND,
         True,
         f"{path}: {_line([result])}",
-        _told(document, result, rounds, compared, differences),
+        [
+            *_told(document, result, rounds, compared, differences),
+            *([say_chance(chance)] if chance is not None else []),
+        ],
         {
             "file": str(path),
             "kind": KIND,
@@ -57,6 +64,7 @@ def verify(
                 "recorded": parts.sums(c.recorded for c in compared),
                 "ours": parts.sums(c.ours for c in compared if c.ours is not None),
             },
+            **({"seeds": as_recorded(chance)} if chance is not None else {}),
         },
         (_is_eager(document), result, rounds),
     )
@@ -74,8 +82,7 @@ def _replayed(path: Path) -> tuple[dict[str, Any], ConnectDrive, Trace, dict[str
     with as_recording(path):
         scenario, drive = scenario_of(document)
     trace = play(scenario, seed=1, wire=True, drive=drive)
-    sources = {c for c in _connectors(document) if not _is_sink(document, c)}
-    return document, drive, trace, prediction_of(trace, sources)
+    return document, drive, trace, prediction_of(trace, _sources(document), drive.twins)
 
 
 def _compared(
@@ -105,6 +112,10 @@ def summarise(findings: Sequence[Finding]) -> list[str]:
 
 def _connectors(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {e["connector"]: e["config"] for e in document["events"] if e["ev"] == "do_put"}
+
+
+def _sources(document: dict[str, Any]) -> set[str]:
+    return {c for c in _connectors(document) if not _is_sink(document, c)}
 
 
 def _is_sink(document: dict[str, Any], connector: str) -> bool:

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from rebalsim.simulation.ports import World
 
 AGAIN_US = 250_000  # whoever is told 409 asks again so much later
-REQUEST_US = 20_000  # a request is taken apart, validated and forwarded
-WRITE_US = 5_000  # a record is written and read back by the leader
 
 
 class Cluster:
@@ -84,8 +82,10 @@ class Cluster:
                     self._deliver(worker, count)
 
     def _deliver(self, worker: Any, count: int) -> None:
-        lag = worker.draw("config", worker.settings.config_lag)
-        comes = max(worker.now + WRITE_US + lag, self._comes_us.get(worker.name, 0))
+        late = worker.draw("write", worker.costs.write) + worker.draw(
+            "config", worker.costs.config_lag
+        )
+        comes = max(worker.now + late, self._comes_us.get(worker.name, 0))
         self._comes_us[worker.name] = comes
         worker.at(comes, lambda _: self.read_up_to(worker, count))
 
@@ -109,7 +109,7 @@ class Cluster:
                 self.read_up_to(worker, end)
             then()
 
-        worker.at(worker.now + worker.draw("config-read", worker.settings.config_read), done)
+        worker.at(worker.now + worker.draw("config-read", worker.costs.config_read), done)
 
     # --------------------------------------------------------------------------------------- requests
 
@@ -127,7 +127,11 @@ class Cluster:
         if self.is_driven:
             what(self)
         else:
-            self.world.engine.at(self.world.engine.now + REQUEST_US, SCRIPT, self._asks, what)
+            world = self.world
+            took = world.randomness.stream(f"request/{self.spec.group}").draw(
+                world.machine.workers.request
+            )
+            world.engine.at(world.engine.now + took, SCRIPT, self._asks, what)
 
     def _asks(self, what: Callable[[Any], None]) -> None:
         leader = self.leader()

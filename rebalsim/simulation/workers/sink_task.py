@@ -54,7 +54,7 @@ class SinkTask:
             self._ended()
             return
         worker = self.worker
-        worker.compute(worker.draw("subscribe", worker.settings.subscribe), self._subscribed)
+        worker.compute(worker.draw("subscribe", worker.costs.subscribe), self._subscribed)
 
     def _subscribed(self, _: Any) -> None:
         """Its consumer joins."""

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from rebalsim.simulation.ports import World
 
 TOLD = ("JoinGroup", "SyncGroup")
-EXIT_US = 300_000  # a process ends so long after it has left its group
 
 
 class Worker(NoConsumer):
@@ -74,6 +73,7 @@ class Worker(NoConsumer):
         assert spec.worker is not None
         self.spec = spec
         self.settings = spec.worker
+        self.costs = self.world.machine.workers
         self.config = spec.config
         self.rack = spec.rack
         self.topics = spec.topics
@@ -109,7 +109,8 @@ class Worker(NoConsumer):
         yield from self.herder.run()
         if self.life == life and self.is_alive and not self.herder.group.is_gone:
             self.tell(CloseEnded(self.engine.now, self.name))
-            self.at(self.engine.now + EXIT_US, lambda _: self.end("closed"))
+            took = self.draw("exit", self.costs.exit)
+            self.at(self.engine.now + took, lambda _: self.end("closed"))
 
     def end(self, how: str, error: str = "") -> None:
         if not self.is_alive:
