@@ -41,7 +41,7 @@ class Cluster:
         self._comes_us: dict[str, int] = {}  # worker → when its last record came
         self.processor: Processor | None = None  # that all workers share; None: each has plenty
         self.is_driven = False  # a recording says what is written, and who reads it when …
-        self.wanted: set[str] = set()  # … and these connectors have asked for their tasks
+        self.wanted_us: dict[str, int] = {}  # … and when connectors asked for their tasks
         for connector in spec.connectors:
             self.append(ConnectorPut(connector))
             self.append(TasksPut(connector.name, connector.tasks_max, connector.revision))
@@ -73,7 +73,8 @@ class Cluster:
 
     def write(self, records: list[Record]) -> None:
         if self.is_driven:
-            self.wanted.update(r.name for r in records if isinstance(r, TasksPut))
+            now = self.world.engine.now
+            self.wanted_us.update({r.name: now for r in records if isinstance(r, TasksPut)})
             return
         for record in records:
             count = self.append(record)
