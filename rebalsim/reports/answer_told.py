@@ -24,9 +24,6 @@ from rebalsim.words.lists import listed
 from rebalsim.words.times import say_duration
 
 ORDER = ("longest_pause", "partition_seconds", "rebalances")
-ORDER_SAID = (
-    "Variants are chosen by budgets, then by longest pause, partition-seconds and rebalances."
-)
 MOST_LINES = 4
 SHARED = 0.5  # the same cause is what they share, if it is half as bad in the best of them
 _COUNTS = {2: "both", 3: "all three", 4: "all four"}
@@ -49,6 +46,16 @@ def tell_answer_first(report: Report) -> list[str]:
     if not _is_cured(report):
         lines.append(_certainty(report, chosen))
     return [line for line in lines if line][:MOST_LINES]
+
+
+def order_said(report: Report) -> str:
+    """What decides between variants, in its order."""
+    of_tasks = any(v.analysis.worker_groups for v in report.variants)
+    first = "longest task pause, task-seconds, then as for partitions: " if of_tasks else ""
+    return (
+        f"Variants are chosen by budgets, then by {first}longest pause, partition-seconds and "
+        "rebalances."
+    )
 
 
 def _is_cured(report: Report) -> bool:

@@ -123,21 +123,22 @@ def said_of_phase(scenario: Scenario, seed: int) -> str:
 
 
 def said_of_leader(scenario: Scenario, trace: Trace) -> str:
-    """That it is chance which of Connect's workers leads, where one of several goes; else empty."""
+    """That it is chance which of Connect's workers leads after the first, where more than one of
+    them goes; else empty.
+    """
     waits = {
         c.name
         for group in scenario.groups
         for c in group.consumers
         if c.worker is not None and c.worker.waits_for_the_lost
     }
-    if len(waits) < 2 or not any(
-        type(e) is ConsumerExited and e.consumer in waits for e in trace.events
-    ):
+    gone = sum(type(e) is ConsumerExited and e.consumer in waits for e in trace.events)
+    if len(waits) < 2 or gone < 2:
         return ""
     return (
-        "Which worker leads is a matter of member ids, which each seed draws anew: where the "
-        "leader goes, its work waits for no delay, and a delay that runs is over. --runs 20 says "
-        "how much hangs on that."
+        "The first worker to join leads; who leads after it is a matter of member ids, which each "
+        "seed draws anew. Where the leader goes, its work waits for no delay, and a delay that "
+        "runs is over: --runs 20 says how much hangs on that."
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from rebalsim.domain.alarm import AlarmKind
 from rebalsim.reports import figures
 from rebalsim.reports.alarms_told import alarms_of
-from rebalsim.reports.answer_told import ORDER_SAID, tell_answer_first
+from rebalsim.reports.answer_told import order_said, tell_answer_first
 from rebalsim.reports.causes_told import tell_trigger
 from rebalsim.reports.comparison import (
     LEAST,
@@ -127,7 +127,9 @@ def summary(report: Report) -> str:
             for i, value in enumerate(line.texts)
         ]
         rows.append([text(line.title), *cells])
-    better = f"{LEAST} the least of its row. {ORDER_SAID} " if len(report.variants) > 1 else ""
+    better = (
+        f"{LEAST} the least of its row. {order_said(report)} " if len(report.variants) > 1 else ""
+    )
     return "<h2>Measured</h2>" + table(
         f"{better}{over}".strip(), ["", *(text(v.title) for v in report.variants)], rows
     )

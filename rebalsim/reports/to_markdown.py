@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from rebalsim.reports import figures
 from rebalsim.reports.alarms_told import alarms_of
-from rebalsim.reports.answer_told import ORDER_SAID, tell_answer_first
+from rebalsim.reports.answer_told import order_said, tell_answer_first
 from rebalsim.reports.comparison import (
     LEAST,
     LOSSES,
@@ -173,7 +173,7 @@ def _comparison(report: Report) -> list[str]:
         ]
         warned = "⚠️ " if line.metric in LOSSES else ""
         lines.append(f"| {warned}{line.title} | {' | '.join(cells)} |")
-    caption = f"{escape(LEAST)} the least of its row. {ORDER_SAID}"
+    caption = f"{escape(LEAST)} the least of its row. {order_said(report)}"
     return [*lines, "", caption, ""] if len(report.variants) > 1 else [*lines, ""]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import chain
 
 from rebalsim.reports.alarms_told import alarms_of, uncapital
-from rebalsim.reports.answer_told import ORDER_SAID, tell_answer_first
+from rebalsim.reports.answer_told import order_said, tell_answer_first
 from rebalsim.reports.comparison import LEAST, LOSSES, lines_of, observed_of, tell_seeds
 from rebalsim.reports.comparison import Line as Figures
 from rebalsim.reports.ink import Line, table
@@ -186,7 +186,7 @@ def _beside(page: Page, report: Report) -> None:
         for line in table(part):
             page.line(line)
     if len(report.variants) > 1:
-        page.wrapped(f"{LEAST} the least of its row. {ORDER_SAID}", 0, "dim")
+        page.wrapped(f"{LEAST} the least of its row. {order_said(report)}", 0, "dim")
     if seeds := tell_seeds(report):
         page.wrapped(seeds, 0, "dim")
 
