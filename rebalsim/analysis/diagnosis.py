@@ -134,13 +134,13 @@ def _cooperative(index: Index, header: TraceHeader) -> Answer:
                 joined[name] = None
                 group = index.group_of.get(name, "")
                 at_us, _ = chosen.setdefault(group, {}).get(e.generation, (e.at_us, False))
-                chosen[group][e.generation] = min(at_us, e.at_us), "cooperative" in e.assignor
+                chosen[group][e.generation] = min(at_us, e.at_us), _is_cooperative(e.assignor)
                 if e.generation >= latest.get(group, (-1, "", -1))[0]:
                     latest[group] = (e.generation, e.assignor, n)
     offered = tuple(
         name
         for name, facts in sorted(header.consumers.items())
-        if name in joined and any("cooperative" in a for a in facts.assignors)
+        if name in joined and any(map(_is_cooperative, facts.assignors))
     )
     evidence = tuple(n for _, _, n in latest.values())
     moved = _moved_to_the_broker(index)
@@ -156,7 +156,7 @@ def _cooperative(index: Index, header: TraceHeader) -> Answer:
         header.consumers[name].protocol for name in offered if header.consumers[name].protocol
     }
     in_use = (
-        all("cooperative" in assignor for _, assignor, _ in latest.values())
+        all(_is_cooperative(assignor) for _, assignor, _ in latest.values())
         and "eager" not in protocols
     )
     figures = {
@@ -165,6 +165,11 @@ def _cooperative(index: Index, header: TraceHeader) -> Answer:
         "since_us": _changed(next(iter(chosen.values()))) if len(chosen) == 1 else -1,
     }
     return Answer("cooperative-in-use", in_use, offered, figures, evidence)
+
+
+def _is_cooperative(assignor: str) -> bool:
+    """By its name; Connect's workers name their protocol instead."""
+    return "cooperative" in assignor or assignor in ("sessioned", "compatible")
 
 
 def _moved_to_the_broker(index: Index) -> dict[str, int]:
