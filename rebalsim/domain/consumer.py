@@ -57,6 +57,7 @@ class Cost:
 
     fixed: Draw = NOTHING
     per_partition: Draw = NOTHING
+    before: Draw = NOTHING  # passes until it is entered
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,7 @@ class AssignorCost:
     Stated, never measured.
     """
 
-    fixed_us: float = 0.0
+    fixed: Draw = NOTHING
     per_member_partition_us: float = 0.0
 
 

@@ -8,7 +8,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-Shape = Literal["constant", "uniform", "normal", "lognormal", "exponential", "choice"]
+Shape = Literal["constant", "uniform", "normal", "lognormal", "exponential", "choice", "in_turn"]
+LISTED = ("choice", "in_turn")  # whose values stand one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +18,8 @@ class Draw:
 
     constant: always `a`. uniform: from `a` to `b`. normal: mean `a`, deviation `b` (cut at 0 and
     at a ± 4 b). lognormal: median `a`, and `b` is the 99th percentile. exponential: mean `a`,
-    capped at `b` if b > 0. choice: one of `values`. With `tail_share` > 0 that share of draws
+    capped at `b` if b > 0. choice: one of `values`. in_turn: each of `values` after the
+    other, and then from the first again. With `tail_share` > 0 that share of draws
     comes from between the base value and `tail_us` instead (uniformly).
     """
 
@@ -46,7 +48,7 @@ def constantly(us: float) -> Draw:
 
 def base_of(what: Draw) -> float:
     """Around which its tail lies."""
-    return sum(what.values) / len(what.values) if what.shape == "choice" else what.a
+    return sum(what.values) / len(what.values) if what.shape in LISTED else what.a
 
 
 def mean_of(what: Draw) -> float:
@@ -56,7 +58,7 @@ def mean_of(what: Draw) -> float:
     shape, a, b = what.shape, what.a, what.b
     if shape == "uniform":
         mean = (a + b) / 2
-    elif shape == "choice":
+    elif shape in LISTED:
         mean = base_of(what)
     elif shape == "lognormal" and a > 0 and b > a:
         mean = a * math.exp((math.log(b / a) / 2.3263478740408408) ** 2 / 2)
@@ -75,7 +77,7 @@ def most_of(what: Draw) -> float:
         most = a + 4 * b
     elif shape == "exponential":
         most = b if b > 0 else 40 * a
-    elif shape == "choice":
+    elif shape in LISTED:
         most = max(what.values, default=0.0)
     elif shape == "lognormal" and a > 0 and b > a:
         most = a * math.exp(8 * math.log(b / a) / 2.3263478740408408)

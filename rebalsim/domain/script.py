@@ -236,6 +236,20 @@ class EnforceRebalance(Deed):
 
 
 @dataclass(frozen=True, slots=True)
+class Heartbeat(Deed):
+    """The next heartbeat is due now; those that follow keep its phase."""
+
+    consumers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshMetadata(Deed):
+    """Clients ask for their topics' metadata now."""
+
+    consumers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SetRate(Deed):
     """From now on this many records a second arrive at the topic."""
 

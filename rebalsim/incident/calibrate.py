@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from rebalsim.domain.errors import RebalsimError
 from rebalsim.incident.align import aligned
+from rebalsim.incident.costs import AsMeasured
 from rebalsim.incident.disturbance import last_us
 from rebalsim.incident.replay import Held, hold
 from rebalsim.worlds.logs.dialects import dialect
@@ -57,7 +58,7 @@ def _on_the_rest(story: GroupStory) -> Held | None:
     middle = ended[len(ended) // 2].start_us
     first = replace(story, rounds=[r for r in story.rounds if r.begin_us < middle])
     try:
-        written = aligned(story, measure([first]))
+        written = aligned(story, AsMeasured(measure([first])))
         return hold(written, [p for p in ended if p.start_us >= middle])
     except RebalsimError:
         return None

@@ -12,7 +12,6 @@ from rebalsim.incident.align import aligned
 from rebalsim.incident.disturbance import Disturbance, disturbances_of
 from rebalsim.incident.replay import Held, hold, story_in
 from rebalsim.incident.to_scenario import Written
-from rebalsim.worlds.logs.measured import measure
 from rebalsim.worlds.logs.observation import GroupStory, Observation
 
 WANTED = ("longest_pause", "partition_seconds")
@@ -53,7 +52,7 @@ def try_again(incident: Incident, events: int = DEFAULT_EVENTS) -> None:
         incident.why_not = "no member's log is at hand, so there is nothing to play"
         return
     try:
-        written = aligned(story, measure([story]))
+        written = aligned(story)
         held = hold(written, story.pauses)
         incident.written, incident.held = written, held
         if held.is_believed and events:

@@ -6,12 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from rebalsim.worlds.logs.adoption import stem_of
+from rebalsim.worlds.logs.coarse_times import is_coarse
 from rebalsim.worlds.logs.facts import Fact
 from rebalsim.worlds.logs.observation import GroupStory
-from rebalsim.worlds.logs.stops import Stop
+from rebalsim.worlds.logs.rounds import Round
+from rebalsim.worlds.logs.stops import LONG_CLOSE_US, Stop
 from rebalsim.worlds.logs.voices import Voice
 
 BEFORE_JOIN_US = 30_000  # from a warm process's first poll to its JoinGroup
+TAKEN_IN_US = 1_500  # from a request's leaving to its group's first move
+SLOW_JOIN_US = 5_000_000  # a JoinGroup that is under way longer is another one's
 NEVER = 1 << 62
 MUCH_US = 1_000_000  # a poll loop that takes so long to come has been held up
 
@@ -46,22 +50,29 @@ def lives_of(story: GroupStory) -> list[Life]:
     begins = [r.begin_us for r in story.rounds]
     barriers = {r.generation: r.joined_us for r in story.rounds if r.joined_us >= 0}
     for voice in story.voices:
-        mine = _lives(voice)
+        deaths = [s.at_us for s in story.stops if s.voice is voice and s.how == "killed"]
+        mine = _lives(voice, deaths)
         for number, life in enumerate(mine, 1):
             name = voice.name.replace("/", "-")
             life.name = name if number == 1 else f"{name}.{number}"
             stops = [s for s in story.stops if s.voice is voice and life.begin_us <= s.at_us]
-            _strike(life, [s for s in stops if s.at_us < life.end_us])
+            _strike(life, [s for s in stops if s.at_us < life.end_us], story.rounds)
             _tarry(life, barriers, begins)
+            life.joins_us = _taken_in(life, story.rounds)
             life.blows = _merged(life.blows)
         found += mine
     return sorted(found, key=lambda x: x.begin_us)
 
 
-def _lives(voice: Voice) -> list[Life]:
+def _lives(voice: Voice, deaths: Sequence[int]) -> list[Life]:
     found: list[Life] = []
-    is_open = is_in = False
+    is_open = is_in = has_expired = False
     for f in voice.facts:
+        if is_open and any(found[-1].begin_us < us < f.at_us for us in deaths):
+            found[-1].end_us = min(found[-1].end_us, f.at_us)  # it speaks again: another process
+            is_open = False
+        if f.what in ("poll-expired", "started", "joined"):
+            has_expired = f.what == "poll-expired"
         if f.what == "started" and is_open:
             found[-1].end_us = min(found[-1].end_us, f.at_us)
             is_open = False
@@ -74,7 +85,7 @@ def _lives(voice: Voice) -> list[Life]:
             found[-1].joins_us = f.at_us  # again, with the member id that it was given
         elif f.what in ("joined", "assigned"):
             is_in = True
-        elif f.what == "closed" and is_open:
+        elif f.what == "closed" and is_open and not has_expired:  # else it left, and lives
             found[-1].end_us = f.at_us
             is_open = False
         if is_open and f.member and not found[-1].member and f.what != "planned":
@@ -82,7 +93,24 @@ def _lives(voice: Voice) -> list[Life]:
     return found
 
 
-def _strike(life: Life, stops: Sequence[Stop]) -> None:
+def _taken_in(life: Life, rounds: Sequence[Round]) -> int:
+    """When it asked to be let in: what its coordinator says of the rebalance that this began goes
+    before its own log, whose requests may have waited for a busy machine.
+    """
+    until = min(life.end_us, life.joins_us + SLOW_JOIN_US)
+    mine = life.voice.ids
+    begun = (
+        r.begin_us - TAKEN_IN_US
+        for r in rounds
+        if r.trigger.kind in ("join", "rejoin", "static-rejoin")
+        and r.trigger.member in mine
+        and life.begin_us <= r.begin_us <= until
+        and not r.is_guessed
+    )
+    return next(begun, life.joins_us)
+
+
+def _strike(life: Life, stops: Sequence[Stop], rounds: Sequence[Round]) -> None:
     """What befell it, from the stops that no listener's call explains, and how it ended."""
     for stop in stops:
         if stop.how == "killed":
@@ -93,7 +121,7 @@ def _strike(life: Life, stops: Sequence[Stop]) -> None:
         elif stop.how == "hung":
             life.blows.append(Blow(stop.at_us, "hang", _back(life, stop) - stop.at_us))
     if life.end_us < NEVER:
-        life.blows.append(Blow(_goodbye(life), "leave" if _left_well(life) else "crash"))
+        life.blows.append(Blow(_goodbye(life, rounds), "leave" if _left_well(life) else "crash"))
 
 
 def _merged(blows: Sequence[Blow]) -> list[Blow]:
@@ -147,16 +175,31 @@ def _facts(life: Life) -> list[Fact]:
     return [f for f in life.voice.facts if life.begin_us <= f.at_us <= life.end_us]
 
 
-def _goodbye(life: Life) -> int:
-    """When its close began: the listener's last call, or the LeaveGroup."""
-    last = [f.at_us for f in _facts(life) if f.what in ("revoked", "leaving")]
-    near = [at for at in last if at >= life.end_us - 5_000_000]
-    return min(near, default=life.end_us)
+def _goodbye(life: Life, rounds: Sequence[Round]) -> int:
+    """When its close began: the listener's last call, or the LeaveGroup as it or its coordinator tells."""
+    step = life.voice.stream.step_us if is_coarse(life.voice) else 0
+    near = [
+        r.begin_us - TAKEN_IN_US
+        for r in rounds
+        if r.trigger.kind == "leave"
+        and r.trigger.member in life.voice.ids
+        and life.end_us - LONG_CLOSE_US <= r.begin_us <= life.end_us + step
+    ]
+    if step and near:
+        return near[0]
+    own: list[int] = []
+    for f in _facts(life):
+        if f.what in ("joined", "assigned"):
+            own = []  # what was before is no part of its close
+        elif f.what in ("revoked", "leaving") and f.at_us >= life.end_us - LONG_CLOSE_US:
+            own.append(f.at_us)
+    return min(own + near, default=life.end_us)
 
 
 def _left_well(life: Life) -> bool:
     return any(
-        f.what in ("closed", "leaving") and f.at_us >= life.end_us - 5_000_000 for f in _facts(life)
+        f.what in ("closed", "leaving") and f.at_us >= life.end_us - LONG_CLOSE_US
+        for f in _facts(life)
     )
 
 

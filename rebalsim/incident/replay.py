@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rebalsim.domain.scenario import Scenario
+from rebalsim.incident.as_logged import pauses_as_logged
+from rebalsim.incident.lives import TAKEN_IN_US
 from rebalsim.incident.to_scenario import Written
 from rebalsim.one_run import run_once
 from rebalsim.scenario.load import story_of
 from rebalsim.scenario.story import Story
+from rebalsim.worlds.logs.coarse_times import is_coarse
 from rebalsim.worlds.logs.pauses import Pause
 
 LEAST_US = 100_000  # shorter ones are a matter of milliseconds anywhere
@@ -53,7 +56,14 @@ def hold(written: Written, pauses: Sequence[Pause]) -> Held:
     """
     analysis = run_once(scenario_in(written.text)).analysis
     zero = written.zero_us
-    played = [(p.started_us + zero, p.ended_us + zero, _name(p)) for p in analysis.pauses]
+    told = pauses_as_logged(
+        analysis.trace.events, written.lives[0].voice.group if written.lives else ""
+    )
+    horizon = analysis.trace.header.horizon_us
+    played = [
+        (p.start_us + zero, (p.end_us if p.end_us >= 0 else horizon) + zero, p.partition)
+        for p in told
+    ]
     held = Held(analysis=analysis)
     judged = [p for p in pauses if p.end_us >= 0 and p.end_us - p.start_us >= LEAST_US]
     for pause in sorted(judged, key=lambda p: p.start_us - p.end_us):
@@ -69,13 +79,16 @@ def hold(written: Written, pauses: Sequence[Pause]) -> Held:
     return held
 
 
-def _name(p: Any) -> str:
-    return f"{p.partition.topic}-{p.partition.number}"
-
-
 def _is_like(pause: Pause, other: tuple[int, int, str]) -> bool:
     length = pause.end_us - pause.start_us
-    return abs(other[1] - other[0] - length) <= max(SHARE * length, LEAST_US)
+    apart = abs(other[1] - other[0] - length)
+    return apart <= max(SHARE * length, LEAST_US) + _coarse_us(pause)
+
+
+def _coarse_us(pause: Pause) -> int:
+    """What a log of whole seconds leaves open: half of one at either end."""
+    ends = [voice for voice in (pause.owner, pause.to) if voice is not None and is_coarse(voice)]
+    return sum(voice.stream.step_us // 2 for voice in ends)
 
 
 def _best(pause: Pause, played: Sequence[tuple[int, int, str]]) -> tuple[int, int, str] | None:
@@ -89,8 +102,9 @@ def _best(pause: Pause, played: Sequence[tuple[int, int, str]]) -> tuple[int, in
 
 
 def shifts_of(written: Written, analysis: Any) -> dict[str, int]:
-    """By how much each life must be started otherwise, so that the JoinGroup that brings it
-    in leaves when it did."""
+    """By how much each life must be started otherwise, so that the request that brings it in
+    leaves when it did.
+    """
     from rebalsim.trace import events as ev
 
     first: dict[str, int] = {}
@@ -100,6 +114,8 @@ def shifts_of(written: Written, analysis: Any) -> dict[str, int]:
             joined.add(e.consumer)
         elif type(e) is ev.RequestSent and e.api == "JoinGroup" and e.consumer not in joined:
             first[e.consumer] = e.at_us
+        elif type(e) is ev.EpochBumped and e.consumer:
+            first.setdefault(e.consumer, e.at_us - TAKEN_IN_US)
     return {
         life.name: life.joins_us - written.zero_us - first[life.name]
         for life in written.lives

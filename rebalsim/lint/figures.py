@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 
 from rebalsim.domain.consumer import Consumer, Handler
-from rebalsim.domain.draws import Draw
+from rebalsim.domain.draws import LISTED, Draw
 from rebalsim.domain.scenario import Scenario
 
 # what happens once in a thousand times counts as likely: a handler runs thousands of batches a day
@@ -70,7 +70,7 @@ def sum_high(draw: Draw, count: int) -> float:
 
 def _tail_from(draw: Draw) -> float:
     """Where a tail begins: at the base value."""
-    return _base_mean(draw) if draw.shape == "choice" else draw.a
+    return _base_mean(draw) if draw.shape in LISTED else draw.a
 
 
 def _base_mean(draw: Draw) -> float:
@@ -80,7 +80,7 @@ def _base_mean(draw: Draw) -> float:
         return draw.a * math.exp(_sigma(draw) ** 2 / 2)
     if draw.shape == "exponential":
         return draw.a if draw.b <= 0 or draw.a <= 0 else draw.a * (1 - math.exp(-draw.b / draw.a))
-    if draw.shape == "choice":
+    if draw.shape in LISTED:
         return sum(draw.values) / len(draw.values) if draw.values else 0.0
     return draw.a
 
@@ -95,7 +95,7 @@ def _base_variance(draw: Draw) -> float:
         return (math.exp(squared) - 1) * draw.a**2 * math.exp(squared)
     if draw.shape == "exponential":
         return draw.a**2
-    if draw.shape == "choice":
+    if draw.shape in LISTED:
         middle = _base_mean(draw)
         return (
             sum((v - middle) ** 2 for v in draw.values) / len(draw.values) if draw.values else 0.0
@@ -113,7 +113,7 @@ def _base_quantile(draw: Draw, q: float) -> float:
     if draw.shape == "exponential":
         value = -draw.a * math.log(max(1e-12, 1 - q))
         return min(value, draw.b) if draw.b > 0 else value
-    if draw.shape == "choice":
+    if draw.shape in LISTED:
         ordered = sorted(draw.values)
         return ordered[min(len(ordered) - 1, int(q * len(ordered)))] if ordered else 0.0
     return draw.a

@@ -4,8 +4,6 @@ rate is only assumed, what they would do is tried beside, and said to rest on it
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from rebalsim.domain.metrics import Selection
 from rebalsim.preview.runs import played
 from rebalsim.reports import figures
@@ -26,7 +24,7 @@ def _with(happening: Happening, made: Understood, plays: list[Play]) -> Happenin
     lines: list[tuple[str, str]] = []
     for number, (where, action) in enumerate(scalers_of(made, plays)):
         lines += [("- at: 10s", where), (f"  id: scaler-{number}", ""), (f"  {action}", "")]
-    return replace(happening, lines=(*lines, *happening.lines))
+    return Happening(happening.title, (*lines, *happening.lines), happening.seconds)
 
 
 def tried(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, cast
 
-from rebalsim.domain.draws import Draw
+from rebalsim.domain.draws import LISTED, Draw, Shape
 from rebalsim.scenario import quantities as q
 from rebalsim.scenario.document import Mapping, Node, Scalar
 from rebalsim.scenario.kind import BAD, Kind, Schema, shown
@@ -31,6 +31,7 @@ _DRAW_KEYS: dict[str, tuple[str, ...]] = {
     "exponential": ("exponential", "max"),
     "uniform": ("uniform",),
     "choice": ("choice",),
+    "in_turn": ("in_turn",),
 }
 _FINE = Duration()
 
@@ -38,7 +39,7 @@ _FINE = Duration()
 class DrawOf(Kind):
     """A duration that is constant or drawn: text such as `18s ± 6s` (anything between 12 s and
     24 s), `1s..5s`, `2ms, 1% up to 40ms`, or a block: {median, p99}, {mean, deviation},
-    {exponential, max}, {uniform: [a, b]}, {choice: […]}, each with a tail if wanted.
+    {exponential, max}, {uniform: [a, b]}, {choice: […]}, {in_turn: […]}, each with a tail if wanted.
     """
 
     says = "a duration such as 45s, 18s ± 6s, 1s..5s or {median: 2ms, p99: 40ms}"
@@ -65,7 +66,7 @@ class DrawOf(Kind):
                 out,
                 "A distribution is written as one of {median, p99}, {mean, deviation}, "
                 "{exponential, max}, "
-                f"{{uniform: [a, b]}} or {{choice: [a, b, …]}} — "
+                f"{{uniform: [a, b]}}, {{choice: [a, b, …]}} or {{in_turn: [a, b, …]}} — "
                 f"{'name one' if not shapes else 'keep one of ' + one_of(shapes)}",
             )
         shape = shapes[0]
@@ -82,7 +83,7 @@ class DrawOf(Kind):
                 continue
             if key == "tail":
                 values[key] = self._tail(value, out)
-            elif key in ("uniform", "choice"):
+            elif key in ("uniform", *LISTED):
                 values[key] = _DURATIONS.read(value, out)
             else:
                 values[key] = _FINE.read(value, out)
@@ -99,14 +100,15 @@ class DrawOf(Kind):
                 )
             low, high = values["uniform"]
             return Draw("uniform", float(low), float(high), (), share, tail_us)
-        if shape == "choice":
-            if not values["choice"]:
+        if shape in LISTED:
+            if not values[shape]:
                 return self.wrong(
-                    node.entries["choice"],
+                    node.entries[shape],
                     out,
-                    "choice has nothing to choose from — write choice: [1s, 5s]",
+                    f"{shape} has nothing to choose from — write {shape}: [1s, 5s]",
                 )
-            return Draw("choice", 0.0, 0.0, tuple(map(float, values["choice"])), share, tail_us)
+            listed = tuple(map(float, values[shape]))
+            return Draw(cast(Shape, shape), 0.0, 0.0, listed, share, tail_us)
         first, second = _DRAW_KEYS[shape]
         if second not in values and shape != "exponential":
             return self.wrong(
@@ -189,6 +191,7 @@ class DrawOf(Kind):
                     block(["exponential"], exponential=one, max=one),
                     block(["uniform"], uniform={**span, "minItems": 2, "maxItems": 2}),
                     block(["choice"], choice=span),
+                    block(["in_turn"], in_turn=span),
                 ],
             }
         return {"$ref": "#/$defs/draw"}
@@ -238,6 +241,7 @@ def say_draw(draw: Draw) -> str:
         "lognormal": f"{{median: {a}, p99: {b}}}",
         "exponential": f"{{exponential: {a}" + (f", max: {b}}}" if draw.b else "}"),
         "choice": "{choice: [" + ", ".join(q.say_us(v) for v in draw.values) + "]}",
+        "in_turn": "{in_turn: [" + ", ".join(q.say_us(v) for v in draw.values) + "]}",
     }[draw.shape]
     if not draw.tail_share:
         return text

@@ -40,7 +40,7 @@ class CostKind(Kind):
             return (
                 BAD
                 if written is BAD or written.is_bad
-                else (written.get("fixed"), written.get("per_partition"))
+                else (written.get("fixed"), written.get("per_partition"), written.get("before"))
             )
         if not isinstance(node, Scalar) or isinstance(node.value, bool) or node.value is None:
             return self.wrong(node, out)
@@ -58,7 +58,7 @@ class CostKind(Kind):
                 fixed = draw
             else:
                 return self.wrong(node, out, f"{shown(node)} has a part twice — write {self.says}")
-        return (fixed, per)
+        return (fixed, per, None)
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
         one = rf"{DURATION}[^+]*"
@@ -80,6 +80,7 @@ class CostKind(Kind):
     def say(self, value: Any) -> str:
         parts = [DRAW.say(value[0])] if value[0] is not None else []
         parts += [DRAW.say(value[1]) + "/partition"] if value[1] is not None else []
+        parts += [DRAW.say(value[2]) + " before it"] if value[2] is not None else []
         return " + ".join(parts) or "0s"
 
 
@@ -88,6 +89,11 @@ COST = Section(
     (
         Field("fixed", DRAW, "Whatever the number of partitions."),
         Field("per_partition", DRAW, "For each partition."),
+        Field(
+            "before",
+            DRAW,
+            "What passes before a call with partitions, where a machine is busy with other things.",
+        ),
     ),
 )
 COST_KIND = CostKind()
@@ -247,7 +253,7 @@ LIFE = Section(
 ASSIGNOR_COST = Section(
     "assignor_cost",
     (
-        Field("fixed", MICROSECONDS, "Whatever the size of the group.", target="fixed_us"),
+        Field("fixed", DRAW, "Whatever the size of the group.", target="fixed"),
         Field(
             "per_member_partition",
             MICROSECONDS,

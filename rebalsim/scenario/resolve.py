@@ -985,8 +985,7 @@ def _listener(written: Written | None) -> Listener:
     values = {written.section.fields[k].target: v for k, v in written.values.items()}
     for name in ("revoked", "assigned", "lost"):
         if name in values:
-            fixed, per = values[name]
-            values[name] = Cost(fixed or NOTHING, per or NOTHING)
+            values[name] = Cost(*(draw or NOTHING for draw in values[name]))
     return Listener(**values)
 
 

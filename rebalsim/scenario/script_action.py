@@ -37,6 +37,8 @@ _ORDER = (
     "delete_topic",
     "subscribe",
     "enforce_rebalance",
+    "heartbeat",
+    "refresh_metadata",
     "set_rate",
     "autoscale",
     "kubectl_rollout",

@@ -156,9 +156,9 @@ def _rows(
 def _said(field: Field, value: Any) -> str:
     if isinstance(value, Cost):
         return COST_KIND.say(
-            (
-                None if value.fixed.is_zero else value.fixed,
-                None if value.per_partition.is_zero else value.per_partition,
+            tuple(
+                None if draw.is_zero else draw
+                for draw in (value.fixed, value.per_partition, value.before)
             )
         )
     if value is None or value == "":

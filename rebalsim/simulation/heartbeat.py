@@ -82,6 +82,13 @@ class HeartbeatThread:
         self.begin_block()
         self.plan()
 
+    def come_due(self) -> None:
+        """The next beat is due now, whatever the interval says; those after it keep its phase."""
+        if self.is_enabled:
+            self.timers.due_us = self.engine.now
+            self.begin_block()
+            self.plan()
+
     def stop(self) -> None:
         self.is_enabled = False
         self.bell.off()

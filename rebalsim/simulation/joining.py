@@ -201,8 +201,10 @@ class Joining:
             )
         )
         cost = consumer.spec.assignor_cost
+        takes = consumer.world.randomness.stream(f"assignor/{consumer.group}")
         took = int(
-            cost.fixed_us + cost.per_member_partition_us * len(claims) * sum(counts.values())
+            takes.draw(cost.fixed)
+            + cost.per_member_partition_us * len(claims) * sum(counts.values())
         )
         if took:
             consumer.blocked_until_us = now + took

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any
 
+from rebalsim.domain.consumer import Cost
 from rebalsim.domain.ids import Partition
 from rebalsim.simulation.commits import thrown_by_commit
 from rebalsim.simulation.lag import mark
@@ -33,16 +34,15 @@ def call_listener(
     than the application's passes the time.
     """
     engine = consumer.engine
-    consumer.tell(CallbackBegan(engine.now, consumer.name, kind, partitions))
     listener = consumer.spec.listener
+    cost = listener.revoked if kind == "revoked" else listener.assigned
+    cost = listener.lost if kind == "lost" else cost
+    if partitions and not cost.before.is_zero:
+        yield from _pass(consumer, consumer.stream(f"before/{kind}").draw(cost.before), sleeps)
+    consumer.tell(CallbackBegan(engine.now, consumer.name, kind, partitions))
     if partitions:
-        took = _cost_us(consumer, kind, partitions)
-        if took and sleeps is not None:
-            yield from sleeps(engine.now + took)
-        elif took:
-            consumer.break_cycle()
-            mark(consumer, consumer.feed.shares.values())
-            yield from consumer.sleep(engine.now + took)
+        took = _cost_us(consumer, cost, kind, partitions)
+        yield from _pass(consumer, took, sleeps)
         commit = consumer.spec.handler.commit_on_revoke
         if kind == "revoked" and commit != "none" and sleeps is not None:
             consumer.commits.send_async(consumer.feed.consumed())
@@ -77,17 +77,21 @@ def call_listener(
         raise ListenerFailed(kind)
 
 
-def _cost_us(consumer: Consumer, kind: str, partitions: tuple[Partition, ...]) -> int:
-    count = len(partitions)
-    listener, state = consumer.spec.listener, consumer.spec.state
-    cost = (
-        listener.revoked
-        if kind == "revoked"
-        else listener.assigned
-        if kind == "assigned"
-        else listener.lost
-    )
-    stream = consumer.stream("listener")
+def _pass(consumer: Consumer, us: int, sleeps: Callable[[int], Steps] | None) -> Steps:
+    """The thread that calls is busy for so long."""
+    until = consumer.engine.now + us
+    if us and sleeps is not None:
+        yield from sleeps(until)
+    elif us:
+        consumer.break_cycle()
+        mark(consumer, consumer.feed.shares.values())
+        yield from consumer.sleep(until)
+
+
+def _cost_us(consumer: Consumer, cost: Cost, kind: str, partitions: tuple[Partition, ...]) -> int:
+    count, state = len(partitions), consumer.spec.state
+    in_turn = cost.fixed.shape == "in_turn"  # each callback has its own turns
+    stream = consumer.stream(f"listener/{kind}" if in_turn else "listener")
     took: int = stream.draw(cost.fixed)
     if not cost.per_partition.is_zero:
         took += sum(stream.draw(cost.per_partition) for _ in range(count))

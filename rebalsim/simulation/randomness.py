@@ -13,7 +13,7 @@ from base64 import urlsafe_b64encode
 from hashlib import sha256
 from statistics import NormalDist
 
-from rebalsim.domain.draws import Draw, base_of, mean_of
+from rebalsim.domain.draws import LISTED, Draw, base_of, mean_of
 
 _MASK = 0xFFFFFFFFFFFFFFFF
 _GOLDEN = 0x9E3779B97F4A7C15
@@ -68,6 +68,9 @@ class Stream:
         if what.tail_share and self.unit() < what.tail_share:
             base = base_of(what)
             return max(0, round(base + (what.tail_us - base) * self.unit()))
+        if what.shape == "in_turn":
+            self.used += 1
+            return max(0, round(what.values[(self.used - 1) % len(what.values)]))
         return max(0, round(_shaped(what, self.unit())))
 
     def draw_at(self, what: Draw, counter: int) -> int:
@@ -76,6 +79,8 @@ class Stream:
         """
         if what.shape == "constant" and not what.tail_share:
             return int(what.a)
+        if what.shape == "in_turn":
+            return max(0, round(what.values[counter % len(what.values)]))
         unit = _unit(mixed(self.key, 4 * counter))
         if what.tail_share and unit < what.tail_share:
             base = base_of(what)
@@ -119,7 +124,7 @@ def variance_of(what: Draw) -> float:
         variance = b * b
     elif shape == "exponential":
         variance = a * a
-    elif shape == "choice":
+    elif shape in LISTED:
         variance = sum((value - middle) ** 2 for value in what.values) / len(what.values)
     elif shape == "lognormal" and a > 0 and b > a:
         variance = (math.exp((math.log(b / a) / 2.3263478740408408) ** 2) - 1) * middle * middle

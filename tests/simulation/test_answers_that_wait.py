@@ -10,6 +10,7 @@ from itertools import pairwise
 from simulated_groups import Told, member, play_group, settled
 
 from rebalsim.domain.consumer import AssignorCost
+from rebalsim.domain.draws import constantly
 from rebalsim.domain.instants import SECOND
 from rebalsim.one_run import run_once
 from rebalsim.scenario.load import story_of
@@ -23,7 +24,7 @@ def slow_leader(*deeds: tuple[float, str, str, int]) -> Told:
     members = tuple(
         replace(
             member(name, heartbeat_interval_us=SECOND),
-            assignor_cost=AssignorCost(fixed_us=4_500_000.0),
+            assignor_cost=AssignorCost(constantly(4_500_000.0)),
         )
         for name in ("M1", "M2")
     )

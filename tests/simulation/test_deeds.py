@@ -874,3 +874,56 @@ def test_between_racks_messages_take_as_long_as_the_scenario_says() -> None:
     assert (
         first["near"] == 6_000 and first["far"] == 180_000
     )  # TCP, ApiVersions, and the coordinator: three round trips
+
+
+def noticed(analysis: Analysis, consumer: str, since: int) -> float:
+    """When this member heard of the rebalance after an instant."""
+    return min(
+        seconds(e.at_us) for e in of(analysis, ev.RebalanceNoticed, consumer) if e.at_us > since
+    )
+
+
+def test_a_heartbeat_sets_at_which_moments_further_ones_leave() -> None:
+    group = (
+        "topics: {orders: {partitions: 6, rate: 60/s}}\n"
+        "group: {members: [a, b, {name: late, starts_at: 60s}], client: CLIENT}\n"
+    )
+    script = "  - {at: 50s, heartbeat: a}\n  - {at: 50500ms, heartbeat: [b]}\n"
+    for client in ("java", "librdkafka", "kafka-python"):
+        found = told(script, group.replace("CLIENT", client), more=COLD)
+        joined = min(e.at_us for e in of(found, ev.PollingBegan, "late"))
+        assert noticed(found, "a", joined) % 3 - 50 % 3 < 0.1
+        assert 0 <= noticed(found, "b", joined) - noticed(found, "a", joined) - 0.5 < 0.1
+
+
+def test_a_heartbeat_of_the_consumer_protocol_brings_its_news_when_it_is_due() -> None:
+    group = (
+        "topics: {orders: {partitions: 6, rate: 60/s}}\n"
+        "group:\n  members: [a, b, {name: late, starts_at: 60s}]\n"
+        "  config: {group.protocol: consumer}\n"
+    )
+    found = told("  - {at: 58s, heartbeat: [a, b]}\n", group, more=COLD)
+    states = of(found, ev.MemberStateChanged, "a")
+    heard = [seconds(e.at_us) for e in states if e.after == "RECONCILING" and e.at_us > 60 * SECOND]
+    assert 63.0 <= heard[0] < 63.1
+
+
+def test_members_see_a_topic_grow_when_they_refresh_their_metadata() -> None:
+    script = "  - {at: 60s, add_partitions: 8}\n  - {at: 61s, refresh_metadata: all}\n"
+    found = told(script, more=COLD)
+    asked = [e for e in of(found, ev.RejoinRequested) if e.reason == "cached metadata has changed"]
+    assert [round(seconds(e.at_us)) for e in asked[:1]] == [61]
+
+
+def test_callbacks_take_what_is_listed_for_them_in_turn() -> None:
+    listed = "{before: {in_turn: [200ms, 0ms]}, fixed: {in_turn: [30ms, 10ms]}}"
+    group = GROUP + f"  listener: {{on_revoked: {listed}}}\n"
+    script = "  - {at: 60s, enforce_rebalance: c0}\n  - {at: 90s, enforce_rebalance: c0}\n"
+    found = told(script, group, more=COLD)
+    calls = [e for e in of(found, ev.CallbackBegan, "c0") if e.callback == "revoked"]
+    ends = [e for e in of(found, ev.CallbackEnded, "c0") if e.callback == "revoked"]
+    took = [e.at_us - b.at_us for b, e in zip(calls, ends) if b.partitions]
+    assert took[:2] == [30_000, 10_000]
+    asked = [e.at_us for e in of(found, ev.RejoinRequested, "c0")]
+    waited = [b.at_us - min(a for a in asked if b.at_us - a < 2 * SECOND) for b in calls[:2]]
+    assert waited[0] - waited[1] > 150_000

@@ -261,7 +261,7 @@ def test_30_a_slow_leader_makes_followers_time_out_and_rebalance_again() -> None
     """The assignor takes 40 s in the leader's application thread; a SyncGroup waits 30 s
     (request.timeout.ms), not as long as a JoinGroup.
     """
-    leader = replace(EAGER_TWO[0], assignor_cost=AssignorCost(fixed_us=40e6))
+    leader = replace(EAGER_TWO[0], assignor_cost=AssignorCost(constantly(40e6)))
     told = play_group((leader, EAGER_TWO[1]), settled(*EAGER_TWO), 120.0)
     assert [e.why for e in told.of(ev.CoordinatorLost, consumer="M2")][:1] == ["request timed out"]
     assert told.times(ev.CoordinatorLost, consumer="M2")[0] == 30.001

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rebalsim.domain.draws import most_of
 from rebalsim.domain.scenario import Scenario
 from rebalsim.lint.facts import (
     at_start,
@@ -48,7 +49,8 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             continue
         most, partitions = peak_members(scenario, group), partitions_of_group(scenario, group)
         takes = max(
-            c.assignor_cost.fixed_us + c.assignor_cost.per_member_partition_us * most * partitions
+            most_of(c.assignor_cost.fixed)
+            + c.assignor_cost.per_member_partition_us * most * partitions
             for c in members
         )
         shortest = min(members, key=lambda c: c.config.request_timeout_us)

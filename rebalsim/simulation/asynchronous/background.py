@@ -84,6 +84,12 @@ class Background:
         self._asks_at_us = self.engine.now
         self.turn()
 
+    def come_due(self) -> None:
+        """The next beat is due now; those after it keep its phase."""
+        if self.is_enabled and self.consumer.member.is_in_group:
+            self.beats.due_us = self.engine.now
+            self.plan()
+
     def stop(self) -> None:
         """The process is gone."""
         self.is_enabled = False

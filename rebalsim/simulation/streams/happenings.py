@@ -1,6 +1,4 @@
-"""What happened to a Streams application, in past tense: facts, one class each. Nobody changes them;
-they are not frozen because a run makes hundreds, and a frozen one takes three times as long.
-"""
+"""What happened to a Streams application, in past tense: facts, one class each."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from typing import Any
 from rebalsim.assignors.streams.tasks import TaskId
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class InstanceChanged:
     """An instance's process: started, closing, closed, killed, froze, thawed."""
 
@@ -18,10 +16,9 @@ class InstanceChanged:
     instance: str
     life: int
     what: str
-    threads: int = 0  # that it starts with; a deploy may change them
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class ApplicationStateChanged:
     """KafkaStreams.State, as a StateListener sees it."""
 
@@ -31,7 +28,7 @@ class ApplicationStateChanged:
     after: str
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class ThreadStateChanged:
     at_us: int
     instance: str
@@ -40,7 +37,7 @@ class ThreadStateChanged:
     after: str
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class TasksAssigned:
     """A thread was given its tasks, whether they changed or not."""
 
@@ -52,7 +49,7 @@ class TasksAssigned:
     standby: tuple[TaskId, ...]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class AssignmentMade:
     """The leader (or the broker) decided; `probing` asks for another look later."""
 
@@ -63,7 +60,7 @@ class AssignmentMade:
     warmups: tuple[TaskId, ...] = ()
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class TaskChanged:
     """A task at an instance: created, restoring, restored, running, suspended, closed, lost;
     standby, recycled. `left` is what remains of its changelog, `how` its role; `first_us` is how
@@ -80,7 +77,7 @@ class TaskChanged:
     first_us: int = 0
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class RebalanceStarted:
     """A member asks to join (classic), or the group epoch rose; `why` in the client's words."""
 
@@ -90,7 +87,7 @@ class RebalanceStarted:
     why: str
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class MemberGone:
     """The broker took a member out: session, rebalance timeout, left."""
 
@@ -100,7 +97,7 @@ class MemberGone:
     why: str
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Refused:
     """Something that cannot be played on: a thread died, an instance shut down."""
 
@@ -110,7 +107,7 @@ class Refused:
     error: str  # the exception's name
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Heard:
     """What a consumer's client or the coordinator did, in the words of trace events: the event's
     class and its facts. `instance` is empty for the coordinator.

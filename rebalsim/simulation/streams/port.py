@@ -27,37 +27,41 @@ class Waiting(Protocol):
 class Port(Protocol):
     """The world as a client sees it."""
 
-    now: int
+    @property
+    def now(self) -> int: ...
 
-    def call(self, at_us: int, then: Callable[[Any], None], value: Any = None) -> None: ...
+    def at(self, at_us: int, then: Callable[[Any], None], value: Any = None) -> None: ...
 
-    def begin(self, body: Steps) -> Any: ...
+    def begin(self, body: Steps) -> None: ...
 
     def waiting(self) -> Any: ...
 
     def draw(self, name: str) -> Random: ...
 
-    @property
-    def tell(self) -> Callable[[Happening], None]: ...
+    def tell(self, happening: Happening) -> None: ...
 
 
-class EnginePort(Engine):
-    """The simulation's engine as such a world. It is the engine, and does not merely have one, for
-    the clock is read thousands of times in a run.
-    """
+class EnginePort:
+    """The port on `simulation.engine`."""
 
     def __init__(self, seed: int = 1) -> None:
-        super().__init__()
+        self.engine = Engine()
         self.told: list[Happening] = []
-        self.tell = self.told.append
         self._seed = seed
         self._streams: dict[str, Random] = {}
 
-    def call(self, at_us: int, then: Callable[[Any], None], value: Any = None) -> None:
-        self.at(int(at_us), SCRIPT, then, value)
+    @property
+    def now(self) -> int:
+        return self.engine.now
+
+    def at(self, at_us: int, then: Callable[[Any], None], value: Any = None) -> None:
+        self.engine.at(int(at_us), SCRIPT, then, value)
+
+    def begin(self, body: Steps) -> None:
+        self.engine.begin(body)
 
     def waiting(self) -> Bell:
-        return Bell(self, SCRIPT)
+        return Bell(self.engine, SCRIPT)
 
     def draw(self, name: str) -> Random:
         """A stream of chance of its own name, so that a draw here moves nothing elsewhere."""
@@ -65,3 +69,6 @@ class EnginePort(Engine):
         if found is None:
             found = self._streams[name] = Random(f"{self._seed}/{name}")
         return found
+
+    def tell(self, happening: Happening) -> None:
+        self.told.append(happening)

@@ -10,12 +10,17 @@ from rebalsim.worlds.logs.voices import Voice
 COARSE_US = 1_000_000
 
 
+def is_coarse(voice: Voice) -> bool:
+    """Whether its log tells whole seconds."""
+    return voice.stream.step_us >= COARSE_US
+
+
 def refine_times(voices: Sequence[Voice], rounds: Sequence[Round]) -> None:
     """A listener is given partitions after the assignment, and gives them up before the barrier falls."""
     for voice in voices:
-        step = voice.stream.step_us
-        if step < COARSE_US:
+        if not is_coarse(voice):
             continue
+        step = voice.stream.step_us
         for f in voice.facts:
             if f.what == "assigned":
                 f.at_us = _after(f.at_us, step, [r.end_us for r in rounds if r.end_us >= 0])

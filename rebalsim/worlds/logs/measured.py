@@ -8,9 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from rebalsim.worlds.logs.facts import Fact
 from rebalsim.worlds.logs.observation import GroupStory
 
 NOTICEABLE_US = 100_000
+ACKNOWLEDGED = ("ACKNOWLEDGING>STABLE", "JOINING>STABLE")
+ONE_ANSWER_US = 300_000  # calls that are nearer to each other come from one heartbeat's answer
 
 
 @dataclass(slots=True)
@@ -27,17 +30,6 @@ class Measured:
         """The sample below which so much of them lies; −1 where there is none."""
         found = sorted(self.samples.get(name, ()))
         return found[min(len(found) - 1, int(len(found) * share))] if found else -1
-
-    def listener_lines(self, indent: str) -> list[str]:
-        """The listener's costs, where they are worth a word."""
-        lines = []
-        for name in ("on_revoked", "on_assigned", "on_lost"):
-            # what follows an assigned callback waits for offsets, too: the quickest ones tell the cost
-            middle = self.at(name, 0.1 if name == "on_assigned" else 0.5)
-            if middle >= NOTICEABLE_US:
-                count = len(self.samples[name])
-                lines.append(f"{indent}  {name}: {middle // 1_000}ms   # of {count} calls")
-        return [f"{indent}listener:", *lines] if lines else []
 
 
 def measure(stories: Sequence[GroupStory]) -> Measured:
@@ -57,10 +49,8 @@ def measure(stories: Sequence[GroupStory]) -> Measured:
     return found
 
 
-def _callbacks(found: Measured, facts: Sequence[object]) -> None:
-    from rebalsim.worlds.logs.facts import Fact
-
-    listed = [f for f in facts if isinstance(f, Fact)]
+def _callbacks(found: Measured, facts: Sequence[Fact]) -> None:
+    listed = facts
     for f, following in pairwise(listed):
         ends = ("asking", "positioned", "callback-took", "leaving")
         if f.partitions and f.what in ("revoked", "assigned", "lost") and following.what in ends:
@@ -70,13 +60,10 @@ def _callbacks(found: Measured, facts: Sequence[object]) -> None:
                 found.add(f"on_{f.what}", took)
 
 
-def _joins(found: Measured, facts: Sequence[object]) -> None:
+def _joins(found: Measured, facts: Sequence[Fact]) -> None:
     """From a first JoinGroup to its answer with the member id: a round trip, and the coordinator."""
-    from rebalsim.worlds.logs.facts import Fact
-
     asking: Fact | None = None
     for f in facts:
-        assert isinstance(f, Fact)
         if f.what == "asking":
             asking = f
         elif f.what == "named" and asking is not None and f.at_us >= asking.at_us:
@@ -86,14 +73,11 @@ def _joins(found: Measured, facts: Sequence[object]) -> None:
             asking = None
 
 
-def _restarts(found: Measured, facts: Sequence[object]) -> None:
+def _restarts(found: Measured, facts: Sequence[Fact]) -> None:
     """From a process's last word to its successor's first, and from that to its join."""
-    from rebalsim.worlds.logs.facts import Fact
-
     closed: Fact | None = None
     started: Fact | None = None
     for f in facts:
-        assert isinstance(f, Fact)
         if f.what == "closed":
             closed = f
         elif f.what == "started":
@@ -136,18 +120,40 @@ def beat_ms(story: GroupStory) -> int:
     """The consumer protocol's heartbeat interval, which only brokers know: the longest usual one that
     most answers with news came in multiples of; 0 where too few did.
     """
-    gaps = []
-    for voice in story.voices:
-        since = -1
-        for f in voice.facts:
-            if f.what != "state":
-                continue
-            if f.why == "STABLE>RECONCILING" and since >= 0:
-                gaps.append((f.at_us - since) // 1_000)
-            if f.why == "ACKNOWLEDGING>STABLE":
-                since = f.at_us
+    gaps = [
+        (news - settled) // 1_000
+        for voice in story.voices
+        for settled, news in news_of(voice.facts)
+    ]
     for beat in (5_000, 3_000, 2_000, 1_000, 500):
-        near = [g for g in gaps if g % beat <= beat * 0.1 or g % beat >= beat * 0.98]
-        if len(gaps) >= 3 and len(near) * 3 >= len(gaps) * 2:
+        near = [g for g in gaps if _fits(g, beat)]
+        if len(gaps) >= 2 and len(near) * 3 >= len(gaps) * 2:
             return beat
     return 0
+
+
+def news_of(facts: Sequence[Fact]) -> list[tuple[int, int]]:
+    """Consumer protocol: each moment at which a beat brought news, and when its beats had begun anew
+    before that. Where a client does not tell its states, its listener's calls do.
+    """
+    has_states = any(f.what == "state" for f in facts)
+    found = []
+    settled = -1
+    for f in facts:
+        if has_states:
+            is_news = f.what == "poll-expired" or f.why == "STABLE>RECONCILING"
+            settles = f.why in ACKNOWLEDGED
+        else:
+            settles = f.what in ("assigned", "revoked", "lost")
+            is_news = settles and f.at_us > settled + ONE_ANSWER_US
+        if is_news and settled >= 0:
+            found.append((settled, f.at_us))
+        if settles:
+            settled = f.at_us
+    return found
+
+
+def _fits(gap: int, beat: int) -> bool:
+    """So many beats, each of which a busy machine may send a little late."""
+    late = gap - beat * max(1, round(gap / beat))
+    return -beat * 0.02 <= late <= 100 + gap * 0.02

@@ -65,7 +65,8 @@ _JAVA = {**dict.fromkeys(QUIET, _NO_MESSAGE), **JAVA_HEADS}
 
 # marks that lack the word of groups, and are looked for only in files in which their dialect speaks
 SELDOM = {
-    "kafka-python and aiokafka": ("eartbeat", "poll timeout", "subscribed topics", "has changed"),
+    "kafka-python": ("eartbeat", "poll timeout", "subscribed topics", "has changed"),
+    "aiokafka": ("eartbeat", "poll timeout", "subscribed topics", "has changed"),
     "sarama": ("ubscription to ", "client/coordinator", "new client", "Closing Client", " map["),
     "Streams": ("stream-",),
     "franz-go": ("balanced; plan: ",),

@@ -7,11 +7,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rebalsim.worlds.logs.coarse_times import is_coarse
 from rebalsim.worlds.logs.dialects import dialect
 from rebalsim.worlds.logs.facts import Fact
 from rebalsim.worlds.logs.rounds import Round
 from rebalsim.worlds.logs.voices import Voice
 
+LONG_CLOSE_US = 5_000_000
 DEFAULT_POLL_MS = 300_000
 # what only a process says that was there before, and what one says that begins anew
 OLD_LIFE = ("lost", "thrown-out", "reset", "revoked", "rejoining", "back")
@@ -38,7 +40,7 @@ def stops_of(voice: Voice, coordinator: Sequence[Fact], rounds: Sequence[Round])
     for f in coordinator:
         if f.what in ("removed", "stuck") and f.member in ids:
             found += _overdue(voice, f, rounds)
-    found += _closed(voice, [s.noticed_us for s in found if s.how == "killed"])
+    found += _closed(voice, [s.noticed_us for s in found if s.how == "killed"], rounds)
     if not failed:
         found += _fell_silent(voice, rounds)
     return sorted(found, key=lambda s: s.at_us)
@@ -113,7 +115,7 @@ def _overdue(voice: Voice, f: Fact, rounds: Sequence[Round]) -> list[Stop]:
     return [Stop(before[-1] if before else f.at_us, voice, "hung", f.at_us, True)]
 
 
-def _closed(voice: Voice, known_us: Sequence[int]) -> list[Stop]:
+def _closed(voice: Voice, known_us: Sequence[int], rounds: Sequence[Round]) -> list[Stop]:
     """Closed (without a listener being called), or begun anew without having closed. `known_us`: when
     its coordinator had noticed a death.
     """
@@ -122,7 +124,8 @@ def _closed(voice: Voice, known_us: Sequence[int]) -> list[Stop]:
     is_closed = has_lived = False
     for f in voice.facts:
         if f.what == "closed":
-            found.append(Stop(f.at_us, voice, "died", f.at_us, False))
+            at = _left_us(voice, f.at_us, rounds)
+            found.append(Stop(at, voice, "died", at, False))
             is_closed = True
         elif f.what == "started" and last is not None and has_lived and not is_closed:
             if not any(last.at_us <= us <= f.at_us + 60_000_000 for us in known_us):
@@ -132,6 +135,21 @@ def _closed(voice: Voice, known_us: Sequence[int]) -> list[Stop]:
         has_lived = has_lived or f.what in ("asking", "joined", "assigned", "state", "named")
         last = f
     return found
+
+
+def _left_us(voice: Voice, closed_us: int, rounds: Sequence[Round]) -> int:
+    """When its coordinator heard that it leaves: from then on at the latest it delivers nothing. A
+    client may say that it has closed some time after, or in the same second of a coarse log.
+    """
+    until = closed_us + (voice.stream.step_us if is_coarse(voice) else 0)
+    heard = (
+        r.begin_us
+        for r in rounds
+        if r.trigger.kind == "leave"
+        and closed_us - LONG_CLOSE_US <= r.begin_us <= until
+        and voice.id_at(r.begin_us) == r.trigger.member
+    )
+    return next(heard, closed_us)
 
 
 def _fell_silent(voice: Voice, rounds: Sequence[Round]) -> list[Stop]:

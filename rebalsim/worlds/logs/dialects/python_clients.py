@@ -158,7 +158,7 @@ def read(record: Record) -> Facts | None:
 
 
 DIALECT = Dialect(
-    "kafka-python and aiokafka",
+    "kafka-python",
     tuple(dict.fromkeys(mark for mark, _, _ in _TEMPLATES)),
     read,
     order=80,

@@ -1,0 +1,153 @@
+"""When members' heartbeats left, as far as logs show it.
+
+How long a rebalance waits for a member hangs on where it stood between two heartbeats when it began. No
+settings tell that, and a real one's phase drifts by every delay of its machine; but a log tells when
+a beat brought news, and a coordinator which beat was the last it heard. A beat before the rebalance, whole
+intervals before that moment, is written into the script.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rebalsim.incident.lives import Life
+from rebalsim.worlds.logs.facts import Fact
+from rebalsim.worlds.logs.measured import ACKNOWLEDGED, beat_ms, news_of
+from rebalsim.worlds.logs.observation import GroupStory
+from rebalsim.worlds.logs.rounds import Round
+from rebalsim.worlds.logs.voices import Voice
+
+USUAL_MS = 3_000  # every classic client's default
+NEW_MS = 5_000  # the brokers' default for the consumer protocol
+ANSWER_US = 3_000  # from a beat's leaving to its answer's being read
+NOTICED_US = 1_000_000  # from a session's end to what is made of it
+SILENT = ("killed", "frozen")
+CLEAR_US = 15_000
+LATE_US = 150_000  # so late a beat may be on a busy machine
+_ACTS = ("revoked", "asking", "lost")
+_SETTLED = ("joined", "synced", "assigned")
+
+
+def beats_of(story: GroupStory, lives: Sequence[Life]) -> list[tuple[int, str]]:
+    """Instants, and whose heartbeat is due then."""
+    new_ms = beat_ms(story) or NEW_MS
+    found: set[tuple[int, str]] = set()
+    for life in lives:
+        is_new = is_of_consumer_protocol(life.voice, story)
+        every = interval_us(life.voice, new_ms if is_new else 0)
+        before = _of_news(life, every) if is_new else _of_rounds(life, story.rounds, every)
+        gone = min(
+            (b.at_us for b in life.blows if b.what in ("crash", "leave")), default=life.end_us
+        )
+        mine = (*before, *_last_ones(story, life, every))
+        found |= {(at, life.name) for at in mine if life.begin_us < at < gone}
+    return sorted(found)
+
+
+def is_of_consumer_protocol(voice: Voice, story: GroupStory) -> bool:
+    """Whether its client says so, or its group knows nothing else."""
+    is_told = any(f.what in ("state", "epoch") for f in voice.facts)
+    return is_told or (bool(story.rounds) and all(r.is_epoch for r in story.rounds))
+
+
+def interval_us(voice: Voice, new_ms: int) -> int:
+    """From one beat to the next, as it is set; `new_ms` under the consumer protocol."""
+    if new_ms:
+        return new_ms * 1_000
+    told = voice.settled("heartbeat.interval.ms")
+    return (told if told > 0 else USUAL_MS) * 1_000
+
+
+def _of_rounds(life: Life, rounds: Sequence[Round], every: int) -> Iterator[int]:
+    """Classic protocol: the first beat since a rebalance began brings the news of it."""
+    facts = [f for f in life.voice.facts if life.begin_us <= f.at_us < life.end_us]
+    for r in rounds:
+        if r.is_epoch or r.trigger.member in life.voice.ids:
+            continue
+        heard = _heard_us(life, facts, r)
+        settled = [f.at_us for f in facts if f.what in _SETTLED and f.at_us < r.begin_us]
+        at = heard - ANSWER_US - every * ((heard - r.begin_us) // every + 1)
+        # not so near to the beginning that a millisecond decides on which side of it a beat falls
+        at = max(min(at, r.begin_us - CLEAR_US), r.begin_us - every + CLEAR_US)
+        if heard >= 0 and settled and at > settled[-1] + LATE_US:
+            yield at
+
+
+def _heard_us(life: Life, facts: Sequence[Fact], r: Round) -> int:
+    """When it heard of the rebalance; where its client prints no such line, when it acted on it."""
+    until = r.joined_us if r.joined_us >= 0 else r.over_us
+    if until < 0 or not life.begin_us < r.begin_us <= until < life.end_us:
+        return -1
+    heard = (f.at_us for f in facts if f.what == "heard" and r.begin_us <= f.at_us <= until)
+    found = next(heard, -1)
+    if found >= 0:
+        return found
+    if r.late_how == "joined" and r.late_member in life.voice.ids:
+        return max(r.begin_us, until - ANSWER_US)
+    step = life.voice.stream.step_us
+    acted = (
+        f.at_us
+        for f in facts
+        if f.what in _ACTS
+        and r.begin_us - step < f.at_us < until + step
+        and f.at_us > life.joins_us
+    )
+    found = next(acted, -1)
+    return min(max(found, r.begin_us), until - ANSWER_US) if found >= 0 else -1
+
+
+def _of_news(life: Life, every: int) -> Iterator[int]:
+    """Consumer protocol: news may come in several beats, so the one before each. That the application
+    polls no more is seen when a beat is due.
+    """
+    for settled, news in news_of(life.voice.facts):
+        at = news - ANSWER_US - every
+        if life.begin_us <= settled and news < life.end_us and at > settled - LATE_US:
+            yield at if at > settled + LATE_US else settled + 1_000  # a beat that left late
+
+
+def _last_ones(story: GroupStory, life: Life, every: int) -> Iterator[int]:
+    """The last beat before each silence that ended its session."""
+    session = life.voice.settled("session.timeout.ms") * 1_000
+    if is_of_consumer_protocol(life.voice, story):
+        session = new_session_us(story, every)
+    elif session <= 0:
+        session = guessed_session_us(story, every)
+    for stop in story.stops:
+        mine = stop.voice is life.voice and life.begin_us < stop.at_us <= life.end_us
+        if mine and stop.how in SILENT and session > 0:
+            yield stop.noticed_us - session - ANSWER_US // 3
+
+
+def guessed_session_us(story: GroupStory, every: int) -> int:
+    """The session timeout of a classic group of which no log tells it: the least silence that ended
+    one, in whole seconds; −1 where none did.
+    """
+    ended = {r.begin_us for r in story.rounds if r.trigger.kind == "session-timeout"}
+    silent = [
+        s.noticed_us - s.at_us
+        for s in story.stops
+        if s.how in SILENT and any(abs(s.noticed_us - us) <= NOTICED_US for us in ended)
+    ]
+    if not silent:
+        return -1
+    return max(6, -(-(min(silent) + every // 2) // 1_000_000)) * 1_000_000
+
+
+def new_session_us(story: GroupStory, every: int) -> int:
+    """The consumer protocol's session timeout, which only brokers know; −1 where nobody fell silent.
+
+    It ended so long after a beat, and beats left whole intervals after the last one that a log tells:
+    of the lengths that this leaves, the least that holds the silence as estimated, in whole seconds.
+    """
+    found = []
+    for stop in story.stops:
+        if stop.how not in SILENT or stop.noticed_us <= stop.at_us:
+            continue
+        acked = [
+            f.at_us for f in stop.voice.facts if f.why in ACKNOWLEDGED and f.at_us < stop.at_us
+        ]
+        about = stop.noticed_us - stop.at_us
+        left = (stop.noticed_us - acked[-1]) % every if acked else about % every
+        found.append(left + every * -((left - about) // every))
+    return max(6, round(min(found) / 1e6)) * 1_000_000 if found else -1

@@ -1,0 +1,88 @@
+"""What befell a group as a scenario's script: blows, topics that grew, members that joined again, and
+heartbeats where they left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rebalsim.incident.beats import beats_of
+from rebalsim.incident.growth import BEFORE_US, growths_of
+from rebalsim.incident.lives import Blow, Life
+from rebalsim.incident.spelling import spell_ms, spell_name
+from rebalsim.worlds.logs.observation import GroupStory
+from rebalsim.worlds.logs.rounds import Round
+
+ASKED_US = 10_000  # from being asked to rejoin to its group's first move
+SEEN_US = 2_000  # from a topic's growing to the look at it, where a client was the first to see it
+Entry = tuple[int, str]
+
+
+def script_of(story: GroupStory, lives: Sequence[Life], zero: int) -> list[Entry]:
+    """Every entry with its instant, counted from `zero`."""
+    blows = [(b.at_us - zero, _blow(b, life, zero)) for life in lives for b in life.blows]
+    others = (_growths, _beats, _rejoins)
+    return blows + [entry for told in others for entry in told(story, lives, zero)]
+
+
+def _blow(blow: Blow, life: Life, zero: int) -> str:
+    what = f"{blow.what}: {spell_name(life.name)}"
+    if blow.what in ("freeze", "hang"):
+        length = spell_ms(max(1_000, blow.for_us))
+        what = f"{blow.what}: {{members: {spell_name(life.name)}, for: {length}}}"
+    return f"  - {{at: {spell_ms(blow.at_us - zero)}, {what}}}"
+
+
+def _beats(story: GroupStory, lives: Sequence[Life], zero: int) -> list[tuple[int, str]]:
+    """The script's entries for heartbeats, those of one millisecond together."""
+    together: dict[int, list[str]] = {}
+    for at, name in beats_of(story, lives):
+        if at > zero:
+            together.setdefault((at - zero) // 1_000, []).append(spell_name(name))
+    return [
+        (ms * 1_000, f"  - {{at: {ms}ms, heartbeat: [{', '.join(names)}]}}")
+        for ms, names in together.items()
+    ]
+
+
+def _growths(story: GroupStory, lives: Sequence[Life], zero: int) -> list[tuple[int, str]]:
+    """The script's entries for topics that grew, and for who saw it."""
+    found = []
+    for grown in growths_of(story, lives):
+        at = max(0, grown.at_us - zero)
+        what = f"{{topic: {spell_name(grown.topic)}, to: {grown.count}}}"
+        found.append((at, f"  - {{at: {spell_ms(at)}, add_partitions: {what}}}"))
+        if grown.seen_by:
+            seen = at + SEEN_US
+            who = spell_name(grown.seen_by)
+            found.append((seen, f"  - {{at: {spell_ms(seen)}, refresh_metadata: [{who}]}}"))
+    return found
+
+
+def _rejoins(story: GroupStory, lives: Sequence[Life], zero: int) -> list[tuple[int, str]]:
+    """The script's entries for members that joined again for no cause that a log tells, or for topics
+    that did not grow (a broker came back, and their replicas with it).
+    """
+    grew = {grown.at_us + BEFORE_US for grown in growths_of(story, lives)}
+    found = []
+    for r in story.rounds:
+        is_own = r.trigger.kind == "rejoin" or (
+            r.trigger.kind == "topic-change" and r.begin_us not in grew
+        )
+        who = _living(r, lives) if is_own and not r.is_epoch else None
+        if who is not None:
+            at = r.begin_us - zero - ASKED_US
+            found.append(
+                (at, f"  - {{at: {spell_ms(at)}, enforce_rebalance: [{spell_name(who.name)}]}}")
+            )
+    return found
+
+
+def _living(r: Round, lives: Sequence[Life]) -> Life | None:
+    """Whose deed began the rebalance, if it had joined before."""
+    mine = (
+        x
+        for x in lives
+        if r.trigger.member in x.voice.ids and x.joins_us + ASKED_US < r.begin_us < x.end_us
+    )
+    return next(mine, None)

@@ -1,0 +1,102 @@
+"""A group's settings as its logs show them: what members print, and what follows from when things
+happened.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from rebalsim.incident.beats import NEW_MS, USUAL_MS, guessed_session_us, new_session_us
+from rebalsim.worlds.logs.measured import beat_ms
+from rebalsim.worlds.logs.observation import GroupStory
+
+KEPT = (
+    "session.timeout.ms",
+    "heartbeat.interval.ms",
+    "max.poll.interval.ms",
+    "max.poll.records",
+    "metadata.max.age.ms",
+    "auto.commit.interval.ms",
+)
+ASSIGNORS = {
+    "RangeAssignor": "range",
+    "RoundRobinAssignor": "roundrobin",
+    "StickyAssignor": "sticky",
+    "CooperativeStickyAssignor": "cooperative-sticky",
+}
+
+
+def is_consumer_group(story: GroupStory) -> bool:
+    """Whether it speaks the consumer protocol."""
+    return any(r.is_epoch for r in story.rounds)
+
+
+def kafka_of(story: GroupStory) -> str:
+    """The version that a client tells of itself, as far as it is played."""
+    told = Counter(f.why for v in story.voices for f in v.facts if f.what == "version")
+    if not told:
+        return ""
+    parts = told.most_common(1)[0][0].split(".")
+    return ".".join(parts[:2]) if len(parts) >= 2 and all(p.isdigit() for p in parts[:2]) else ""
+
+
+def cluster_lines(story: GroupStory) -> list[str]:
+    """What the brokers' settings for consumer groups must have been."""
+    if not is_consumer_group(story):
+        return []
+    beat = beat_ms(story)
+    session = new_session_us(story, (beat or NEW_MS) * 1_000) // 1_000_000
+    told = []
+    if session > 0:
+        told.append(
+            f"group.consumer.session.timeout.ms: {session}s   # from silence to being fenced"
+        )
+        told.append(f"group.consumer.min.session.timeout.ms: {min(45, session)}s")
+    if beat:
+        told.append(f"group.consumer.heartbeat.interval.ms: {beat}ms   # as answers came")
+        told.append(f"group.consumer.min.heartbeat.interval.ms: {min(5000, beat)}ms")
+    return ["cluster:", "  config:", *(f"    {line}" for line in told)] if told else []
+
+
+def config_of(story: GroupStory) -> dict[str, str]:
+    """The clients' settings, by Kafka's names."""
+    found: dict[str, str] = {}
+    if is_consumer_group(story):
+        found["group.protocol"] = "consumer"
+    for key in KEPT:
+        if is_consumer_group(story) and key in ("session.timeout.ms", "heartbeat.interval.ms"):
+            continue
+        told = Counter(v.settings[key] for v in story.voices if v.settings.get(key, "").isdigit())
+        if told:
+            found[key] = told.most_common(1)[0][0]
+    if "session.timeout.ms" not in found and not is_consumer_group(story):
+        guess = guessed_session_us(story, USUAL_MS * 1_000) // 1_000
+        if guess > 0:
+            found["session.timeout.ms"] = (
+                f"{guess}   # ASK: no log tells; about so long it was silent"
+            )
+    limits = Counter(
+        f.amount for v in story.voices for f in v.facts if f.what == "poll-expired" and f.amount > 0
+    )
+    if "max.poll.interval.ms" not in found and limits:
+        found["max.poll.interval.ms"] = str(limits.most_common(1)[0][0])
+    offered = _assignors(story)
+    if offered and not is_consumer_group(story):
+        found["partition.assignment.strategy"] = f"[{offered}]"
+    return found
+
+
+def _assignors(story: GroupStory) -> str:
+    told = Counter(
+        v.settings["partition.assignment.strategy"]
+        for v in story.voices
+        if v.settings.get("partition.assignment.strategy")
+    )
+    if told:
+        classes = re.findall(r"(\w+Assignor)", told.most_common(1)[0][0])
+        known = [ASSIGNORS[c] for c in classes if c in ASSIGNORS]
+        return ", ".join(known)
+    chosen = Counter(f.why for v in story.voices for f in v.facts if f.what == "joined" and f.why)
+    names = [name for name, _ in chosen.most_common(1) if name in ASSIGNORS.values()]
+    return names[0] if names else ""

@@ -1,0 +1,129 @@
+"""How long each thing took, one after another, where a scenario has a place for it: the assignments of
+the group, and each life's revocations. A machine under load takes a different time each time, and a
+replay that is to be held against what was observed has to take the same.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from statistics import median_low
+
+from rebalsim.incident.lives import MUCH_US, Life
+from rebalsim.worlds.logs.coarse_times import is_coarse
+from rebalsim.worlds.logs.facts import Fact
+from rebalsim.worlds.logs.observation import GroupStory
+from rebalsim.worlds.logs.rounds import Round
+from rebalsim.worlds.logs.stops import LONG_CLOSE_US
+
+HANDLED_US = 4_000  # a SyncGroup, its answer and the turn that reads it, on a machine at rest
+NOTICEABLE_US = 10_000
+LONGEST_US = 600_000_000
+TURN_US = 20_000  # the consumer protocol's client looks up so much later, as a rule
+CALLS = ("revoked", "lost", "assigned")
+_BEHIND_REVOKED = ("asking", "leaving", "assigned", "state", "closed")
+
+
+def assignments_us(story: GroupStory) -> list[int]:
+    """From each barrier's end to the leader's assignment; where no coordinator tells of that, to the
+    moment when half of the members had called a listener.
+    """
+    barriers = sorted(
+        (r for r in story.rounds if r.joined_us >= 0 and not r.is_epoch and not r.is_empty),
+        key=lambda r: r.joined_us,
+    )
+    untils = [r.joined_us for r in barriers[1:]] + [1 << 62]
+    found = [_assignment_us(story, r, until) for r, until in zip(barriers, untils)]
+    known = [us for us in found if us >= 0]
+    usual = median_low(known) if known else 0
+    return [us if us >= 0 else usual for us in found]
+
+
+def _assignment_us(story: GroupStory, r: Round, until_us: int) -> int:
+    if r.end_us >= r.joined_us and not r.is_guessed:
+        return max(0, r.end_us - r.joined_us - HANDLED_US)
+    over = r.over_us >= 0 and not r.is_guessed  # overtaken: who has to ask again had no answer yet
+    shows = ("asking",) if over else ("assigned", "revoked")
+    called = []
+    for voice in story.voices:
+        for f in voice.facts:
+            if f.what in shows and r.joined_us <= f.at_us < until_us:
+                called.append(f.at_us)
+                break
+    least = max(0, r.over_us - r.joined_us + HANDLED_US) if over else 0
+    if not called:
+        return least or -1
+    return max(least, median_low(called) - r.joined_us - HANDLED_US)
+
+
+def revocations_us(life: Life, rounds: Sequence[Round]) -> list[int]:
+    """What each call with partitions took of its thread, until the request that followed had left."""
+    if is_coarse(life.voice):
+        return []
+    mine = [f for f in life.voice.facts if life.begin_us <= f.at_us <= life.end_us]
+    found = []
+    for place, f in enumerate(mine):
+        if f.what == "revoked" and f.partitions:
+            behind = (x for x in mine[place + 1 :] if x.what in _BEHIND_REVOKED)
+            found.append(_until_request(life, f, next(behind, None), rounds))
+    return found
+
+
+def _until_request(life: Life, f: Fact, following: Fact | None, rounds: Sequence[Round]) -> int:
+    """To the next line; to the end of the barrier where that waited for this member's JoinGroup."""
+    took = following.at_us - f.at_us if following is not None else 0
+    if following is not None and following.what == "asking":
+        for r in rounds:
+            last = r.late_member in life.voice.ids and r.late_how == "joined"
+            if last and r.begin_us <= f.at_us <= r.joined_us:
+                took = max(took, r.joined_us - f.at_us - HANDLED_US // 2)
+    if following is not None and following.what in ("leaving", "closed"):
+        for r in rounds:
+            is_its_own = r.trigger.kind == "leave" and r.trigger.member in life.voice.ids
+            if is_its_own and f.at_us <= r.begin_us <= f.at_us + LONG_CLOSE_US:
+                took = max(took, r.begin_us - f.at_us - HANDLED_US // 2)
+    return min(max(0, took), LONGEST_US)
+
+
+def waits_us(life: Life, what: str, rounds: Sequence[Round]) -> list[int]:
+    """What passed before each call of this kind with partitions, since the member had heard what it is
+    called for.
+    """
+    if is_coarse(life.voice):
+        return []
+    mine = [f for f in life.voice.facts if life.begin_us <= f.at_us <= life.end_us]
+    ends = sorted(r.end_us for r in rounds if r.end_us >= 0 and not r.is_epoch)
+    found = []
+    for place, f in enumerate(mine):
+        if f.what == what and f.partitions:
+            since = _told_us(mine[:place], f, ends)
+            waited = f.at_us - since if since >= 0 else 0
+            found.append(
+                waited if 0 <= waited < MUCH_US else 0
+            )  # longer: the application was stuck
+    return found
+
+
+def _told_us(before: Sequence[Fact], f: Fact, ends: Sequence[int]) -> int:
+    """When it could have made this call, had its machine been at rest; −1 where nothing tells."""
+    for x in reversed(before):
+        if x.what in CALLS and x.partitions:
+            break  # of one assignment; or what came in between is not told
+        if x.what == "state" and x.why.endswith(">RECONCILING"):
+            return x.at_us + TURN_US
+        if x.what in ("joined", "synced"):
+            break  # it is called for what the assignment says
+        if x.what == "heard" and f.what == "revoked":
+            return x.at_us + HANDLED_US
+    place = bisect_right(ends, f.at_us) - 1
+    if place < 0 or (before and before[-1].at_us > ends[place] and before[-1].what in CALLS):
+        return -1
+    return ends[place] + HANDLED_US // 2
+
+
+def in_turn(took: Sequence[int]) -> str:
+    """As the language writes it; empty where none of it is worth a word."""
+    if max(took, default=0) < NOTICEABLE_US:
+        return ""
+    listed = ", ".join(f"{us // 1_000}ms" for us in took)
+    return f"{{in_turn: [{listed}]}}" if len(set(took)) > 1 else f"{took[0] // 1_000}ms"

@@ -1,0 +1,94 @@
+"""How an incident's scenario repeats what was observed: heartbeats where they left, costs as they came,
+and pauses told as logs tell them.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from rebalsim.incident.align import aligned
+from rebalsim.incident.as_logged import pauses_as_logged
+from rebalsim.incident.replay import hold, story_in
+from rebalsim.incident.took import in_turn
+from rebalsim.one_run import run_once
+from rebalsim.trace import events as ev
+from rebalsim.worlds.logs.observation import GroupStory, observe
+from rebalsim.worlds.logs.sources import sources_in
+
+FOLDER = Path(__file__).parents[2] / "scenarios" / "incidents"
+MS = 1_000
+
+
+def story_of(folder: Path) -> GroupStory:
+    return max(observe(sources_in([str(folder)])).groups.values(), key=lambda s: len(s.pauses))
+
+
+@pytest.mark.parametrize("name", ["deploy-last-night", "spring-last-night", "storm-last-night"])
+def test_a_recorded_incident_replays_as_it_was(name: str) -> None:
+    story = story_of(FOLDER / name)
+    held = hold(aligned(story), story.pauses)
+    assert held.is_believed, held.misses
+
+
+def test_a_members_heartbeats_leave_when_they_did() -> None:
+    """Who hears of a deploy's first leaving does so in the replay within 50 ms of its log."""
+    story = story_of(FOLDER / "deploy-last-night")
+    written = aligned(story)
+    first = next(r for r in story.rounds if r.trigger.kind == "leave")
+    heard = {
+        v.name: next(f.at_us for f in v.facts if f.what == "heard" and f.at_us > first.begin_us)
+        for v in story.voices
+        if v.ids[0] != first.trigger.member
+    }
+    events = run_once(story_in(written.text).scenario("as-written")).analysis.trace.events
+    began = first.begin_us - written.zero_us
+    for name, at in heard.items():
+        mine = [e.at_us for e in events if type(e) is ev.RebalanceNoticed and e.consumer == name]
+        nearest = min(mine, key=lambda us: abs(us - (at - written.zero_us)))
+        assert nearest > began - 50 * MS
+        assert abs(nearest - (at - written.zero_us)) < 50 * MS
+
+
+def test_costs_that_are_worth_a_word_are_listed_in_turn() -> None:
+    assert in_turn([3_000, 5_000]) == ""  # of a few ms nobody would know
+    assert in_turn([40_000, 40_000]) == "40ms"
+    assert in_turn([40_000, 0]) == "{in_turn: [40ms, 0ms]}"
+    text = aligned(story_of(FOLDER / "deploy-last-night")).text
+    assert re.search(r"heartbeat: \[\w", text)
+
+
+PLAYED = """\
+topics: {t: {partitions: 2, rate: 10/s}}
+group:
+  config: {partition.assignment.strategy: [range], session.timeout.ms: 10s}
+  members: [a, b]
+replay: [as-written]
+start: cold
+heartbeat_phase: as-written
+horizon: 60s
+script:
+  - {at: 29s, heartbeat: [a, b]}
+  - {at: 30s, crash: b}
+"""
+
+
+def test_a_replays_pauses_are_told_as_logs_would_tell_them() -> None:
+    analysis = run_once(story_in(PLAYED).scenario("as-written")).analysis
+    killed = [p for p in pauses_as_logged(analysis.trace.events, "group") if p.how == "killed"]
+    assert [p.partition for p in killed] == ["t-1"]
+    given = next(
+        e.at_us
+        for e in analysis.trace.events
+        if type(e) is ev.CallbackBegan and e.callback == "assigned" and e.at_us > 30_000_000
+    )
+    assert (killed[0].start_us, killed[0].end_us) == (30_000_000, given)
+
+
+def test_a_silence_that_nobody_came_to_know_of_is_no_pause_of_a_log() -> None:
+    text = PLAYED.replace("crash: b", "freeze: {members: b, for: 2s}")
+    analysis = run_once(story_in(text).scenario("as-written")).analysis
+    told = pauses_as_logged(analysis.trace.events, "group")
+    assert [p for p in told if p.how == "frozen"] == []
