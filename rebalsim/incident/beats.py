@@ -69,8 +69,12 @@ def _of_rounds(life: Life, rounds: Sequence[Round], every: int) -> Iterator[int]
         at = heard - ANSWER_US - every * ((heard - r.begin_us) // every + 1)
         # not so near to the beginning that a millisecond decides on which side of it a beat falls
         at = max(min(at, r.begin_us - CLEAR_US), r.begin_us - every + CLEAR_US)
-        if heard >= 0 and settled and at > settled[-1] + LATE_US:
+        if heard < 0 or not settled:
+            continue
+        if at > settled[-1] + LATE_US:
             yield at
+        elif heard - settled[-1] > every + LATE_US:  # each beat since it settled left a little late
+            yield r.begin_us - CLEAR_US
 
 
 def _heard_us(life: Life, facts: Sequence[Fact], r: Round) -> int:

@@ -14,6 +14,7 @@ from rebalsim.worlds.logs.stops import LONG_CLOSE_US, Stop
 from rebalsim.worlds.logs.voices import Voice
 
 BEFORE_JOIN_US = 30_000  # from a warm process's first poll to its JoinGroup
+AGAIN_US = 6_000  # from a poll() that finds its member thrown out to the group's first move
 TAKEN_IN_US = 1_500  # from a request's leaving to its group's first move
 SLOW_JOIN_US = 5_000_000  # a JoinGroup that is under way longer is another one's
 NEVER = 1 << 62
@@ -117,9 +118,9 @@ def _strike(life: Life, stops: Sequence[Stop], rounds: Sequence[Round]) -> None:
             life.blows.append(Blow(stop.at_us, "crash"))
             return
         if stop.how == "frozen":
-            life.blows.append(Blow(stop.at_us, "freeze", _back(life, stop) - stop.at_us))
+            life.blows.append(Blow(stop.at_us, "freeze", _back(life, stop, rounds) - stop.at_us))
         elif stop.how == "hung":
-            life.blows.append(Blow(stop.at_us, "hang", _back(life, stop) - stop.at_us))
+            life.blows.append(Blow(stop.at_us, "hang", _back(life, stop, rounds) - stop.at_us))
     if life.end_us < NEVER:
         life.blows.append(Blow(_goodbye(life, rounds), "leave" if _left_well(life) else "crash"))
 
@@ -162,12 +163,21 @@ def _tarry(life: Life, barriers: dict[int, int], begins: Sequence[int]) -> None:
             heard = -1
 
 
-def _back(life: Life, stop: Stop) -> int:
-    """Its first word after it was noticed to be missing."""
+def _back(life: Life, stop: Stop, rounds: Sequence[Round]) -> int:
+    """Its first word after it was noticed to be missing; where it then asked to be let in, so late that
+    its group moves when it did.
+    """
     shows = ("revoked", "lost", "asking", "back", "thrown-out", "assigned")
     for f in life.voice.facts:
         if f.at_us > stop.noticed_us and f.what in shows:
-            return f.at_us
+            let_in = (
+                r.begin_us - AGAIN_US
+                for r in rounds
+                if r.trigger.member in life.voice.ids
+                and f.at_us <= r.begin_us <= f.at_us + MUCH_US
+                and r.trigger.kind in ("join", "rejoin")
+            )
+            return max(f.at_us, next(let_in, f.at_us))
     return stop.noticed_us
 
 
