@@ -66,7 +66,8 @@ def _of_rounds(life: Life, rounds: Sequence[Round], every: int) -> Iterator[int]
             continue
         heard = _heard_us(life, facts, r)
         settled = [f.at_us for f in facts if f.what in _SETTLED and f.at_us < r.begin_us]
-        at = heard - ANSWER_US - every * ((heard - r.begin_us) // every + 1)
+        beats = max(1, -((r.begin_us + LATE_US - heard) // every))
+        at = heard - ANSWER_US - every * beats
         # not so near to the beginning that a millisecond decides on which side of it a beat falls
         at = max(min(at, r.begin_us - CLEAR_US), r.begin_us - every + CLEAR_US)
         if heard < 0 or not settled:

@@ -17,6 +17,7 @@ from rebalsim.worlds.logs.rounds import Round
 from rebalsim.worlds.logs.stops import LONG_CLOSE_US
 
 HANDLED_US = 4_000  # a SyncGroup, its answer and the turn that reads it, on a machine at rest
+AGAIN_US = 50_000  # as much later the leader is done, where nobody says when it was refused
 NOTICEABLE_US = 10_000
 LONGEST_US = 600_000_000
 TURN_US = 20_000  # the consumer protocol's client looks up so much later, as a rule
@@ -40,20 +41,32 @@ def assignments_us(story: GroupStory) -> list[int]:
 
 
 def _assignment_us(story: GroupStory, r: Round, until_us: int) -> int:
-    if r.end_us >= r.joined_us and not r.is_guessed:
-        return max(0, r.end_us - r.joined_us - HANDLED_US)
-    over = r.over_us >= 0 and not r.is_guessed  # overtaken: who has to ask again had no answer yet
-    shows = ("asking",) if over else ("assigned", "revoked")
-    called = []
+    if r.is_guessed or r.end_us < 0:
+        if r.over_us >= 0 and not r.is_guessed:
+            return _overtaken_us(story, r, until_us)
+        called = _first(story, r.joined_us, until_us, ("assigned", "revoked"))
+        return max(0, median_low(called) - r.joined_us - HANDLED_US) if called else -1
+    return max(0, r.end_us - r.joined_us - HANDLED_US)
+
+
+def _overtaken_us(story: GroupStory, r: Round, until_us: int) -> int:
+    """Somebody came before the leader was done: its assignment is refused, and it asks again."""
+    asked = []
     for voice in story.voices:
-        for f in voice.facts:
-            if f.what in shows and r.joined_us <= f.at_us < until_us:
-                called.append(f.at_us)
-                break
-    least = max(0, r.over_us - r.joined_us + HANDLED_US) if over else 0
-    if not called:
-        return least or -1
-    return max(least, median_low(called) - r.joined_us - HANDLED_US)
+        mine = [f for f in voice.facts if r.joined_us <= f.at_us < until_us]
+        places = [place for place, f in enumerate(mine) if f.what == "joined"]
+        asked += [f.at_us for f in mine[places[0] :] if f.what == "asking"][:1] if places else []
+    least = r.over_us - r.joined_us + AGAIN_US
+    return max(least, min(asked, default=0) - r.joined_us - HANDLED_US)
+
+
+def _first(story: GroupStory, since_us: int, until_us: int, shows: tuple[str, ...]) -> list[int]:
+    """Of each member the first such line in this time."""
+    found = []
+    for voice in story.voices:
+        told = (f.at_us for f in voice.facts if f.what in shows and since_us <= f.at_us < until_us)
+        found += [at for at in [next(told, -1)] if at >= 0]
+    return found
 
 
 def revocations_us(life: Life, rounds: Sequence[Round]) -> list[int]:
