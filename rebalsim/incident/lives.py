@@ -53,6 +53,8 @@ def lives_of(story: GroupStory) -> list[Life]:
     for voice in story.voices:
         deaths = [s.at_us for s in story.stops if s.voice is voice and s.how == "killed"]
         mine = _lives(voice, deaths)
+        if mine and mine[-1].end_us == NEVER:
+            mine[-1].end_us = _left_us(mine[-1], story.rounds)
         for number, life in enumerate(mine, 1):
             name = voice.name.replace("/", "-")
             life.name = name if number == 1 else f"{name}.{number}"
@@ -109,6 +111,21 @@ def _taken_in(life: Life, rounds: Sequence[Round]) -> int:
         and not r.is_guessed
     )
     return next(begun, life.joins_us)
+
+
+def _left_us(life: Life, rounds: Sequence[Round]) -> int:
+    """When its coordinator heard that it leaves, where it says no word after that; not where its
+    application had stopped polling, which lives on.
+    """
+    last = life.voice.facts[-1].at_us
+    left = (
+        r.begin_us
+        for r in rounds
+        if r.trigger.kind == "leave"
+        and r.trigger.member in life.voice.ids
+        and r.begin_us >= max(life.begin_us, last - MUCH_US)
+    )
+    return next(left, NEVER)
 
 
 def _strike(life: Life, stops: Sequence[Stop], rounds: Sequence[Round]) -> None:

@@ -24,6 +24,7 @@ ASSIGNORS = {
     "RoundRobinAssignor": "roundrobin",
     "StickyAssignor": "sticky",
     "CooperativeStickyAssignor": "cooperative-sticky",
+    "RoundRobinAssigner": "roundrobin",  # KafkaJS's
 }
 
 
@@ -98,5 +99,6 @@ def _assignors(story: GroupStory) -> str:
         known = [ASSIGNORS[c] for c in classes if c in ASSIGNORS]
         return ", ".join(known)
     chosen = Counter(f.why for v in story.voices for f in v.facts if f.what == "joined" and f.why)
-    names = [name for name, _ in chosen.most_common(1) if name in ASSIGNORS.values()]
+    names = [ASSIGNORS.get(name, name) for name, _ in chosen.most_common(1)]
+    names = [name for name in names if name in ASSIGNORS.values()]
     return names[0] if names else ""
