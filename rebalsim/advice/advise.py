@@ -4,7 +4,7 @@ proposed within a number of events; `remedies_of` is all of that for whoever has
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from rebalsim.advice.case import Case
 from rebalsim.advice.judging import Outcome, is_less, outcome_of
@@ -33,11 +33,13 @@ def remedies_of(
     events: int = DEFAULT_EVENTS,
     variants: Iterable[str] = (),
     broken: Mapping[str, Sequence[Budget]] | None = None,
+    watch: Callable[[int, int], None] | None = None,
 ) -> dict[str, tuple[Remedy, ...]]:
     """Variant → what helps there, tried within so many events; empty where nothing does.
-    `broken`: budgets that shall be kept, by variant.
+    `broken`: budgets that shall be kept, by variant; `watch` is told how many of the events have
+    been played, as long as it takes.
     """
-    advisor = Advisor(story, events)
+    advisor = Advisor(story, events, watch)
     for variant in tuple(variants) or story.variants:
         advisor.saw(variant, story.seed, run_once(story.scenario(variant), story.seed).analysis)
     return advisor.remedies(broken, broken is not None)
@@ -46,9 +48,16 @@ def remedies_of(
 class Advisor:
     """Gathers what is known of a story's variants, and tries what could help them."""
 
-    def __init__(self, story: Story, events: int = DEFAULT_EVENTS) -> None:
+    def __init__(
+        self,
+        story: Story,
+        events: int = DEFAULT_EVENTS,
+        watch: Callable[[int, int], None] | None = None,
+    ) -> None:
         self.story = story
         self.events = events
+        self.watch = watch
+        self._paid = 0
         self._played: dict[str, Played] = {}
         self._first: dict[str, Analysis] = {}
 
@@ -78,7 +87,7 @@ class Advisor:
         found: dict[str, tuple[Remedy, ...]] = {}
         left = self.events
         for place, (variant, played) in enumerate(self._played.items()):
-            purse = Purse(left // (len(self._played) - place))
+            purse = Purse(left // (len(self._played) - place), self._pays)
             left -= purse.left
             first, budgets = self._first[variant], (broken or {}).get(variant, ())
             asked = [] if is_of_budgets else _pauses(self.story, variant, first)
@@ -86,6 +95,11 @@ class Advisor:
             found[variant] = self._within(played, asked, purse)
             left += max(0, purse.left)
         return found
+
+    def _pays(self, events: int) -> None:
+        self._paid += events
+        if self.watch is not None:
+            self.watch(self._paid, self.events)
 
     def _within(self, played: Played, asked: list[Asked], purse: Purse) -> tuple[Remedy, ...]:
         try:

@@ -4,7 +4,7 @@ seconds, so that the same input gives the same bytes on every machine.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from rebalsim.analysis.analysis import Analysis
@@ -33,9 +33,12 @@ class Purse:
     """The events that may still be played."""
 
     left: int
+    watch: Callable[[int], None] | None = None  # is told what was paid
 
     def pay(self, events: int) -> None:
         self.left -= events
+        if self.watch is not None:
+            self.watch(events)
 
 
 def of_action(action: str) -> tuple[str, str]:
@@ -67,6 +70,19 @@ def measured(
     return found
 
 
+def cost_of(scenario: Scenario, analysis: Analysis) -> int:
+    """What a run costs, in events. Connect's workers beat all the time, where other members' beats
+    are skipped while nothing happens: sent, answered, and minded.
+    """
+    beats = sum(
+        3 * scenario.horizon_us // c.config.heartbeat_interval_us
+        for group in scenario.groups
+        for c in group.consumers
+        if c.worker is not None
+    )
+    return len(analysis.trace.events) + beats
+
+
 @dataclass(slots=True)
 class Played:
     """The runs of one variant of one story, changed or not."""
@@ -83,7 +99,7 @@ class Played:
     def keep(self, seed: int, analysis: Analysis) -> None:
         """A run that somebody has played anyway."""
         self.figures[seed] = measured(analysis, self.budgets, self.actions)
-        self.costs[seed] = len(analysis.trace.events)
+        self.costs[seed] = cost_of(self.scenario, analysis)
 
     def play(self, seed: int, purse: Purse) -> Figures:
         """This seed's figures. Raises OutOfEvents where there is nothing left to pay with. What

@@ -6,6 +6,7 @@ another of the same name runs beside it.
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rebalsim.analysis.index import NOTHING, Index, merged
@@ -23,6 +24,7 @@ class Place:
     exited_us: int = -1  # when its process ended, if it did before that …
     exit_event: int = -1
     is_closed: bool = False  # … in order
+    joined_us: int = -1  # when it came by this id; before `from_us` where another broker loaded it
 
 
 class Memberships:
@@ -30,6 +32,7 @@ class Memberships:
 
     def __init__(self, index: Index, group: str) -> None:
         self.all: list[Place] = []
+        self._horizon_us = index.horizon_us
         self._by_id: dict[str, Place] = {}
         open_: dict[str, Place] = {}
         exits = array(
@@ -48,7 +51,9 @@ class Memberships:
                 if e.how != "pending" and e.member_id not in open_:
                     was = self._by_id.get(e.member_id) if e.how == "loaded" else None
                     place = Place(e.consumer, e.member_id, e.at_us, index.horizon_us + 1)
+                    place.joined_us = e.at_us
                     if was is not None:
+                        place.joined_us = was.joined_us
                         place.exited_us, place.exit_event, place.is_closed = (
                             was.exited_us,
                             was.exit_event,
@@ -77,6 +82,10 @@ class Memberships:
     def of(self, member_id: str) -> Place | None:
         """The last place of this id."""
         return self._by_id.get(member_id)
+
+    def at_end(self) -> Iterator[Place]:
+        """The places that nobody has lost when observation ends, in the order they were taken."""
+        return (p for p in self.all if p.until_us > self._horizon_us)
 
     def dead_at(self, at_us: int) -> list[Place]:
         """Whose process had ended by then, though the group went on counting it."""

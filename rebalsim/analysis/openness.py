@@ -8,16 +8,18 @@ hour falls, the time that processes existed grows). Hence the table below; what 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rebalsim.analysis.findings import Findings
 from rebalsim.analysis.measure import measure
 from rebalsim.analysis.pending import pending_of, rising, usual, waiting
 from rebalsim.analysis.selecting import selected_disturbances, selected_keys, selected_pauses
+from rebalsim.analysis.values import Pause
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.instants import MINUTE, SECOND
 from rebalsim.domain.metrics import EVERYTHING, PHASES, Selection
 from rebalsim.domain.open_end import OpenEnd, OpenEndKind
+from rebalsim.domain.pause_start import PauseStart
 
 AT_MOST, AT_LEAST = ("<=", "<"), (">=", ">")
 
@@ -88,6 +90,8 @@ def why_open(
         # which of the open ones were pauses at all is known when they have ended
         if metric in _OF_DISTURBANCES:
             return tuple(_unsettled(a, s))
+        if metric == "longest_pause":
+            return tuple(_pauses(a, s, _may_be_shorter))
         return tuple(_pauses(a, s)) if metric in _COUNTED else ()
     if s.until_us is not None and s.until_us <= a.horizon_us:
         return tuple(_beyond_window(a, metric, s))
@@ -171,8 +175,17 @@ def _unsettled(a: Findings, s: Selection) -> list[OpenEnd]:
     return [OpenEnd(OpenEndKind.UNSETTLED)] if is_open else []
 
 
-def _pauses(a: Findings, s: Selection) -> list[OpenEnd]:
-    count = sum(1 for p in selected_pauses(a, s) if p.is_open)
+def _may_be_shorter(p: Pause) -> bool:
+    """Whether its owner may have been ready since long and have had nothing to read: then it
+    ended when the owner was.
+    """
+    return bool(p.path) or p.why in (PauseStart.FROZE, PauseStart.STUCK, PauseStart.CUT)
+
+
+def _pauses(
+    a: Findings, s: Selection, which: Callable[[Pause], bool] = lambda p: True
+) -> list[OpenEnd]:
+    count = sum(1 for p in selected_pauses(a, s) if p.is_open and which(p))
     return [OpenEnd(OpenEndKind.OPEN_PAUSES, count=count)] if count else []
 
 

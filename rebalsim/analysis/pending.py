@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from rebalsim.analysis.findings import Findings
 from rebalsim.analysis.index import NOTHING
+from rebalsim.analysis.memberships import Memberships, Place
 from rebalsim.analysis.values import Disturbance, MemberLife
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.ids import Partition
@@ -51,6 +52,7 @@ def pending_of(a: Findings) -> list[Pending]:
             *_unread(a),
             *_never_synced(a),
             *(p for m in a.members for p in _of_member(a, m)),
+            *_former_places(a),
             *_blows(a),
             *_coming_back(a),
             *_overrunning(a),
@@ -108,7 +110,8 @@ def _of_member(a: Findings, m: MemberLife) -> Iterator[Pending]:
     """Its process and the coordinator's record of it must agree. Only the simulation tells both."""
     if a.header.source != "simulated" or not m.spans:
         return
-    doing, is_member = m.spans[-1].what, _is_member(a, m)
+    doing = m.spans[-1].what
+    is_member = _is_member(a, m, doing)
     if doing in (Doing.STARTING, Doing.CLOSING, Doing.IN_CALLBACK, Doing.STUCK):
         yield Pending(OpenEnd(OpenEndKind.BUSY_WITH_ITSELF, m.consumer, doing), m.group)
     elif doing in _GONE and is_member:
@@ -137,24 +140,38 @@ def _is_cut(a: Findings, m: MemberLife) -> bool:
     )
 
 
-def _is_member(a: Findings, m: MemberLife) -> bool:
-    """Whether the coordinator had it in the group at the end."""
-    return m.consumer in _members_at_end(a).get(m.group, {})
+def _is_member(a: Findings, m: MemberLife, doing: Doing) -> bool:
+    """Whether the coordinator had it in the group at the end; one that runs by an id that it took
+    in this life, as whoever restarts has to join anew while its former id is still there.
+    """
+    places = _places_at_end(a).get(m.consumer, ())
+    if doing in _GONE:
+        return bool(places)
+    started = a.index.last_of(m.consumer, a.horizon_us, ev.ConsumerStarted)
+    since_us = a.index.events[started].at_us if started >= 0 else 0
+    return any(place.joined_us >= since_us for place in places)
 
 
-def _members_at_end(a: Findings) -> dict[str, dict[str, str]]:
-    """Group → consumer → the member id that the coordinator knows it by."""
-    known: dict[str, dict[str, str]] | None = a.workings.get("members at the end")
+def _former_places(a: Findings) -> Iterator[Pending]:
+    """A process that came back by another id: its former one is in the group until that session
+    is over, and then the group rebalances.
+    """
+    if a.header.source != "simulated":
+        return
+    for name, places in _places_at_end(a).items():
+        if len(places) > 1:
+            end = OpenEnd(OpenEndKind.FORMER_ID_A_MEMBER, name)
+            yield Pending(end, a.index.group_of.get(name, ""))
+
+
+def _places_at_end(a: Findings) -> dict[str, list[Place]]:
+    """Consumer → the places that the coordinators kept for it at the end, the newest last."""
+    known: dict[str, list[Place]] | None = a.workings.get("places at the end")
     if known is None:
-        known = a.workings["members at the end"] = {}
-        for group, numbers in a.index.by_group.items():
-            there = known.setdefault(group, {})
-            for n in numbers:
-                e = a.index.events[n]
-                if type(e) is ev.MemberAdded:
-                    there[e.consumer] = e.member_id
-                elif type(e) is ev.MemberRemoved and there.get(e.consumer) == e.member_id:
-                    del there[e.consumer]
+        known = a.workings["places at the end"] = {}
+        for group in a.index.by_group:
+            for place in Memberships(a.index, group).at_end():
+                known.setdefault(place.consumer, []).append(place)
     return known
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from functools import partial
 
 from rebalsim.analysis.baseline import Baseline, VariantBaseline, key_of, name_in_baseline
 from rebalsim.analysis.judge import judge_run, over_seeds
@@ -69,8 +70,11 @@ def check_files(
     files: Sequence[str],
     wanted: Wanted,
     step: Callable[[int, int], None] = lambda done, total: None,
+    trying: Callable[[str, int, int], None] = lambda file, events, most: None,
 ) -> Outcome:
-    """All of them. `step` is told how many runs of how many are done."""
+    """All of them. `step` is told how many runs of how many are done, `trying` for which file how
+    many events of how many have been played to try what could help.
+    """
     cases = [_load(place, file, wanted) for place, file in enumerate(files)]
     if (
         wanted.only
@@ -91,7 +95,7 @@ def check_files(
                 done += played.task.seeds[1] - played.task.seeds[0]
                 step(done, total)
                 _take(case, played)
-            checked = _conclude(case, wanted, time.monotonic() - began)
+            checked = _conclude(case, wanted, time.monotonic() - began, trying)
             outcome.stories.append(checked)
             if case.tallies and case.judge is not None and not case.bug:
                 outcome.tallies[case.file] = _figures(case)
@@ -156,7 +160,7 @@ def _load(place: int, file: str, wanted: Wanted) -> _Case:
     tasks = tuple(
         Task(place, story, chosen, judge.runs, v, seeds, wanted.with_metrics)
         for v in variants
-        for seeds in _parts(judge.seeds)
+        for seeds in _parts(judge.seeds_of(v))
     )
     return _Case(file, story, judge, (), tuple(notes), tasks)
 
@@ -224,11 +228,13 @@ def _take(case: _Case, played: Played) -> None:
     case.runs += played.runs
     if case.judge is not None:
         case.judge.measured.update(played.measured)
-    if played.task.with_metrics and played.runs:
+    if played.tally.story:  # not of seeds that are judged beyond those that were asked for
         case.tallies.setdefault(played.task.variant, Tally()).add(played.tally)
 
 
-def _conclude(case: _Case, wanted: Wanted, seconds: float) -> StoryChecked:
+def _conclude(
+    case: _Case, wanted: Wanted, seconds: float, trying: Callable[[str, int, int], None]
+) -> StoryChecked:
     has_budgets = case.story is not None and bool(case.story.budgets or case.story.expectations)
     made = StoryChecked(
         case.file,
@@ -244,7 +250,7 @@ def _conclude(case: _Case, wanted: Wanted, seconds: float) -> StoryChecked:
     if case.judge is None or case.bug or case.problems:
         return made
     try:
-        checked = advised(case.judge, wanted.advise)
+        checked = advised(case.judge, wanted.advise, partial(trying, case.file))
         return replace(made, checked=checked, problems=case.judge.problems())
     except InputError:
         raise

@@ -82,7 +82,7 @@ def play(task: Task) -> Played:
             analysis = run_once(scenario, seed).analysis
             played.measured += judge.measure(task.variant, seed, analysis)
             played.runs += 1
-            if task.with_metrics:
+            if task.with_metrics and seed < task.story.seed + task.runs:
                 metrics = {
                     name: float(v)
                     for name in HEADLINES

@@ -5,10 +5,8 @@ code that a build can rely on.
 from __future__ import annotations
 
 import re
-import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +22,7 @@ from rebalsim.cli.options import (
     seed_option,
     set_option,
 )
+from rebalsim.cli.progress import signs
 from rebalsim.domain.errors import InputError
 
 if TYPE_CHECKING:
@@ -228,8 +227,8 @@ class Job:
 
         found = find_files(self.paths)
         flips = None
-        with _progress() as step:
-            outcome = check_files(found.files, self.wanted, step)
+        with signs() as shown:
+            outcome = check_files(found.files, self.wanted, shown.played, shown.trying)
             if self.is_what_if:
                 from rebalsim.check.what_if import flips_of
 
@@ -241,7 +240,8 @@ class Job:
                             o for o in self.wanted.overrides if o not in self.overrides
                         ),
                     ),
-                    step,
+                    shown.played,
+                    shown.trying,
                 )
                 flips = flips_of(before, outcome)
         report = CheckReport(
@@ -313,32 +313,6 @@ def _lines_of(outcome: Outcome, file: str, variant: str) -> Callable[[str], int]
         return line if setting in text else 0
 
     return line_of
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[int, int], None]]:
-    """A bar on a terminal once there is something to wait for; nothing elsewhere."""
-    if not sys.stderr.isatty():
-        yield lambda done, total: None
-        return
-    began = time.monotonic()
-    is_shown = [False]
-
-    def step(done: int, total: int) -> None:
-        if total > 1 and (is_shown[0] or time.monotonic() - began > 0.3):
-            is_shown[0] = True
-            width = 30 * done // total
-            click.echo(
-                f"\r  [{'#' * width}{'-' * (30 - width)}] {done:,} of {total:,} runs",
-                nl=False,
-                err=True,
-            )
-
-    try:
-        yield step
-    finally:
-        if is_shown[0]:
-            click.echo("\r" + " " * 78 + "\r", nl=False, err=True)
 
 
 # -------------------------------------------------------------------------------------------- files

@@ -5,10 +5,7 @@ still.
 from __future__ import annotations
 
 import shlex
-import sys
-import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,12 +25,10 @@ from rebalsim.cli.options import (
     variant_option,
     wire_option,
 )
+from rebalsim.cli.progress import progress
 from rebalsim.cli.report_options import emit, form_options, view_from, view_options
-from rebalsim.domain.instants import SECOND
 from rebalsim.reports.forms.form import Subject
 from rebalsim.words.times import say_duration
-
-FIRST_SIGN_S = 10.0  # on no terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -309,43 +304,3 @@ def trace_path(name: str, variant: str, seed: int, is_one_of_several: bool) -> P
     stem = path.name.removesuffix(suffix) if suffix else path.name
     safe = "".join(c if c.isalnum() or c in "-_" else "-" for c in variant)
     return path.with_name(f"{stem}.{safe}.{seed}{suffix}")
-
-
-@contextmanager
-def progress(total: int) -> Iterator[Callable[[], None]]:
-    """A bar on a terminal where there is something to wait for; elsewhere a line now and then,
-    at longer and longer intervals.
-    """
-    if total < 20:
-        yield lambda: None
-    elif sys.stderr.isatty():
-        with click.progressbar(
-            length=total, label=f"{total:,} runs", file=sys.stderr, show_pos=True
-        ) as bar:
-            yield lambda: bar.update(1)
-    else:
-        yield _Lines(total).step
-
-
-class _Lines:
-    """Signs of life for a log: the first after ten seconds, each of the next after half as long
-    again.
-    """
-
-    def __init__(self, total: int) -> None:
-        self.total = total
-        self.done = 0
-        self.began = time.monotonic()
-        self.next = FIRST_SIGN_S
-
-    def step(self) -> None:
-        self.done += 1
-        took = time.monotonic() - self.began
-        if took >= self.next and self.done < self.total:
-            self.next = took * 1.5
-            left = took / self.done * (self.total - self.done)
-            click.echo(
-                f"{self.done:,} of {self.total:,} runs · {self.done / took:,.0f}/s · "
-                f"{say_duration(round(left) * SECOND)} left",
-                err=True,
-            )

@@ -19,6 +19,7 @@ class OpenEndKind(StrEnum):
     # of a member
     BUSY_WITH_ITSELF = "busy-with-itself"  # it starts, closes, is in a callback or stuck
     GONE_AND_A_MEMBER = "gone-and-a-member"
+    FORMER_ID_A_MEMBER = "former-id-a-member"
     CUT_AND_A_MEMBER = "cut-and-a-member"
     NOT_JOINED = "not-joined"
     IN_STATE = "in-state"

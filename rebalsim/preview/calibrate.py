@@ -12,12 +12,15 @@ from rebalsim.analysis.analysis import Analysis
 from rebalsim.domain.errors import ProblemsError
 from rebalsim.domain.metrics import Selection
 from rebalsim.one_run import run_once
+from rebalsim.preview.connect import is_workers
 from rebalsim.reports import figures
 from rebalsim.scenario.load import story_of
 from rebalsim.scenario.story import Story
 from rebalsim.worlds.asks import QUESTIONS
-from rebalsim.worlds.groups import Play, groups_of, name_of
+from rebalsim.worlds.connect_block import GROUP, asked_of
+from rebalsim.worlds.groups import Play, name_of
 from rebalsim.worlds.rolls import AFTER
+from rebalsim.worlds.to_scenario import plays_of
 from rebalsim.worlds.understood import Understood
 
 MOST_MEMBERS = 60  # with more, trying takes longer than an answer is waited for
@@ -25,7 +28,12 @@ MOST_GROUPS = 3
 TOLD = 5
 _NOTICED = 0.05  # a change by less than a twentieth moves nothing
 # What is looked at, and how much it weighs: lag follows the rate, which no pause does.
-_WEIGHTS = (("longest_pause", 1.0), ("rebalances", 0.5), ("lag_peak", 0.25))
+_WEIGHTS = (
+    ("longest_pause", 1.0),
+    ("longest_task_pause", 1.0),
+    ("rebalances", 0.5),
+    ("lag_peak", 0.25),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +54,7 @@ class Moved:
 
 def calibrated(made: Understood, scenario_text: str) -> list[Moved]:
     """The numbers that matter most and are not known, the weightiest first."""
-    plays = groups_of(made)
+    plays = plays_of(made)
     if len(plays) > MOST_GROUPS or sum(p.members for g in plays for p in g.pods) > MOST_MEMBERS:
         return []
     try:
@@ -98,12 +106,13 @@ Range = tuple[str, str, str, list[list[str]]]  # word, lowest, highest, what is 
 
 
 def _ranges(made: Understood, plays: list[Play], story: Story) -> Iterator[Range]:
-    topics = list(dict.fromkeys(name_of(t) for p in plays for t in p.topics))
-    groups = [name_of(p.name) for p in plays]
-    asked = set(made.asks)
+    topics = [topic.name for topic in story.scenario(story.variants[0]).topics]
+    blocks = [f"groups.{name_of(p.name)}" for p in plays if not is_workers(p)]
+    workers = [GROUP for p in plays if is_workers(p)]
+    asked = set(asked_of(made, plays))
 
     def each(paths: list[str], values: tuple[str, ...]) -> list[list[str]]:
-        return [[f"{path}={value}" for path in paths] for value in values]
+        return [[f"{path}={value}" for path in paths] for value in values] if paths else []
 
     if "partitions" in asked:
         paths = [f"topics.{t}.partitions" for t in topics]
@@ -116,32 +125,30 @@ def _ranges(made: Understood, plays: list[Play], story: Story) -> Iterator[Range
             each([f"topics.{t}.rate" for t in topics], ("10/s", "2000/s")),
         )
     if "handler_time" in asked:
-        paths = [f"groups.{g}.handler.per_record" for g in groups]
+        paths = [f"{b}.handler.per_record" for b in blocks]
         yield "handler_time", "0.1 ms", "50 ms", each(paths, ("100us", "50ms"))
     if "start_time" in asked:
-        yield (
-            "start_time",
-            "2 s",
-            "60 s",
-            each([f"groups.{g}.life.start" for g in groups], ("2s", "60s")),
-        )
-    yield (
-        "shutdown",
-        "closes",
-        "is killed",
-        each([f"groups.{g}.life.stop" for g in groups], ("90s",)),
-    )
+        paths = [f"{b}.life.start" for b in (*blocks, *workers)]
+        yield "start_time", "2 s", "60 s", each(paths, ("2s", "60s"))
+    paths = [f"{b}.life.stop" for b in (*blocks, *workers)]
+    yield "shutdown", "closes", "is killed", each(paths, ("90s",))
     if "kafka_version" in asked:
         yield "kafka_version", "2.8", "4.3", each(["kafka"], ('"2.8"',))
     if "members_per_pod" in asked or "replicas" in asked:
-        paths = [
-            f"groups.{name_of(p.name)}.members.{pods.name}-{{n}}.count"
-            for p in plays
-            for pods in p.pods
-            if pods.each == 1
-        ]
-        counts = [pods.count for p in plays for pods in p.pods if pods.each == 1]
-        word = "replicas" if "replicas" in asked else "members_per_pod"
-        if paths:
-            most = str(3 * max(counts))
-            yield word, str(min(counts)), most, each(paths, (most,))
+        yield from _more_members(plays, "replicas" if "replicas" in asked else "members_per_pod")
+
+
+def _more_members(plays: list[Play], word: str) -> Iterator[Range]:
+    """Three times as many pods of one member each."""
+    alone = [(p, pods) for p in plays for pods in p.pods if pods.each == 1]
+    if not alone:
+        return
+    paths = [
+        f"{GROUP}.workers.{pods.name}-{{n}}.count"
+        if is_workers(p)
+        else f"groups.{name_of(p.name)}.members.{pods.name}-{{n}}.count"
+        for p, pods in alone
+    ]
+    counts = [pods.count for _, pods in alone]
+    most = str(3 * max(counts))
+    yield word, str(min(counts)), most, [[f"{path}={most}" for path in paths]]

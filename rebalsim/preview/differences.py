@@ -120,9 +120,14 @@ def _text(value: Value | None) -> str:
 
 def restarts(old: Understood, new: Understood) -> dict[str, bool]:
     """Workload → whether its pods are replaced: only a changed template does that."""
-    before = {c.workload: c.template for c in old.consumers if c.workload}
+    before = {c.workload: c.template for c in _deployed(old) if c.workload}
     return {
         c.workload: c.workload not in before or before[c.workload] != c.template
-        for c in new.consumers
+        for c in _deployed(new)
         if c.workload
     }
+
+
+def _deployed(made: Understood) -> list[Consumer]:
+    """Whatever runs in pods: consumers, and Connect's workers."""
+    return [*made.consumers, *(w.pods for w in made.workers)]

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from rebalsim.domain.client import ClientConfig
+from rebalsim.preview.connect import is_workers
 from rebalsim.scenario.config_language import CLASSIC_ONLY
 from rebalsim.worlds.groups import Play, name_of
 from rebalsim.worlds.understood import Understood
@@ -45,7 +46,7 @@ def moves_of(pairs: Pairs, before: Configs, after: Configs) -> list[Move]:
     """The groups that stay, with what their members are set to."""
     found = []
     for old, new in pairs:
-        if old is None or new is None or old.name != new.name:
+        if old is None or new is None or old.name != new.name or is_workers(new):
             continue
         one, other = before.get(name_of(old.name)), after.get(name_of(new.name))
         if one is not None and other is not None:

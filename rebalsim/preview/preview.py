@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rebalsim.domain.client import ClientConfig
 from rebalsim.domain.errors import InputError
 from rebalsim.domain.metrics import Selection
+from rebalsim.preview import connect, migration, scalers, stories
 from rebalsim.preview import differences as differing
-from rebalsim.preview import migration, scalers, stories
+from rebalsim.preview.deployed import is_brought
 from rebalsim.preview.runs import Limit, Runs, played
 from rebalsim.reports import figures
 from rebalsim.reports.previewed import Figure, Previewed
 from rebalsim.reports.sentences import recurring, tell, together, worth_telling
 from rebalsim.scenario.story import Story
+from rebalsim.words.lists import joined
+from rebalsim.worlds.connect_block import asked_of
 from rebalsim.worlds.explained import nothing_consumes
-from rebalsim.worlds.groups import Play, groups_of
+from rebalsim.worlds.groups import Play
 from rebalsim.worlds.rolls import AFTER, Roll, rolls_of
-from rebalsim.worlds.streams_block import is_streams
-from rebalsim.worlds.to_scenario import budgets_of
+from rebalsim.worlds.streams_block import is_streams, settings_of
+from rebalsim.worlds.to_scenario import budgets_of, plays_of
 from rebalsim.worlds.understand import understand
 from rebalsim.worlds.understood import Understood
 
 Source = tuple[str, str]
+Pairs = list[tuple[Play, Play]]
 FIGURES = (
     "longest_pause",
     "p95_partition_pause",
@@ -49,7 +54,7 @@ class Side:
 def side_of(name: str, sources: list[Source]) -> Side:
     """What a version of the files says; InputError where nothing in it consumes."""
     made = understand(sources)
-    plays = groups_of(made)
+    plays = plays_of(made)
     if not plays:
         raise InputError(f"{name}: {nothing_consumes(made)}")
     return Side(name, made, plays)
@@ -63,52 +68,74 @@ def preview(
     pairs = differing.pairs_of(before.plays, new.plays)
     both = [(o, n) for o, n in pairs if o is not None and n is not None]
     restarting = {} if old is None else differing.restarts(before.made, new.made)
+    connectors = connect.changes_of(before.made, new.made)
     title = f"{'The deploy' if old else 'A restart'} of {', '.join(n.title for _, n in both)}"
     differs = differing.differences_of(pairs) if old else ()
+    differs = (*differs, *connect.differences(before.made, new.made))
     if refused := migration.refused_by_brokers(new.plays, new.made):
         of, told = old.name if old else "", _rollouts(new, restarting)
         return Previewed(title, of, new.name, differs, told, refused=refused)
     wanted = [*budgets_of(new.made), *(limits or [])]
-    after_day = _day("the day after", new)
-    before_day = after_day if old is None else _day("the day", before)
+    metrics = _metrics(before, new)
+    after_day = _day("the day after", new, metrics)
+    before_day = after_day if old is None else _day("the day", before, metrics)
     moves = migration.moves_of(pairs, _configs(before_day.story), _configs(after_day.story))
-    happening = stories.roll(title, both, restarting, _configs(after_day.story))
+    happening = stories.roll(title, both, restarting, _configs(after_day.story), connectors)
     happening = scalers.acting(happening, new.made, [o for o, _ in both])
-    rolled = played(before.made, before.name, happening, (_SINCE,), FIGURES, wanted)
+    rolled = played(before.made, before.name, happening, (_SINCE,), metrics, wanted)
     scaled = scalers.tried(before.made, before.name, happening, new.made, [o for o, _ in both])
+    lead, rounds = metrics[0], "rebalances" if metrics is FIGURES else "worker_rebalances"
     return Previewed(
         title,
         old.name if old else "",
         new.name,
         differs,
         _rollouts(new, restarting),
-        _worst(rolled),
+        _worst(rolled, lead),
         tuple(_figures(rolled, before_day, after_day)),
         rolled.judge.checked() if rolled.judge is not None else (),
         tuple(_advice(after_day.story)) if advise else (),
         _assumed(new),
         tuple(f"{h.what}: {h.why}" for h in new.made.hurts[:6]),
         migration.refusals(moves, new.made),
-        (*migration.told(moves), *scaled, *_notes(old, new, restarting)),
-        longest=_said(rolled, "longest_pause"),
-        at_worst=_beyond(rolled, "longest_pause"),
-        rebalances=_said(rolled, "rebalances"),
-        catch_up=_said(rolled, "time_to_catch_up"),
+        (
+            *migration.told(moves),
+            *scaled,
+            *connect.notes(connectors),
+            *_notes(both, new, restarting),
+        ),
+        longest=_said(rolled, lead),
+        at_worst=_beyond(rolled, lead),
+        of="partition" if lead == "longest_pause" else "task",
+        rebalances=_said(rolled, rounds),
+        catch_up=_said(rolled, "time_to_catch_up") if "time_to_catch_up" in metrics else "",
         runs=len(rolled.seeds),
     )
+
+
+def _metrics(*sides: Side) -> tuple[str, ...]:
+    """What is told, the headline first: of Connect its tasks, of groups their partitions."""
+    has_workers = any(connect.is_workers(p) for s in sides for p in s.plays)
+    if not has_workers:
+        return FIGURES
+    has_groups = any(not connect.is_workers(p) for s in sides for p in s.plays)
+    if has_groups:
+        return (*FIGURES, *connect.METRICS)
+    has_sinks = any(c.topics for s in sides for c in s.made.connectors)
+    return (*connect.METRICS, *(FIGURES if has_sinks else ()))
 
 
 _SINCE = Selection(from_us=(AFTER - 1) * 1_000_000)
 
 
-def _day(title: str, side: Side) -> Runs:
+def _day(title: str, side: Side, metrics: tuple[str, ...]) -> Runs:
     """The group's usual day: first a pod crashes, later all are restarted."""
     happening = scalers.acting(stories.day(title, side.plays), side.made, side.plays)
     restart = stories.restart_begins(side.plays) * 1_000_000
     begin = (AFTER - 1) * 1_000_000
     crash = Selection(from_us=begin, until_us=restart - 1_000_000)
     windows = (Selection(from_us=restart - 1_000_000), crash)
-    return played(side.made, side.name, happening, windows, FIGURES)
+    return played(side.made, side.name, happening, windows, metrics)
 
 
 def _configs(story: Story) -> dict[str, ClientConfig]:
@@ -130,9 +157,9 @@ def _beyond(runs: Runs, metric: str) -> str:
     return worst if worst != _said(runs, metric) else ""
 
 
-def _worst(rolled: Runs) -> tuple[str, ...]:
+def _worst(rolled: Runs, lead: str) -> tuple[str, ...]:
     begin = _SINCE.from_us or 0
-    pauses = [p for p in rolled.typical.pauses if p.started_us >= begin]
+    pauses = [p for p in rolled.typical(lead).pauses if p.started_us >= begin]
     told = worth_telling(recurring(together(pauses)), 3) if pauses else []
     return tuple(_sentence(tell(group)) for group, _ in told)
 
@@ -161,9 +188,11 @@ def _rolls(new: Side) -> list[tuple[Roll, tuple[str, str]]]:
 
 def _figures(rolled: Runs, before: Runs, after: Runs) -> list[Figure]:
     found = []
-    for name in FIGURES:
+    for name in rolled.metrics:
         values = [rolled.middle(name)]
         values += [day.middle(name, window) for window in (0, 1) for day in (before, after)]
+        if all(value is None for value in values):
+            continue  # of a Streams application no lag is known
         found.append(Figure(figures.title_of(name), *(figures.say(name, v) for v in values)))
     return found
 
@@ -172,13 +201,20 @@ def _assumed(new: Side) -> tuple[str, ...]:
     from rebalsim.worlds.asks import QUESTIONS
 
     return tuple(
-        f"{q.what}: {q.assumed} ({q.how})"
-        for word in new.made.asks
+        f"{q.what}: {_taken_for(new, word, q.assumed)} ({q.how})"
+        for word in asked_of(new.made, new.plays)
         if (q := QUESTIONS.get(word)) is not None
     )
 
 
-def _notes(old: Side | None, new: Side, restarting: dict[str, bool]) -> tuple[str, ...]:
+def _taken_for(new: Side, word: str, otherwise: str) -> str:
+    """What was assumed; how long a pod takes to start differs from client to client."""
+    if word != "start_time":
+        return otherwise
+    return joined(list(dict.fromkeys(f"{p.start_seconds()[0]}s" for p in new.plays)))
+
+
+def _notes(both: Pairs, new: Side, restarting: dict[str, bool]) -> tuple[str, ...]:
     made = []
     for workload, replaced in restarting.items():
         if not replaced:
@@ -186,12 +222,8 @@ def _notes(old: Side | None, new: Side, restarting: dict[str, bool]) -> tuple[st
                 f"{workload}: its pod template is the same, so nothing restarts now; what changed in "
                 "ConfigMaps comes into force with the next restart"
             )
+    made += [said for before, after in both for said in _kept(before, after, new.plays)]
     for play in new.plays:
-        if old is not None and is_streams(play, new.plays):
-            made.append(
-                f"{play.name}: a Kafka Streams application: the roll is played with the settings of "
-                f"{old.name}, the day after with the new ones"
-            )
         for pods in play.pods:
             update = pods.consumer.update if pods.consumer else None
             if update is not None and update.type == "OnDelete":
@@ -203,6 +235,23 @@ def _notes(old: Side | None, new: Side, restarting: dict[str, bool]) -> tuple[st
     ]
     made += [f"{f}:{line}: not read: {why}" for f, line, why in new.made.unread]
     return tuple(made)
+
+
+def _kept(old: Play, new: Play, plays: list[Play]) -> Iterator[str]:
+    """Streams' settings of which a group has one value at a time: a rollout brings none of them."""
+    if not is_streams(new, plays):
+        return
+    before, after = ({k: t for k, t, _ in settings_of(play)[0]} for play in (old, new))
+    changed = [
+        key
+        for key in dict.fromkeys((*before, *after))
+        if before.get(key) != after.get(key) and not is_brought(key)
+    ]
+    if changed:
+        yield (
+            f"{new.name}: {joined(changed)}: instances that have the old and the new value side by "
+            "side are not played: the roll is played with the old one, the day after with the new"
+        )
 
 
 def _advice(story: Story) -> list[str]:

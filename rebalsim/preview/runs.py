@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from rebalsim.advice.trial import cost_of
 from rebalsim.analysis.analysis import Analysis
 from rebalsim.check.one_story import StoryJudge
 from rebalsim.domain.errors import ProblemsError
@@ -46,11 +47,10 @@ class Runs:
         known = sorted(value for value in found if value is not None)
         return percentile(known, percent) if len(known) == len(found) else None
 
-    @property
-    def typical(self) -> Analysis:
-        """A run whose longest pause is the middle one: what is told of it is no freak."""
-        middle = self.middle("longest_pause")
-        found = self.values[0, "longest_pause"]
+    def typical(self, metric: str) -> Analysis:
+        """A run in which a metric is the middle one: what is told of it is no freak."""
+        middle = self.middle(metric)
+        found = self.values[0, metric]
         seed = self.seeds[found.index(middle)] if middle in found else self.seeds[0]
         if seed not in self._analyses:
             self._analyses[seed] = run_once(self.story.scenario(), seed).analysis
@@ -69,7 +69,7 @@ def played(
     text = playable(to_scenario(made, happening, []))
     story = story_of((text + _budget_lines(limits or [])).encode(), f"the story of {name}").check()
     first = run_once(story.scenario(), story.seed).analysis
-    cost = max(1, len(first.trace.events))
+    cost = max(1, cost_of(story.scenario(), first))
     number = next((n for n in SEEDS if n * cost <= EVENTS), 1)
     runs = Runs(story, windows, metrics, tuple(range(story.seed, story.seed + number)))
     runs.judge = StoryJudge(story, runs=number) if limits is not None else None

@@ -4,6 +4,8 @@ rate is only assumed, what they would do is tried beside, and said to rest on it
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rebalsim.domain.metrics import Selection
 from rebalsim.preview.runs import played
 from rebalsim.reports import figures
@@ -24,7 +26,7 @@ def _with(happening: Happening, made: Understood, plays: list[Play]) -> Happenin
     lines: list[tuple[str, str]] = []
     for number, (where, action) in enumerate(scalers_of(made, plays)):
         lines += [("- at: 10s", where), (f"  id: scaler-{number}", ""), (f"  {action}", "")]
-    return Happening(happening.title, (*lines, *happening.lines), happening.seconds)
+    return replace(happening, lines=(*lines, *happening.lines))
 
 
 def tried(

@@ -5,8 +5,9 @@ group's usual day (a crash, a restart) before it and after it.
 from __future__ import annotations
 
 from rebalsim.domain.client import ClientConfig
-from rebalsim.scenario.config_language import CLASSIC_ONLY
-from rebalsim.worlds.groups import Play, Pods, name_of
+from rebalsim.preview import connect
+from rebalsim.preview.deployed import deployed, is_of
+from rebalsim.worlds.groups import Play, name_of
 from rebalsim.worlds.rolls import AFTER, Roll, rolls_of
 from rebalsim.worlds.streams_block import is_streams
 from rebalsim.worlds.to_scenario import Happening
@@ -31,7 +32,7 @@ def day(title: str, plays: list[Play]) -> Happening:
     for roll in rolls_of(plays, begin):
         lines += _rolled(roll, "rolling_bounce", roll.written())
         last = roll.begin + roll.longest_seconds
-    return Happening(title, tuple(lines), last + 300)
+    return Happening(title, tuple(lines), last + connect.seconds_after(plays, 300))
 
 
 def restart_begins(plays: list[Play]) -> int:
@@ -41,7 +42,7 @@ def restart_begins(plays: list[Play]) -> int:
         value = (play.consumer.settings if play.consumer else {}).get("session.timeout.ms")
         if value is not None and value.known:
             session = max(session, int(value.value) // 1000)
-    return AFTER + 2 * session + 90
+    return AFTER + 2 * session + connect.seconds_after(plays, 90)
 
 
 def _first_member(play: Play, plays: list[Play]) -> str:
@@ -57,42 +58,41 @@ def roll(
     pairs: list[tuple[Play, Play]],
     restarts: dict[str, bool],
     configs: dict[str, ClientConfig],
+    connectors: list[connect.Change],
 ) -> Happening:
     """From the old to the new, workload by workload: by the new files' rules of update, the new
     settings on the pods that come. `configs`: group → what its new members resolve to.
     """
     lines: Lines = []
     last = AFTER
+    olds, news = [old for old, _ in pairs], [new for _, new in pairs]
     for old, new in pairs:
         for one in rolls_of([new], last):
-            workload = workload_of(new, one)
-            if restarts.get(workload, True):
-                if is_streams(old, [o for o, _ in pairs]):
-                    lines += _rolled(one, "rolling_bounce", one.written())
-                else:
-                    deployed = _deployed(one, old, new, configs.get(name_of(new.name)))
-                    lines += _rolled(one, "deploy", deployed)
+            if restarts.get(workload_of(new, one), True):
+                lines += _rolled(one, "deploy", deployed(one, old, new, configs, pairs))
                 last = one.begin + one.longest_seconds + 60
-        before = sum(p.members for p in old.pods)
-        after = sum(p.members for p in new.pods)
+        before, after = (_seats(play, plays) for play, plays in ((old, olds), (new, news)))
         if before != after:
             lines.append((f"- at: {last}s", f"members: {before} before, {after} after"))
             lines.append((f"  id: scale-{name_of(new.name)}", ""))
             lines.append((f"  scale: {{group: {name_of(old.name)}, to: {after}}}", ""))
             last += 120
-    return Happening(title, tuple(lines), last + 300)
+    more, last = connect.deeds(connectors, last)
+    last += connect.seconds_after([play for pair in pairs for play in pair], 300)
+    return Happening(title, (*lines, *more), last, connect.coming(connectors))
+
+
+def _seats(play: Play, plays: list[Play]) -> int:
+    """Members of a group; of a Streams application its instances, whose threads are a setting."""
+    return sum(p.count if is_streams(play, plays) else p.members for p in play.pods)
 
 
 def workload_of(play: Play, one: Roll) -> str:
     """The workload that a roll replaces."""
     for pods in play.pods:
-        if _is_of(one, pods) and pods.consumer is not None:
+        if is_of(one, pods) and pods.consumer is not None:
             return str(pods.consumer.workload or "")
     return ""
-
-
-def _is_of(one: Roll, pods: Pods) -> bool:
-    return one.id in ("rollout", f"rollout-{name_of(pods.name)}")
 
 
 def _rolled(one: Roll, deed: str, written: str) -> Lines:
@@ -101,51 +101,3 @@ def _rolled(one: Roll, deed: str, written: str) -> Lines:
         (f"  id: {one.id}", ""),
         (f"  {deed}: {written}", ""),
     ]
-
-
-def _deployed(one: Roll, old: Play, new: Play, config: ClientConfig | None) -> str:
-    """The rollout's block with the new settings, and with the defaults of those that are gone."""
-    parts = [one.written()[1:-1]]
-    mine = next((p.consumer for p in new.pods if _is_of(one, p)), None)
-    settings = {k: t for k, t, _ in new.settings(mine)}
-    for key, _, _ in old.settings():
-        if key in settings or config is None:
-            continue
-        if config.group_protocol == "consumer" and key in CLASSIC_ONLY:
-            continue  # the old protocol's own: they end with it
-        if text := _resolved(config, key):
-            settings[key] = text
-    if settings:
-        inner = ", ".join(f"{k}: {t}" for k, t in settings.items())
-        parts.append(f"config: {{{inner}}}")
-    if old.client_name != new.client_name:
-        parts.append(f"client: {new.client_name}")
-    if new.instance and new.instance != old.instance:
-        parts.append(f'group.instance.id: "{new.instance}"')
-    if sorted(old.topics) != sorted(new.topics):
-        parts.append(f"topics: [{', '.join(name_of(t) for t in new.topics)}]")
-    life = ", ".join(f"{k}: {t}" for k, t, _ in new.life())
-    parts.append(f"life: {{{life}}}")
-    handler = [f"per_record: {new.handler}"]
-    if new.commit:
-        handler.append(f"commit: {new.commit[0]}")
-    parts.append(f"handler: {{{', '.join(handler)}}}")
-    return (
-        "{"
-        + ", ".join(parts).replace(f"group: {name_of(new.name)}", f"group: {name_of(old.name)}", 1)
-        + "}"
-    )
-
-
-def _resolved(config: ClientConfig, key: str) -> str | None:
-    """What a key resolves to where a file does not say it, as the language writes it."""
-    name = key.replace(".", "_")
-    if name.endswith("_ms"):
-        value = getattr(config, f"{name[:-3]}_us", None)
-        return None if value is None else str(value // 1000)
-    value = getattr(config, name, None)
-    if isinstance(value, tuple):
-        return f"[{', '.join(value)}]"
-    if isinstance(value, bool):
-        return str(value).lower()
-    return str(value) if value not in (None, "") else None

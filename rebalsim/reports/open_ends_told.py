@@ -54,6 +54,9 @@ _TELLERS: dict[OpenEndKind, Callable[[OpenEnd], str]] = {
 _TEMPLATES: dict[OpenEndKind, str] = {
     OpenEndKind.UNSTABLE: "{who} was not stable",
     OpenEndKind.WAITS_FOR_REPLACED_ID: "{who} waited for an id that {what} has replaced",
+    OpenEndKind.FORMER_ID_A_MEMBER: (
+        "{who} came back by another id, and its former one was still a member"
+    ),
     OpenEndKind.CUT_AND_A_MEMBER: "{who} was cut off and still a member",
     OpenEndKind.NOT_JOINED: "{who} had not joined",
     OpenEndKind.IN_STATE: "{who} was {what}",

@@ -59,6 +59,7 @@ class Previewed:
     unsettled: bool = False
     longest: str = ""  # as the table says it, and like all figures the middle one of the runs
     at_worst: str = ""  # in the worst of the runs, where that reads otherwise
+    of: str = "partition"  # whose pause is told first: a partition's, or a task's of Connect
     rebalances: str = ""
     catch_up: str = ""
     runs: int = 1
@@ -73,9 +74,10 @@ class Previewed:
         if not self.longest:
             return "Nothing restarts, and nothing stands still."
         times = f"{self.rebalances or 'no'} rebalance{'s' if self.rebalances != '1' else ''}"
+        times += " of the workers" if self.of == "task" else ""
         worst = f" ({self.at_worst} in the worst of {self.runs} runs)" if self.at_worst else ""
         caught = f", caught up {self.catch_up} later" if self.catch_up else ""
-        return f"The longest pause of a partition is {self.longest}{worst}, in {times}{caught}."
+        return f"The longest pause of a {self.of} is {self.longest}{worst}, in {times}{caught}."
 
     @property
     def caption(self) -> str:

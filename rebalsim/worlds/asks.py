@@ -52,6 +52,13 @@ QUESTIONS: dict[str, Question] = {
             "what a JVM service usually takes",
         ),
         Question(
+            "connectors",
+            "which connectors run, and how many tasks each has",
+            "GET /connectors?expand=info",
+            "one source with 6 tasks",
+            "no file here tells",
+        ),
+        Question(
             "client_version",
             "the client library's version",
             "the dependency file, or the log line `Kafka version: …`",

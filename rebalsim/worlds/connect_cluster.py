@@ -1,59 +1,65 @@
-"""Workers of Kafka Connect and their connectors, from the forms in which they are deployed: Strimzi's
-objects, a worker's properties, a container's variables, a connector's JSON, MirrorMaker's clusters.
+"""Workers of Kafka Connect, from the forms in which they are deployed: Strimzi's objects, a worker's
+properties, a container's variables, MirrorMaker's clusters.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from rebalsim.scenario.connect_language import WORKER_CONFIG
-from rebalsim.worlds.clients.reading import Keys
-from rebalsim.worlds.clients.topics import split
+from rebalsim.worlds.clients.reading import Keys, Reading
+from rebalsim.worlds.kafka_names import NAMES
+from rebalsim.worlds.kubernetes import pods
 from rebalsim.worlds.placeholders import resolved
-from rebalsim.worlds.text_tree import at, rows, table, word
-from rebalsim.worlds.values import Text, Tree, Value, default, place, stated, unknown
+from rebalsim.worlds.text_tree import at, table, word
+from rebalsim.worlds.understood import Consumer, Workers
+from rebalsim.worlds.values import Text, Tree, Value, default, inferred, place, stated, unknown
 from rebalsim.worlds.words import milliseconds, whole
 
-
-@dataclass(slots=True)
-class Workers:
-    """A cluster of workers."""
-
-    name: str
-    replicas: Value
-    settings: dict[str, Value] = field(default_factory=dict)
-    where: str = ""
+CLIENT = "connect"
+_OF_SINKS = "consumer."
 
 
-@dataclass(slots=True)
-class Connector:
-    """A connector; one with topics is a sink, whose tasks are the group connect-NAME."""
-
-    name: str
-    tasks: Value
-    topics: list[str] = field(default_factory=list)
-    where: str = ""
-
-
-def workers_of_keys(name: str, keys: Mapping[Text, Text | None]) -> Workers:
-    """A worker's own properties; how many there are no such file tells."""
-    settings = {}
+def workers_of_keys(
+    name: str, keys: Mapping[Text, Text | None], known: Mapping[str, str]
+) -> Workers:
+    """A worker's own properties; how many workers there are no such file tells."""
+    reading, of_sinks = Reading(client=inferred(CLIENT, "a worker's own keys")), {}
     for key, text in keys.items():
-        if text is not None and key in WORKER_CONFIG.fields and (said := resolved(text, {})):
-            settings[str(key)] = stated(said, place(key))
-    return Workers(name, unknown("a worker's file does not tell how many there are"), settings)
+        said = resolved(text, known) if text is not None else None
+        if said is None:
+            continue
+        own = str(key).removeprefix(_OF_SINKS)
+        if own != key and own in NAMES:
+            of_sinks[own] = stated(said, place(key))
+        elif key in WORKER_CONFIG.fields:
+            reading.settings[str(key)] = stated(said, place(key))
+    told = unknown("a worker's file does not tell how many there are")
+    return Workers(name, _deployed(reading, told, place(next(iter(keys), None))), of_sinks)
 
 
-def workers_of_variables(name: str, keys: Keys, replicas: Value, where: str) -> Workers:
-    """A container's CONNECT_SCHEDULED_REBALANCE_MAX_DELAY_MS and its like."""
-    dotted: Keys = {}
+def _deployed(reading: Reading, replicas: Value, where: str) -> Consumer:
+    return Consumer(
+        reading,
+        inferred(CLIENT, "workers of Kafka Connect"),
+        stated(CLIENT, where),
+        default(None, "workers are always dynamic members"),
+        unknown("its connectors'"),
+        default(1, "one worker a process"),
+        replicas=replicas,
+        where=where,
+    )
+
+
+def dotted(keys: Keys) -> Keys:
+    """A container's CONNECT_SCHEDULED_REBALANCE_MAX_DELAY_MS and its like, by Kafka's names."""
+    made: Keys = {}
     for key, text in keys.items():
-        bare = re.sub(r"(?i)^connect_", "", key)
-        dotted[Text(bare.lower().replace("_", "."), key.file, key.line)] = text
-    made = workers_of_keys(name, dotted)
-    made.replicas, made.where = replicas, where
+        bare = re.sub(r"(?i)^connect_", "", key).lower()
+        for length, sign in ((3, "-"), (2, "\0"), (1, ".")):
+            bare = re.sub(rf"(?<!_)_{{{length}}}(?!_)", sign, bare)
+        made[Text(bare.replace("\0", "_"), key.file, key.line)] = text
     return made
 
 
@@ -63,51 +69,21 @@ def workers_of_object(tree: Tree) -> Workers:
     config = at(spec, "config")
     if config is None:
         config = at(spec, "clusters", 0, "config")
-    made = workers_of_keys(name, {k: word(v) for k, v in table(config).items()})
+    made = workers_of_keys(name, {k: word(v) for k, v in table(config).items()}, {})
     count = whole(at(spec, "replicas"))
-    place_of = place(at(spec, "replicas"))
-    made.replicas = stated(count, place_of) if count else default(3, "Strimzi")
-    made.where = place(at(tree, "metadata", "name"))
-    return made
-
-
-def connector_of(name: str, spec: Tree, config: Tree) -> Connector:
-    """From `class`, `tasksMax` and `config`, or from Kafka's own keys alone."""
-    told = at(spec, "tasksMax") or at(config, "tasks.max")
-    tasks = whole(told)
-    topics = word(at(config, "topics")) or word(at(config, "topics.regex"))
-    kind = str(at(spec, "class") or at(config, "connector.class") or "")
-    is_sink = topics is not None and "Source" not in kind
-    return Connector(
-        name,
-        stated(tasks, place(told)) if tasks else default(1, "tasks.max"),
-        split(topics) if is_sink and topics is not None else [],
-        place(told) or place(topics),
+    made.pods.replicas = (
+        stated(count, place(at(spec, "replicas"))) if count else default(3, "Strimzi")
     )
-
-
-def mirrors_of_object(tree: Tree) -> list[Connector]:
-    """The source connectors of a KafkaMirrorMaker2, one for each mirror."""
-    made = []
-    for row in rows(at(tree, "spec", "mirrors")):
-        name = f"{at(row, 'sourceCluster')}-to-{at(row, 'targetCluster')}"
-        made.append(connector_of(name, at(row, "sourceConnector"), None))
+    pod = at(spec, "template", "pod")
+    made.pods.workload = f"{at(tree, 'kind')}/{name}"
+    made.pods.grace = pods.grace(pod)
+    made.pods.pre_stop = default(0, "no preStop")
+    made.pods.where = place(at(tree, "metadata", "name"))
+    made.pods.annotations = {
+        str(k): str(v) for k, v in table(at(tree, "metadata", "annotations")).items()
+    }
+    made.pods.template = repr({k: v for k, v in table(spec).items() if k != "replicas"})
     return made
-
-
-_FLOW = re.compile(r"([\w.\-]+)->([\w.\-]+)\.enabled")
-
-
-def mirror_maker(keys: Keys) -> list[Connector]:
-    """MirrorMaker's own properties: a source connector for each flow that is enabled."""
-    tasks = next((t for k, t in keys.items() if k == "tasks.max"), None)
-    count = whole(tasks) if tasks is not None else None
-    value = stated(count, place(tasks)) if count else default(1, "tasks.max")
-    return [
-        Connector(f"{found[1]}-to-{found[2]}", value, [], place(key))
-        for key, text in keys.items()
-        if (found := _FLOW.fullmatch(key)) and str(text).strip().lower() == "true"
-    ]
 
 
 def written(settings: Mapping[str, Value]) -> list[tuple[str, str, str]]:

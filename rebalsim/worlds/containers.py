@@ -11,36 +11,36 @@ from rebalsim.worlds.clients import profiles, signs
 from rebalsim.worlds.clients.console import arguments, read_command
 from rebalsim.worlds.clients.reading import Keys, Reading
 from rebalsim.worlds.configs import read_config, read_keys
-from rebalsim.worlds.connect_cluster import workers_of_variables
+from rebalsim.worlds.connect_cluster import dotted, workers_of_keys
 from rebalsim.worlds.kubernetes import pods
 from rebalsim.worlds.kubernetes.environment import Environment, Maps, command_of, environment
 from rebalsim.worlds.kubernetes.workloads import Workload
 from rebalsim.worlds.placeholders import GAP
 from rebalsim.worlds.recognise import Config, sort_out
 from rebalsim.worlds.text_tree import at, rows, table, word
-from rebalsim.worlds.understood import Consumer, Understood
+from rebalsim.worlds.understood import Consumer, Understood, Workers
 from rebalsim.worlds.values import Text, Tree, Value, default, place, stated, unknown
 
 _SETTINGS_FILE = re.compile(r"\.(properties|ya?ml|json|conf|ini|toml|env|cfg)$")
+OF_CONNECT = "workers of Kafka Connect, whose own protocol is another than a consumer group's"
 NOT_CONSUMERS = re.compile(r"(?i)producer|webclient|httpserver|log4j|logback|logging|tracing")
 
 
 def read_workload(made: Understood, workload: Workload, maps: Maps, configs: list[Config]) -> None:
     """The consumers of a workload, or why it is none."""
+    plain = [c for c in configs if not is_worker_file(c)]
     consumers = [
-        c
-        for container in workload.containers
-        for c in _container(workload, container, maps, configs)
+        c for container in workload.containers for c in _container(workload, container, maps, plain)
     ]
-    for container in workload.containers:
-        env = environment(container, maps)
-        if is_connect(env):
-            made.workers.append(
-                workers_of_variables(workload.name, env.keys, workload.replicas, workload.where)
-            )
+    loose = [] if consumers else [c for c in configs if is_worker_file(c)]
+    workers = _workers(workload, maps, loose)
+    made.workers += workers
     if consumers:
         made.consumers += consumers
         made.hurts += workload.hurts
+        return
+    if workers:
+        made.ignore(workload.label, OF_CONNECT)
         return
     names = [workload.name, *(str(at(c, "image") or "") for c in workload.containers)]
     if re.search(r"(?i)consumer|listener|subscriber", workload.name) and not any(
@@ -49,6 +49,38 @@ def read_workload(made: Understood, workload: Workload, maps: Maps, configs: lis
         made.maybe.append((workload.label, "a consumer by its name alone: no sign of Kafka"))
     else:
         made.ignore(workload.label, _why_not(workload, names))
+
+
+def _workers(workload: Workload, maps: Maps, loose: list[Config]) -> list[Workers]:
+    """The workers of Kafka Connect in a workload: by their variables, or by a worker's file that is
+    mounted, or lies beside where nothing else tells what the containers are.
+    """
+    found = []
+    for container in workload.containers:
+        env = environment(container, maps)
+        files = [c for c in [*_mounted(workload, container, maps), *loose] if is_worker_file(c)]
+        if is_connect(env):
+            keys = dotted(env.keys)
+        elif files and not _is_of_others(container):
+            keys = {k: t for c in files for k, t in c.keys.items()}
+        else:
+            continue
+        made = workers_of_keys(workload.name, keys, env.known())
+        found.append(made)
+        reading, told = made.pods.reading, made.pods
+        made.pods = _consumer(workload, container, reading, env, command_of(container), [])
+        made.pods.client, made.pods.group = told.client, told.group
+        made.pods.instance, made.pods.members = told.instance, told.members
+    return found
+
+
+def _is_of_others(container: Tree) -> bool:
+    image = str(at(container, "image") or "")
+    return bool(signs.OTHERS.search(image) or signs.BROKER_IMAGES.search(image))
+
+
+def is_worker_file(config: Config) -> bool:
+    return any(k == "config.storage.topic" for k in config.keys)
 
 
 def may_consume(workload: Workload) -> bool:
@@ -65,7 +97,7 @@ def _why_not(workload: Workload, names: list[str]) -> str:
     if signs.PRODUCERS.search(workload.name):
         return "produces"
     if any(is_connect(environment(c, Maps())) for c in workload.containers):
-        return "workers of Kafka Connect, whose own protocol is another than a consumer group's"
+        return OF_CONNECT
     return "nothing in it consumes from Kafka"
 
 
@@ -83,7 +115,7 @@ def _container(
         return []
     if any(signs.BROKER_VARIABLES.match(k) for k in env.keys) and not command:
         return []
-    if is_connect(env):
+    if is_connect(env) or any(is_worker_file(c) for c in _mounted(workload, container, maps)):
         return []
     readings = _readings(workload, container, env, command, maps, configs)
     chosen = [r for r in readings if _consumes(r, workload, image)]

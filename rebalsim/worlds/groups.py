@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import ceil
 
@@ -30,7 +31,15 @@ AS_CLIENT = {
     "kafkajs": ("java", "KafkaJS is not known here: played as Java"),
 }
 # Seconds from a pod's start to its first poll, by client, where nobody says it.
-START = {"spring": 20, "java": 15, "smallrye": 10, "micronaut": 10, "streams": 15, "librdkafka": 5}
+START = {
+    "connect": 30,  # its plugins are scanned, and its REST interface is up
+    "spring": 20,
+    "java": 15,
+    "smallrye": 10,
+    "micronaut": 10,
+    "streams": 15,
+    "librdkafka": 5,
+}
 START_OTHER = 5
 NATIVE = ("franz-go", "sarama")
 PLAYED = frozenset(f.name for f in CLIENT_KEYS)
@@ -144,14 +153,7 @@ class Play:
         workload, or of another one.
         """
         consumer = of or self.consumer
-        made = []
-        for name, value in (consumer.settings if consumer else {}).items():
-            if name not in PLAYED or name in ("group.id", "group.instance.id"):
-                continue
-            if not value.known:
-                continue
-            if (text := _written(name, value.value)) is not None:
-                made.append((name, text, _sure(value)))
+        made = settings_written(consumer.settings if consumer else {})
         in_use = self.live.assignor if self.live else None
         is_told = any(n == "partition.assignment.strategy" for n, _, _ in made)
         if in_use in ("range", "roundrobin", "sticky", "cooperative-sticky") and not is_told:
@@ -271,6 +273,17 @@ def _sure(value: Value) -> str:
     if value.sure == "stated":
         return value.source
     return f"{value.sure}: {value.source}"
+
+
+def settings_written(settings: Mapping[str, Value]) -> list[tuple[str, str, str]]:
+    """Of a consumer's settings those that are played: name, text, where it stands."""
+    made = []
+    for name, value in settings.items():
+        if name not in PLAYED or name in ("group.id", "group.instance.id") or not value.known:
+            continue
+        if (text := _written(name, value.value)) is not None:
+            made.append((name, text, _sure(value)))
+    return made
 
 
 def _written(name: str, value: object) -> str | None:

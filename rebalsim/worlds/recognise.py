@@ -239,6 +239,8 @@ def _tree(found: Found, file: str, tree: Tree) -> None:
         found.values.append((file, tree))
     elif isinstance(tree, dict):
         found.configs.append(Config(file, _keys(flat_files.flattened(tree)), "yaml", tree))
+    elif any(_is_connector(row) for row in rows(tree)):
+        found.configs.append(Config(file, {}, "json", tree))
     elif isinstance(tree, Text) and "=" in tree:
         found.configs.append(
             Config(file, _keys(flat_files.properties(str(tree), file)), "properties")
@@ -274,6 +276,11 @@ def _is_compose(tree: Tree) -> bool:
         isinstance(s, dict) and {"image", "build", "environment", "command", "extends"} & set(s)
         for s in services.values()
     )
+
+
+def _is_connector(tree: Tree) -> bool:
+    """Kafka Connect's: a name and its config, or the config alone."""
+    return isinstance(at(tree, "config", "connector.class") or at(tree, "connector.class"), Text)
 
 
 def _is_listed_topics(tree: Tree) -> bool:

@@ -97,7 +97,7 @@ def _members(pods: Pods) -> str:
 def ready_seconds(play: Play, pods: Pods, start: int) -> int:
     """From the pod's start until the rollout takes it for ready."""
     consumer = pods.consumer
-    if consumer is None or consumer.update is None:
+    if consumer is None or consumer.update is None or _by_operator(pods):
         return start  # whoever restarts by hand waits until it runs
     if consumer.ready is None or consumer.ready.period is None:
         return 0
@@ -124,8 +124,16 @@ def _form(pods: Pods) -> tuple[str, int | None, int, int]:
     return "deployment", 1, 0, 0
 
 
+def _by_operator(pods: Pods) -> bool:
+    """Strimzi replaces the pods of its workers itself, one after another."""
+    kind = str(pods.consumer.workload or "") if pods.consumer is not None else ""
+    return kind.startswith(("KafkaConnect/", "KafkaMirrorMaker2/"))
+
+
 def _why(pods: Pods) -> str:
     update = pods.consumer.update if pods.consumer is not None else None
+    if _by_operator(pods):
+        return "Strimzi: one worker after another"
     if update is None:
         return "one restart after another: how they are deployed is not among the files"
     if update.type == "Recreate":

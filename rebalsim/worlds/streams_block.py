@@ -29,7 +29,7 @@ def lines_of(play: Play) -> Lines:
     lines.append((f"topics: [{', '.join(name_of(t) for t in play.topics)}]", play.topics_why))
     if play.instance:
         lines.append((f'group.instance.id: "{play.instance}"', play.instance_why))
-    own, others = _settings(play)
+    own, others = settings_of(play)
     if others:
         lines.append(("config:", ""))
         lines += [(f"  {key}: {text}", why) for key, text, why in others]
@@ -44,7 +44,7 @@ def lines_of(play: Play) -> Lines:
     return lines + [(f"  {k}: {t}", why) for k, t, why in play.life() if k in _PLAYED_OF_LIFE]
 
 
-def _settings(play: Play) -> tuple[list[tuple[str, str, str]], list[tuple[str, str, str]]]:
+def settings_of(play: Play) -> tuple[list[tuple[str, str, str]], list[tuple[str, str, str]]]:
     """Streams' own settings, and those of its consumers."""
     known = set(STREAMS_CONFIG.fields)
     told = play.consumer.settings if play.consumer else {}

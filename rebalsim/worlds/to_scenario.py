@@ -8,15 +8,20 @@ import re
 from dataclasses import dataclass, field
 
 from rebalsim.worlds.asks import QUESTIONS
-from rebalsim.worlds.connect_block import cluster_of, rollout, topics_of, without_sinks
+from rebalsim.worlds.connect_block import (
+    cluster_of,
+    connectors_of,
+    topics_of,
+    without_sinks,
+    workers_play,
+)
 from rebalsim.worlds.connect_block import lines_of as connect_lines
-from rebalsim.worlds.connect_cluster import Workers
 from rebalsim.worlds.groups import Play, groups_of, name_of
 from rebalsim.worlds.kubernetes.autoscalers import Scaling
 from rebalsim.worlds.rolls import rolls_of
 from rebalsim.worlds.streams_block import is_streams
 from rebalsim.worlds.streams_block import lines_of as streams_lines
-from rebalsim.worlds.understood import Understood
+from rebalsim.worlds.understood import Connector, Understood
 
 PARTITIONS = 12
 RATE = "100/s"
@@ -51,7 +56,16 @@ class Draft:
 
 def can_be_played(made: Understood) -> bool:
     """Whether there is a group to write a scenario of."""
-    return bool(groups_of(made) or cluster_of(made))
+    return bool(plays_of(made))
+
+
+def plays_of(made: Understood) -> list[Play]:
+    """What there is to play: the groups, and last the workers of a Connect cluster, whose sinks are
+    no groups of their own.
+    """
+    cluster = cluster_of(made)
+    workers = [workers_play(cluster)] if cluster is not None else []
+    return [*without_sinks(groups_of(made), made), *workers]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +75,7 @@ class Happening:
     title: str
     lines: tuple[tuple[str, str], ...]
     seconds: int
+    coming: tuple[Connector, ...] = ()  # connectors that the script creates
 
 
 def to_scenario(
@@ -69,22 +84,22 @@ def to_scenario(
     budgets: list[tuple[str, str, str]] | None = None,
 ) -> str:
     """The scenario's text: topics, groups, a rollout by its own rules, and the budgets."""
-    plays = groups_of(made)
-    cluster = cluster_of(made) if happening is None else None
-    if cluster is not None:
-        plays = without_sinks(plays, made)
+    everybody, cluster = plays_of(made), cluster_of(made)
+    plays = everybody[:-1] if cluster is not None else everybody
+    coming = happening.coming if happening is not None else ()
     draft = Draft()
     draft.add("# Written by rebalsim import. What says ASK is assumed: measure it, and put it in.")
-    draft.add(f"title: {_quoted(happening.title if happening else _title(plays, cluster))}")
+    draft.add(f"title: {_quoted(happening.title if happening else _title(everybody))}")
     if any(is_streams(play, plays) for play in plays):
         draft.add("start: cold", "a Streams application is played from its start, its stores warm")
     else:
         draft.add("start: settled", "what is rolled is running already")
     _version(draft, made)
-    _topics(draft, made, plays, topics_of(made) if cluster is not None else [])
+    connectors = [*connectors_of(made), *coming] if cluster is not None else []
+    _topics(draft, made, plays, topics_of(connectors))
     if cluster is not None:
         draft.add("")
-        for text, why in connect_lines(cluster, made):
+        for text, why in connect_lines(cluster, made, coming):
             draft.add(text, why)
     if plays:
         draft.add("")
@@ -97,7 +112,7 @@ def to_scenario(
         else:
             _group(draft, play)
     if happening is None:
-        _script(draft, plays, made)
+        _script(draft, everybody, made)
     else:
         _happens(draft, happening)
     _budgets(draft, budgets_of(made) if budgets is None else budgets)
@@ -107,7 +122,7 @@ def to_scenario(
 def _happens(draft: Draft, happening: Happening) -> None:
     draft.add("")
     draft.add("script:")
-    for text, why in happening.lines:
+    for text, why in happening.lines or [("[]", "nothing restarts")]:
         draft.add(f"  {text}", why)
     draft.add("")
     draft.add("replay: [as-written]")
@@ -147,8 +162,8 @@ def _can_go(lines: list[str], number: int) -> bool:
     return bool(re.match(r"\s+[a-z]+(\.[a-z]+)+: \S", line))
 
 
-def _title(plays: list[Play], cluster: Workers | None) -> str:
-    names = [*([cluster.name] if cluster else []), *(p.title for p in plays)]
+def _title(plays: list[Play]) -> str:
+    names = [p.title for p in plays]
     return f"A rollout of {names[0]}" + (f" and {len(names) - 1} more" if names[1:] else "")
 
 
@@ -247,21 +262,19 @@ def _ask(word: str) -> str:
 # ---- the rollout ----
 def _script(draft: Draft, plays: list[Play], made: Understood) -> None:
     rolls = rolls_of(plays)
-    cluster = cluster_of(made)
-    ends = max((r.begin + r.longest_seconds for r in rolls), default=0) + 60
     draft.add("")
     draft.add("script:")
-    for line, why in [*autoscalers_of(made, plays), *(rollout(ends) if cluster else [])]:
+    for line, why in autoscalers_of(made, plays):
         draft.add(f"  {line}", why)
     for roll in rolls:
         draft.add(f"  - at: {roll.at}")
         draft.add(f"    id: {roll.id}")
         draft.add(f"    rolling_bounce: {roll.written()}", roll.why)
-    if not rolls and cluster is None:
+    if not rolls:
         draft.add("  []", "nothing here is rolled out: add what you want to try")
     draft.add("")
     draft.add("replay: [as-written]")
-    workers = 15 if cluster is not None else 0
+    workers = 15 if cluster_of(made) is not None else 0  # a delay of five minutes, and more
     draft.add(f"horizon: {int(horizon(plays)[:-1]) + workers}m")
 
 

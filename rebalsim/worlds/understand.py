@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from rebalsim.worlds import asks, compose, connect_cluster, containers, hurts
+from rebalsim.worlds import asks, compose, connect_cluster, connectors, containers, hurts
 from rebalsim.worlds.clients import collectors, profiles, signs
 from rebalsim.worlds.clients.reading import Reading
 from rebalsim.worlds.configs import knative_source, read_config
@@ -43,6 +43,7 @@ def understand(sources: list[tuple[str, str]]) -> Understood:
             maps.add(tree)
     for tree in objects:
         _object(made, tree)
+    _connectors(made, found)
     _live(made, found)
     _workloads(made, objects, maps, found)
     used = [c for tree in found.composes for c in compose.read_compose(made, tree, found.configs)]
@@ -144,7 +145,7 @@ def _without_workload(made: Understood, found: Found, objects: list[Tree], maps:
             made.consumers.append(client_of(reading, place_in(tree)))
     known = _environments(found)
     for config in found.configs:
-        _connectors(made, config)
+        _worker_files(made, config)
         if why := _of_another_kind(config):
             made.ignore(config.file, why)
             continue
@@ -169,19 +170,31 @@ def _tell_profiles(made: Understood, config: Config, active: list[str]) -> None:
         )
 
 
-def _connectors(made: Understood, config: Config) -> None:
-    """Connect's own files: a worker's, a connector's, MirrorMaker's."""
-    keys = {str(k) for k in config.keys}
-    if "config.storage.topic" in keys:
-        made.workers.append(connect_cluster.workers_of_keys("connect", config.keys))
-    elif mirrors := connect_cluster.mirror_maker(config.keys):
-        made.workers.append(connect_cluster.workers_of_keys("mirror-maker", config.keys))
+def _connectors(made: Understood, found: Found) -> None:
+    """Files that hold connectors: they belong to the workers, and to no workload that consumes."""
+    for config in list(found.configs):
+        held = connectors.connectors_of_file(config)
+        if not held:
+            continue
+        found.configs.remove(config)
+        for connector in held:
+            made.connectors.append(connector)
+            group = connectors.sink_group(connector, None)
+            if group is None:
+                made.ignore(
+                    f"{config.file}: {connector.name}", "a source connector: no group of consumers"
+                )
+            else:
+                made.consumers.append(group)
+
+
+def _worker_files(made: Understood, config: Config) -> None:
+    """A worker's own properties, or MirrorMaker's, whose workload is not among the files."""
+    if containers.is_worker_file(config):
+        made.workers.append(connect_cluster.workers_of_keys("connect", config.keys, {}))
+    elif mirrors := connectors.mirror_maker(config.keys):
+        made.workers.append(connect_cluster.workers_of_keys("mirror-maker", config.keys, {}))
         made.connectors += mirrors
-    inner = at(config.tree, "config") if isinstance(at(config.tree, "config"), dict) else None
-    own = inner if inner is not None else dict(config.keys)
-    name = at(config.tree, "name") or at(own, "name")
-    if name is not None and at(own, "connector.class") is not None:
-        made.connectors.append(connect_cluster.connector_of(str(name), None, own))
 
 
 def _of_another_kind(config: Config) -> str:
@@ -191,8 +204,8 @@ def _of_another_kind(config: Config) -> str:
         "config.storage.topic",
         "offset.storage.topic",
     } & keys or "offset.storage.file.filename" in keys:
-        return "workers of Kafka Connect, whose own protocol is another than a consumer group's"
-    if connect_cluster.mirror_maker(config.keys):
+        return containers.OF_CONNECT
+    if connectors.mirror_maker(config.keys):
         return "MirrorMaker, which assigns partitions by itself: no consumer group rebalances"
     if any(k.startswith("share.") for k in keys):
         return "a share group (KIP-932), which has no rebalance of this kind"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from rebalsim.worlds.clients.reading import Reading
-from rebalsim.worlds.connect_cluster import Connector, Workers
 from rebalsim.worlds.kubernetes.autoscalers import Scaling
 from rebalsim.worlds.kubernetes.pods import Probe, Ready
 from rebalsim.worlds.live.listings import Listed
@@ -60,6 +59,27 @@ class Consumer:
     @property
     def settings(self) -> dict[str, Value]:
         return self.reading.settings
+
+
+@dataclass(slots=True)
+class Workers:
+    """A cluster of Connect's workers: how they are deployed and set, as of any consumer."""
+
+    name: str
+    pods: Consumer
+    of_sinks: dict[str, Value] = field(default_factory=dict)  # what sink tasks' consumers have
+
+
+@dataclass(slots=True)
+class Connector:
+    """A connector; one with topics is a sink, whose tasks are the group connect-NAME."""
+
+    name: str
+    tasks: Value
+    topics: list[str] = field(default_factory=list)
+    where: str = ""
+    is_pattern: bool = False  # topics by an expression
+    settings: dict[str, Value] = field(default_factory=dict)  # its tasks' consumers' own
 
 
 @dataclass(slots=True)

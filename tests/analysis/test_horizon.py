@@ -64,6 +64,8 @@ OVERTURNED = {
     "an id that a static member replaced is still waited for": (40272,),
     "a static member that comes back by another protocol bumps nothing": (50544,),
     "who was asked to stop leaves when its batch is done": (70132,),
+    "who came back by another id leaves its former one in the group": (80202, 90117, 90266),
+    "what is open at the end may turn out to have been no pause": (100406,),
     "a position was found and nothing was read yet": (40525,),
 }
 

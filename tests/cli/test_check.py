@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from checking import BARE, DEPLOY, OPEN, SHORTER, Repository
 
-from rebalsim.cli import exits
+from rebalsim.cli import exits, progress
 from rebalsim.cli.main import code_of
 from rebalsim.domain.scenario import Scenario
 
@@ -30,6 +30,16 @@ def test_kept_budgets_end_with_0_and_a_line_each(repository: Repository) -> None
     assert [line.split("  ")[1].strip() for line in lines[1:4]] == ["✓", "✓", "✓"]
     assert "longest_pause <= 40s" in lines[1] and "35.1 s" in lines[1] and "12 % left" in lines[1]
     assert lines[-1].startswith("1 scenario: 3 budgets kept.")
+
+
+def test_a_log_is_told_what_takes_so_long(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "FIRST_SIGN_S", 0.0)
+    repository.check("scenarios", *SHORTER, "--advise", "5000", is_advised=True)
+    assert "scenarios/deploy.yaml: trying what could help: " in repository.err
+    assert " of at most 5,000 events played (--advise off leaves this out)" in repository.err
+    assert "trying" not in repository.out
 
 
 def test_a_broken_budget_ends_with_1_and_says_why_and_where(repository: Repository) -> None:

@@ -69,6 +69,20 @@ def test_what_is_no_log_is_said_so(capsys: pytest.CaptureFixture[str], tmp_path:
     assert "there is no such file" in said(capsys, str(tmp_path / "nowhere"), code=2)
 
 
+def test_where_no_file_can_be_read_at_all_that_is_an_error(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    photo, cut, good = (tmp_path / name for name in ("photo.log", "cut.log.gz", "good.log"))
+    photo.write_bytes(bytes(range(256)) * 20)
+    cut.write_bytes(gzip.compress(b"2026-01-01 00:00:00,000 INFO hello\n")[:15])
+    text = said(capsys, str(photo), str(cut), code=2)
+    assert "photo.log: is binary and no log" in text
+    assert "cut.log.gz: is cut" in text and "nothing of it could be read" in text
+    assert "give logs as text, plain or in gzip or zstd" in text
+    good.write_text("2026-01-01 00:00:00,000 INFO hello\n")
+    assert "photo.log: is binary and no log; left out" in said(capsys, str(photo), str(good))
+
+
 def test_hostile_text_reaches_no_terminal(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -14,8 +14,7 @@ from click.testing import CliRunner, Result
 from rebalsim import one_run
 from rebalsim.analysis import findings
 from rebalsim.analysis.values import Violation
-from rebalsim.cli import exits
-from rebalsim.cli import run as run_command
+from rebalsim.cli import exits, progress
 from rebalsim.cli.main import code_of, door
 
 
@@ -101,7 +100,7 @@ def test_an_unknown_variant_is_a_bad_usage() -> None:
 def test_many_runs_give_signs_of_life_where_there_is_no_terminal(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(run_command, "FIRST_SIGN_S", 0.0)
+    monkeypatch.setattr(progress, "FIRST_SIGN_S", 0.0)
     assert code_of(["run", "--advise", "off", "scale-out", "--runs", "20"]) == exits.WITHIN
     said = capsys.readouterr()
     assert "1 of 40 runs · " in said.err and "/s · " in said.err and "of 40 runs" not in said.out

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from rebalsim.one_run import run_once
 from rebalsim.preview.preview import preview, side_of
+from rebalsim.reports.previewed import Figure, Previewed
 from rebalsim.scenario.load import story_of
 from rebalsim.worlds.explained import nothing_consumes
-from rebalsim.worlds.to_scenario import can_be_played, to_scenario
+from rebalsim.worlds.to_scenario import to_scenario
 from rebalsim.worlds.understand import understand
 
 STREAMS = """
@@ -66,13 +67,34 @@ def test_an_applications_threads_and_standbys_are_streams_settings() -> None:
     assert measured(text, "longest_pause") > 40e6
 
 
-def test_a_preview_rolls_an_application() -> None:
-    old = side_of("old", [("app.yaml", STREAMS)])
-    new = side_of("new", [("app.yaml", STREAMS.replace("totals:1", "totals:2"))])
-    told = preview(old, new, advise=False)
-    assert told.longest.endswith("s") and any(
-        "a Kafka Streams application" in n for n in told.notes
-    )
+def previewed(old: str, new: str, *more: tuple[str, str]) -> Previewed:
+    sides = [side_of(n, [("app.yaml", text), *more]) for n, text in (("old", old), ("new", new))]
+    return preview(sides[0], sides[1], advise=False)
+
+
+def row_of(told: Previewed, metric: str) -> Figure:
+    return next(f for f in told.figures if f.metric == metric)
+
+
+def test_a_preview_rolls_an_application_to_its_changed_settings() -> None:
+    session = '        - {name: SPRING_KAFKA_STREAMS_PROPERTIES_SESSION_TIMEOUT_MS, value: "%d"}\n'
+    told = previewed(STREAMS + session % 12_000, STREAMS + session % 60_000)
+    # Silently gone instances are noticed by the session that they were started with …
+    assert 12 < float(row_of(told, "longest pause").deploy.split()[0]) < 40
+    # … and on the day after by the new one.
+    assert row_of(told, "longest pause").crash_after > row_of(told, "longest pause").crash_before
+    assert not any("Kafka Streams application" in note for note in told.notes)
+
+
+def test_a_rollout_may_bring_an_application_other_threads() -> None:
+    told = previewed(STREAMS, STREAMS.replace('THREADS, value: "2"', 'THREADS, value: "4"'))
+    assert "longest pause" in told.verdict or "The longest pause" in told.verdict
+    assert float(row_of(told, "longest pause").deploy.removesuffix(" s")) < 60, told.longest
+
+
+def test_settings_that_all_instances_share_are_told_and_not_rolled() -> None:
+    told = previewed(STREAMS, STREAMS.replace('REPLICAS, value: "1"', 'REPLICAS, value: "0"'))
+    assert any("num.standby.replicas: instances that have the old" in n for n in told.notes)
 
 
 def test_workers_and_their_connectors_are_a_cluster_and_its_sinks_no_groups_beside() -> None:
@@ -94,9 +116,96 @@ def test_mirror_maker_is_workers_and_a_source_for_each_flow() -> None:
     assert "us-to-eu: {tasks.max: 8}" in text and "eu-to-us" not in text
 
 
-def test_workers_without_a_connector_are_told_and_not_played() -> None:
-    made = understand([("worker.properties", WORKER)])
-    assert not can_be_played(made) and "workers of Kafka Connect" in nothing_consumes(made)
+def test_workers_whose_connectors_nobody_tells_run_one_that_is_assumed_and_asked_for() -> None:
+    text = text_of(("worker.properties", WORKER))
+    assert "connector: {tasks.max: 6}" in text and "ASK: which connectors run" in text
+    assert measured(text, "tasks_touched") > 0
+
+
+def test_beside_groups_workers_without_connectors_are_left_out() -> None:
+    group = DEPLOYMENT.format(name="blue", key="KAFKA_TOPIC", value="a")
+    assert "connect:" not in text_of(("b.yaml", group), ("worker.properties", WORKER))
+
+
+WORKERS = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: hub}
+spec:
+  replicas: 3
+  strategy: {rollingUpdate: {maxSurge: 0, maxUnavailable: 1}}
+  template:
+    spec:
+      terminationGracePeriodSeconds: 40
+      containers:
+      - name: worker
+        image: confluentinc/cp-kafka-connect:7.6.0
+        readinessProbe: {tcpSocket: {port: 8083}, initialDelaySeconds: 20}
+        env:
+        - {name: CONNECT_CONFIG_STORAGE_TOPIC, value: c}
+        - {name: CONNECT_SCHEDULED_REBALANCE_MAX_DELAY_MS, value: "30000"}
+        - {name: CONNECT_CONSUMER_MAX_POLL_RECORDS, value: "50"}
+"""
+
+
+def test_a_deployment_of_workers_is_rolled_by_its_own_rules() -> None:
+    text = text_of(("hub.yaml", WORKERS), ("sink.json", SINK))
+    assert "as: deployment, surge: 0, max_unavailable: 1, ready_after: 30s" in text
+    assert "max.poll.records: 50" in text and "grace: 40s" in text
+    assert "jdbc: {topics: [a, b], tasks.max: 3}" in text and "groups:" not in text
+    assert "# kafka: the newest" in text  # a worker's image tells nothing of the brokers
+
+
+def test_a_workers_file_that_is_mounted_makes_a_worker_of_its_pod() -> None:
+    mounted = """
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: hub}
+data: {worker.properties: "config.storage.topic=c\\nscheduled.rebalance.max.delay.ms=20000\\n"}
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: hub}
+spec:
+  replicas: 4
+  template:
+    spec:
+      volumes: [{name: v, configMap: {name: hub}}]
+      containers:
+      - {name: w, image: acme/hub, volumeMounts: [{name: v, mountPath: /etc/hub}]}
+"""
+    text = text_of(("hub.yaml", mounted))
+    assert '"hub-{n}": {count: 4}' in text and "max.delay.ms: 20000" in text
+    assert "as: statefulset" in text
+
+
+def test_a_preview_tells_tasks_first_where_only_connect_is_rolled() -> None:
+    source = '{"name": "db", "config": {"connector.class": "acme.DbSource", "tasks.max": "6"}}'
+    new = WORKERS.replace("30000", "60000")
+    told = previewed(WORKERS, new, ("db.json", source))
+    assert "The longest pause of a task is" in told.verdict and "of the workers" in told.verdict
+    assert any(d.what == "scheduled.rebalance.max.delay.ms" for d in told.differences)
+    assert next(f.metric for f in told.figures) == "longest task pause"
+    before, after = row_of(told, "longest task pause").restart_before, told.figures[0].restart_after
+    assert before.startswith("3") and after.startswith("1 m")
+
+
+def test_connectors_that_come_grow_and_go_are_each_told_and_played() -> None:
+    def connectors(*rows: tuple[str, int]) -> tuple[str, str]:
+        made = ",".join(
+            f'{{"name": "{n}", "config": {{"connector.class": "acme.Source", "tasks.max": "{t}"}}}}'
+            for n, t in rows
+        )
+        return ("connectors.json", f"[{made}]")
+
+    old = side_of("old", [("hub.yaml", WORKERS), connectors(("grows", 2), ("goes", 1))])
+    new = side_of("new", [("hub.yaml", WORKERS), connectors(("grows", 5), ("comes", 4))])
+    told = preview(old, new, advise=False)
+    said = [(d.of, d.what, d.before, d.after) for d in told.differences]
+    assert ("grows", "tasks.max", "2", "5") in said
+    assert ("comes", "connector", "–", "new, with 4 tasks") in said
+    assert ("goes", "connector", "there", "gone") in said
+    assert row_of(told, "worker rebalances").deploy not in ("0", "-")
 
 
 def test_a_kind_that_nobody_here_knows_is_named() -> None:

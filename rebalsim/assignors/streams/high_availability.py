@@ -4,6 +4,8 @@ at who has what, and then every move to a process that is not ready turned into 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rebalsim.assignors.streams.balance import balance
 from rebalsim.assignors.streams.least_loaded import LeastLoadedQueue
 from rebalsim.assignors.streams.movements import Movements
@@ -53,14 +55,14 @@ def _costs(group: Group) -> Costs:
     )
 
 
-def _deal(processes: list[Process], stateful: list[TaskId]) -> None:
+def _deal(processes: list[Process], stateful: Sequence[TaskId]) -> None:
     for at, task in enumerate(stateful):
         processes[at % len(processes)].active.add(task)
     balance(processes, "active")
 
 
 def _add_standbys(
-    group: Group, processes: list[Process], stateful: list[TaskId], racks: RackOptimiser | None
+    group: Group, processes: list[Process], stateful: Sequence[TaskId], racks: RackOptimiser | None
 ) -> None:
     settings = group.settings
     place_standbys(processes, stateful, settings.num_standby_replicas, settings.tags)
@@ -80,11 +82,13 @@ def _add_standbys(
 
 
 def _deal_stateless(group: Group, processes: list[Process], racks: RackOptimiser | None) -> None:
+    stateless = group.topology.stateless
+    if not stateless:
+        return
     queue = LeastLoadedQueue(
         lambda process, task: True, lambda process: process.active_load, processes
     )
     queue.offer_all()
-    stateless = [task for task in group.topology.tasks if task not in group.topology.changelogs]
     for task in stateless:
         process = queue.poll(task)
         assert process is not None

@@ -110,6 +110,8 @@ def assign_across_versions(
         return _probing_versions(topology, claims, frozenset(future), spoken[leader])
     answer = assigned([as_read(claim, spoken[claim.member_id]) for claim in claims])
     written = common(spoken)
+    if written == Spoken():
+        return answer
     shares = {who: replace(share, spoken=written) for who, share in answer.shares.items()}
     return replace(answer, shares=shares)
 

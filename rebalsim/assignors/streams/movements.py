@@ -33,51 +33,52 @@ class Movements:
             task: {p.name for p in processes if p.is_caught_up(task, lag, all_are)}
             for task in tasks
         }
-        self._least_lag = {task: min(p.lags[task] for p in processes) for task in tasks}
 
     def active(self) -> int:
         """Active tasks that are meant for processes not caught up; how many there were."""
-        queue = self._queue()
-        moves = self._wanted(queue, lambda process: process.active)
+        moves = self._wanted(lambda process: process.active)
         needed = len(moves)
-        while (move := moves.poll()) is not None:
+        queue = self._queue() if needed else None
+        while queue and (move := moves.poll()) is not None:
             self._move_active(queue, move)
         return needed
 
     def standby(self) -> int:
         """Standby tasks likewise, warm-ups left alone; how many moved."""
-        queue = self._queue()
         moves = self._wanted(
-            queue, lambda process: process.standby - self._warmups.get(process.name, set())
+            lambda process: process.standby - self._warmups.get(process.name, set())
         )
         moved = 0
-        while (move := moves.poll()) is not None:
+        queue = self._queue() if moves else None
+        while queue and (move := moves.poll()) is not None:
             moved += self._move_standby(queue, move)
         return moved
 
     def _queue(self) -> LeastLoadedQueue:
-        return LeastLoadedQueue(
+        queue = LeastLoadedQueue(
             lambda process, task: process.name in self._caught_up[task],
             lambda process: process.load,
             self._processes,
         )
+        queue.offer_all()
+        return queue
 
-    def _wanted(
-        self, queue: LeastLoadedQueue, tasks: Callable[[Process], set[TaskId]]
-    ) -> JavaPriorityQueue[Movement]:
+    def _wanted(self, tasks: Callable[[Process], set[TaskId]]) -> JavaPriorityQueue[Movement]:
         moves: JavaPriorityQueue[Movement] = JavaPriorityQueue(lambda move: move[:2])
         for process in self._processes:
             for task in sorted(tasks(process)):
-                if (
-                    not self._is_caught_up(process, task)
-                    and self._least_lag[task] < process.lags[task]
+                if not self._is_caught_up(process, task) and self._is_nearer_elsewhere(
+                    process, task
                 ):
                     moves.offer((len(self._caught_up[task]), task, process))
-            queue.offer(process)
         return moves
 
     def _is_caught_up(self, process: Process, task: TaskId) -> bool:
         return process.name in self._caught_up[task]
+
+    def _is_nearer_elsewhere(self, process: Process, task: TaskId) -> bool:
+        lag = process.lags[task]
+        return any(other.lags[task] < lag for other in self._processes)
 
     def _move_active(self, queue: LeastLoadedQueue, move: Movement) -> None:
         _, task, target = move

@@ -49,6 +49,10 @@ class Process:
     lags: Mapping[TaskId, int] = field(default_factory=dict)  # of every stateful task
     active: set[TaskId] = field(default_factory=set)
     standby: set[TaskId] = field(default_factory=set)
+    order: tuple[int, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.order = process_order(self.name)
 
     @property
     def capacity(self) -> int:
@@ -65,10 +69,6 @@ class Process:
     @property
     def active_load(self) -> float:
         return len(self.active) / len(self.threads)
-
-    @property
-    def order(self) -> tuple[int, int]:
-        return process_order(self.name)
 
     def has(self, task: TaskId) -> bool:
         return task in self.active or task in self.standby

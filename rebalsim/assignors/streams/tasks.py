@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.java_hash import hash_ordered, signed
@@ -53,20 +53,29 @@ class Subtopology:
     changelogs: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Topology:
     """All tasks of an application, in the order of Kafka's table of them, with their partitions."""
 
     inputs: Mapping[TaskId, tuple[Partition, ...]]
     changelogs: Mapping[TaskId, tuple[Partition, ...]]  # of stateful tasks only
 
-    @property
-    def tasks(self) -> list[TaskId]:
-        return sorted(self.inputs)
+    @cached_property
+    def tasks(self) -> tuple[TaskId, ...]:
+        return tuple(sorted(self.inputs))
 
-    @property
-    def stateful(self) -> list[TaskId]:
-        return sorted(self.changelogs)
+    @cached_property
+    def stateful(self) -> tuple[TaskId, ...]:
+        return tuple(sorted(self.changelogs))
+
+    @cached_property
+    def stateless(self) -> tuple[TaskId, ...]:
+        return tuple(task for task in self.tasks if task not in self.changelogs)
+
+    @cached_property
+    def readers(self) -> Mapping[Partition, TaskId]:
+        """The task that reads each partition."""
+        return {p: task for task, inputs in self.inputs.items() for p in inputs}
 
 
 def topology_of(parts: Sequence[Subtopology], topics: Mapping[str, int]) -> Topology:
@@ -96,5 +105,5 @@ def _subtopology_order(count: int) -> list[int]:
 
 def tasks_of(topology: Topology, partitions: Iterable[Partition]) -> list[TaskId]:
     """The tasks that read these partitions; one that nobody reads is left out."""
-    readers = {p: task for task, inputs in topology.inputs.items() for p in inputs}
+    readers = topology.readers
     return sorted({readers[p] for p in partitions if p in readers})

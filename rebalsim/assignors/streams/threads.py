@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
 from rebalsim.assignors.streams.process import Process
@@ -19,23 +19,44 @@ class ThreadTasks:
     standby: list[TaskId]
 
 
-def over_threads(process: Process, stateful: Iterable[TaskId]) -> dict[str, ThreadTasks]:
+def over_threads(process: Process, stateful: Container[TaskId]) -> dict[str, ThreadTasks]:
     """Three passes with one count: active tasks with state, standbys, active ones without."""
-    with_state = set(stateful)
+    if len(process.threads) == 1:
+        return {process.threads[0].member_id: _alone(process, stateful)}
     threads = sorted(claim.member_id for claim in process.threads)
     before = {claim.member_id: _by_lag(process, claim.offset_sums) for claim in process.threads}
     counts = dict.fromkeys(threads, 0)
     active = _pass(
-        hash_ordered(sorted(process.active & with_state), task_hash), threads, before, counts
+        hash_ordered(sorted(t for t in process.active if t in stateful), task_hash),
+        threads,
+        before,
+        counts,
     )
     standby = _pass(sorted(process.standby), threads, before, counts)
     stateless = _pass(
-        hash_ordered(sorted(process.active - with_state), task_hash), threads, {}, counts
+        hash_ordered(sorted(t for t in process.active if t not in stateful), task_hash),
+        threads,
+        {},
+        counts,
     )
     return {
         thread: ThreadTasks(active[thread] + stateless[thread], standby[thread])
         for thread in threads
     }
+
+
+def _alone(process: Process, stateful: Container[TaskId]) -> ThreadTasks:
+    """What the passes come to for a single thread: all of it, what it told of first."""
+    known = _by_lag(process, process.threads[0].offset_sums)
+
+    def ordered(tasks: Iterable[TaskId]) -> list[TaskId]:
+        wanted = set(tasks)
+        first = [task for task in known if task in wanted]
+        return [*first, *sorted(wanted.difference(first))]
+
+    active = ordered(task for task in process.active if task in stateful)
+    stateless = sorted(task for task in process.active if task not in stateful)
+    return ThreadTasks(active + stateless, ordered(process.standby))
 
 
 def _by_lag(process: Process, tasks: Iterable[TaskId]) -> list[TaskId]:
@@ -51,11 +72,13 @@ def _pass(
 ) -> dict[str, list[TaskId]]:
     """One kind of task over the threads; `counts` goes on from pass to pass."""
     given: dict[str, list[TaskId]] = {thread: [] for thread in threads}
+    if not tasks:
+        return given
     least = (len(tasks) + sum(counts.values())) // len(threads)
     left = JavaPriorityQueue(lambda task: task, tasks)
     skipped: dict[TaskId, str] = {}
     to_fill = []
-    for thread in threads if tasks else ():
+    for thread in threads:
         target = least - counts[thread]
         for task in before.get(thread, ()):
             if task not in left:

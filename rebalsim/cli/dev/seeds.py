@@ -42,7 +42,7 @@ def command(first: int, count: int, dense: bool, show: bool) -> int:
     Exit 70 if one is not: it is printed with its seed, and `rebalsim dev seeds --from SEED --count
     1` repeats it.
     """
-    from rebalsim.cli.run import progress
+    from rebalsim.cli.progress import progress
     from rebalsim.proof.random_stories import random_story
     from rebalsim.proof.seeds import Tally, check_seed
 

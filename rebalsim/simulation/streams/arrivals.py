@@ -20,6 +20,8 @@ class Arrivals:
     before: tuple[float, ...]
 
     def rate(self, at_us: int) -> float:
+        if len(self.steps) == 1:
+            return self.steps[0][1]
         return self.steps[self._step(at_us)][1]
 
     def come(self, at_us: int) -> float:
@@ -31,8 +33,6 @@ class Arrivals:
         return self.before[step] + rate * max(0, at_us - from_us) / SECOND
 
     def _step(self, at_us: int) -> int:
-        if len(self.steps) == 1:
-            return 0
         return max(0, bisect_right(self.steps, at_us, key=lambda step: step[0]) - 1)
 
 

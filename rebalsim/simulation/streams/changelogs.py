@@ -58,8 +58,11 @@ class Progresses:
     def end(self, task: TaskId, at_us: int) -> int:
         """The end of the task's changelog."""
         progress = self._tasks[task]
-        fresh = self.handled(task, at_us) - progress.handled if progress.runner else 0.0
-        return progress.first + int(progress.written + fresh * progress.writes)
+        written = progress.written
+        if progress.runner:
+            come = progress.arrivals.come(at_us - self._begins_us)
+            written += (come - progress.handled) * progress.writes
+        return progress.first + int(written)
 
     def start(self, task: TaskId, runner: str, at_us: int, *, again: bool) -> None:
         """The task runs from here on. `again`: from the last commit, so that what came after it is

@@ -207,7 +207,7 @@ class ClassicMember:
             self._beats = True
             self._plan_beat(self._port.now + self._settings.heartbeat_us)
             if answer.leader == self.member_id and not answer.skip_assignment:
-                self._port.at(
+                self._port.call(
                     self._port.now + self._thread.timing.assign_us,
                     lambda _: self._unless_frozen(self._led, attempt, answer.members),
                 )
@@ -286,7 +286,7 @@ class ClassicMember:
 
     def _plan_beat(self, at_us: int) -> None:
         self._beat_due = at_us
-        self._port.at(at_us, self._beat, at_us)
+        self._port.call(at_us, self._beat, at_us)
 
     def _beat(self, due_us: int) -> None:
         if not self._beats or self._gone or due_us != self._beat_due or self._frozen:

@@ -1,4 +1,6 @@
-"""What happened to a Streams application, in past tense: facts, one class each."""
+"""What happened to a Streams application, in past tense: facts, one class each. Nobody changes them;
+they are not frozen because a run makes hundreds, and a frozen one takes three times as long.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from typing import Any
 from rebalsim.assignors.streams.tasks import TaskId
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class InstanceChanged:
     """An instance's process: started, closing, closed, killed, froze, thawed."""
 
@@ -16,9 +18,10 @@ class InstanceChanged:
     instance: str
     life: int
     what: str
+    threads: int = 0  # that it starts with; a deploy may change them
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ApplicationStateChanged:
     """KafkaStreams.State, as a StateListener sees it."""
 
@@ -28,7 +31,7 @@ class ApplicationStateChanged:
     after: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ThreadStateChanged:
     at_us: int
     instance: str
@@ -37,7 +40,7 @@ class ThreadStateChanged:
     after: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class TasksAssigned:
     """A thread was given its tasks, whether they changed or not."""
 
@@ -49,7 +52,7 @@ class TasksAssigned:
     standby: tuple[TaskId, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class AssignmentMade:
     """The leader (or the broker) decided; `probing` asks for another look later."""
 
@@ -60,7 +63,7 @@ class AssignmentMade:
     warmups: tuple[TaskId, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class TaskChanged:
     """A task at an instance: created, restoring, restored, running, suspended, closed, lost;
     standby, recycled. `left` is what remains of its changelog, `how` its role; `first_us` is how
@@ -77,7 +80,7 @@ class TaskChanged:
     first_us: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RebalanceStarted:
     """A member asks to join (classic), or the group epoch rose; `why` in the client's words."""
 
@@ -87,7 +90,7 @@ class RebalanceStarted:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class MemberGone:
     """The broker took a member out: session, rebalance timeout, left."""
 
@@ -97,7 +100,7 @@ class MemberGone:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Refused:
     """Something that cannot be played on: a thread died, an instance shut down."""
 
@@ -107,7 +110,7 @@ class Refused:
     error: str  # the exception's name
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Heard:
     """What a consumer's client or the coordinator did, in the words of trace events: the event's
     class and its facts. `instance` is empty for the coordinator.

@@ -40,7 +40,9 @@ class Host:
         """Send a request; its answer comes later, or never."""
         self._number += 1
         self._asked[self._number] = answer
-        self._port.at(self._port.now + self._timing.link_us, self._arrived, (self._number, request))
+        self._port.call(
+            self._port.now + self._timing.link_us, self._arrived, (self._number, request)
+        )
 
     def _arrived(self, sent: tuple[int, Any]) -> None:
         self._apply(self.step(sent[0], sent[1], self._port.now))
@@ -52,14 +54,14 @@ class Host:
                 delay = self._timing.link_us + (self._timing.log_us if effect.waits else 0)
                 answer = self._asked.pop(effect.request, None)
                 if answer is not None:
-                    self._port.at(now + delay, answer, effect.response)
+                    self._port.call(now + delay, answer, effect.response)
             elif isinstance(effect, SetTimer):
                 if not self._room.holds(effect.key):
                     self._set_timer(effect.key, effect.due_us)
             elif isinstance(effect, CancelTimer):
                 self._timers.pop(effect.key, None)
             elif isinstance(effect, Append):
-                self._port.at(now + self._timing.log_us, self._written, effect.number)
+                self._port.call(now + self._timing.log_us, self._written, effect.number)
             else:
                 for note in self.noted:
                     note(effect)
@@ -68,7 +70,7 @@ class Host:
 
     def _set_timer(self, key: str, due_us: int) -> None:
         self._timers[key] = due_us
-        self._port.at(due_us, self._rang, (key, due_us))
+        self._port.call(due_us, self._rang, (key, due_us))
 
     @property
     def is_settled(self) -> bool:
@@ -222,7 +224,7 @@ class StreamsHost(Host):
         for effect in effects:
             if isinstance(effect, Reply) and effect.response.create_topics:
                 made = dict(effect.response.create_topics)
-                self._port.at(now_us + 10 * self._timing.log_us, self.create, made)
+                self._port.call(now_us + 10 * self._timing.log_us, self.create, made)
         return effects
 
     def fired(self, key: str, now_us: int) -> list[Effect]:

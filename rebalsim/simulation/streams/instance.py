@@ -66,7 +66,8 @@ class Instance:
         if not settings.keeps_disk:
             self._disk.clear()
         self.process = self._process_id()
-        self._port.tell(InstanceChanged(self._port.now, self.name, self.life, "started"))
+        threads = settings.threads
+        self._port.tell(InstanceChanged(self._port.now, self.name, self.life, "started", threads))
         self.state = "CREATED"
         self._set_state("REBALANCING")
         probing = self.application.timing.probe_store_us * len(self._disk)
@@ -76,7 +77,7 @@ class Instance:
         ]
         for thread in self.threads:
             at_us = max(first_request_us.get(thread.number, due), self._port.now)
-            self._port.at(at_us, self._begin, (thread, self.life))
+            self._port.call(at_us, self._begin, (thread, self.life))
 
     def _begin(self, begun: tuple[StreamThread, int]) -> None:
         thread, life = begun

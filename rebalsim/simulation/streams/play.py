@@ -74,8 +74,8 @@ def play(
     """Everything up to the horizon."""
     world = StreamsWorld(application, known or Known(), seed)
     for act in acts:
-        world.port.at(act.at_us, world.do, act)
-    world.port.engine.run_to(horizon_us)
+        world.port.call(act.at_us, world.do, act)
+    world.port.run_to(horizon_us)
     return Played(application, world.topology, world.port.told, horizon_us)
 
 

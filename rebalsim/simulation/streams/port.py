@@ -27,41 +27,37 @@ class Waiting(Protocol):
 class Port(Protocol):
     """The world as a client sees it."""
 
-    @property
-    def now(self) -> int: ...
+    now: int
 
-    def at(self, at_us: int, then: Callable[[Any], None], value: Any = None) -> None: ...
+    def call(self, at_us: int, then: Callable[[Any], None], value: Any = None) -> None: ...
 
-    def begin(self, body: Steps) -> None: ...
+    def begin(self, body: Steps) -> Any: ...
 
     def waiting(self) -> Any: ...
 
     def draw(self, name: str) -> Random: ...
 
-    def tell(self, happening: Happening) -> None: ...
+    @property
+    def tell(self) -> Callable[[Happening], None]: ...
 
 
-class EnginePort:
-    """The port on `simulation.engine`."""
+class EnginePort(Engine):
+    """The simulation's engine as such a world. It is the engine, and does not merely have one, for
+    the clock is read thousands of times in a run.
+    """
 
     def __init__(self, seed: int = 1) -> None:
-        self.engine = Engine()
+        super().__init__()
         self.told: list[Happening] = []
+        self.tell = self.told.append
         self._seed = seed
         self._streams: dict[str, Random] = {}
 
-    @property
-    def now(self) -> int:
-        return self.engine.now
-
-    def at(self, at_us: int, then: Callable[[Any], None], value: Any = None) -> None:
-        self.engine.at(int(at_us), SCRIPT, then, value)
-
-    def begin(self, body: Steps) -> None:
-        self.engine.begin(body)
+    def call(self, at_us: int, then: Callable[[Any], None], value: Any = None) -> None:
+        self.at(int(at_us), SCRIPT, then, value)
 
     def waiting(self) -> Bell:
-        return Bell(self.engine, SCRIPT)
+        return Bell(self, SCRIPT)
 
     def draw(self, name: str) -> Random:
         """A stream of chance of its own name, so that a draw here moves nothing elsewhere."""
@@ -69,6 +65,3 @@ class EnginePort:
         if found is None:
             found = self._streams[name] = Random(f"{self._seed}/{name}")
         return found
-
-    def tell(self, happening: Happening) -> None:
-        self.told.append(happening)

@@ -44,6 +44,7 @@ class StateUpdater:
         self._bell = port.waiting()
         self._sleeps = False
         self._stopped = False
+        self._sizes: dict[int, int] = {}  # of a changelog record, by sub-topology
         self._looks_us = -1  # when it next looks at what was added
         self._polls_us = 0  # since when the restore consumer polls without a break
         self._current: tuple[Task, int, int, float] | None = None  # task, since, from, µs a record
@@ -58,7 +59,7 @@ class StateUpdater:
             wait = self._application.timing.turn_us if idle else poll
             passed = 0 if idle else (now - self._polls_us) % poll
             self._looks_us = now + wait - passed
-        self._port.at(self._looks_us, self._seen, task)
+        self._port.call(self._looks_us, self._seen, task)
 
     def _seen(self, task: Task) -> None:
         if self._stopped or task.phase is not Phase.RESTORING:
@@ -98,17 +99,19 @@ class StateUpdater:
 
     def position(self, task: Task) -> int:
         """How far a task is now."""
-        now = self._port.now
         if task.follows:
-            return self._progresses.end(task.task, now)
+            return self._progresses.end(task.task, self._port.now)
         if self._current is not None and self._current[0] is task:
             _, since, begun, cost = self._current
+            now = self._port.now
             done = int((now - since) / cost) if cost > 0 else 0
             return min(begun + done, self._progresses.end(task.task, now))
         return task.position
 
     def left(self, task: Task) -> int:
         """What remains of its changelog."""
+        if task.follows:
+            return 0
         return max(0, self._progresses.end(task.task, self._port.now) - self.position(task))
 
     def _wake(self) -> None:
@@ -125,7 +128,8 @@ class StateUpdater:
     def run(self) -> Steps:
         """The updater's thread."""
         while not self._stopped:
-            yield from self._take_in()
+            if self._new:
+                yield from self._take_in()
             if self._active:
                 yield from self._restore()
             elif any(not task.follows for task in self._standby):
@@ -159,6 +163,8 @@ class StateUpdater:
 
     def _order(self, tasks: list[Task]) -> list[Task]:
         """The one taken in first alone, then the others as a table of their changelogs has them."""
+        if len(tasks) < 3:
+            return tasks
         by_topic = {}
         for task in tasks[1:]:
             store = next(iter(self._application.parts[task.task.subtopology].stores))
@@ -167,14 +173,15 @@ class StateUpdater:
 
     def _restore(self) -> Steps:
         """Slice by slice; what has nothing to restore is done after a poll that finds nothing."""
-        for task in [task for task in self._active if task.is_beyond_end]:
-            self._active.remove(task)
-            task.phase = Phase.CORRUPTED
-            self._restored(task)
+        for task in list(self._active):
+            if task.is_beyond_end:
+                self._active.remove(task)
+                task.phase = Phase.CORRUPTED
+                self._restored(task)
         behind = [task for task in self._active if self.left(task) > 0]
         if not behind and self._active:
             yield from self._work(self._wait_for_end())
-        for task in self._order(behind) if behind else []:
+        for task in self._order(behind):
             if task in self._active and not self._stopped:
                 was_cut_short = yield from self._slice(task, self._restore_us)
                 self._finish_if_at_end(task)
@@ -206,7 +213,7 @@ class StateUpdater:
     def _slice(self, task: Task, cost_us: float) -> Generator[Any, Any, bool]:
         """A stretch of one changelog; whether it was cut short for what is new."""
         size = self._record_bytes(task)
-        amount, is_coarse = self._next_slice(task, size)
+        amount, is_coarse = self._next_slice(self.left(task), size)
         begun = task.position
         cost_us += self._byte_us * size
         self._current = (task, self._port.now, begun, cost_us)
@@ -221,25 +228,30 @@ class StateUpdater:
             self._current = None
         return is_coarse and self._port.now < until
 
-    def _next_slice(self, task: Task, size: int) -> tuple[int, bool]:
-        """So many records, and whether they are more than a fetch brings: then whatever is added
-        meanwhile does not wait for all of them.
+    def _next_slice(self, left: int, size: int) -> tuple[int, bool]:
+        """So many records of those left, and whether they are more than a fetch brings: then
+        whatever is added meanwhile does not wait for all of them.
         """
-        left, fetched = self.left(task), max(1, SLICE_BYTES // size)
+        fetched = max(1, SLICE_BYTES // size)
         amount = min(left, max(fetched, left // SHARE_OF_A_SLICE))
         return amount, amount > fetched
 
     def _record_bytes(self, task: Task) -> int:
-        stores = self._application.parts[task.task.subtopology].stores.values()
-        return max(1, *(store.record_bytes for store in stores))
+        part = task.task.subtopology
+        size = self._sizes.get(part)
+        if size is None:
+            stores = self._application.parts[part].stores.values()
+            size = self._sizes[part] = max(1, *(store.record_bytes for store in stores))
+        return size
 
     def _copy(self) -> Steps:
         """Standbys that are behind, a slice each, until an active task comes."""
         for task in [task for task in self._standby if not task.follows]:
             if self._new or self._stopped:
                 return
-            if self.left(task) > 0:
-                yield from self._standby_slice(task)
+            left = self.left(task)
+            if left > 0:
+                yield from self._standby_slice(task, left)
             if task in self._standby and self.left(task) <= self._tail(task):
                 task.follows = True
                 self._told(task, "follows")
@@ -249,9 +261,9 @@ class StateUpdater:
         rate = self._progresses.rate(task.task, self._port.now)
         return int(rate * self._progresses.of(task.task).writes * 0.2) + 1
 
-    def _standby_slice(self, task: Task) -> Steps:
+    def _standby_slice(self, task: Task, left: int) -> Steps:
         size = self._record_bytes(task)
-        amount, _ = self._next_slice(task, size)
+        amount, _ = self._next_slice(left, size)
         begun = task.position
         cost_us = self._standby_us + self._byte_us * size
         self._current = (task, self._port.now, begun, cost_us)

@@ -71,7 +71,7 @@ class _Story:
             if spec.starts_at is not None:
                 self._world.instance(spec.name).is_warm = self._app.starts == "warm"
                 at_us = self._draw(f"start/{spec.name}", spec.starts_at)
-                self._port.at(at_us, self._start, spec.name)
+                self._port.call(at_us, self._start, spec.name)
         for number, action in enumerate(self._scenario.script, 1):
             name = action.id or f"{_dashed(type(action.deed).__name__)}-{number}"
             if action.id:
@@ -83,7 +83,7 @@ class _Story:
         for number, fault in enumerate(self._scenario.random_faults, 1):
             for who in fault.consumers:
                 self._port.begin(self._strike(number, fault, who))
-        self._port.engine.run_to(self._scenario.horizon_us)
+        self._port.run_to(self._scenario.horizon_us)
         return self._teller.trace(self._port.told, __version__)
 
     def _plan(self, action: Action, name: str, from_us: int) -> None:
@@ -91,7 +91,10 @@ class _Story:
             at_us = from_us + action.at_us + i * (action.every_us or 0)
             if action.jitter_us:
                 at_us += int(self._port.draw(f"jitter/{name}").random() * action.jitter_us)
-            self._port.at(at_us, lambda _: self._port.begin(self._act(action, name)))
+            self._port.call(at_us, self._begin, (action, name))
+
+    def _begin(self, act: tuple[Action, str]) -> None:
+        self._port.begin(self._act(*act))
 
     def _act(self, action: Action, name: str) -> Carried:
         if action.when is not None:

@@ -118,7 +118,7 @@ class StreamThread(HandOver):
             if task.active and task.phase is Phase.RUNNING:
                 self._stop(task, commits=False)
                 self._tell_task(task, "stuck")
-        self._port.at(self._stuck_until, self._unhang)
+        self._port.call(self._stuck_until, self._unhang)
         self.wake()
 
     def _unhang(self, _: object) -> None:

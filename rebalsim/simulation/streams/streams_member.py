@@ -182,7 +182,7 @@ class StreamsMember:
 
     def _plan_beat(self, at_us: int) -> None:
         self._beat_due = at_us
-        self._port.at(at_us, self._rang, at_us)
+        self._port.call(at_us, self._rang, at_us)
 
     def _rang(self, due_us: int) -> None:
         if due_us != self._beat_due or self._gone or self._frozen:

@@ -4,15 +4,18 @@ Streams application: a stream thread is a consumer, and its instance the process
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from operator import attrgetter
 from typing import Any
 
 from rebalsim.assignors.streams.tasks import TaskId, topology_of
 from rebalsim.domain.draws import mean_of
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.scenario import Group, Scenario
+from rebalsim.domain.script import RollingBounce
 from rebalsim.simulation.streams.application import Application
 from rebalsim.simulation.streams.arrivals import Arrivals, arrivals_of
-from rebalsim.simulation.streams.changelogs import Progresses
 from rebalsim.simulation.streams.classic_member import COOPERATIVE, EAGER
 from rebalsim.simulation.streams.happenings import (
     ApplicationStateChanged,
@@ -32,6 +35,22 @@ from rebalsim.trace.trace import ConsumerFacts, TopicFacts, Trace, TraceHeader
 _ABOUT_MEMBERS = ("member_id", "last", "leader")
 
 
+def _most_threads(scenario: Scenario, threads: int) -> int:
+    """The most that any instance has while the story lasts: a deploy may bring another number."""
+    overlays = [
+        action.deed.deploy.streams
+        for action in scenario.script
+        if isinstance(action.deed, RollingBounce)
+    ]
+    return max([threads, *(o.num_stream_threads for o in overlays if o is not None)])
+
+
+def _threads_of(told: list[Happening], instance: str) -> int:
+    """How many threads an instance has now; 0 if it never ran."""
+    starts = (h for h in reversed(told) if isinstance(h, InstanceChanged) and h.threads)
+    return next((h.threads for h in starts if h.instance == instance), 0)
+
+
 class Teller:
     """Makes the trace of one run."""
 
@@ -49,11 +68,11 @@ class Teller:
         app = group.streams
         assert app is not None
         self._app = app
-        self._threads = app.config.num_stream_threads
+        self._threads = _most_threads(scenario, app.config.num_stream_threads)
+        self._lives: dict[str, int] = {}  # instance → the threads of its life
         self._is_new = app.config.group_protocol == "streams"
         self._holders: dict[tuple[str, int], dict[TaskId, bool]] = {}
         self._restoring: dict[tuple[str, int, TaskId], tuple[int, int, str]] = {}
-        self._progress = Progresses(application, self._topology)
         self._arrivals: dict[str, Arrivals] = {}
         self._died_of: dict[str, str] = {}  # instance → exception
         self._warmups: frozenset[TaskId] = frozenset()  # as the leader decided last
@@ -74,7 +93,11 @@ class Teller:
         targets: tuple[str, ...],
     ) -> None:
         """An action of the script takes effect."""
-        who = tuple(self.name_of(each, n + 1) for each in targets for n in range(self._threads))
+        who = tuple(
+            self.name_of(each, number + 1)
+            for each in targets
+            for number in range(_threads_of(told, each) or self._app.config.num_stream_threads)
+        )
         facts = {"action": name, "kind": kind, "text": text, "targets": who}
         told.append(Heard(at_us, "", 0, "ScriptActed", facts))
 
@@ -87,12 +110,15 @@ class Teller:
     def trace(self, told: list[Happening], version: str) -> Trace:
         """All of it, in order of time."""
         events: list[TraceEvent] = []
+        tell = {kind: partial(how, self) for kind, how in _TOLD.items()}
         for happening in told:
-            events += self._events(happening)
+            how = tell.get(type(happening))
+            if how is not None:
+                events += how(happening)
         horizon = self._scenario.horizon_us
         for key in list(self._restoring):
             events.append(self._restoration(key, horizon - 1, 0, "given-up"))
-        events.sort(key=lambda event: event.at_us)
+        events.sort(key=attrgetter("at_us"))
         events = [event for event in events if event.at_us < horizon]
         return Trace(self._header(version, told), events)
 
@@ -152,37 +178,20 @@ class Teller:
             "sync-batch",
         )
 
-    def _events(self, happening: Happening) -> list[TraceEvent]:
-        if isinstance(happening, Heard):
-            return self._heard(happening)
-        if isinstance(happening, Refused):
-            self._died_of[happening.instance] = happening.error
-        if isinstance(happening, InstanceChanged):
-            return self._instance(happening)
-        if isinstance(happening, ThreadStateChanged):
-            return self._thread(happening)
-        if isinstance(happening, TaskChanged):
-            return self._task(happening)
-        if isinstance(happening, ApplicationStateChanged):
-            return [
-                se.ApplicationStateChanged(
-                    happening.at_us, happening.instance, happening.before, happening.after
-                )
-            ]
-        if isinstance(happening, AssignmentMade):
-            self._warmups = frozenset(happening.warmups)
-        if isinstance(happening, AssignmentMade) and not happening.stable:
-            warmups = tuple(str(task) for task in happening.warmups)
-            return [
-                se.TasksWithheld(
-                    happening.at_us,
-                    self._group.name,
-                    happening.generation,
-                    happening.probing,
-                    warmups,
-                )
-            ]
+    def _refused(self, refused: Refused) -> list[TraceEvent]:
+        self._died_of[refused.instance] = refused.error
         return []
+
+    def _application_state(self, h: ApplicationStateChanged) -> list[TraceEvent]:
+        return [se.ApplicationStateChanged(h.at_us, h.instance, h.before, h.after)]
+
+    def _assignment(self, made: AssignmentMade) -> list[TraceEvent]:
+        self._warmups = frozenset(made.warmups)
+        if made.stable:
+            return []
+        warmups = tuple(str(task) for task in made.warmups)
+        group = self._group.name
+        return [se.TasksWithheld(made.at_us, group, made.generation, made.probing, warmups)]
 
     def _heard(self, heard: Heard) -> list[TraceEvent]:
         kind, facts = heard.kind, dict(heard.facts)
@@ -220,7 +229,9 @@ class Teller:
 
     def _instance(self, h: InstanceChanged) -> list[TraceEvent]:
         made: list[TraceEvent] = []
-        for number in range(1, self._threads + 1):
+        if h.threads:
+            self._lives[h.instance] = h.threads
+        for number in range(1, self._lives.get(h.instance, self._threads) + 1):
             name = self.name_of(h.instance, number)
             if h.what == "started":
                 self._died_of.pop(h.instance, None)
@@ -323,3 +334,14 @@ class Teller:
         if h.what in ("closed", "killed", "lost"):
             return [se.StandbyEnded(h.at_us, name, str(h.task), inputs)]
         return []
+
+
+_TOLD: dict[type, Callable[..., list[TraceEvent]]] = {
+    Heard: Teller._heard,
+    Refused: Teller._refused,
+    InstanceChanged: Teller._instance,
+    ThreadStateChanged: Teller._thread,
+    TaskChanged: Teller._task,
+    ApplicationStateChanged: Teller._application_state,
+    AssignmentMade: Teller._assignment,
+}

@@ -32,7 +32,7 @@ class ThreadCommits(ThreadCore):
         if self._commit_due <= now and not self.settings.exactly_once:
             due = self._committed_us + every
             self._commit_due = due if due > now else now + every
-            self._port.at(self._commit_due, self.commit_on_interval)
+            self._port.call(self._commit_due, self.commit_on_interval)
 
     def _commit_every(self) -> int:
         polls = min(self.settings.poll_us, self._records_every())
@@ -49,7 +49,7 @@ class ThreadCommits(ThreadCore):
             if progresses.of(task.task).since_us <= self._committed_us:
                 progresses.commit(task.task, self._runner, self._committed_us)
         self._commit_due = self._committed_us + every
-        self._port.at(self._commit_due, self.commit_on_interval)
+        self._port.call(self._commit_due, self.commit_on_interval)
         return self._committed_us if running else 0
 
     def _last_commit(self) -> int:

@@ -27,6 +27,10 @@ CREATED, STARTING, RUNNING = "CREATED", "STARTING", "RUNNING"
 REVOKED, ASSIGNED = "PARTITIONS_REVOKED", "PARTITIONS_ASSIGNED"
 PENDING_SHUTDOWN, DEAD = "PENDING_SHUTDOWN", "DEAD"
 
+TELLS_WHAT_IS_LEFT = frozenset(
+    ("scratch", "checkpoint", "recycled", "standby", "suspended", "closed", "killed", "lost")
+)
+
 
 class ThreadCore:
     """Number `number` of an instance, in one life of it. `member` is set by who makes it."""
@@ -96,8 +100,9 @@ class ThreadCore:
 
     def _spend(self, length_us: int) -> Steps:
         """Work takes its time, whatever comes meanwhile; a frozen process does none."""
-        until = self._port.now + length_us
-        while self._port.now < until and not self._gone:
+        port = self._port
+        until = port.now + length_us
+        while port.now < until and not self._gone:
             yield from self._pause(until)
         while self._frozen and not self._gone:
             yield from self._pause(NEVER)
@@ -123,12 +128,18 @@ class ThreadCore:
     def _records_last(self) -> int:
         """When the last ones came; -1 where none come."""
         every = self._records_every()
-        return -1 if every == NEVER else self._records_after(self._port.now) - every
+        if every == NEVER:
+            return -1
+        late = self._records_late()
+        return (self._port.now - late) // every * every + late
 
     def _records_every(self) -> int:
         if self.state == REVOKED or not self.member.is_ready:
             return NEVER
-        rate = max((self._rate(task) for task in self.tasks.values()), default=0.0)
+        rate, now, rate_of = 0.0, self._port.now, self.instance.progresses.rate
+        for task in self.tasks.values():
+            if task.active and task.phase is Phase.RUNNING:
+                rate = max(rate, rate_of(task.task, now))
         return NEVER if rate <= 0 else max(self.timing.turn_us, int(SECOND / rate))
 
     def _records_late(self) -> int:
@@ -171,7 +182,7 @@ class ThreadCore:
         self.instance.look_at_states()
 
     def _tell_task(self, task: Task, what: str, first_us: int = 0) -> None:
-        left = self.updater.left(task) if task.stateful else 0
+        left = self.updater.left(task) if task.stateful and what in TELLS_WHAT_IS_LEFT else 0
         name = self.instance.name
         role = "active" if task.active else "standby"
         now, number = self._port.now, self.number

@@ -64,7 +64,7 @@ class ThreadTasks(ThreadCommits):
         jitter = 0.5 + self._port.draw(f"lock {self.instance.name}-{self.number}").random()
         task.attempts += 1
         task.retry_us = self._port.now + int(wait * jitter)
-        self._port.at(task.retry_us, lambda _: self.wake())
+        self._port.call(task.retry_us, lambda _: self.wake())
         self._tell_task(task, "locked")
 
     def _handed_back(self) -> list[Task]:

@@ -141,6 +141,8 @@ _CONFLUENT = re.compile(r"(?i)confluentinc/cp-(?:enterprise-)?(?:kafka|server)[^
 
 def broker_version(image: str) -> str | None:
     """The version of Kafka that a broker's image names, where its tag can be told."""
+    if "connect" in image.lower():
+        return None  # a worker's image tells the worker's version
     if found := _SAME_VERSION.search(image) or _STRIMZI.search(image):
         return found[1]
     if found := _CONFLUENT.search(image):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rebalsim.worlds import connect_cluster
+from rebalsim.worlds import connect_cluster, connectors
 from rebalsim.worlds.placeholders import resolved
 from rebalsim.worlds.text_tree import at, rows, table, word
 from rebalsim.worlds.understood import Understood
@@ -43,7 +43,7 @@ def read(made: Understood, tree: Tree) -> None:
         made.connect.append(f"{kind}/{name}")
         if kind == "KafkaMirrorMaker2":
             made.workers.append(connect_cluster.workers_of_object(tree))
-            made.connectors += connect_cluster.mirrors_of_object(tree)
+            made.connectors += connectors.mirrors_of_object(tree)
         made.ignore(
             f"{kind}/{name}",
             "MirrorMaker assigns partitions by itself: no consumer group rebalances",
@@ -88,31 +88,11 @@ def _cluster(made: Understood, tree: Tree) -> None:
 
 def connector(made: Understood, name: str, tree: Tree) -> None:
     """A sink connector's tasks are the group connect-NAME."""
-    from rebalsim.worlds.clients.reading import Reading
-    from rebalsim.worlds.clients.topics import split
-    from rebalsim.worlds.understood import Consumer
-    from rebalsim.worlds.values import default, inferred
-
     spec = at(tree, "spec")
-    config = table(at(spec, "config"))
-    made.connectors.append(connect_cluster.connector_of(name, spec, config))
-    kind = str(at(spec, "class") or config.get(Text("connector.class")) or "")
-    topics = word(config.get(Text("topics"))) or word(config.get(Text("topics.regex")))
-    if "Source" in kind or topics is None:
+    found = connectors.connector_of(name, spec, table(at(spec, "config")))
+    made.connectors.append(found)
+    group = connectors.sink_group(found, f"KafkaConnector/{name}")
+    if group is None:
         made.ignore(f"KafkaConnector/{name}", "a source: it writes to Kafka, no group of consumers")
-        return
-    reading = Reading(consumes=True)
-    reading.put("group.id", default(f"connect-{name}", "Connect's rule for sinks"))
-    tasks = whole(at(spec, "tasksMax"))
-    made.consumers.append(
-        Consumer(
-            reading,
-            inferred("java", "a sink connector"),
-            reading.settings["group.id"],
-            default(None, "not set"),
-            stated(split(topics), place(topics)),
-            stated(tasks, place(at(spec, "tasksMax"))) if tasks else default(1, "tasks.max"),
-            workload=f"KafkaConnector/{name}",
-            where=place(topics),
-        )
-    )
+    else:
+        made.consumers.append(group)

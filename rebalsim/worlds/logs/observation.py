@@ -26,6 +26,7 @@ from rebalsim.worlds.logs.triggers import refine
 from rebalsim.worlds.logs.voices import Voice, voices_of
 
 EARLY_US = 3_000_000
+MOST_NAMED = 3  # files of which it is told why they could not be read
 
 
 @dataclass(slots=True)
@@ -52,19 +53,31 @@ class Observation:
 
 
 def observe(sources: Iterable[Source], group: str = "", zone: str = "") -> Observation:
-    """Read these logs; of one group where `group` names it. `zone`: of times that tell none."""
+    """Read these logs; of one group where `group` names it. `zone`: of times that tell none.
+    InputError where not one of them could be read: that is no quiet night.
+    """
     streams: dict[str, Stream] = {}
     census = Census()
     notes: list[str] = []
+    read = unreadable = 0
     for source in sources:
         Reader(source.name, source.host, streams, census).read_all(source.chunks())
         notes += source.notes
+        read, unreadable = read + 1, unreadable + source.is_unreadable
         for stream in streams.values():
             if stream.file == source.name:
                 stream.modified_us = source.modified_us()
+    if unreadable and unreadable == read:
+        raise InputError(_none_readable(notes))
     found = told_by(list(streams.values()), census, group, zone)
     found.notes = [*notes, *found.notes]
     return found
+
+
+def _none_readable(notes: Sequence[str]) -> str:
+    more = f"\n(and {len(notes) - MOST_NAMED} more)" if len(notes) > MOST_NAMED else ""
+    named = "\n".join(notes[:MOST_NAMED]) + more
+    return f"{named}\nSo there is nothing to tell — give logs as text, plain or in gzip or zstd"
 
 
 def told_by(

@@ -35,6 +35,7 @@ class Source:
     stream: IO[bytes] | None = None
     notes: list[str] = field(default_factory=list)
     raw: IO[bytes] | None = None  # the file beneath a decompressor
+    is_unreadable: bool = False  # nothing came of it, for the reason that its notes tell
 
     def lines(self) -> Iterator[str]:
         """Its lines, without their ends."""
@@ -52,15 +53,20 @@ class Source:
         """Its lines in lists of many, which is faster."""
         opened = self.stream if self.stream is not None else self._open()
         if opened is None:
+            self.is_unreadable = True
             return
+        has_come = False
         try:
-            yield from _chunks(opened)
-        except (EOFError, InputError, OSError) as e:
-            self.notes.append(f"{self.name}: is cut or damaged ({e}); read as far as it goes")
+            for chunk in _chunks(opened):
+                has_come = True
+                yield chunk
         except Exception as e:
-            if type(e).__module__.split(".")[0] != "zstandard":
+            is_of_zstd = type(e).__module__.split(".")[0] == "zstandard"
+            if not isinstance(e, EOFError | InputError | OSError) and not is_of_zstd:
                 raise
-            self.notes.append(f"{self.name}: is cut or damaged ({e}); read as far as it goes")
+            self.is_unreadable = not has_come
+            end = "read as far as it goes" if has_come else "nothing of it could be read"
+            self.notes.append(f"{self.name}: is cut or damaged ({e}); {end}")
         finally:
             if self.stream is None:
                 opened.close()
