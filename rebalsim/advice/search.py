@@ -60,11 +60,14 @@ OTHER_PROTOCOL = 4.0
 
 @dataclass(frozen=True, slots=True)
 class RunSaid:
-    """One run: its figures, how far beyond each budget it went (0: kept), and what it cost."""
+    """One run: its figures, how far beyond each budget it went (0: kept), what it cost, and the
+    places of the budgets that it leaves undecided: these are not kept either.
+    """
 
     figures: dict[str, float]
     beyond: tuple[float, ...]
     events: int
+    undecided: tuple[int, ...] = ()
 
 
 Key = tuple[str, tuple[tuple[str, str], ...]]  # the variant, and what is set
@@ -87,6 +90,12 @@ class Tried:
         """How far beyond each budget it goes in the seeds at that percentile."""
         runs = [run.beyond for (_, shift), run in self.runs.items() if not shift]
         return tuple(percentile(sorted(values), percent) or 0.0 for values in zip(*runs))
+
+    def is_undecided(self, place: int, percent: float = 95) -> bool:
+        """Whether it is not kept in the seeds at that percentile, and not broken either."""
+        runs = [run for (_, shift), run in self.runs.items() if not shift]
+        broken = sorted(place not in r.undecided and r.beyond[place] > 0 for r in runs)
+        return self.beyond(percent)[place] > 0 and not percentile(broken, percent)
 
     @property
     def score(self) -> float:
@@ -414,15 +423,19 @@ def budgets_of(story: Story, variant: str) -> tuple[Budget, ...]:
 
 def said_of(analysis: Analysis, budgets: Iterable[Budget], actions: Iterable[str] = ()) -> RunSaid:
     """What one run says."""
-    beyond = []
-    for budget in budgets:
+    beyond: list[float] = []
+    undecided = []
+    for place, budget in enumerate(budgets):
         verdict = judge_run(budget, measure_budget(analysis, budget))
         if verdict.outcome == "pass":
             beyond.append(0.0)
         else:
+            if verdict.outcome == "inconclusive":
+                undecided.append(place)
             least = abs(verdict.limit or 0.0) or MINDED.get(budget.metric, 1.0)
             beyond.append(max(verdict.excess / least, 1e-6))
-    return RunSaid(measured(analysis, budgets, actions), tuple(beyond), len(analysis.trace.events))
+    figures, events = measured(analysis, budgets, actions), len(analysis.trace.events)
+    return RunSaid(figures, tuple(beyond), events, tuple(undecided))
 
 
 def shifts_of(scenario: Scenario) -> tuple[int, ...]:

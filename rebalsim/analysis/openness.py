@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rebalsim.analysis.findings import Findings
+from rebalsim.analysis.lag_trends import grows_beneath, rising, usual, waiting
 from rebalsim.analysis.measure import measure
-from rebalsim.analysis.pending import pending_of, rising, usual, waiting
+from rebalsim.analysis.pending import pending_of
 from rebalsim.analysis.selecting import selected_disturbances, selected_keys, selected_pauses
 from rebalsim.analysis.values import Pause
 from rebalsim.domain.ids import Partition
@@ -209,7 +210,14 @@ def groups_of(a: Findings, s: Selection) -> Sequence[str]:
     return [g for g, _ in selected_keys(a, s)] if s.topics else a.groups
 
 
+def _grows(a: Findings, keys: list[tuple[str, Partition]]) -> bool:
+    """Whether more comes than is handled, in the last minute or since the group was at rest."""
+    return grows_beneath(a, keys, a.horizon_us - min(MINUTE, _rested_us(a)))
+
+
 def _lag_moves(a: Findings, metric: str, keys: list[tuple[str, Partition]]) -> bool:
+    if _grows(a, keys):
+        return True
     if metric == "lag_at_end":
         return bool(waiting(a, keys))
     if metric == "lag_peak":
@@ -225,8 +233,9 @@ def _of_records(a: Findings, metric: str, s: Selection) -> list[OpenEnd]:
             else []
         )
     if metric in _OF_AGES:
-        late = waiting(a, selected_keys(a, s))
-        return [OpenEnd(OpenEndKind.OLD_RECORDS_WAIT)] if late else []
+        keys = selected_keys(a, s)
+        is_late = bool(waiting(a, keys)) or _grows(a, keys)
+        return [OpenEnd(OpenEndKind.OLD_RECORDS_WAIT)] if is_late else []
     if metric == "time_to_catch_up":
         behind = any(a.lag_book.is_behind(p) for p in selected_pauses(a, s))
         return [OpenEnd(OpenEndKind.LAG_NOT_CAUGHT_UP)] if behind else []

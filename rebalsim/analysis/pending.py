@@ -9,15 +9,15 @@ horizon alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rebalsim.analysis.findings import Findings
 from rebalsim.analysis.index import NOTHING
+from rebalsim.analysis.lag_trends import lag_at, waiting
 from rebalsim.analysis.memberships import Memberships, Place
 from rebalsim.analysis.values import Disturbance, MemberLife
 from rebalsim.domain.doing import Doing
-from rebalsim.domain.ids import Partition
 from rebalsim.domain.instants import MINUTE, SECOND
 from rebalsim.domain.open_end import OpenEnd, OpenEndKind
 from rebalsim.domain.trigger import Trigger
@@ -271,7 +271,7 @@ def _overrunning(a: Findings) -> Iterator[Pending]:
     for key in waiting(a, [k for k in a.partitions if a.holdings.get(k)]):
         last = a.holdings[key][-1]
         if last.ended_us >= a.horizon_us:
-            late[last.consumer] = late.get(last.consumer, 0.0) + _lag_at(a, key, a.horizon_us)
+            late[last.consumer] = late.get(last.consumer, 0.0) + lag_at(a, key, a.horizon_us)
     for name, records in late.items():
         facts = a.header.consumers.get(name)
         if facts is None or facts.per_record_us <= 0 or facts.max_poll_interval_us <= 0:
@@ -284,37 +284,3 @@ def _overrunning(a: Findings) -> Iterator[Pending]:
                 a.index.group_of.get(name, ""),
                 is_again=a.index.last_of(name, a.horizon_us, ev.PollExpired) >= 0,
             )
-
-
-# --------------------------------------------------------------------------------------------- lag
-
-BACK_US = (SECOND, 10 * SECOND, MINUTE)  # lag that is higher than it was so long ago rises
-NEAR = 0.5
-Keys = Sequence[tuple[str, Partition]]
-
-
-def waiting(a: Findings, keys: Keys) -> list[tuple[str, Partition]]:
-    """Partitions with more unhandled records at the end than a second brings."""
-    return [key for key in keys if _lag_at(a, key, a.horizon_us) > usual(a, key)]
-
-
-def rising(a: Findings, keys: Keys) -> bool:
-    """Whether what waits was more at the end than shortly before, or is near its highest still."""
-    late = waiting(a, keys)
-    if not late:
-        return False
-    now = sum(_lag_at(a, key, a.horizon_us) for key in late)
-    if now >= NEAR * max((lag for _, lag in a.lag_book.total(keys)), default=0.0):
-        return True
-    before = [a.horizon_us - back for back in BACK_US if back < a.horizon_us]
-    return not before or any(now > sum(_lag_at(a, key, at) for key in late) for at in before)
-
-
-def _lag_at(a: Findings, key: tuple[str, Partition], at_us: int) -> float:
-    return a.lag_book.at(*key, at_us) or 0.0
-
-
-def usual(a: Findings, key: tuple[str, Partition]) -> float:
-    """A second's arrivals: what is on its way at any time."""
-    arrivals = a.lag_book.arrivals_of(key[1])
-    return max(arrivals.rate(a.horizon_us) * 1e6 if arrivals is not None else 0.0, 1.0)

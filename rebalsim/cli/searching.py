@@ -149,7 +149,9 @@ def _journal(
 
 
 def _known(path: Path, head: dict[str, Any], resume: bool) -> dict[str, RunSaid]:
-    from rebalsim.advice.search import RunSaid
+    from rebalsim.outside.documents import parse_json
+    from rebalsim.outside.files import read_text
+    from rebalsim.outside.rule import taken_from
 
     if not path.exists():
         return {}
@@ -157,23 +159,32 @@ def _known(path: Path, head: dict[str, Any], resume: bool) -> dict[str, RunSaid]
         raise InputError(
             f"{path}: holds an earlier search — continue it with --resume, or name another folder"
         )
-    lines = path.read_text("utf-8").splitlines()
-    try:
+    lines = read_text(path).splitlines()
+    with taken_from(path, "is it a search that was kept? If not, name another folder"):
         if json.loads(lines[0]) != head:
             raise InputError(
                 f"{path}: is of another story, other variants or another rebalsim — name another "
                 "folder"
             )
-    except (ValueError, IndexError):
-        raise InputError(f"{path}: is no search that was kept — name another folder") from None
     known = {}
     for line in lines[1:]:
         try:
-            key, run = json.loads(line)
-            known[key] = RunSaid(run["figures"], tuple(run["beyond"]), run["events"])
-        except (ValueError, KeyError, TypeError):
+            key, run = parse_json(line, str(path))
+            known[str(key)] = _run_kept(run)
+        except (InputError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
             break  # the last line of what was broken off
     return known
+
+
+def _run_kept(run: dict[str, Any]) -> RunSaid:
+    from rebalsim.advice.search import RunSaid
+
+    return RunSaid(
+        {str(name): float(value) for name, value in run["figures"].items()},
+        tuple([float(value) for value in run["beyond"]]),
+        int(run["events"]),
+        tuple([int(place) for place in run["undecided"]]),
+    )
 
 
 @contextmanager
@@ -206,7 +217,7 @@ def _tell(story: Story, scenario: str, found: Found, budgets: Sequence[Any]) -> 
     if not found.choices:
         for place, budget in enumerate(budgets):
             least = found.least(place)
-            if least.beyond()[place] > 0:
+            if least.beyond()[place] > 0 and not least.is_undecided(place):
                 whys[place] = tell_evidence(analysis_of(least), budget)
     command = shlex.join(["rebalsim", "run", scenario])
     width = terminal.width_of(None)

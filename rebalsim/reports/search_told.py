@@ -73,6 +73,12 @@ def _out_of_reach(found: Any, budgets: Sequence[Budget], whys: Sequence[str]) ->
         if least.beyond()[place] <= 0:
             continue
         alone = False
+        if least.is_undecided(place):
+            yield (
+                f"  ? {safe(budget.text)}: undecided at best ({_with(least)}); a longer horizon "
+                "may decide it"
+            )
+            continue
         value = figures.say(budget.metric, least.worst(key_of(budget)))
         yield f"  out of reach: {safe(budget.text)}; the nearest is {value} ({_with(least)})"
         if whys[place]:
@@ -105,8 +111,21 @@ def _figures(tried: Any) -> str:
 
 
 def _broken(tried: Any, budgets: Sequence[Budget]) -> str:
-    broken = [safe(b.text) for b, beyond in zip(budgets, tried.beyond()) if beyond > 0]
-    return f" — breaks {listed(broken, 9)}" if broken else ""
+    broken, undecided = _missed(tried, budgets)
+    said = [
+        *([f"breaks {listed([safe(text) for text in broken], 9)}"] if broken else []),
+        *(f"? {safe(text)}" for text in undecided),
+    ]
+    return f" — {', '.join(said)}" if said else ""
+
+
+def _missed(tried: Any, budgets: Sequence[Budget]) -> tuple[list[str], list[str]]:
+    """The budgets that it breaks, and those that it leaves undecided."""
+    broken, undecided = [], []
+    for place, (budget, beyond) in enumerate(zip(budgets, tried.beyond())):
+        if beyond > 0:
+            (undecided if tried.is_undecided(place) else broken).append(budget.text)
+    return broken, undecided
 
 
 def _root(choice: Any, found: Any) -> Any:
@@ -153,6 +172,7 @@ def document_of(found: Any, budgets: Sequence[Budget]) -> dict[str, Any]:
 
 
 def _tried(tried: Any, budgets: Sequence[Budget]) -> dict[str, Any]:
+    broken, undecided = _missed(tried, budgets)
     return {
         "variant": tried.variant,
         "patch": dict(tried.patch.sets),
@@ -161,5 +181,6 @@ def _tried(tried: Any, budgets: Sequence[Budget]) -> dict[str, Any]:
         ],
         "metrics": tried.middle(),
         "seeds": tried.seeds,
-        "breaks": [b.text for b, beyond in zip(budgets, tried.beyond()) if beyond > 0],
+        "breaks": broken,
+        "undecided": undecided,
     }

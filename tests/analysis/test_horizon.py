@@ -66,6 +66,7 @@ OVERTURNED = {
     "who was asked to stop leaves when its batch is done": (70132,),
     "who came back by another id leaves its former one in the group": (80202, 90117, 90266),
     "what is open at the end may turn out to have been no pause": (100406,),
+    "more comes than is handled, though no more than a second brings waits yet": (101223,),
     "a position was found and nothing was read yet": (40525,),
 }
 
