@@ -33,6 +33,8 @@ def command(logs: tuple[str, ...], group: str, scenario: Path | None, out: str |
     told, too.
     """
     from rebalsim.incident.calibrate import answered, calibrate, overlay
+    from rebalsim.outside.files import read_text
+    from rebalsim.scenario.document import MAX_BYTES
     from rebalsim.worlds.logs.observation import observe
     from rebalsim.worlds.logs.sources import sources_in
 
@@ -41,7 +43,7 @@ def command(logs: tuple[str, ...], group: str, scenario: Path | None, out: str |
     if scenario is None:
         text = overlay(found)
     else:
-        text, told = answered(scenario.read_text(encoding="utf-8"), found)
+        text, told = answered(read_text(scenario, MAX_BYTES), found)
         for line in told:
             click.echo(terminal.as_told(f"answered {line}"), err=True)
         if not told:

@@ -24,10 +24,12 @@ _OUTPUT_FAILS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF
 
 def ending_of(work: Callable[[], Any], args: list[str]) -> int:
     """Do the work and say which code its outcome deserves; never lets a traceback out."""
+    from rebalsim.outside.pipes import forget_pipes
     from rebalsim.outside.rule import forget_strangers
 
     output = sys.stdout
     forget_strangers()
+    forget_pipes()
     try:
         try:
             outcome: Any = work()

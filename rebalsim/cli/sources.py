@@ -39,7 +39,7 @@ def kind_of(name: str) -> str:
     try:
         if path.is_dir():
             return LOGS
-        if name == "-" or path.suffix in _YAML or not path.is_file():
+        if name == "-" or path.suffix in _YAML or not (path.is_file() or path.is_fifo()):
             return SCENARIO
     except (OSError, ValueError):
         return SCENARIO

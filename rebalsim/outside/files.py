@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import io
 import os
-import select
 import stat
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import IO, Any
 
 from rebalsim.domain.errors import InputError
+from rebalsim.outside.pipes import pipe_of
 from rebalsim.outside.rule import said, taken_from
 from rebalsim.outside.text import clipped
 
@@ -26,7 +27,6 @@ MOST_BYTES = 128 * MB  # of a document that is taken whole
 LONGEST_LINE = 16 * MB  # of a file that is taken line by line
 MOST_UNPACKED = 200  # times its packed size a file may come to …
 ALWAYS_UNPACKED = 64 * MB  # … and this much at any rate
-SILENCE_S = 5.0  # a pipe that gives nothing for so long is given up
 _PIECE = 256 * 1024
 _PACKED = b"\x1f\x8b"
 _CR = b"\r"
@@ -48,8 +48,8 @@ def read_bytes(path: str | Path, most: int = MOST_BYTES) -> bytes:
 def first_bytes(path: str | Path, most: int) -> bytes:
     """So much of the file as it is, packed or not: for a reader that says itself what is too much."""
     found = b""
-    with opened(path) as file:
-        for piece in _raw(file, path, stat.S_ISFIFO(os.fstat(file.fileno()).st_mode)):
+    with taken_from(path, "check its name and permissions"), closing(_raw(path)) as raw:
+        for piece in raw:
             found += piece
             if len(found) >= most:
                 break
@@ -81,10 +81,7 @@ def read_lines(path: str | Path) -> Iterator[str]:
 
 def pieces_of(path: str | Path) -> Iterator[bytes]:
     """The file's bytes in pieces, unpacked where they are packed."""
-    file = opened(path)
-    with file:
-        is_pipe = stat.S_ISFIFO(os.fstat(file.fileno()).st_mode)
-        raw = _raw(file, path, is_pipe)
+    with closing(_raw(path)) as raw:
         first = next(raw, b"")
         if first[:2] != _PACKED:
             if first:
@@ -139,17 +136,14 @@ def opened(path: str | Path) -> IO[bytes]:
     return os.fdopen(handle, "rb", buffering=0)
 
 
-def _raw(file: IO[bytes], path: str | Path, is_pipe: bool) -> Iterator[bytes]:
-    while True:
-        if is_pipe and not select.select([file], [], [], SILENCE_S)[0]:
-            raise InputError(
-                f"{clipped(str(path))}: is a pipe that gave nothing for {SILENCE_S:g} s — write it "
-                "to a file, and give that"
-            )
-        piece = file.read(_PIECE)
-        if not piece:
-            return
-        yield piece
+def _raw(path: str | Path) -> Generator[bytes, None, None]:
+    file = opened(path)
+    if stat.S_ISFIFO(os.fstat(file.fileno()).st_mode):
+        yield from pipe_of(file).read(path)
+        return
+    with file:
+        while piece := file.read(_PIECE):
+            yield piece
 
 
 def _unpacked(path: str | Path, first: bytes, raw: Iterator[bytes]) -> Iterator[bytes]:

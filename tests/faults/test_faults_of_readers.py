@@ -364,10 +364,13 @@ def test_a_device_or_a_pipe_without_a_writer_hung(
     assert done.returncode == 2 and "Traceback" not in done.stderr, done.stderr
 
 
-def test_a_shells_substitution_is_read_still(tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["run", "check", "lint", "explain"])
+def test_a_shells_substitution_was_empty_for_whoever_read_it_twice(
+    command: str, tmp_path: Path
+) -> None:
     (tmp_path / "s.yaml").write_text(STORY, "utf-8")
     done = subprocess.run(
-        ["bash", "-c", f"{sys.executable} -m rebalsim run <(cat s.yaml)"],
+        ["bash", "-c", f"{sys.executable} -m rebalsim {command} <(cat s.yaml)"],
         cwd=tmp_path,
         capture_output=True,
         text=True,
