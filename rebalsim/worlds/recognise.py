@@ -10,6 +10,7 @@ from rebalsim.worlds import flat_files, templates
 from rebalsim.worlds.clients.reading import Keys
 from rebalsim.worlds.live.listings import is_listing
 from rebalsim.worlds.live.metrics import is_metrics
+from rebalsim.worlds.own_files import told_of_own
 from rebalsim.worlds.placeholders import GAP
 from rebalsim.worlds.text_tree import Unreadable, at, merge, rows, table, trees
 from rebalsim.worlds.values import Text, Tree
@@ -39,6 +40,7 @@ class Found:
     listings: list[tuple[str, str]] = field(default_factory=list)
     metrics: list[tuple[str, str]] = field(default_factory=list)
     kustomizations: list[tuple[str, Tree]] = field(default_factory=list)
+    own: list[tuple[str, str]] = field(default_factory=list)  # of rebalsim's: the file, what it is
     unread: list[tuple[str, int, str]] = field(default_factory=list)
     to_render: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
@@ -223,7 +225,9 @@ def _gapped(line: str) -> str:
 
 def _tree(found: Found, file: str, tree: Tree) -> None:
     kind, version = at(tree, "kind"), at(tree, "apiVersion")
-    if isinstance(kind, Text) and (isinstance(version, Text) or at(tree, "spec", "template")):
+    if own := told_of_own(tree):
+        found.own.append((file, own))
+    elif isinstance(kind, Text) and (isinstance(version, Text) or at(tree, "spec", "template")):
         _object(found, file, tree)
     elif _is_kustomization(tree, file):
         found.kustomizations.append((file, tree))

@@ -6,6 +6,7 @@ that unfolds into too much, is refused in a sentence.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import yaml
@@ -14,6 +15,7 @@ from rebalsim.worlds.values import Text, Tree
 
 LARGEST = 4_000_000  # characters of one file
 MOST = 400_000  # entries of one file when every alias is unfolded
+DEEPEST = 200  # a container in a container …
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _NULL = "tag:yaml.org,2002:null"
@@ -36,6 +38,7 @@ def trees(text: str, file: str) -> list[Tree]:
     if len(text) > LARGEST:
         raise Unreadable(1, f"larger than {LARGEST:,} characters: no deployment file is")
     try:
+        _refuse_depth(text)
         nodes = [n for n in yaml.compose_all(str(text), Loader=_Loader) if n is not None]
     except yaml.MarkedYAMLError as e:
         mark = e.problem_mark or e.context_mark
@@ -49,6 +52,27 @@ def trees(text: str, file: str) -> list[Tree]:
         return [t for t in (reader.tree(n) for n in nodes) if t is not None]
     except RecursionError:
         raise Unreadable(1, "nested too deeply") from None
+
+
+_INDENTED = re.compile(rf"^[ ?-]{{{DEEPEST}}}", re.MULTILINE)
+
+
+def _refuse_depth(text: str) -> None:
+    """Unreadable where containers are nested so deeply that composing them, which recurs in C,
+    would end the process. Most texts cannot be, as they have too few brackets and too little
+    indentation; of the others the events tell.
+    """
+    if text.count("[") + text.count("{") < DEEPEST and not _INDENTED.search(text):
+        return
+    depth = 0
+    for event in yaml.parse(str(text), Loader=_Loader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > DEEPEST:
+                line = event.start_mark.line + 1 if event.start_mark else 1
+                raise Unreadable(line, "nested too deeply")
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
 
 
 class _Reader:

@@ -143,6 +143,8 @@ def _without_workload(made: Understood, found: Found, objects: list[Tree], maps:
             readings = [source]
         for reading in readings:
             made.consumers.append(client_of(reading, place_in(tree)))
+    for file, own in found.own:
+        made.ignore(file, own)
     known = _environments(found)
     for config in found.configs:
         _worker_files(made, config)

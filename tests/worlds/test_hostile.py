@@ -4,6 +4,8 @@ copied.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,6 +16,8 @@ from rebalsim.worlds.to_json import to_json
 from rebalsim.worlds.to_scenario import can_be_played, playable, to_scenario
 from rebalsim.worlds.understand import understand
 
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+
 
 @pytest.mark.parametrize(
     ("text", "says"),
@@ -22,6 +26,10 @@ from rebalsim.worlds.understand import understand
         ("a: &a [*a]\nkind: x\n", "contains itself"),
         ("a: [1, 2\nb: 3\n", "cannot be read"),
         ("[" * 3000, "cannot be read"),
+        # composing these ended the process, as libyaml's composer recurses in C
+        ("[" * 100_000, "nested too deeply"),
+        ("- " * 30_000 + "a", "nested too deeply"),
+        ("? " * 30_000 + "a", "nested too deeply"),
         (
             "a: &a [x,x,x,x,x,x,x,x,x]\n"
             + "".join(
@@ -37,6 +45,15 @@ from rebalsim.worlds.understand import understand
 def test_what_cannot_be_read_ends_in_one_sentence(text: str, says: str) -> None:
     said = nothing_consumes(understand([("x.yaml", text)]))
     assert says in said and "\n" not in said
+
+
+@pytest.mark.parametrize("path", sorted(SCENARIOS.rglob("*.yaml")), ids=lambda path: path.stem)
+def test_a_scenario_was_taken_for_a_clients_settings(path: Path) -> None:
+    """Their `config:` holds a client's settings, and a preview of the folder played a client that
+    nobody deploys.
+    """
+    made = understand([(path.name, path.read_text("utf-8"))])
+    assert not made.consumers and "of rebalsim's" in nothing_consumes(made)
 
 
 def test_a_credential_is_nowhere_in_what_is_printed() -> None:
