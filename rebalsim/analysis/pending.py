@@ -122,6 +122,8 @@ def _of_member(a: Findings, m: MemberLife) -> Iterator[Pending]:
         yield Pending(OpenEnd(OpenEndKind.CUT_AND_A_MEMBER, m.consumer), m.group)
     elif doing is Doing.POLLING and _has_been_asked_to_stop(a, m):
         yield Pending(OpenEnd(OpenEndKind.ASKED_TO_STOP, m.consumer), m.group)
+    elif doing is Doing.POLLING and _is_slow(a, m):
+        yield Pending(OpenEnd(OpenEndKind.SLOW, m.consumer), m.group)
     elif doing is Doing.POLLING and (told := _is_told(a, m)):
         yield Pending(told, m.group)
 
@@ -131,6 +133,19 @@ def _has_been_asked_to_stop(a: Findings, m: MemberLife) -> bool:
     return a.index.last_of(m.consumer, a.horizon_us, ev.StopAsked) > a.index.last_of(
         m.consumer, a.horizon_us, ev.ConsumerStarted
     )
+
+
+def _is_slow(a: Findings, m: MemberLife) -> bool:
+    """Whether its handler took longer than undisturbed not long ago: between two slow batches it
+    looks like any other.
+    """
+    last = a.index.last_of(m.consumer, a.horizon_us, ev.HandlerStuck)
+    if last < 0 or a.index.events[last].why != "slow":
+        return False
+    at_us: int = a.index.events[last].at_us
+    before = a.index.last_of(m.consumer, at_us - 1, ev.HandlerStuck)
+    gap_us = at_us - a.index.events[before].at_us if before >= 0 else 0
+    return a.horizon_us - at_us < max(SOON_US, min(3 * gap_us, MINUTE))
 
 
 def _is_cut(a: Findings, m: MemberLife) -> bool:

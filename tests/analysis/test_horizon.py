@@ -67,6 +67,7 @@ OVERTURNED = {
     "who came back by another id leaves its former one in the group": (80202, 90117, 90266),
     "what is open at the end may turn out to have been no pause": (100406,),
     "more comes than is handled, though no more than a second brings waits yet": (101223,),
+    "between two batches of a slow handler all looks well": (101678,),
     "a position was found and nothing was read yet": (40525,),
 }
 

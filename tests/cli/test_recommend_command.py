@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from rebalsim.advice.search import Search, Tried, shifted, shifts_of
 from rebalsim.cli.main import door
+from rebalsim.domain.errors import InputError
 from rebalsim.domain.remedy import Patch, Turn
 from rebalsim.one_run import run_once
 from rebalsim.scenario.load import load_scenario, story_of
@@ -78,6 +79,26 @@ def test_where_nothing_helps_it_says_which_budget_is_out_of_reach_and_why(crash:
     assert told.return_value == 1
     assert "out of reach: rebalances <= 0; the nearest is 1" in said
     assert "1 round because c1's session ran out." in said and "The best that can be had:" in said
+
+
+def test_what_is_undecided_was_told_as_broken(tmp_path: Path) -> None:
+    path = tmp_path / "cut.yaml"
+    cut = "script: [{at: 0s, cut: {members: all, for: 10m, from: brokers}}]"
+    path.write_text(CRASH.replace("script: [{at: 30s, crash: c1}]", cut), "utf-8")
+    told = recommend(str(path))
+    said = " ".join(told.stdout.split())
+    assert told.return_value == 1
+    assert "— ? longest_pause <= 25s" in said and "breaks" not in said
+    assert "? longest_pause <= 25s: undecided at best" in said
+
+
+@pytest.mark.parametrize("kept", [b"\xff\xfe\0", b"[", b"", b'{"a": 1}\n'])
+def test_a_kept_search_that_is_damaged_was_a_bug(crash: Path, tmp_path: Path, kept: bytes) -> None:
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "tried.jsonl").write_bytes(kept)
+    told = recommend(str(crash), "--out", str(tmp_path / "kept"), "--resume")
+    assert isinstance(told.exception, InputError)
+    assert "another folder" in str(told.exception) or ("UTF-8" in str(told.exception))
 
 
 def test_the_change_is_written_into_the_file_and_its_comments_stay(crash: Path) -> None:
