@@ -12,6 +12,7 @@ from rebalsim.analysis.baseline import key_of
 from rebalsim.analysis.judge import measure_budget
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.errors import ProblemsError
+from rebalsim.domain.mark_kind import MarkKind
 from rebalsim.domain.metrics import Selection, percentile
 from rebalsim.domain.remedy import HEADLINES_OF_ADVICE, Patch
 from rebalsim.domain.scenario import Scenario
@@ -66,7 +67,7 @@ def measured(
     for action in actions:
         for name, metric in zip(of_action(action), metrics):
             found[name] = float(analysis.measure(metric, Selection(action=action)) or 0)
-    found[ACTED] = float(sum(mark.kind != "rebalance" for mark in analysis.marks))
+    found[ACTED] = float(sum(mark.kind is not MarkKind.REBALANCE for mark in analysis.marks))
     return found
 
 

@@ -17,6 +17,7 @@ from rebalsim.analysis.lag import LagBook, peak_within
 from rebalsim.analysis.ownership import Holdings
 from rebalsim.analysis.values import Holding
 from rebalsim.analysis.worker_metrics import worker_values
+from rebalsim.domain.holding_end import HoldingEnd
 from rebalsim.domain.ids import Partition
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TraceHeader
@@ -65,7 +66,9 @@ def find_client_metrics(
 
 def _of_worker(name: str, index: Index, held: Sequence[tuple[Partition, Holding]]) -> Values:
     """A Connect worker has a consumer's metrics of joining, and some of its own."""
-    tasks = float(sum(1 for _, h in held if h.ended_us >= index.horizon_us and h.how == "held"))
+    tasks = float(
+        sum(1 for _, h in held if h.ended_us >= index.horizon_us and h.how is HoldingEnd.HELD)
+    )
     return {**_of_joining(_clock(name, index), index), **worker_values(name, index, tasks)}
 
 
@@ -182,7 +185,7 @@ def _values(
         values[f"partition-{callback}-latency-avg"] = _mean(c.callbacks[callback])
         values[f"partition-{callback}-latency-max"] = _most(c.callbacks[callback])
     values["assigned-partitions"] = float(
-        sum(1 for _, h in held if h.ended_us >= horizon and h.how == "held")
+        sum(1 for _, h in held if h.ended_us >= horizon and h.how is HoldingEnd.HELD)
     )
     group = index.group_of.get(name, "")
     peaks = [

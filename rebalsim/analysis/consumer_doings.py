@@ -10,6 +10,7 @@ from bisect import bisect_right
 from rebalsim.analysis.index import NOTHING, Index
 from rebalsim.analysis.memberships import Memberships
 from rebalsim.analysis.values import Facts, Rebalance
+from rebalsim.domain.completion import Completion
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.timer import Timer
 from rebalsim.trace import events as ev
@@ -108,7 +109,7 @@ class Doings:
         doing meanwhile.
         """
         end = r.barrier_us if r.barrier_us >= 0 else horizon_us
-        if r.completed_by == "initial-delay":
+        if r.completed_by is Completion.INITIAL_DELAY:
             return Facts(
                 r.trigger_consumer,
                 Doing.INITIAL_DELAY,
@@ -118,7 +119,7 @@ class Doings:
                 r.trigger,
             ), r.evidence
         late = r.last or _latest_removed(r)
-        if late in r.removed and (r.completed_by == "removal" or late not in r.joins):
+        if late in r.removed and (r.completed_by is Completion.REMOVAL or late not in r.joins):
             at, event, why = r.removed[late]
             began = max(r.prepared_us, min(from_us, at - 1))
             doing, since, begun = self._before_removal(late, began, at, event)
@@ -130,7 +131,7 @@ class Doings:
                 TIMERS.get(why, Timer.NONE),
                 r.trigger,
             ), tuple(n for n in (begun, event) if n >= 0)
-        if r.completed_by == "timer":
+        if r.completed_by is Completion.TIMER:
             late = next(iter(r.kicked), late) or self._absent(r, end - 1)
             doing, since, begun = self.at(late, end - 1) if late else (Doing.UNKNOWN, -1, -1)
             doing = doing or (
@@ -370,6 +371,6 @@ def _within(spans: list[tuple[int, int]], from_us: int, until_us: int) -> list[t
 def _latest_removed(r: Rebalance) -> str:
     return (
         max(((at, c) for c, (at, _, _) in r.removed.items()), default=(-1, ""))[1]
-        if r.completed_by == "removal"
+        if r.completed_by is Completion.REMOVAL
         else ""
     )

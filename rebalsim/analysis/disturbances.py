@@ -43,7 +43,7 @@ def find_disturbances(rounds: Sequence[Rebalance], index: Index) -> list[Disturb
             )
         d = found[-1]
         d.evidence += r.evidence
-        d.is_open = r.stable_us < 0 or (r.is_cooperative and r.completed_by != "computed")
+        d.is_open = r.stable_us < 0 or (r.is_cooperative and not r.is_of_epochs)
         d.ended_us = index.horizon_us if d.is_open else max(r.stable_us, d.started_us)
         r.disturbance = len(found) - 1
         before = r
@@ -64,7 +64,8 @@ def _comes_while_it_forms(before: Rebalance | None, r: Rebalance) -> bool:
     return (
         before is not None
         and r.trigger is Trigger.JOINED
-        and r.completed_by == before.completed_by == "computed"
+        and r.is_of_epochs
+        and before.is_of_epochs
         and r.prepared_us <= before.settled_us
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from rebalsim.analysis.index import Index
 from rebalsim.analysis.values import Rebalance
+from rebalsim.domain.completion import Completion
 from rebalsim.domain.trigger import Trigger
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TraceHeader
@@ -87,7 +88,7 @@ class EpochFinder:
             at,
             -1,
             -1,
-            "computed",
+            Completion.COMPUTED,
             who,
             kicked,
             0,

@@ -293,5 +293,5 @@ def _forms(rounds: list[Rebalance]) -> bool:
     """
     first = rounds[0]
     return first.trigger in (Trigger.JOINED, Trigger.NONE) and (
-        first.generation <= 1 or first.completed_by == "computed"
+        first.generation <= 1 or first.is_of_epochs
     )

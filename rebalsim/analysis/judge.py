@@ -53,9 +53,7 @@ def measure_budget(analysis: Analysis, budget: Budget) -> Measured:
 
 def _unknown(analysis: Analysis, budget: Budget) -> str:
     metric = METRICS[budget.metric]
-    has_epochs = any(
-        r.completed_by == "computed" for rounds in analysis.rounds_by_group.values() for r in rounds
-    )
+    has_epochs = any(r.is_of_epochs for rounds in analysis.rounds_by_group.values() for r in rounds)
     if not metric.is_known_to_consumer_protocol and has_epochs:
         return (
             f"{budget.metric} is not counted under the consumer protocol, which has epochs — "

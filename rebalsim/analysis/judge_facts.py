@@ -191,7 +191,7 @@ def _no_rebalance(a: Analysis, fact: Expectation) -> str:
                     if r.trigger
                     else ""
                 )
-                counter = "epoch" if r.completed_by == "computed" else "generation"
+                counter = r.counter
                 return (
                     f"{group} rebalanced at {say_duration(r.prepared_us)}{who}, {counter} "
                     f"{r.generation}"

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence, Set
 
 from rebalsim.analysis.ownership import Holdings
 from rebalsim.analysis.values import Holding, Lane, Pause, Segment
+from rebalsim.domain.bar_piece import BarPiece
 from rebalsim.domain.ids import Partition
 from rebalsim.trace.trace import TopicFacts
 
@@ -64,17 +65,17 @@ def _segments(
     phases of the pauses, and unowned once nobody holds it.
     """
     if not held and not stood:
-        return (Segment("unowned", 0, horizon_us),) if horizon_us > 0 else ()
+        return (Segment(BarPiece.UNOWNED, 0, horizon_us),) if horizon_us > 0 else ()
     at = min([h.started_us for h in held[:1]] + [p.started_us for p in stood[:1]])
-    segments = [Segment("unowned", 0, at)] if at > 0 else []
+    segments = [Segment(BarPiece.UNOWNED, 0, at)] if at > 0 else []
     for pause in stood:
         if pause.started_us > at:
-            segments.append(Segment("consuming", at, pause.started_us, pause.owner_before))
+            segments.append(Segment(BarPiece.CONSUMING, at, pause.started_us, pause.owner_before))
         for phase in pause.phases:
             if phase.ended_us > at:
                 segments.append(
                     Segment(
-                        "paused",
+                        BarPiece.PAUSED,
                         max(at, phase.started_us),
                         phase.ended_us,
                         phase.facts.consumer,
@@ -87,7 +88,7 @@ def _segments(
         last = held[-1].consumer if held else stood[-1].owner_after
         until = max(at, max((h.ended_us for h in held), default=horizon_us))
         if until > at:
-            segments.append(Segment("consuming", at, until, last))
+            segments.append(Segment(BarPiece.CONSUMING, at, until, last))
         if until < horizon_us:
-            segments.append(Segment("unowned", until, horizon_us))
+            segments.append(Segment(BarPiece.UNOWNED, until, horizon_us))
     return tuple(segments)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from rebalsim.analysis.index import Index
 from rebalsim.analysis.values import Mark, Rebalance
+from rebalsim.domain.mark_kind import MarkKind
 from rebalsim.trace import events as ev
 
 
@@ -17,19 +18,21 @@ def find_marks(index: Index, rebalances: Sequence[Rebalance]) -> list[Mark]:
     for n in index.world:
         e = index.events[n]
         if type(e) is ev.ScriptActed:
-            marks.append(Mark(e.at_us, "action", e.text, e.action, e.kind, e.targets, "", n))
+            marks.append(Mark(e.at_us, MarkKind.ACTION, e.text, e.action, e.kind, e.targets, "", n))
         elif type(e) is ev.TopicChanged:
             text = (
                 f"{e.topic} has {e.partitions} partitions"
                 if e.partitions
                 else f"{e.topic} is deleted"
             )
-            marks.append(Mark(e.at_us, "topic", text, "", "", (e.topic,), "", n))
+            marks.append(Mark(e.at_us, MarkKind.TOPIC, text, "", "", (e.topic,), "", n))
         else:
             text = f"broker {e.broker} is {'up' if e.is_up else 'down'}" + (
                 f" with Kafka {e.kafka}" if e.kafka else ""
             )
-            marks.append(Mark(e.at_us, "broker", text, "", "", (f"broker-{e.broker}",), "", n))
+            marks.append(
+                Mark(e.at_us, MarkKind.BROKER, text, "", "", (f"broker-{e.broker}",), "", n)
+            )
     for group, numbers in sorted(index.by_group.items()):
         for n in numbers:
             e = index.events[n]
@@ -37,7 +40,7 @@ def find_marks(index: Index, rebalances: Sequence[Rebalance]) -> list[Mark]:
                 marks.append(
                     Mark(
                         e.at_us,
-                        "broker",
+                        MarkKind.BROKER,
                         f"the coordinator of {group} moves to broker {e.broker}",
                         "",
                         "",
@@ -47,12 +50,11 @@ def find_marks(index: Index, rebalances: Sequence[Rebalance]) -> list[Mark]:
                     )
                 )
     for r in rebalances:
-        what = "epoch" if r.completed_by == "computed" else "generation"
         marks.append(
             Mark(
                 max(r.barrier_us, 0),
-                "rebalance",
-                f"{what} {r.generation}",
+                MarkKind.REBALANCE,
+                f"{r.counter} {r.generation}",
                 "",
                 "",
                 (),

@@ -29,7 +29,7 @@ def _generations(a: Findings, s: Selection) -> Value:
         for r in rounds
         if r.barrier_us >= 0 and (not s.group or g == s.group) and is_within(r.barrier_us, s)
     ]
-    if any(r.completed_by == "computed" for r in within):
+    if any(r.is_of_epochs for r in within):
         return None
     return max((r.generation for r in within), default=0)
 

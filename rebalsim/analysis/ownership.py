@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from rebalsim.analysis.index import Index
 from rebalsim.analysis.values import Holding
+from rebalsim.domain.holding_end import HoldingEnd
 from rebalsim.domain.ids import Partition
 from rebalsim.trace import events as ev
 
@@ -42,7 +43,7 @@ def changes(index: Index) -> Iterator[Change]:
             mine = held.get(event.consumer, {})
             for p in event.partitions:
                 if (gone := mine.pop(p, None)) is not None:
-                    gone.ended_us, gone.how = event.at_us, event.callback
+                    gone.ended_us, gone.how = event.at_us, HoldingEnd(event.callback)
                     yield Change(number, p, gone, False)
         elif kind is ev.ConsumerExited or kind is ev.MemberStateChanged:
             # Who joins anew under the consumer protocol has let go of all it had, and of what it
@@ -50,7 +51,7 @@ def changes(index: Index) -> Iterator[Change]:
             for p, gone in held.pop(event.consumer, {}).items():
                 gone.ended_us, gone.how = (
                     event.at_us,
-                    "exited" if kind is ev.ConsumerExited else "lost",
+                    HoldingEnd.EXITED if kind is ev.ConsumerExited else HoldingEnd.LOST,
                 )
                 yield Change(number, p, gone, False)
 

@@ -59,16 +59,13 @@ class Storyteller:
         self.rounds = {g: sorted(found, key=lambda r: r.prepared_us) for g, found in rounds.items()}
         self.barriered = {
             g: sorted(
-                (r for r in (*found, *emptied.get(g, ())) if r.completed_by != "computed"),
+                (r for r in (*found, *emptied.get(g, ())) if not r.is_of_epochs),
                 key=lambda r: r.prepared_us,
             )
             for g, found in self.rounds.items()
         }
         self.prepared = {g: [r.prepared_us for r in found] for g, found in self.barriered.items()}
-        self.targets = {
-            g: [r for r in found if r.completed_by == "computed"]
-            for g, found in self.rounds.items()
-        }
+        self.targets = {g: [r for r in found if r.is_of_epochs] for g, found in self.rounds.items()}
         self.doings = Doings(index)
         self.causes = Causes(index, header, self.doings, disturbances)
         self.groups: dict[str, GroupTold] = {}

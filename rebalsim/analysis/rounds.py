@@ -10,6 +10,7 @@ from itertools import pairwise
 from rebalsim.analysis.connect_phases import workers_of
 from rebalsim.analysis.index import Index
 from rebalsim.analysis.values import Rebalance
+from rebalsim.domain.completion import Completion
 from rebalsim.domain.trigger import Trigger
 from rebalsim.trace import events as ev
 from rebalsim.trace.connect_events import WorkAssigned
@@ -140,7 +141,9 @@ class RoundFinder:
             default=(-1, ""),
         )
         r.completed_by, r.last = (
-            ("removal", gone[1]) if gone[0] > joined[0] else ("all-joined", joined[1])
+            (Completion.REMOVAL, gone[1])
+            if gone[0] > joined[0]
+            else (Completion.ALL_JOINED, joined[1])
         )
 
     def _unfinished(self) -> None:
@@ -177,7 +180,7 @@ class RoundFinder:
             -1,
             -1,
             -1,
-            "",
+            Completion.UNTOLD,
             "",
             (),
             0,
@@ -215,7 +218,7 @@ class RoundFinder:
         r.generation, r.barrier_us, r.completed_by, r.last, r.kicked = (
             e.generation,
             e.at_us,
-            e.by,
+            Completion(e.by),
             e.last,
             e.kicked,
         )
@@ -448,9 +451,9 @@ class RoundFinder:
         latest = max((at for at, _ in r.joins.values()), default=-1)
         due, gone = max(self.expired.get(e.generation, ()), default=(-1, ""))
         if sent >= max(latest, due):
-            r.last, r.completed_by = e.consumer, "all-joined"
+            r.last, r.completed_by = e.consumer, Completion.ALL_JOINED
         elif due > latest:
-            r.last, r.completed_by = gone, "removal"
+            r.last, r.completed_by = gone, Completion.REMOVAL
 
     def _blame(self, r: Rebalance, c: _Candidate) -> None:
         """The earliest candidate is the trigger."""

@@ -87,7 +87,7 @@ def _implied(rounds: Sequence[Rebalance]) -> list[tuple[int, str, int, int]]:
     for r in rounds:
         preparing, completing = (
             ("Assigning", "Reconciling")
-            if r.completed_by == "computed"
+            if r.is_of_epochs
             else ("PreparingRebalance", "CompletingRebalance")
         )
         event = r.evidence[0] if r.evidence else -1

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from rebalsim.analysis.index import NOTHING, Index, starting
 from rebalsim.analysis.values import Holding
+from rebalsim.domain.holding_end import HoldingEnd
 from rebalsim.domain.ids import Partition
 from rebalsim.trace import events as ev
 
@@ -52,7 +53,7 @@ def find_torn(
         if (
             of == group
             and partition not in given
-            and last.how != "held"
+            and last.how is not HoldingEnd.HELD
             and last.consumer in returned
         ):
             found.append(Torn(partition, last.consumer, last.ended_us, returned[last.consumer]))

@@ -10,9 +10,13 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from rebalsim.domain.alarm import AlarmKind
+from rebalsim.domain.bar_piece import BarPiece
 from rebalsim.domain.cause import CauseKind
+from rebalsim.domain.completion import Completion
 from rebalsim.domain.doing import Doing
+from rebalsim.domain.holding_end import HoldingEnd
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.mark_kind import MarkKind
 from rebalsim.domain.pause_start import PauseStart
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.domain.timer import Timer
@@ -158,16 +162,14 @@ class Holding:
     started_us: int
     ended_us: int  # the horizon if it still held it then
     generation: int  # or member epoch; −1 unknown
-    how: str = "held"  # revoked | lost | exited | held (at the horizon)
+    how: HoldingEnd = HoldingEnd.HELD
 
 
 @dataclass(slots=True)
 class Segment:
-    """A piece of a partition's bar. `what`: consuming | paused | unowned (before its first
-    owner, or gone for good).
-    """
+    """A piece of a partition's bar."""
 
-    what: str
+    what: BarPiece
     started_us: int
     ended_us: int
     consumer: str = ""  # who consumed
@@ -214,7 +216,7 @@ class Rebalance:
     barrier_us: int  # everybody had joined
     stable_us: int  # the assignment was stored
     settled_us: int  # every member had run its callbacks
-    completed_by: str  # all-joined | timer | removal | initial-delay | empty
+    completed_by: Completion
     last: str  # who completed the barrier
     kicked: tuple[str, ...]
     members: int
@@ -244,6 +246,16 @@ class Rebalance:
     is_formation: bool = (
         False  # belongs to the group's first settling, which is no rebalance of a running group
     )
+
+    @property
+    def is_of_epochs(self) -> bool:
+        """Whether it is no barrier's round, but a new target of a group that has epochs."""
+        return self.completed_by is Completion.COMPUTED
+
+    @property
+    def counter(self) -> str:
+        """What its `generation` is called in such a group."""
+        return "epoch" if self.is_of_epochs else "generation"
 
     @property
     def felt_us(self) -> int:
@@ -301,10 +313,10 @@ class Copy:
 
 @dataclass(slots=True)
 class Mark:
-    """Something worth a mark on the ruler. `kind`: action | rebalance | broker | topic."""
+    """Something worth a mark on the ruler."""
 
     at_us: int
-    kind: str
+    kind: MarkKind
     text: str
     action: str = ""
     deed: str = ""  # the action's class name

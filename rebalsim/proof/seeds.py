@@ -77,9 +77,7 @@ def _first_wrong(trace: Trace, scenario: Scenario, tally: Tally) -> str:
     for group in scenario.groups:
         if why := unsettled(analysis, group.name) or _unheld(analysis, scenario, group.name):
             return f"not settled at the horizon: {why}"
-    spoken = sorted(
-        {"consumer" if r.completed_by == "computed" else "classic" for r in analysis.rebalances}
-    )
+    spoken = sorted({"consumer" if r.is_of_epochs else "classic" for r in analysis.rebalances})
     protocol = "both" if len(spoken) > 1 else spoken[0] if spoken else "classic"
     tally.protocols[protocol] = tally.protocols.get(protocol, 0) + 1
     tally.rounds += len(analysis.rebalances)

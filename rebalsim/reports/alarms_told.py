@@ -221,11 +221,7 @@ def _meaning(alarm: Alarm) -> str:
 
 def _counter(alarm: Alarm, a: Analysis) -> str:
     """What such a group counts its rounds in: epochs, generations, or by turns."""
-    kinds = {
-        r.completed_by == "computed"
-        for r in a.rounds_by_group.get(alarm.group, ())
-        if r.barrier_us >= 0
-    }
+    kinds = {r.is_of_epochs for r in a.rounds_by_group.get(alarm.group, ()) if r.barrier_us >= 0}
     return "rebalance" if len(kinds) > 1 else "epoch" if kinds == {True} else "generation"
 
 

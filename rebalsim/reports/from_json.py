@@ -34,9 +34,12 @@ from rebalsim.analysis.values import (
 )
 from rebalsim.domain.alarm import AlarmKind
 from rebalsim.domain.cause import CauseKind
+from rebalsim.domain.completion import Completion
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.errors import InputError
+from rebalsim.domain.holding_end import HoldingEnd
 from rebalsim.domain.ids import Partition, partition_named
+from rebalsim.domain.mark_kind import MarkKind
 from rebalsim.domain.metrics import METRICS
 from rebalsim.domain.pause_start import PauseStart
 from rebalsim.domain.phase import PhaseKind
@@ -226,7 +229,7 @@ def _pause(p: Doc) -> Pause:
 
 def _holding(h: Doc) -> Holding:
     return Holding(
-        h["consumer"], h["started_us"], h["ended_us"], _or(h["generation"]), how=h["how"]
+        h["consumer"], h["started_us"], h["ended_us"], _or(h["generation"]), HoldingEnd(h["how"])
     )
 
 
@@ -234,13 +237,14 @@ def _member(m: Doc) -> MemberLife:
     told = {
         **m,
         "removed": tuple(m["removed"]),
-        "spans": tuple(Span(s["what"], s["started_us"], s["ended_us"]) for s in m["spans"]),
+        "spans": tuple(Span(Doing(s["what"]), s["started_us"], s["ended_us"]) for s in m["spans"]),
     }
     return MemberLife(**told)
 
 
 def _rebalance(r: Doc) -> Rebalance:
     told = {**r, "kicked": tuple(r["kicked"]), "evidence": tuple(r["evidence"])}
+    told["trigger"], told["completed_by"] = Trigger(r["trigger"]), Completion(r["completed_by"])
     del told["felt_us"]
     for key in (
         "generation",
@@ -259,6 +263,7 @@ def _rebalance(r: Doc) -> Rebalance:
 def _disturbance(d: Doc) -> Disturbance:
     told = {
         **d,
+        "trigger": Trigger(d["trigger"]),
         "rebalances": tuple(d["rebalances"]),
         "evidence": tuple(d["evidence"]),
         "moved": _or(d["moved"]),
@@ -293,4 +298,11 @@ def _alarm(x: Doc) -> Alarm:
 
 
 def _mark(m: Doc) -> Mark:
-    return Mark(**{**m, "targets": tuple(m["targets"]), "event": _or(m["event"])})
+    return Mark(
+        **{
+            **m,
+            "kind": MarkKind(m["kind"]),
+            "targets": tuple(m["targets"]),
+            "event": _or(m["event"]),
+        }
+    )

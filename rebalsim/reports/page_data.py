@@ -13,6 +13,7 @@ from typing import Any
 from rebalsim.analysis import Analysis
 from rebalsim.analysis.running import running
 from rebalsim.analysis.values import Lane, Pause
+from rebalsim.domain.bar_piece import BarPiece
 from rebalsim.domain.pause_start import PauseStart
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.reports.causes_told import tell_cause
@@ -185,9 +186,13 @@ def _lane(lane: Lane, a: Analysis, texts: Once, pauses: Once, shapes: Once) -> R
     telling.
     """
     starts = {
-        s.started_us: texts.place(safe(s.consumer)) for s in lane.segments if s.what == "consuming"
+        s.started_us: texts.place(safe(s.consumer))
+        for s in lane.segments
+        if s.what is BarPiece.CONSUMING
     }
-    first = next((s.started_us for s in lane.segments if s.what != "unowned"), a.horizon_us)
+    first = next(
+        (s.started_us for s in lane.segments if s.what is not BarPiece.UNOWNED), a.horizon_us
+    )
     owners = [starts.get(at, -1) for at in (first, *(p.ended_us for p in lane.pauses))]
     runs = in_runs([_pause(p, a, texts, pauses, shapes) for p in lane.pauses])
     return [

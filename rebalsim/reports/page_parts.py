@@ -22,6 +22,7 @@ from rebalsim.reports.comparison import (
     tell_seeds,
     tell_trade,
 )
+from rebalsim.reports.completions_told import tell_completion
 from rebalsim.reports.difference import Difference, difference
 from rebalsim.reports.names import natural, safe
 from rebalsim.reports.questions import tell_answer
@@ -345,13 +346,13 @@ def rebalances(v: VariantReport) -> str:
                 str(r.generation),
                 text(why),
                 took,
-                text(r.completed_by),
+                text(tell_completion(r.completed_by)),
                 text(r.last or "-"),
                 moved,
                 text(r.assignor),
             ]
         )
-    counters = {"epoch" if r.completed_by == "computed" else "generation" for r in found}
+    counters = {r.counter for r in found}
     counted = " or ".join(sorted(counters, reverse=True)) or "generation"
     head = [
         "began",

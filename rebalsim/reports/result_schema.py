@@ -8,6 +8,8 @@ from typing import Any
 
 from rebalsim.analysis.values import PauseKind
 from rebalsim.domain.alarm import AlarmKind
+from rebalsim.domain.holding_end import HoldingEnd
+from rebalsim.domain.mark_kind import MarkKind
 from rebalsim.domain.metrics import METRICS
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.reports.to_json import SCHEMA_VERSION
@@ -109,7 +111,12 @@ PARTITION = _object(
     pauses=COUNT,
     owners=_list(
         _object(
-            "A holding.", consumer=TEXT, started_us=US, ended_us=US, generation=MAYBE_INT, how=TEXT
+            "A holding.",
+            consumer=TEXT,
+            started_us=US,
+            ended_us=US,
+            generation=MAYBE_INT,
+            how={"enum": [how.value for how in HoldingEnd]},
         )
     ),
 )
@@ -272,7 +279,7 @@ VARIANT = _object(
         _object(
             "Something worth a mark.",
             at_us=US,
-            kind=TEXT,
+            kind={"enum": [kind.value for kind in MarkKind]},
             text=TEXT,
             action=TEXT,
             deed=TEXT,

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rebalsim.analysis.values import Mark
+from rebalsim.domain.mark_kind import MarkKind
 
 
 def ranked(marks: Iterable[Mark]) -> list[tuple[Mark, int]]:
@@ -15,11 +16,11 @@ def ranked(marks: Iterable[Mark]) -> list[tuple[Mark, int]]:
     changed at the very instant of an action is told by that.
     """
     found = list(marks)
-    acted = {m.at_us for m in found if m.kind == "action"}
+    acted = {m.at_us for m in found if m.kind is MarkKind.ACTION}
     seen: dict[str, int] = {}
     told = []
     for m in found:
-        if m.kind == "rebalance" or (m.kind != "action" and m.at_us in acted):
+        if m.kind is MarkKind.REBALANCE or (m.kind is not MarkKind.ACTION and m.at_us in acted):
             continue
         what = m.action or m.kind
         rank = seen.get(what, 0 if m.action else 1)

@@ -121,7 +121,8 @@ def _broken(tried: Any, budgets: Sequence[Budget]) -> str:
 
 def _missed(tried: Any, budgets: Sequence[Budget]) -> tuple[list[str], list[str]]:
     """The budgets that it breaks, and those that it leaves undecided."""
-    broken, undecided = [], []
+    broken: list[str] = []
+    undecided: list[str] = []
     for place, (budget, beyond) in enumerate(zip(budgets, tried.beyond())):
         if beyond > 0:
             (undecided if tried.is_undecided(place) else broken).append(budget.text)

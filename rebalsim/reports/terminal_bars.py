@@ -7,11 +7,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rebalsim.analysis.values import Copy, Lane, Mark
+from rebalsim.domain.bar_piece import BarPiece
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.reports.ink import Line
 from rebalsim.reports.names import ascii_of, clip, clip_middle, partitions_told, safe
-from rebalsim.reports.palette import BRIEF, BY_LETTER, CONSUMING, LOOKS, STATE_LOOKS, UNOWNED
+from rebalsim.reports.palette import (
+    BRIEF,
+    BY_LETTER,
+    CONSUMING,
+    LOOKS,
+    PIECES,
+    STATE_LOOKS,
+    UNOWNED,
+)
 from rebalsim.reports.phases.card import cards
 from rebalsim.reports.report import VariantReport
 from rebalsim.reports.ruler import place, place_clipped, ticks
@@ -211,7 +220,8 @@ class Canvas:
 
     def legend(self) -> list[Line]:
         """What the signs mean that were drawn, on as many lines as it takes."""
-        items = [self._sign("━", "green", "consuming")]
+        piece = PIECES[BarPiece.CONSUMING]
+        items = [self._sign(piece.sign, piece.style, piece.meaning)]
         if self.has_brief:
             items.append(self._sign("╎", "bold", "shorter than half a column"))
         for kind in PhaseKind:
@@ -307,11 +317,11 @@ class Canvas:
         return bar
 
     def _consuming(self, bar: Line, column: int, length: int, names: dict[int, str]) -> None:
-        at = column
+        look, at = PIECES[BarPiece.CONSUMING], column
         for start in sorted(n for n in names if column <= n < column + length):
-            bar.add("━" * (start + 1 - at), "green").add(names[start], "bold")
+            bar.add(look.sign * (start + 1 - at), look.style).add(names[start], "bold")
             at = start + 1 + len(names[start])
-        bar.add("━" * (column + length - at), "green")
+        bar.add(look.sign * (column + length - at), look.style)
 
     def _plain(self, text: str) -> str:
         return ascii_of(text) if self.view.is_ascii else text

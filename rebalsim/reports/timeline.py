@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from rebalsim.analysis.values import Copy, Lane, Pause, StateSpan
-from rebalsim.reports.palette import BRIEF, CONSUMING, LOOKS, STATE_LOOKS, UNOWNED
+from rebalsim.domain.bar_piece import BarPiece
+from rebalsim.reports.palette import BRIEF, CONSUMING, LOOKS, PIECES, STATE_LOOKS, UNOWNED
 
 STABLE = "─"
 COPYING, FOLLOWING = "c", "f"  # a standby
@@ -124,10 +125,8 @@ def _codes_of(lane: Lane, window: Window) -> str:
         if not window.overlaps(s.started_us, s.ended_us):
             continue
         code = (
-            CONSUMING
-            if s.what == "consuming"
-            else UNOWNED
-            if s.what == "unowned"
+            PIECES[s.what].code
+            if s.what in PIECES
             else LOOKS[s.phase].letter
             if s.phase is not None
             else "?"
@@ -209,7 +208,7 @@ def _owners_of(lane: Lane, window: Window) -> tuple[tuple[int, str], ...]:
     found: list[tuple[int, str]] = []
     for s in lane.segments:
         if (
-            s.what == "consuming"
+            s.what is BarPiece.CONSUMING
             and window.overlaps(s.started_us, s.ended_us)
             and (not found or found[-1][1] != s.consumer)
         ):

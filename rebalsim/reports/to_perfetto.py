@@ -11,6 +11,8 @@ from typing import Any
 
 from rebalsim.analysis import Analysis
 from rebalsim.analysis.group_kinds import GroupTold
+from rebalsim.domain.bar_piece import BarPiece
+from rebalsim.domain.mark_kind import MarkKind
 from rebalsim.reports.names import safe
 from rebalsim.reports.report import Report, VariantReport
 from rebalsim.trace import events as ev
@@ -99,7 +101,7 @@ def _instant(what: str, category: str, pid: int, tid: int, at_us: int, **args: A
 def _script(pid: int, a: Analysis) -> Iterator[Event]:
     yield from _track(pid, 1, "script")
     for m in a.marks:
-        if m.kind != "rebalance":
+        if m.kind is not MarkKind.REBALANCE:
             yield _instant(
                 safe(m.text or m.action), m.kind, pid, 1, m.at_us, action=m.action, event=m.event
             )
@@ -224,8 +226,8 @@ def _partitions(pid: int, a: Analysis) -> Iterator[Event]:
         name = f"{lane.group} {lane.partition}" if several else str(lane.partition)
         yield from _track(pid, tid, name)
         for s in lane.segments:
-            if s.what == "consuming":
-                yield _slice(safe(s.consumer), "consuming", pid, tid, s.started_us, s.ended_us)
+            if s.what is BarPiece.CONSUMING:
+                yield _slice(safe(s.consumer), s.what, pid, tid, s.started_us, s.ended_us)
         for p in lane.pauses:
             yield _slice(
                 "paused",

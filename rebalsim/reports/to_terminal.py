@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 
+from rebalsim.domain.mark_kind import MarkKind
 from rebalsim.reports.alarms_told import alarms_of, uncapital
 from rebalsim.reports.answer_told import order_said, tell_answer_first
 from rebalsim.reports.comparison import LEAST, LOSSES, lines_of, observed_of, tell_seeds
@@ -88,7 +89,7 @@ def _pictures(page: Page, report: Report) -> None:
     }
     canvas = Canvas(view, [lane for found in lanes.values() for lane in found], report.horizon_us)
     scripts = [
-        [(m.at_us, m.text) for m in v.analysis.marks if m.kind != "rebalance"]
+        [(m.at_us, m.text) for m in v.analysis.marks if m.kind is not MarkKind.REBALANCE]
         for v in report.variants
     ]
     is_shared = all(script == scripts[0] for script in scripts)
