@@ -49,13 +49,11 @@ def test_the_spread_is_that_of_single_runs() -> None:
 
 def test_what_differs_between_seeds_is_called_chance_and_the_rest_rule() -> None:
     over = one_run.spread(variant("consumer"), 6)
-    told = chance_told.said_of_chance(
-        over, variant("consumer"), ("partition_seconds", "moved_partitions")
-    )
+    told = chance_told.said_of_chance(over, variant("consumer"))
     values = over.known("partition_seconds")
     assert values[0] != values[-1]
     assert "partition-seconds differ by chance" in told
-    assert "moved partitions are the same under every seed" in told
+    assert "partitions touched and rebalances are the same under every seed" in told
 
 
 def test_python_asks_for_a_metric_over_seeds() -> None:
