@@ -155,15 +155,14 @@ def deeds(changes: list[Change], begin: int) -> tuple[Lines, int]:
 
 
 def deployed(old: Play, new: Play) -> str:
-    """What a rollout of the workers brings them: settings that are gone are their defaults again."""
+    """What a rollout sets the workers to: settings that are gone are their defaults again."""
     before = written(old.consumer.settings if old.consumer else {})
     settings = {
         key: text for key, text, _ in written(new.consumer.settings if new.consumer else {})
     }
     gone = {key: "null" for key, _, _ in before if key not in settings}
-    life = ", ".join(f"{k}: {t}" for k, t, _ in new.life())
     inner = ", ".join(f"{k}: {t}" for k, t in {**gone, **settings}.items())
-    return f"worker: {{{inner}}}, life: {{{life}}}"
+    return f"worker: {{{inner}}}"
 
 
 def notes(changes: list[Change]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from rebalsim.worlds.rolls import Roll
 from rebalsim.worlds.streams_block import is_streams, settings_of
 
 Settings = dict[str, str]
+_PULL = (1, 10)  # seconds, as the question says
 
 
 def deployed(
@@ -26,12 +27,26 @@ def deployed(
     )
     config = configs.get(name_of(new.name))
     if connect.is_workers(new):
-        brought = connect.deployed(old, new)
+        brought = f"{connect.deployed(old, new)}, {_block('life', life_of(old, new))}"
     elif is_streams(old, [o for o, _ in pairs]):
         brought = _of_streams(old, new, config)
     else:
         brought = _of_consumers(one, old, new, config)
     return f"{{{rollout}, {brought}}}"
+
+
+def life_of(old: Play, new: Play) -> Settings:
+    """How the new pods start and stop: a new image is pulled by each node first."""
+    life = {key: text for key, text, _ in new.life()}
+    if pulls(old, new):
+        life["start"] = new.drawn_start(_PULL)
+    return life
+
+
+def pulls(old: Play, new: Play) -> bool:
+    """Whether the new pods run another image."""
+    before, after = old.consumer, new.consumer
+    return before is not None and after is not None and before.image != after.image
 
 
 def is_of(one: Roll, pods: Pods) -> bool:
@@ -47,7 +62,7 @@ def _of_streams(old: Play, new: Play, config: ClientConfig | None) -> str:
     parts = [_block("streams", {**gone, **brought})] if gone or brought else []
     theirs = _with_defaults({key: text for key, text, _ in others}, settings_of(old)[1], config)
     parts += [_block("config", theirs)] if theirs else []
-    life = {k: t for k, t, _ in new.life() if k in ("start", "stop", "grace")}
+    life = {k: t for k, t in life_of(old, new).items() if k in ("start", "stop", "grace")}
     return ", ".join([*parts, _block("life", life), f"handler: {{per_record: {new.handler}}}"])
 
 
@@ -68,7 +83,7 @@ def _of_consumers(one: Roll, old: Play, new: Play, config: ClientConfig | None) 
         parts.append(f'group.instance.id: "{new.instance}"')
     if sorted(old.topics) != sorted(new.topics):
         parts.append(f"topics: [{', '.join(name_of(t) for t in new.topics)}]")
-    parts.append(_block("life", {k: t for k, t, _ in new.life()}))
+    parts.append(_block("life", life_of(old, new)))
     handler = {"per_record": new.handler}
     if new.commit:
         handler["commit"] = new.commit[0]

@@ -11,7 +11,7 @@ from rebalsim.domain.errors import InputError
 from rebalsim.domain.metrics import Selection
 from rebalsim.preview import connect, migration, scalers, stories
 from rebalsim.preview import differences as differing
-from rebalsim.preview.deployed import is_brought
+from rebalsim.preview.deployed import is_brought, pulls
 from rebalsim.preview.runs import Limit, Runs, played
 from rebalsim.reports import figures
 from rebalsim.reports.previewed import Figure, Previewed
@@ -95,7 +95,7 @@ def preview(
         tuple(_figures(rolled, before_day, after_day)),
         rolled.judge.checked() if rolled.judge is not None else (),
         tuple(_advice(after_day.story)) if advise else (),
-        _assumed(new),
+        _assumed(new, ["image_pull"] if any(pulls(o, n) for o, n in both) else []),
         tuple(f"{h.what}: {h.why}" for h in new.made.hurts[:6]),
         migration.refusals(moves, new.made),
         (
@@ -197,12 +197,12 @@ def _figures(rolled: Runs, before: Runs, after: Runs) -> list[Figure]:
     return found
 
 
-def _assumed(new: Side) -> tuple[str, ...]:
+def _assumed(new: Side, more: list[str]) -> tuple[str, ...]:
     from rebalsim.worlds.asks import QUESTIONS
 
     return tuple(
         f"{q.what}: {_taken_for(new, word, q.assumed)} ({q.how})"
-        for word in asked_of(new.made, new.plays)
+        for word in [*asked_of(new.made, new.plays), *more]
         if (q := QUESTIONS.get(word)) is not None
     )
 
@@ -211,7 +211,7 @@ def _taken_for(new: Side, word: str, otherwise: str) -> str:
     """What was assumed; how long a pod takes to start differs from client to client."""
     if word != "start_time":
         return otherwise
-    return joined(list(dict.fromkeys(f"{p.start_seconds()[0]}s" for p in new.plays)))
+    return joined(list(dict.fromkeys(p.drawn_start() for p in new.plays)))
 
 
 def _notes(both: Pairs, new: Side, restarting: dict[str, bool]) -> tuple[str, ...]:

@@ -9,9 +9,11 @@ from dataclasses import replace
 from rebalsim.domain.metrics import Selection
 from rebalsim.preview.runs import played
 from rebalsim.reports import figures
+from rebalsim.words.lists import plural
 from rebalsim.worlds.groups import Play
 from rebalsim.worlds.rolls import AFTER
-from rebalsim.worlds.to_scenario import RATE, Happening, has_rate, scalers_of
+from rebalsim.worlds.scaler_lines import has_rate, scalers_of
+from rebalsim.worlds.to_scenario import RATE, Happening
 from rebalsim.worlds.understood import Understood
 
 _METRICS = ("longest_pause", "rebalances", "scalings", "oscillates")
@@ -41,7 +43,7 @@ def tried(
     return (
         f"The autoscaler is left out above, since it follows a rate that is only assumed. At {RATE} "
         f"it would scale {_times(said['scalings'])} during this, turn round "
-        f"{_times(said['oscillates'])}, and make it {said['rebalances']} rebalances, "
+        f"{_times(said['oscillates'])}, and make it {plural(int(runs.middle('rebalances') or 0), 'rebalance')}, "
         f"{said['longest_pause']} at the longest",
     )
 

@@ -129,8 +129,12 @@ def _sooner(events: Iterable[TraceEvent], us: int) -> Iterator[TraceEvent]:
 
 
 def _is_of_the_wire(event: TraceEvent, told: dict[tuple[str, object], None]) -> bool:
-    """Is it told only because everything is? Of deliveries the first of a partition is news."""
+    """Is it told only because everything is? Of deliveries the first of a partition is news, and the
+    first after its owner has looked for its position again.
+    """
     kind = type(event)
+    if kind is ev.PositionFound:
+        told.pop((event.consumer, event.partition), None)
     if kind is ev.RequestSent or kind is ev.ResponseReceived:
         return event.api not in _ALWAYS_TOLD
     if kind is not ev.RecordsDelivered:

@@ -52,6 +52,13 @@ QUESTIONS: dict[str, Question] = {
             "what a JVM service usually takes",
         ),
         Question(
+            "image_pull",
+            "how long a node takes to pull the new image",
+            "kubectl get events: `Successfully pulled image … in`",
+            "1 s to 10 s",
+            "some hundred megabytes from a registry nearby",
+        ),
+        Question(
             "connectors",
             "which connectors run, and how many tasks each has",
             "GET /connectors?expand=info",

@@ -77,8 +77,10 @@ def _workload(name: Text, service: Tree, files: list[Config]) -> Workload:
     }
     grace = word(at(service, "stop_grace_period"))
     ms = milliseconds(grace) if grace is not None else None
-    seconds = Text(str((ms or 0) // 1000), grace.file, grace.line) if grace and ms else Text("10")
-    pod: Tree = {Text("terminationGracePeriodSeconds"): seconds}
+    pod: Tree = {}
+    if grace is not None and ms is not None:
+        seconds = Text(str(ms // 1000), grace.file, grace.line)
+        pod = {Text("terminationGracePeriodSeconds"): seconds}
     made = Workload("service", str(name), pod, [container], {Text("spec"): {}})
     made.where = place(name)
     made.replicas = _replicas(service)

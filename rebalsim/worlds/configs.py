@@ -99,6 +99,8 @@ def _by_form(config: Config, reading: Reading) -> Value | None:
     program = _program(config)
     if program and program.client:
         return inferred(program.client, program.why or "a program known by its keys")
+    if by_words := signs.client_by_words(config.keys):
+        return by_words
     if any(re.match(r"(?i)(rd|librd)kafka[_.]", k) for k in config.keys):
         return inferred("librdkafka", "its name stands before the keys")
     if config.tree is not None and any(_PASCAL.search(k) for k in config.keys):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rebalsim.worlds.asks import QUESTIONS
 from rebalsim.worlds.connect_cluster import written
-from rebalsim.worlds.groups import Play, Pods, name_of, settings_written
+from rebalsim.worlds.groups import Play, Pods, matching, name_of, settings_written
 from rebalsim.worlds.understood import Connector, Consumer, Understood, Workers
 from rebalsim.worlds.values import default
 
@@ -35,7 +37,12 @@ def connectors_of(made: Understood) -> list[Connector]:
     """The connectors to play: those that are told, or one that is assumed."""
     question = QUESTIONS["connectors"]
     why = f"ASK: {question.what}: {question.how} · assumed: {question.why}"
-    return made.connectors or [Connector("connector", default(_TASKS, why))]
+    if not made.connectors:
+        return [Connector("connector", default(_TASKS, why))]
+    return [
+        replace(c, topics=matching(c.topics, made) or [f"{c.name}-topic"]) if c.is_pattern else c
+        for c in made.connectors
+    ]
 
 
 def asked_of(made: Understood, plays: list[Play]) -> list[str]:

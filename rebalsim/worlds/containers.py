@@ -20,6 +20,7 @@ from rebalsim.worlds.recognise import Config, sort_out
 from rebalsim.worlds.text_tree import at, rows, table, word
 from rebalsim.worlds.understood import Consumer, Understood, Workers
 from rebalsim.worlds.values import Text, Tree, Value, default, place, stated, unknown
+from rebalsim.worlds.words import truth
 
 _SETTINGS_FILE = re.compile(r"\.(properties|ya?ml|json|conf|ini|toml|env|cfg)$")
 OF_CONNECT = "workers of Kafka Connect, whose own protocol is another than a consumer group's"
@@ -101,10 +102,18 @@ def _why_not(workload: Workload, names: list[str]) -> str:
     return "nothing in it consumes from Kafka"
 
 
+def _environment(workload: Workload, container: Tree, maps: Maps) -> Environment:
+    """The container's variables; HOSTNAME is the pod's name, unless it is in the node's network."""
+    env = environment(container, maps)
+    if workload.kind != "service" and truth(at(workload.pod, "hostNetwork")) is not True:
+        env.implied["HOSTNAME"] = "{pod}"
+    return env
+
+
 def _container(
     workload: Workload, container: Tree, maps: Maps, configs: list[Config]
 ) -> list[Consumer]:
-    env = environment(container, maps)
+    env = _environment(workload, container, maps)
     command = command_of(container)
     names = _names(workload, container, env, command)
     image = str(at(container, "image") or "")
@@ -169,20 +178,25 @@ def _readings(
     files = [*_mounted(workload, container, maps), *configs]
     keys: Keys = {}
     special: list[Reading] = []
+    client: Value | None = None
     for config in files:
         if config.form == "ini" or (config.tree is not None and not _is_plain(config)):
             special += [r for r in read_config(config, known) if r.consumes]
         else:
             told = {**known, **{str(k): str(t) for k, t in options.items() if t}}
             keys.update(profiles.laid(config, profiles.active(config.keys, told)))
+            if config.tree is not None:
+                client = client or next((r.client for r in read_config(config, {})), None)
     for key, text in [
-        *_system_properties(env, command).items(),
         *env.keys.items(),
+        *_system_properties(env, command).items(),
         *arguments(command).items(),
     ]:
         keys.pop(key, None)
         keys[key] = text
     readings = read_keys(keys, known) or [Reading()]
+    for reading in readings:
+        reading.client = reading.client or client
     said = read_command(command, known)
     if said is not None:
         readings = [_over(r, said) for r in readings]
@@ -192,9 +206,10 @@ def _readings(
 
 
 def _is_plain(config: Config) -> bool:
-    """A tree that dialects of keys read: Spring's, Quarkus', a program's own."""
+    """A tree that dialects of keys read: Spring's, Quarkus', .NET's, a program's own."""
     return not any(r.name or r.client for r in read_config(config, {})) or any(
-        k.startswith(("spring", "mp.", "quarkus", "micronaut", "kafka")) for k in config.keys
+        k.lower().startswith(("spring", "mp.", "quarkus", "micronaut", "kafka"))
+        for k in config.keys
     )
 
 
@@ -213,11 +228,11 @@ def _over(reading: Reading, said: Reading) -> Reading:
 
 
 def _system_properties(env: Environment, command: list[Text]) -> Keys:
-    """-Dname=value of the JVM's options: over the environment's names in Spring."""
+    """-Dname=value of the JVM's options: over the environment, in every framework."""
     made: Keys = {}
     texts = [t for k, t in env.keys.items() if t and re.search(r"(?i)java|jvm|jdk", k)]
     for text in [*texts, *command]:
-        for name, value in re.findall(r"-D([\w.\-]+)=(\S+)", text):
+        for name, value in re.findall(r"-D([\w.\-\[\]]+)=(\S+)", text):
             made[Text(name, text.file, text.line)] = Text(value, text.file, text.line)
     return made
 
@@ -355,7 +370,7 @@ def _consumer(
         replicas=workload.replicas,
         replicas_left_out=workload.replicas_left_out,
         update=workload.update,
-        grace=pods.grace(workload.pod),
+        grace=pods.grace(workload.pod, workload.kind),
         pre_stop=pods.pre_stop(container),
         ready=pods.ready(container),
         shell=pods.shell_is_process_one(command),
@@ -367,6 +382,9 @@ def _consumer(
     made.probes = [p for kind in kinds if (p := pods.probe(container, kind))]
     if limit := word(at(container, "resources", "limits", "cpu")):
         made.cpu_limit = str(limit)
+    made.image = str(at(container, "image") or "")
+    if request := word(at(container, "resources", "requests", "cpu")):
+        made.cpu_request = str(request)
     if namespace := word(at(workload.tree, "metadata", "namespace")):
         made.namespace = stated(str(namespace), place(namespace))
     _spring_hints(made, env)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -89,6 +90,11 @@ def _is_inside(found: Path, kustomization: Path) -> bool:
     return found.resolve().is_relative_to(root)
 
 
+def _is_hidden(name: str) -> bool:
+    """What begins with a dot is nobody's to read, but for compose's file of variables."""
+    return name.startswith(".") and not re.fullmatch(r"\.env(\.[\w-]+)?", name)
+
+
 def is_settings(name: str) -> bool:
     """Whether a file in a folder could hold settings, by what it is surely not."""
     return Path(name).suffix.lower() not in _NOT_SETTINGS
@@ -99,7 +105,7 @@ def _walk(folder: Path) -> Iterator[Path]:
         folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in _NOT_FOLDERS)
         for name in sorted(files):
             path = Path(here) / name
-            if name.startswith(".") or not is_settings(name) or not path.is_file():
+            if _is_hidden(name) or not is_settings(name) or not path.is_file():
                 continue
             if path.is_symlink() and not path.resolve().is_relative_to(folder.resolve()):
                 continue  # it leads out of what was given

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import ceil
 
+from rebalsim.domain.pattern import BadPattern, matcher_of
 from rebalsim.scenario.config_language import CLIENT_KEYS
 from rebalsim.worlds.asks import QUESTIONS, is_refused
+from rebalsim.worlds.kubernetes.pods import Probe
 from rebalsim.worlds.live.listings import Group as LiveGroup
 from rebalsim.worlds.understood import Consumer, Understood
 from rebalsim.worlds.values import Value, inferred, stated, unknown
-from rebalsim.worlds.words import milliseconds, whole
+from rebalsim.worlds.words import cores, milliseconds, whole
 
 # A client that is known here as something else, and what is lost by it.
 AS_CLIENT = {
@@ -28,7 +30,7 @@ AS_CLIENT = {
     "kafka-python": ("kafka-python", ""),
     "aiokafka": ("aiokafka", ""),
     "faust": ("aiokafka", "Faust is built on aiokafka"),
-    "kafkajs": ("java", "KafkaJS is not known here: played as Java"),
+    "kafkajs": ("java", "played as Java with KafkaJS' defaults; it beats between messages only"),
 }
 # Seconds from a pod's start to its first poll, by client, where nobody says it.
 START = {
@@ -42,6 +44,14 @@ START = {
 }
 START_OTHER = 5
 NATIVE = ("franz-go", "sarama")
+# Defaults that differ from those of the client that stands in for another one.
+OWN_DEFAULTS = {
+    "kafkajs": (
+        ("session.timeout.ms", "30000"),
+        ("max.poll.interval.ms", "60000"),  # its rebalanceTimeout
+        ("partition.assignment.strategy", "[roundrobin]"),
+    )
+}
 PLAYED = frozenset(f.name for f in CLIENT_KEYS)
 
 
@@ -159,6 +169,10 @@ class Play:
         if in_use in ("range", "roundrobin", "sticky", "cooperative-sticky") and not is_told:
             why = "a listing: the one in use"
             made.append(("partition.assignment.strategy", f"[{in_use}]", why))
+        told = {name for name, _, _ in made}
+        for name, text in OWN_DEFAULTS.get(_first(self.client), ()):
+            if name not in told:
+                made.append((name, text, f"default: {_first(self.client)}"))
         return _without_refused(made)
 
     def left_out(self) -> list[str]:
@@ -199,8 +213,10 @@ class Play:
         return form, f"Spring's ack-mode {said}" + ("" if mode is not None else ", its default")
 
     def start_seconds(self) -> tuple[int, str]:
-        """From the container's start to the first poll: assumed, and at least what a probe waits."""
-        said = _first(self.client)
+        """From the container's start to the first poll: assumed, and at least what a probe waits,
+        for people set its delay to the time that they saw.
+        """
+        said = _first(self.client) if self.client.known else "java"
         seconds = START.get(said, 2 if said in NATIVE else START_OTHER)
         consumer = self.consumer
         waits = consumer.ready.at_least if consumer is not None and consumer.ready else 0
@@ -212,13 +228,34 @@ class Play:
         if limit is not None and limit < 1:  # what it takes with a core of its own
             seconds, why = ceil(seconds / limit), f"{why}, with {limit:g} of a core (limits.cpu)"
         if waits > seconds:
-            # People set a probe's delay to the time that they saw, and round it up.
-            return seconds, f"{why}; the probe waits {waits} s"
+            seconds, why = waits, f"{why}, and the probe waits {waits} s"
+        startup = next((p for p in self._probes() if p.kind == "startupProbe"), None)
+        patience = startup.initial_delay + startup.period * startup.failures if startup else 0
+        if (
+            startup and seconds > 3 * patience // 4
+        ):  # a service that runs is not killed at its start
+            seconds, why = max(1, 3 * patience // 4), f"{why}, and its startupProbe waits no longer"
         return seconds, why
 
+    def _probes(self) -> list[Probe]:
+        return self.consumer.probes if self.consumer is not None else []
+
+    def drawn_start(self, more: tuple[int, int] = (0, 0)) -> str:
+        """The start as a scenario has it. Drawn around what is assumed, since no two pods take the
+        same time; but members of one process begin together, which a draw for each would not say.
+        `more`: the least and the most that comes on top.
+        """
+        seconds, _ = self.start_seconds()
+        if any(p.each > 1 for p in self.pods) and self.client.value != "streams":
+            return f"{seconds + more[1] // 2}s"
+        around = seconds // 4
+        if any(more):
+            return f"{seconds - around + more[0]}s..{seconds + around + more[1]}s"
+        return f"{seconds}s ± {around}s" if around else f"{seconds}s"
+
     def life(self) -> list[tuple[str, str, str]]:
-        start, why = self.start_seconds()
-        made = [("start", f"{start}s", why)]
+        _, why = self.start_seconds()
+        made = [("start", self.drawn_start(), why)]
         consumer = self.consumer
         if consumer is None or consumer.grace is None:
             return made
@@ -254,15 +291,6 @@ class Play:
         if (consumer.workload or "").startswith(("Deployment/", "StatefulSet/", "DaemonSet/")):
             made.append(("restartPolicy", "Always", "default: Kubernetes"))
         return made
-
-
-def cores(said: str | None) -> float | None:
-    """`500m`, `0.5`, `2`: cores, or None where it is a template or nothing."""
-    found = re.fullmatch(r"(\d+)m|(\d+(?:\.\d+)?)", (said or "").strip("\"' "))
-    if found is None:
-        return None
-    number = int(found[1]) / 1000 if found[1] else float(found[2])
-    return number if number > 0 else None
 
 
 def _first(client: Value) -> str:
@@ -397,12 +425,41 @@ def _topics(consumer: Consumer, base: str, made: Understood) -> tuple[list[str],
     if consumer.topics.known and consumer.topics.value and not consumer.reading.is_pattern:
         return list(dict.fromkeys(consumer.topics.value)), _sure(consumer.topics)
     question = QUESTIONS["topics"]
+    if consumer.reading.is_pattern and (fitting := matching(consumer.topics.value or [], made)):
+        return fitting, f"{_sure(consumer.topics)}: of the declared ones those that fit"
+    if scaled := _scaled_by(consumer, made):
+        return [scaled], "inferred: its scaler looks at this topic"
     taken = {t for c in made.consumers if c.topics.known for t in c.topics.value or ()}
     free = [t for t in made.topics if t not in taken]
     if free and not made.listed.topics:
         why = f"inferred: declared among the files; ASK: {question.what}: {question.how}"
         return free, why
     return [f"{base}-topic"], f"ASK: {question.what}: {question.how}"
+
+
+def matching(patterns: Iterable[str], made: Understood) -> list[str]:
+    """The declared topics that an expression fits."""
+    found = []
+    for pattern in patterns:
+        try:
+            fits = matcher_of(str(pattern))
+        except BadPattern:
+            continue
+        found += [t for t in made.topics if fits.matches(str(t))]
+    return list(dict.fromkeys(found))
+
+
+def _scaled_by(consumer: Consumer, made: Understood) -> str | None:
+    """The topic on whose lag the consumer's workload is scaled, where its own group's is meant."""
+    for scaling in made.scalings:
+        if not (scaling.target and scaling.target in str(consumer.workload or "")):
+            continue
+        for trigger in scaling.triggers:
+            if trigger.topic and (
+                not consumer.group.known or trigger.group in (None, consumer.group.value)
+            ):
+                return trigger.topic
+    return None
 
 
 def _with_live(play: Play, made: Understood) -> None:

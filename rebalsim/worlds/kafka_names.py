@@ -59,6 +59,7 @@ ALIASES = {
     "consumer.group.id": "group.id",
     "consumer.group.name": "group.id",
     "fetch.max.wait": "fetch.max.wait.ms",
+    "max.wait.time.in.ms": "fetch.max.wait.ms",
     "fetch.max.wait.time": "fetch.max.wait.ms",
     "fetch.min.size": "fetch.min.bytes",
     "session.timeout": "session.timeout.ms",

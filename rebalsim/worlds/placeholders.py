@@ -52,7 +52,7 @@ def _value(found: re.Match[str], known: Known) -> str | None:
             return str(known[spelling])
     if operator is None or operator == ":?":
         return None
-    return fallback.strip("\"'") if fallback else ""
+    return fallback.strip("\"'`") if fallback else ""
 
 
 def expanded(text: Text, known: Mapping[Text, Text | None]) -> Text | None:

@@ -37,6 +37,7 @@ class Found:
     composes: list[Tree] = field(default_factory=list)
     configs: list[Config] = field(default_factory=list)
     values: list[tuple[str, Tree]] = field(default_factory=list)  # of Helm
+    charts: list[tuple[str, Tree]] = field(default_factory=list)  # a Chart.yaml
     listings: list[tuple[str, str]] = field(default_factory=list)
     metrics: list[tuple[str, str]] = field(default_factory=list)
     kustomizations: list[tuple[str, Tree]] = field(default_factory=list)
@@ -61,9 +62,11 @@ def sort_out(sources: list[tuple[str, str]]) -> Found:
     for _, tree in found.values:
         values = merge(values, tree)
     named = {k: v for _, text in waiting for k, v in templates.defines(text).items()}
+    charts = [name for _, tree in found.charts if (name := at(tree, "name"))]
+    chart = str(charts[0]) if len(charts) == 1 else ""
     for file, text in waiting:
         found.to_render.append(file)
-        _guarded(found, file, templates.render(text, values, named))
+        _guarded(found, file, templates.render(text, values, named, chart))
     return found
 
 
@@ -106,7 +109,8 @@ def _flat(text: str, file: str) -> Config | None:
         return None
     pairs, colons = len(_KEY_VALUE.findall(body)), len(_COLON.findall(body))
     braces = len(re.findall(r"(?m)^\s*[\w.\-]+\s*=?\s*\{\s*$", body))
-    if braces and (pairs or "=>" in body) and pairs + braces >= colons - braces:
+    inside = len(re.findall(r"(?m)^\s+[\w.\-\"]+\s*=\s*\S", body))
+    if braces and (pairs or inside or "=>" in body) and pairs + braces >= colons - braces:
         return Config(file, _keys(flat_files.hocon(text, file)), "hocon")
     headed = re.search(r"(?m)^\[\[?[\w ./:\"-]+\]\]?\s*$", body)
     if headed and len(re.findall(r"(?m)^\s*[\w.\"-]+\s*=", body)) > colons:
@@ -239,6 +243,8 @@ def _tree(found: Found, file: str, tree: Tree) -> None:
         found.object_files[id(tree)] = file
     elif _is_listed_topics(tree):
         found.listings.append((file, json.dumps(tree)))
+    elif str(at(tree, "apiVersion")) in ("v1", "v2") and at(tree, "name") and at(tree, "version"):
+        found.charts.append((file, tree))
     elif _is_values(tree):
         found.values.append((file, tree))
     elif isinstance(tree, dict):

@@ -65,13 +65,16 @@ def roll_of(play: Play, pods: Pods, begin: int, many: bool) -> Roll | None:
     update = consumer.update if consumer is not None else None
     if pods.count == 0 or (update is not None and (update.type == "OnDelete" or update.paused)):
         return None
+    kept = min(pods.count, update.partition or 0) if update is not None else 0
+    if kept == pods.count:
+        return None  # every ordinal is below the partition
     start, _ = play.start_seconds()
     ready = ready_seconds(play, pods, start)
     settle = update.min_ready_seconds if update is not None else 0
     grace = _grace(pods)
     form, surge, unavailable, down = _form(pods)
-    steps = -(-pods.count // max(1, (surge or 0) + unavailable))
-    members = _members(pods) if len(play.pods) > 1 else ""
+    steps = -(-(pods.count - kept) // max(1, (surge or 0) + unavailable))
+    members = _members(pods, kept) if kept or len(play.pods) > 1 else ""
     return Roll(
         f"rollout-{name_of(pods.name)}" if many else "rollout",
         begin,
@@ -88,10 +91,12 @@ def roll_of(play: Play, pods: Pods, begin: int, many: bool) -> Roll | None:
     )
 
 
-def _members(pods: Pods) -> str:
+def _members(pods: Pods, first: int) -> str:
+    """The members of the pods from this ordinal on."""
+    numbers = range(first, pods.count)
     if pods.each == 1:
-        return ", ".join(f"{pods.name}-{n}" for n in range(pods.count))
-    return ", ".join(f"{pods.name}-{n}-{m}" for n in range(pods.count) for m in range(pods.each))
+        return ", ".join(f"{pods.name}-{n}" for n in numbers)
+    return ", ".join(f"{pods.name}-{n}-{m}" for n in numbers for m in range(pods.each))
 
 
 def ready_seconds(play: Play, pods: Pods, start: int) -> int:
@@ -139,7 +144,8 @@ def _why(pods: Pods) -> str:
     if update.type == "Recreate":
         return "Recreate: all old pods stop before the first new one starts"
     if update.order:
-        return f"StatefulSet: {update.order}, each waited for"
+        kept = f"; ordinals below {update.partition} stay (partition)" if update.partition else ""
+        return f"StatefulSet: {update.order}, each waited for{kept}"
     surge, unavailable = update.surge, update.unavailable
     if surge and unavailable:
         return (

@@ -52,13 +52,15 @@ def defines(text: str) -> dict[str, list[_Block]]:
     return {b.said: b.branches[0][1] for b in _parsed(text) if b.kind == "define"}
 
 
-def render(text: str, values: Tree, named: dict[str, list[_Block]] | None = None) -> str:
+def render(
+    text: str, values: Tree, named: dict[str, list[_Block]] | None = None, chart: str = ""
+) -> str:
     """The template's text with everything filled in that `values` tells, gaps elsewhere.
 
     Lines stay where they were as far as they can: a block left out leaves its lines empty.
     """
     blocks = _parsed(text)
-    writer = _Writer(values, {**(named or {}), **defines(text)})
+    writer = _Writer(values, {**(named or {}), **defines(text)}, chart)
     made = writer.write(blocks, values_dot(values))
     if not made.strip():  # nothing but definitions: the first of them is what is meant
         for block in blocks:
@@ -109,8 +111,8 @@ def _parsed(text: str) -> list[_Block]:
 
 
 class _Writer:
-    def __init__(self, values: Tree, named: dict[str, list[_Block]]) -> None:
-        self.values, self.named = values, named
+    def __init__(self, values: Tree, named: dict[str, list[_Block]], chart: str = "") -> None:
+        self.values, self.named, self.chart = values, named, chart
         self.depth = 0
         self.size = 0
         self.variables: dict[str, object] = {}
@@ -220,6 +222,8 @@ class _Writer:
             return _walk(self.values, path.removeprefix("Values").removeprefix("."))
         if said == ".":
             return dot
+        if said.removeprefix("$") == ".Chart.Name" and self.chart:
+            return Text(self.chart)
         if said.startswith((".Release", ".Chart", ".Capabilities", ".Files", "$.Release")):
             return UNKNOWN
         return _walk(dot, path) if said.startswith((".", "$")) else UNKNOWN

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from rebalsim.scenario.config_language import BROKER_CONFIG
 from rebalsim.worlds.asks import QUESTIONS
 from rebalsim.worlds.connect_block import (
     cluster_of,
@@ -17,11 +18,13 @@ from rebalsim.worlds.connect_block import (
 )
 from rebalsim.worlds.connect_block import lines_of as connect_lines
 from rebalsim.worlds.groups import Play, groups_of, name_of
-from rebalsim.worlds.kubernetes.autoscalers import Scaling
 from rebalsim.worlds.rolls import rolls_of
+from rebalsim.worlds.scaler_lines import autoscalers_of
 from rebalsim.worlds.streams_block import is_streams
 from rebalsim.worlds.streams_block import lines_of as streams_lines
 from rebalsim.worlds.understood import Connector, Understood
+from rebalsim.worlds.values import Value
+from rebalsim.worlds.words import milliseconds, whole
 
 PARTITIONS = 12
 RATE = "100/s"
@@ -95,6 +98,7 @@ def to_scenario(
     else:
         draft.add("start: settled", "what is rolled is running already")
     _version(draft, made)
+    _brokers(draft, made)
     connectors = [*connectors_of(made), *coming] if cluster is not None else []
     _topics(draft, made, plays, topics_of(connectors))
     if cluster is not None:
@@ -185,10 +189,34 @@ def _version(draft: Draft, made: Understood) -> None:
     draft.add(f'kafka: "{chosen}"', f"{made.kafka_version.source}: {said}{note}")
 
 
+def _brokers(draft: Draft, made: Understood) -> None:
+    """What the brokers' own files set of groups."""
+    told = [
+        (key, text, value.source)
+        for key, value in made.broker_settings.items()
+        if key in BROKER_CONFIG.fields and value.known and (text := _of_brokers(key, value))
+    ]
+    if told:
+        draft.add("cluster:")
+        draft.add("  config:")
+    for key, text, where in told:
+        draft.add(f"    {key}: {text}", where)
+
+
+def _of_brokers(key: str, value: Value) -> str:
+    text = str(value.value).strip()
+    if key.endswith(".ms"):
+        number = milliseconds(text)
+        return "" if number is None else str(number)
+    return text if re.fullmatch(r"[\w.\-]+", text) else ""
+
+
 def nearest_version(said: str) -> str:
-    """The newest known version that is not newer, or the oldest known."""
-    numbers = tuple(int(n) for n in re.findall(r"\d+", said)[:2]) or (99,)
-    older = [v for v in KNOWN_VERSIONS if tuple(map(int, v.split("."))) <= numbers]
+    """The known one of the same major version, since defaults changed with these: session.timeout.ms
+    and the assignors with 3.0, the consumer protocol with 4.0.
+    """
+    major = int(next(iter(re.findall(r"\d+", said)), 99))
+    older = [v for v in KNOWN_VERSIONS if int(v.split(".")[0]) <= major]
     return older[-1] if older else KNOWN_VERSIONS[0]
 
 
@@ -211,11 +239,18 @@ def _topics(draft: Draft, made: Understood, plays: list[Play], more: list[str]) 
                 f"    partitions: {least}", "a listing: at least so many, of those with commits"
             )
         else:
-            draft.add(
-                f"    partitions: {PARTITIONS}",
-                f"ASK: {asked.what}: {asked.how} · assumed because {asked.why}",
-            )
+            count, why = _assumed_partitions(made)
+            draft.add(f"    partitions: {count}", f"ASK: {asked.what}: {asked.how} · assumed {why}")
         _rate(draft, made)
+
+
+def _assumed_partitions(made: Understood) -> tuple[int, str]:
+    """As many as the brokers give a topic that nobody made, where their files tell."""
+    told = made.broker_settings.get("num.partitions")
+    count = whole(told.value) if told is not None and told.known else None
+    if told is None or not count:
+        return PARTITIONS, f"because {QUESTIONS['partitions'].why}"
+    return count, f"because it is the brokers' num.partitions ({told.source})"
 
 
 def _rate(draft: Draft, made: Understood) -> None:
@@ -276,53 +311,6 @@ def _script(draft: Draft, plays: list[Play], made: Understood) -> None:
     draft.add("replay: [as-written]")
     workers = 15 if cluster_of(made) is not None else 0  # a delay of five minutes, and more
     draft.add(f"horizon: {int(horizon(plays)[:-1]) + workers}m")
-
-
-def autoscalers_of(made: Understood, plays: list[Play]) -> list[tuple[str, str]]:
-    """The scalers on a group's lag; as comments as long as the rate that they would follow is only
-    assumed.
-    """
-    found: list[tuple[str, str]] = []
-    is_measured = has_rate(made)
-    mark = "" if is_measured else "# "
-    for where, action in scalers_of(made, plays):
-        if not is_measured:
-            said = "an autoscaler owns the number of pods: take the # away once the rate is known"
-            found.append((f"# {said}", where))
-        found += [(f"{mark}- at: 10s", ""), (f"{mark}  {action}", "")]
-    return found
-
-
-def has_rate(made: Understood) -> bool:
-    """Whether the files tell how much arrives."""
-    return made.measured is not None and bool(made.measured.rate)
-
-
-def scalers_of(made: Understood, plays: list[Play]) -> list[tuple[str, str]]:
-    """Each scaler on a group's lag: where it stands, and the action that plays it."""
-    found: list[tuple[str, str]] = []
-    for play in plays:
-        workloads = " ".join(str(p.consumer.workload) for p in play.pods if p.consumer)
-        for scaling in made.scalings:
-            if scaling.triggers and scaling.target and scaling.target in workloads:
-                parts = [f"group: {name_of(play.name)}", *_scaler_parts(scaling)]
-                found.append((scaling.where, f"autoscale: {{{', '.join(parts)}}}"))
-    return found
-
-
-def _scaler_parts(scaling: Scaling) -> list[str]:
-    trigger = scaling.triggers[0]
-    told = (
-        ("lagThreshold", trigger.lag_threshold.value, ""),
-        ("activationLagThreshold", trigger.activation.value, ""),
-        ("minReplicaCount", scaling.min.value, ""),
-        ("maxReplicaCount", scaling.max.value, ""),
-        ("pollingInterval", scaling.poll.value if scaling.poll else None, "s"),
-        ("cooldownPeriod", scaling.cooldown.value if scaling.cooldown else None, "s"),
-        ("metricType", trigger.metric_type, ""),
-        ("scaleDownStabilization", scaling.hpa.get("scale_down_stabilization"), "s"),
-    )
-    return [f"{key}: {value}{unit}" for key, value, unit in told if value is not None]
 
 
 def horizon(plays: list[Play]) -> str:

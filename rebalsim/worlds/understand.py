@@ -43,7 +43,7 @@ def understand(sources: list[tuple[str, str]]) -> Understood:
             maps.add(tree)
     for tree in objects:
         _object(made, tree)
-    _connectors(made, found)
+    _connectors(made, found, maps)
     _live(made, found)
     _workloads(made, objects, maps, found)
     used = [c for tree in found.composes for c in compose.read_compose(made, tree, found.configs)]
@@ -172,13 +172,15 @@ def _tell_profiles(made: Understood, config: Config, active: list[str]) -> None:
         )
 
 
-def _connectors(made: Understood, found: Found) -> None:
-    """Files that hold connectors: they belong to the workers, and to no workload that consumes."""
-    for config in list(found.configs):
+def _connectors(made: Understood, found: Found, maps: Maps) -> None:
+    """Files that hold connectors, also those in ConfigMaps: they belong to the workers, and to no
+    workload that consumes.
+    """
+    mapped = [c for data in maps.maps.values() for c in containers.configs_of_map(data)]
+    for config in [*found.configs, *mapped]:
         held = connectors.connectors_of_file(config)
-        if not held:
-            continue
-        found.configs.remove(config)
+        if held and config in found.configs:
+            found.configs.remove(config)
         for connector in held:
             made.connectors.append(connector)
             group = connectors.sink_group(connector, None)

@@ -54,6 +54,8 @@ class Consumer:
     where: str = ""
     annotations: dict[str, str] = field(default_factory=dict)
     cpu_limit: str | None = None
+    cpu_request: str | None = None
+    image: str = ""
     template: str = ""  # the pod's template as text: where it differs, pods are replaced
 
     @property

@@ -31,9 +31,11 @@ Tree = Any  # dict[Text, Tree] | list[Tree] | Text | None
 
 
 def place(text: object) -> str:
-    """`file:line` of a scalar, or nothing where it was made up."""
+    """`file:line` of a scalar (the file alone where its reader counts no lines), or nothing where it
+    was made up.
+    """
     if isinstance(text, Text) and text.file:
-        return f"{text.file}:{text.line}"
+        return f"{text.file}:{text.line}" if text.line else text.file
     return ""
 
 

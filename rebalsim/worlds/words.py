@@ -60,3 +60,12 @@ def truth(text: object) -> bool | None:
     if said in ("true", "yes", "on", "1"):
         return True
     return False if said in ("false", "no", "off", "0") else None
+
+
+def cores(said: str | None) -> float | None:
+    """`500m`, `0.5`, `2`: cores, or None where it is a template or nothing."""
+    found = re.fullmatch(r"(\d+)m|(\d+(?:\.\d+)?)", (said or "").strip("\"' "))
+    if found is None:
+        return None
+    number = int(found[1]) / 1000 if found[1] else float(found[2])
+    return number if number > 0 else None

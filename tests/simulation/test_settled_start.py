@@ -154,3 +154,15 @@ def test_on_the_wire_the_story_is_told_whole_and_the_hour_before_is_not(way: str
                 if event.at_us:
                     handed[partition] = last + 1
     assert len(handed) == 6 and before == 0
+
+
+def test_a_partition_that_its_owner_lost_and_was_given_again_is_consumed_from_the_start() -> None:
+    """Members that start apart are a rebalance before the story: the same owner fetches again."""
+    text = (STORY % (WAYS["eager"], "1m", "2m", "settled")).replace(
+        "handler: 1ms", "handler: 1ms, life: {start: 15s ± 12s}"
+    )
+    scenario = story_of(text.encode(), "story").check().scenario()
+    for seed in range(1, 5):
+        analysis = analyse(play(scenario, seed=seed))
+        early = Selection(from_us=0, until_us=59_000_000)
+        assert analysis.measure("longest_pause", early) == 0, f"seed {seed}"

@@ -212,5 +212,5 @@ def test_a_pods_hook_probe_and_limit_stand_in_its_life() -> None:
     assert (
         "startupProbe: {initialDelaySeconds: 0s, periodSeconds: 5s, failureThreshold: 24}" in text
     )
-    assert groups_of(made)[0].start_seconds()[0] == 20  # 5 s with a core of its own
+    assert groups_of(made)[0].start_seconds()[0] == 60  # 15 s with a core of its own
     assert (cores("500m"), cores("2"), cores("{{ .Values.cpu }}")) == (0.5, 2.0, None)

@@ -16,7 +16,7 @@ from rebalsim.worlds.placeholders import resolved
 from rebalsim.worlds.secrets import is_credential
 from rebalsim.worlds.text_tree import at, rows, table, texts, word
 from rebalsim.worlds.values import Text, Tree, default, inferred, place, stated, unknown
-from rebalsim.worlds.words import squash, whole
+from rebalsim.worlds.words import listed, squash, whole
 
 
 @dataclass(frozen=True)
@@ -71,30 +71,21 @@ def read_collectors(tree: Tree, known: Known) -> list[Reading]:
         *_filebeat(tree, known),
         *_telegraf(tree, known),
         *_datahub(tree, known),
-        *_sink_connector(tree, known),
     ]
 
 
-def _sink_connector(tree: Tree, known: Known) -> Iterator[Reading]:
-    """A connector as Connect's REST interface takes it: a sink's tasks are the group connect-NAME."""
-    config = at(tree, "config") if isinstance(at(tree, "config"), dict) else tree
-    name = word(at(tree, "name"))
-    topics = word(at(config, "topics")) or word(at(config, "topics.regex"))
-    if at(config, "connector.class") is None or topics is None or name is None:
-        return
-    reading = Reading(consumes=True, mentions_kafka=True, name=str(name))
-    reading.client = inferred("java", "a sink connector")
-    reading.put("group.id", default(f"connect-{name}", "Connect's rule for sinks"))
-    _topics(reading, topics, known)
-    tasks = whole(at(config, "tasks.max"))
-    reading.members = (
-        stated(tasks, place(at(config, "tasks.max"))) if tasks else default(1, "tasks.max")
+# The receiver's documented keys: a file with `kafka:` at its top may be anybody's.
+_RECEIVER = frozenset(
+    listed(
+        """
+    brokers protocol_version resolve_canonical_bootstrap_servers_only logs metrics traces profiles
+    topic encoding group_id client_id rack_id use_leader_epoch initial_offset session_timeout
+    heartbeat_interval group_rebalance_strategy group_rebalance_strategies group_instance_id min_fetch_size default_fetch_size
+    max_fetch_size max_fetch_wait max_partition_fetch_size auth tls metadata autocommit
+    message_marking header_extraction error_backoff telemetry conn_idle_timeout
+    """
     )
-    for key, text in table(config).items():
-        if key.startswith("consumer.override.") and isinstance(text, Text):
-            setting = str(key).removeprefix("consumer.override.")
-            reading.put(setting, read_setting(setting, text, known, place(key)))
-    yield reading
+)
 
 
 def _otel(tree: Tree, known: Known) -> Iterator[Reading]:
@@ -102,7 +93,7 @@ def _otel(tree: Tree, known: Known) -> Iterator[Reading]:
     if not any(k == "kafka" or k.startswith("kafka/") for k in receivers):
         return
     if "receivers" not in table(tree) and not all(
-        isinstance(v, (dict, type(None))) and (k == "kafka" or "/" in k)
+        "/" in k or (k == "kafka" and (v is None or (isinstance(v, dict) and set(v) <= _RECEIVER)))
         for k, v in receivers.items()
     ):
         return
@@ -166,6 +157,7 @@ def _take(reading: Reading, program: Program, key: Text, text: Text, known: Know
         "metrics",
     }:
         return
+    key = Text(key.removeprefix("librdkafka_options."), key.file, key.line)
     last = key.split(".")[-1]
     if program.members_key and last == program.members_key:
         count = whole(resolved(text, known))

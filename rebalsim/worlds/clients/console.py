@@ -29,6 +29,13 @@ _OPTIONS = {
     "maxpollintervalms": "max.poll.interval.ms",
     "maxpollrecords": "max.poll.records",
     "sessiontimeoutms": "session.timeout.ms",
+    "sessiontimeout": "session.timeout.ms",
+    "heartbeatinterval": "heartbeat.interval.ms",
+    "heartbeatintervalms": "heartbeat.interval.ms",
+    "groupinstanceid": "group.instance.id",
+    "kafkagroup": "group.id",
+    "kafkagroupid": "group.id",
+    "kafkabootstrapservers": "bootstrap.servers",
 }
 
 
@@ -94,8 +101,17 @@ def _option(reading: Reading, option: str, value: Text, known: Mapping[str, str]
         name, value = kafka_names.exactly(key), like(text, value)
     if name and value:
         reading.put(name, read_setting(name, value, known, f"--{option}"))
-    elif squash(option) in ("topic", "topics", "include", "whitelist", "kafkaconsumertopic"):
+    elif squash(option) in (
+        "topic",
+        "topics",
+        "include",
+        "whitelist",
+        "kafkaconsumertopic",
+        "kafkatopic",
+        "kafkatopics",
+    ):
         said = resolved(value, known)
         names = split(said) if said is not None else []
-        reading.topics = stated(names, f"--{option}") if names else unknown(place(value))
+        where = f"{place(value)} --{option}".strip()
+        reading.topics = stated(names, where) if names else unknown(place(value))
         reading.is_pattern = is_pattern(names)

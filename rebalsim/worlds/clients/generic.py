@@ -46,6 +46,7 @@ _THREADS = frozenset(
     """
     )
 )
+_MAY_BE_HANDLERS = ("workers", "numworkers", "parallelism")  # behind one consumer
 _SWITCHES = ("kafka", "consumer", "consumers", "kafkaconsumer")
 _DELAY = re.compile(
     r"(?:process(?:ing)?|handl(?:er|ing)|work|consume|record|message)_?(?:delay|sleep|time)"
@@ -126,7 +127,8 @@ def _read_own(
     said = resolved(text, known) if text is not None else None
     near_kafka = bool(set(pieces[:-1]) & _KAFKAS)
     if near_kafka and ({pieces[-1], last} if pieces else set()) & _THREADS and whole(said):
-        reading.members = stated(whole(said), source)
+        told = inferred if pieces[-1] in _MAY_BE_HANDLERS else stated
+        reading.members = told(whole(said), source)
     elif (
         pieces[-1:] == ["enabled"]
         and pieces[-2:-1]
@@ -143,6 +145,7 @@ def _read_own(
             reading.settings.setdefault(name, stated(said, source) if said else unknown(source))
 
 
+_NOT_KAFKAS = frozenset(listed("topic topics log logging server http"))
 _LOOKS_LIKE = re.compile(r"(_ms|\.ms|_bytes|\.bytes|_records|interval|timeout)$", re.IGNORECASE)
 
 
@@ -150,6 +153,14 @@ def _strange(key: str, pieces: list[str]) -> str | None:
     """A key that looks like a setting of Kafka's and is none: its dotted name."""
     if pieces[:1] == ["kafka"] and _LOOKS_LIKE.search(key) and "_" in key:
         return ".".join(pieces[1:])
-    if re.fullmatch(r"[a-z]+(\.[a-z]+){1,6}", key) and "." in key:
+    if re.fullmatch(r"[a-z]+(\.[a-z]+){1,6}", key) and _may_be_kafkas(key, pieces):
         return str(key)
     return None
+
+
+def _may_be_kafkas(key: str, pieces: list[str]) -> bool:
+    """Near Kafka's words, or nearly one of its names: a server's port is nobody's slip."""
+    if set(pieces) & _NOT_KAFKAS:
+        return False
+    near = bool(set(pieces[:-1]) & _KAFKAS) or bool(_LOOKS_LIKE.search(key))
+    return near or kafka_names.nearest(key) is not None

@@ -6,11 +6,11 @@ A table of facts: a program known here has habits that its files do not tell.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from rebalsim.worlds.kafka_names import LIBRDKAFKA
-from rebalsim.worlds.values import Value, inferred, unknown
+from rebalsim.worlds.values import Text, Value, inferred, unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ BROKER_IMAGES = re.compile(
 )
 PRODUCERS = re.compile(
     r"(?i)(^|[-_/])(producer|publisher|generator|loadgen|load-?generator|simulator|emitter)s?"
-    r"($|[-_:/])"
+    r"($|[-_:/])|(^|/)(fluent-?bit|fluentd|filebeat|promtail|cadvisor)(:|@|$)"
 )
 CONSUMERS = re.compile(r"(?i)consumer|worker|listener|subscriber|sink|ingest")
 
@@ -114,6 +114,25 @@ def client_by_settings(names: Iterable[str], values: Iterable[str]) -> Value | N
         return inferred("java", "its classes are Java's")
     if any(n.endswith(("deserializer", "interceptor.classes")) for n in names):
         return inferred("java", "deserialisers by class are Java's")
+    return None
+
+
+_OF_KAFKAJS = re.compile(
+    r"(^|[._])(maxWaitTimeInMs|partitionAssigners|rebalanceTimeout|partitionsConsumedConcurrently|"
+    r"autoCommitThreshold)$"
+)
+
+
+def client_by_words(keys: Mapping[Text, Text | None]) -> Value | None:
+    """The client by words of its own that a program hands on: options of KafkaJS, sarama's offsets."""
+    if any(_OF_KAFKAJS.search(key) for key in keys):
+        return inferred("kafkajs", "options that only KafkaJS has")
+    if any(
+        text is not None and text.strip().lower() in ("oldest", "newest")
+        for key, text in keys.items()
+        if "offset" in key.lower()
+    ):
+        return inferred("sarama", "oldest and newest are sarama's words for offsets")
     return None
 
 

@@ -286,8 +286,12 @@ def _binding(
         ("consumer.configuration.", client),
     ):
         for key, text in part.items():
-            if key.startswith(prefix):
-                setting = kafka_names.exactly(key[len(prefix) :]) or key[len(prefix) :]
+            if squash(key).startswith(squash(prefix)):
+                rest = re.sub(
+                    r"(?i)^(consumer\.)?(consumer-?properties|configuration)[._]", "", key
+                )
+                rest = rest.strip("[]\"'")
+                setting = kafka_names.exactly(rest) or rest
                 reading.put(setting, read_setting(setting, text, known, key))
     for key, text in keys.items():
         if key == "group" and text is not None:

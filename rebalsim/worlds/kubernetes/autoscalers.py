@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from rebalsim.worlds.placeholders import resolved
 from rebalsim.worlds.text_tree import at, rows, table, word
 from rebalsim.worlds.values import Hurt, Text, Tree, Value, default, place, stated, unknown
-from rebalsim.worlds.words import listed, truth, whole
+from rebalsim.worlds.words import cores, listed, truth, whole
 
 # KEDA's kafka trigger: the metadata it reads. Others are dropped without a word.
 TRIGGER_KEYS = frozenset(
@@ -40,6 +40,24 @@ class Trigger:
     limit_to_lagging: Value
 
 
+@dataclass(frozen=True, slots=True)
+class CpuTarget:
+    """What an HPA holds the processors' use at: a share of what a pod requests, or cores a pod."""
+
+    value: float  # percent of the request, or cores
+    is_share: bool
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """How much a policy lets change within a time."""
+
+    pods: int
+    percent: int
+    seconds: int
+
+
 @dataclass(slots=True)
 class Scaling:
     """Who scales what, and when."""
@@ -59,6 +77,9 @@ class Scaling:
     hurts: list[Hurt] = field(default_factory=list)
     where: str = ""
     effective_max: str | None = None
+    cpu: CpuTarget | None = None
+    up: tuple[Rate, ...] = ()  # () for the defaults
+    down: tuple[Rate, ...] = ()
 
 
 def number(tree: Tree, fallback: int | None, why: str) -> Value:
@@ -93,7 +114,9 @@ def scaled_object(tree: Tree) -> Scaling:
             made.others.append(str(at(row, "type") or "a trigger"))
     if made.triggers:
         made.effective_max = _effective_max(made)
-        made.hpa = _behaviour(at(spec, "advanced", "horizontalPodAutoscalerConfig", "behavior"))
+        behaviour = at(spec, "advanced", "horizontalPodAutoscalerConfig", "behavior")
+        made.hpa = _behaviour(behaviour)
+        made.up, made.down = _rates(behaviour, "scaleUp"), _rates(behaviour, "scaleDown")
         _hurts(made)
     return made
 
@@ -178,7 +201,8 @@ def _hurts(made: Scaling) -> None:
             Hurt(
                 f"cooldownPeriod {cooldown.value}",
                 f"does nothing with minReplicaCount {least.value}: it rules the way to 0 only; "
-                "the HPA's stabilisation of 300 s rules the way down",
+                f"the HPA's stabilisation of {made.hpa.get('scale_down_stabilization', 300)} s rules "
+                "the way down",
                 cooldown.source,
             )
         )
@@ -205,14 +229,45 @@ def horizontal(tree: Tree) -> Scaling:
         number(at(spec, "maxReplicas"), None, "not told"),
         where=place(next(iter(table(tree)), None)),
     )
-    if at(spec, "targetCPUUtilizationPercentage") is not None:
+    if (share := at(spec, "targetCPUUtilizationPercentage")) is not None:
         made.others.append("cpu")
+        if percent := whole(share):
+            made.cpu = CpuTarget(percent, True, place(share))
     for row in rows(at(spec, "metrics")):
         kind = str(at(row, "type") or "").lower()
         named = at(row, kind, "name") or at(row, kind, "metric", "name")
         made.others.append(str(named or kind))
+        if str(named or kind) == "cpu":
+            made.cpu = made.cpu or _cpu_target(at(row, kind))
     made.hpa = _behaviour(at(spec, "behavior"))
+    made.up, made.down = (
+        _rates(at(spec, "behavior"), "scaleUp"),
+        _rates(at(spec, "behavior"), "scaleDown"),
+    )
     return made
+
+
+def _cpu_target(resource: Tree) -> CpuTarget | None:
+    """autoscaling/v2's `target`, and v2beta1's keys beside the name."""
+    share = at(resource, "target", "averageUtilization") or at(resource, "targetAverageUtilization")
+    if percent := whole(share):
+        return CpuTarget(percent, True, place(share))
+    value = at(resource, "target", "averageValue") or at(resource, "targetAverageValue")
+    if value is not None and (found := cores(str(value))) is not None:
+        return CpuTarget(found, False, place(value))
+    return None
+
+
+def _rates(tree: Tree, way: str) -> tuple[Rate, ...]:
+    """The policies of one direction, as numbers; none where a template stands in them."""
+    found = []
+    for row in rows(at(tree, way, "policies")):
+        value, seconds = whole(at(row, "value")), whole(at(row, "periodSeconds"))
+        if value is None or not seconds:
+            return ()
+        is_share = str(at(row, "type")) == "Percent"
+        found.append(Rate(0 if is_share else value, value if is_share else 0, seconds))
+    return tuple(found)
 
 
 def _behaviour(tree: Tree) -> dict[str, object]:

@@ -37,9 +37,11 @@ class Environment:
     missing_maps: list[str] = field(default_factory=list)
     used_maps: set[str] = field(default_factory=set)
     secrets: set[str] = field(default_factory=set)
+    implied: dict[str, str] = field(default_factory=dict)  # set by Kubernetes itself
 
     def known(self) -> dict[str, str]:
-        return {str(k): str(v) for k, v in self.keys.items() if v is not None}
+        told = {str(k): str(v) for k, v in self.keys.items() if v is not None}
+        return {**self.implied, **told}
 
     def put(self, key: Text, value: Text | None) -> None:
         self.keys.pop(key, None)

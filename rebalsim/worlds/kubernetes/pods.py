@@ -68,10 +68,10 @@ def ready(container: Tree) -> Ready:
     return Ready(max(own, started), readiness.period, f"readinessProbe {readiness.where}".strip())
 
 
-def grace(pod_spec: Tree) -> Value:
+def grace(pod_spec: Tree, kind: str = "") -> Value:
     said = at(pod_spec, "terminationGracePeriodSeconds")
     if said is None:
-        return default(30, "Kubernetes")
+        return default(10, "compose") if kind == "service" else default(30, "Kubernetes")
     number = whole(said)
     return unknown(place(said)) if number is None else stated(number, place(said))
 
