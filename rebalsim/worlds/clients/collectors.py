@@ -80,7 +80,7 @@ _RECEIVER = frozenset(
         """
     brokers protocol_version resolve_canonical_bootstrap_servers_only logs metrics traces profiles
     topic encoding group_id client_id rack_id use_leader_epoch initial_offset session_timeout
-    heartbeat_interval group_rebalance_strategy group_rebalance_strategies group_instance_id min_fetch_size default_fetch_size
+    heartbeat_interval group_instance_id min_fetch_size default_fetch_size
     max_fetch_size max_fetch_wait max_partition_fetch_size auth tls metadata autocommit
     message_marking header_extraction error_backoff telemetry conn_idle_timeout
     """
@@ -88,13 +88,19 @@ _RECEIVER = frozenset(
 )
 
 
+def _is_receiver(own: Tree) -> bool:
+    return own is None or (
+        isinstance(own, dict)
+        and all(k in _RECEIVER or k.startswith("group_rebalance_") for k in own)
+    )
+
+
 def _otel(tree: Tree, known: Known) -> Iterator[Reading]:
     receivers = table(at(tree, "receivers")) or table(tree)
     if not any(k == "kafka" or k.startswith("kafka/") for k in receivers):
         return
     if "receivers" not in table(tree) and not all(
-        "/" in k or (k == "kafka" and (v is None or (isinstance(v, dict) and set(v) <= _RECEIVER)))
-        for k, v in receivers.items()
+        "/" in k or (k == "kafka" and _is_receiver(v)) for k, v in receivers.items()
     ):
         return
     for name, own in receivers.items():
