@@ -18,6 +18,8 @@ target · `resubscribed` · `reconciled` (DEBUG) · `loaded` `unloaded` · `conv
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -39,6 +41,16 @@ class Fact:
     plan: dict[str, tuple[str, ...]] | None = None
     amount: int = -1
     place: int = -1  # which of its stream's facts it is
+
+
+def between(facts: Sequence[Fact], since_us: int, until_us: int) -> Sequence[Fact]:
+    """Those of this time, both ends included; the facts are in order of time, or nearly so."""
+    first = bisect_left(facts, since_us, key=_at)
+    return facts[first : bisect_right(facts, until_us, first, key=_at)]
+
+
+def _at(f: Fact) -> int:
+    return f.at_us
 
 
 @dataclass(slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rebalsim.worlds.logs.facts import Fact
+from rebalsim.worlds.logs.facts import Fact, between
 from rebalsim.worlds.logs.rounds import Round
 from rebalsim.worlds.logs.voices import Voice
 
@@ -14,6 +14,8 @@ AT_ONCE_US = 8_000  # and mostly within so little
 CLOSE_US = 1_000  # as exact as a log's time is
 LEAVES_US = 400_000
 BUSY_US = 150_000
+FAR_US = 60_000_000  # of a rebalance tells no line that is farther from it
+FOREVER_US = 1 << 62
 NEAR_US = (
     2_000_000  # an answer without a generation belongs to the barrier that fell so shortly before
 )
@@ -39,7 +41,7 @@ def _came_last(this: Round, coordinator: Sequence[Fact], voices: Sequence[Voice]
         return
     gone = [
         f
-        for f in coordinator
+        for f in between(coordinator, this.begin_us, joined + 10_000)
         if f.group == this.group
         and f.what in ("left", "failed", "removed", "unborn")
         and this.begin_us + 20_000 < f.at_us <= joined + 10_000
@@ -73,8 +75,8 @@ def _last_to_come(
     """
     came = {
         f.member: Arrival(f.at_us, f.at_us, f.member)
-        for f in coordinator
-        if f.what == "added" and f.group == this.group and _within(f.at_us, this)
+        for f in between(coordinator, this.begin_us - BUSY_US, this.joined_us + 60_000)
+        if f.what == "added" and f.group == this.group
     }
     asked = [found for voice in voices if (found := _asked(voice, this)) is not None]
     asked = [a for a in asked if a.member not in came]
@@ -96,15 +98,12 @@ def _late(this: Round, member: str, at_us: int, how: str) -> None:
     this.late_member, this.late_us, this.late_how = member, max(0, at_us - this.begin_us), how
 
 
-def _within(at_us: int, this: Round) -> bool:
-    return this.begin_us - BUSY_US <= at_us <= this.joined_us + 60_000
-
-
 def _asked(voice: Voice, this: Round) -> Arrival | None:
     """When this consumer's JoinGroup for the round left, and under which id."""
     asked, generation = -1, -1
     step = voice.stream.step_us if voice.stream.step_us >= 1_000_000 else 0
-    for f in voice.facts:
+    near = between(voice.facts, this.begin_us - FAR_US, this.joined_us + FAR_US)
+    for f in near:
         if f.what == "asking" and f.at_us <= this.joined_us + 60_000:
             asked = min(f.at_us + step, this.joined_us) if step else f.at_us
             continue
@@ -130,15 +129,10 @@ def _gave_up_last(this: Round, following: int | None, voices: Sequence[Voice]) -
     latest: tuple[int, str] | None = None
     limit = this.end_us if this.end_us >= 0 else following
     for voice in voices:
-        for f in voice.facts:
+        until = limit + 100_000 if limit is not None else FOREVER_US
+        for f in between(voice.facts, this.begin_us, until):
             gives = f.what == "revoked" and f.partitions
-            if (
-                not gives
-                or f.at_us < this.begin_us
-                or (limit is not None and f.at_us > limit + 100_000)
-            ):
-                continue
-            if latest is None or f.at_us > latest[0]:
+            if gives and (latest is None or f.at_us > latest[0]):
                 latest = (f.at_us, voice.id_at(f.at_us))
     if latest is not None:
         _late(this, latest[1], latest[0], "gave-up")

@@ -4,8 +4,10 @@ each host its clock.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from heapq import merge
+from operator import itemgetter
 
 from rebalsim.domain.errors import InputError
 from rebalsim.worlds.logs.adoption import adopt
@@ -99,7 +101,11 @@ def told_by(
         raise InputError(f"group {group}: no line is of it — the logs' groups are: {there}")
     voices = join_lives(voices)
     name_voices(voices)
-    groups = {g: _story(g, coordinator, voices) for g in names if not group or g == group}
+    of_group = _by_group(coordinator)
+    mine: dict[str, list[Voice]] = {}
+    for voice in voices:
+        mine.setdefault(voice.group, []).append(voice)
+    groups = {g: _story(g, of_group(g), mine.get(g, [])) for g in names if not group or g == group}
     told = {s.file: clocks[id(s)] for s in streams if id(s) in clocks}
     return Observation(_lively(groups), told, census, notes, has_broker=bool(brokers))
 
@@ -125,9 +131,20 @@ def _set_right(
     return coordinator
 
 
-def _story(name: str, coordinator: Sequence[Fact], voices: Sequence[Voice]) -> GroupStory:
-    facts = [f for f in coordinator if f.group == name or not f.group]
-    mine = [v for v in voices if v.group == name]
+def _by_group(coordinator: Sequence[Fact]) -> Callable[[str], list[Fact]]:
+    """The coordinators' facts of each group, with those that name none, in their order."""
+    placed: dict[str, list[tuple[int, Fact]]] = {}
+    for place, f in enumerate(coordinator):
+        placed.setdefault(f.group, []).append((place, f))
+    nameless = placed.get("", [])
+
+    def of_group(name: str) -> list[Fact]:
+        return [f for _, f in merge(placed.get(name, []), nameless, key=itemgetter(0))]
+
+    return of_group
+
+
+def _story(name: str, facts: Sequence[Fact], mine: list[Voice]) -> GroupStory:
     for voice in mine:
         voice.is_cooperative = any(_cooperates(v) for v in mine)
     rounds = rounds_of(name, facts)

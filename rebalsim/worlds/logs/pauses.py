@@ -4,6 +4,7 @@ has been given it again, with the rebalance that took it.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -51,8 +52,9 @@ def pauses_of(
     changes = _changes(voices, stops) + _strangers(voices, rounds)
     changes.sort(key=lambda c: (c.at_us, c.order))
     found = _Book().play(changes)
+    in_order = sorted(rounds, key=_begin)
     for pause in found:
-        _attribute(pause, rounds, voice_of)
+        _attribute(pause, in_order, voice_of)
     return sorted(found, key=lambda p: (p.start_us, p.partition))
 
 
@@ -154,20 +156,16 @@ class _Book:
 def _attribute(pause: Pause, rounds: Sequence[Round], voice_of: VoiceOf) -> None:
     """The rebalance that took it: the earliest that is not over when the pause begins."""
     end = pause.end_us if pause.end_us >= 0 else 1 << 62
-    fitting = [
-        r
-        for r in rounds
-        if r.begin_us <= end
-        and r.begin_us >= pause.start_us - MOST_BEFORE_US
-        and _over(r) >= pause.start_us - 3_000
-    ]
+    first = bisect_left(rounds, pause.start_us - MOST_BEFORE_US, key=_begin)
+    until = bisect_right(rounds, end, first, key=_begin)
+    fitting = [r for r in rounds[first:until] if _over(r) >= pause.start_us - 3_000]
     if not fitting:
         again = pause.to is pause.owner and pause.how in ("revoked", "killed", "died")
         pause.kind = "static-restart" if again else "unknown"
         pause.member = pause.owner.id_at(pause.start_us)
         return
-    first = min(fitting, key=lambda r: r.begin_us)
-    trigger = first.root or first.trigger
+    taken_by = fitting[0]
+    trigger = taken_by.root or taken_by.trigger
     if pause.how in ("killed", "died", "hung", "frozen"):
         own = [
             r
@@ -175,9 +173,13 @@ def _attribute(pause: Pause, rounds: Sequence[Round], voice_of: VoiceOf) -> None
             if r.trigger.kind in TIMEOUTS and voice_of(r.trigger.member) is pause.owner
         ]
         if own:
-            first, trigger = own[0], own[0].trigger
+            taken_by, trigger = own[0], own[0].trigger
     pause.kind, pause.member = trigger.kind, trigger.member
-    pause.generations = tuple(r.generation for r in fitting if r.begin_us >= first.begin_us)
+    pause.generations = tuple(r.generation for r in fitting if r.begin_us >= taken_by.begin_us)
+
+
+def _begin(r: Round) -> int:
+    return r.begin_us
 
 
 def _over(r: Round) -> int:
