@@ -10,29 +10,22 @@ that Python opens; `rebalsim.spark.observe` reads all others through Spark.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
-from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceReader,
+    DataSourceStreamReader,
+    InputPartition,
+)
 
 from rebalsim.domain.errors import InputError
 from rebalsim.spark.arrow import batches_of
-from rebalsim.worlds.logs.sources import Source, sources_in
-from rebalsim.worlds.logs.tables import COLUMNS, facts_in_file, tables_in_one_process
+from rebalsim.spark.logs_files import FACT_DDL, SomeFiles, rows_of, shared_out, source_of
+from rebalsim.worlds.logs.sources import sources_in
+from rebalsim.worlds.logs.tables import COLUMNS, tables_in_one_process
 
-FACT_DDL = (
-    "grp STRING, host STRING, part INT, file STRING, source STRING, place BIGINT, clock STRING, "
-    "dialect STRING, fact STRING"
-)
 TASKS = 16
-
-
-class SomeFiles(InputPartition):  # type: ignore[misc]
-    """What one task reads: (name, path) of each file."""
-
-    def __init__(self, files: list[tuple[str, str]]) -> None:
-        super().__init__(tuple(files))
-        self.files = files
 
 
 class LogsSource(DataSource):  # type: ignore[misc]
@@ -57,6 +50,16 @@ class LogsSource(DataSource):  # type: ignore[misc]
 
     def schema(self) -> str:
         return FACT_DDL if self._table == "facts" else table_ddl(self._table)
+
+    def streamReader(self, schema: Any) -> DataSourceStreamReader:
+        from rebalsim.spark.logs_stream import LogsStreamReader
+
+        if self._table != "facts":
+            raise InputError(
+                'as a stream, format("rebalsim-logs") has only .option("table", "facts"): '
+                "`rebalsim.spark.observe.follow_fleet` keeps the other tables current with them"
+            )
+        return LogsStreamReader(self._path, self._tasks)
 
     def reader(self, schema: Any) -> DataSourceReader:
         return LogsReader(self._path, self._table, self._tasks)
@@ -87,28 +90,8 @@ class LogsReader(DataSourceReader):  # type: ignore[misc]
 
     def _rows(self, files: list[tuple[str, str]]) -> Iterator[tuple[Any, ...]]:
         names = ["group", *(name for name, _ in COLUMNS[self._table]), "day"]
-        found = tables_in_one_process((name, _source(name, path).chunks()) for name, path in files)
+        found = tables_in_one_process(
+            (name, source_of(name, path).chunks()) for name, path in files
+        )
         for row in found[self._table]:
             yield tuple(row[name] for name in names)
-
-
-def shared_out(files: list[tuple[str, str]], tasks: int) -> list[list[tuple[str, str]]]:
-    """The files in so many shares of about one size, the largest first."""
-    sized = sorted(((Path(path).stat().st_size, name, path) for name, path in files), reverse=True)
-    shares: list[tuple[int, list[tuple[str, str]]]] = [(0, []) for _ in range(max(1, tasks))]
-    for size, name, path in sized:
-        least = min(range(len(shares)), key=lambda n: (shares[n][0], n))
-        held, mine = shares[least]
-        mine.append((name, path))
-        shares[least] = (held + size, mine)
-    return [mine for _, mine in shares if mine]
-
-
-def rows_of(files: list[tuple[str, str]]) -> Iterator[tuple[Any, ...]]:
-    """The facts of these files."""
-    for name, path in files:
-        yield from facts_in_file(name, _source(name, path).chunks())
-
-
-def _source(name: str, path: str) -> Source:
-    return Source(name, name, Path(path))

@@ -15,12 +15,14 @@ from typing import Any
 from urllib.parse import unquote, urlparse
 
 from rebalsim.spark.arrow import RowsOf, map_rows
-from rebalsim.spark.logs_source import FACT_DDL, LogsSource
+from rebalsim.spark.logs_files import FACT_DDL
+from rebalsim.spark.logs_source import LogsSource
 from rebalsim.spark.observed_tables import take_in_facts
 from rebalsim.worlds.logs.tables import facts_in_file
 
 _WHOLE_FILES = str(1 << 50)
 CHUNK = 5_000
+EVERY = "2 seconds"  # a stream looks for what has come, and no sooner
 
 
 def observe_fleet(spark: Any, path: str, out: str) -> None:
@@ -32,11 +34,8 @@ def facts_below(spark: Any, path: str) -> Any:
     """The first step: facts of each file. Python opens what is on this machine's file systems (or on
     all workers'); Spark opens all else.
     """
-    if urlparse(path).scheme in ("", "file") and not any(c in path for c in "*?{"):
-        spark.dataSource.register(LogsSource)
-        tasks = max(1, spark.sparkContext.defaultParallelism) * 4
-        read = spark.read.format("rebalsim-logs").option("path", _bare(path))
-        return read.option("table", "facts").option("tasks", str(tasks)).load()
+    if is_opened_by_python(path):
+        return _of_files(spark, spark.read, path).load()
     return facts_in_lines(spark, lines_of(spark, path), path)
 
 
@@ -85,22 +84,43 @@ def _bare(path: str) -> str:
     return unquote(parsed.path) if parsed.scheme == "file" else path
 
 
-def follow_fleet(
-    spark: Any, path: str, out: str, checkpoint: str, once: bool = False, files: int = 0
-) -> Any:
-    """A stream that keeps the tables current while files are added below `path`; its query. Each new
-    file is taken as a whole, as a collector or a rotation writes it; `files`: the most at a time.
+def follow_fleet(spark: Any, path: str, out: str, checkpoint: str, once: bool = False) -> Any:
+    """A stream that keeps the tables current while files are added below `path`, or grow; its query.
+
+    Each batch takes what has come since the one before; what grows is read again as a whole, and its
+    facts take the place of what it told before. What only Spark can open is taken once, when it comes.
     """
-    read = spark.readStream.option("recursiveFileLookup", "true").option("lineSep", "\n")
-    if files:
-        read = read.option("maxFilesPerTrigger", str(files))
-    spark.conf.set("spark.sql.files.maxPartitionBytes", _WHOLE_FILES)
-    lines = read.text(path).selectExpr(
-        "CAST(value AS BINARY) AS line", "_metadata.file_path AS file"
-    )
 
     def take_in(batch: Any, number: int) -> None:
-        take_in_facts(spark, facts_in_lines(spark, batch, path), out)
+        own = is_opened_by_python(path)
+        take_in_facts(spark, batch if own else facts_in_lines(spark, batch, path), out)
 
-    writer = lines.writeStream.foreachBatch(take_in).option("checkpointLocation", checkpoint)
-    return (writer.trigger(availableNow=True) if once else writer).start()
+    stream = _new_files(spark, path) if is_opened_by_python(path) else _new_lines(spark, path)
+    writer = stream.writeStream.foreachBatch(take_in).option("checkpointLocation", checkpoint)
+    trigger = {"availableNow": True} if once else {"processingTime": EVERY}
+    return writer.trigger(**trigger).start()
+
+
+def is_opened_by_python(path: str) -> bool:
+    """Whether it is on a file system of this machine's (and of all workers')."""
+    return urlparse(path).scheme in ("", "file") and not any(c in path for c in "*?{")
+
+
+def _of_files(spark: Any, reader: Any, path: str) -> Any:
+    """A reader of facts, a file by one task."""
+    spark.dataSource.register(LogsSource)
+    tasks = max(1, spark.sparkContext.defaultParallelism) * 4
+    read = reader.format("rebalsim-logs").option("path", _bare(path))
+    return read.option("table", "facts").option("tasks", str(tasks))
+
+
+def _new_files(spark: Any, path: str) -> Any:
+    return _of_files(spark, spark.readStream, path).load()
+
+
+def _new_lines(spark: Any, path: str) -> Any:
+    spark.conf.set("spark.sql.files.maxPartitionBytes", _WHOLE_FILES)
+    read = spark.readStream.option("recursiveFileLookup", "true").option("lineSep", "\n")
+    return read.text(path).selectExpr(
+        "CAST(value AS BINARY) AS line", "_metadata.file_path AS file"
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import shutil
 from pathlib import Path
 from typing import Any
@@ -86,5 +87,28 @@ def test_a_stream_keeps_the_tables_current(spark: Any, logs: Path, tmp_path: Pat
     out, checkpoint = tmp_path / "tables", str(tmp_path / "checkpoint")
     follow_fleet(spark, str(logs), str(out), checkpoint, once=True).awaitTermination()
     shutil.copytree(INCIDENTS / "deploy-last-night", logs / "deploy-last-night")
+    follow_fleet(spark, str(logs), str(out), checkpoint, once=True).awaitTermination()
+    assert on_disk(spark, out) == in_one_process(logs)
+
+
+def test_a_stream_reads_a_file_again_that_has_grown(spark: Any, logs: Path, tmp_path: Path) -> None:
+    """A log that is being written, cut within a line; and one that is rotated meanwhile."""
+    from rebalsim.spark.observe import follow_fleet
+
+    out, checkpoint = tmp_path / "tables", str(tmp_path / "checkpoint")
+    packed = sorted((logs / "crash-last-night").glob("*.log.gz"))
+    whole = {p: gzip.decompress(p.read_bytes()) for p in packed}
+    for p, text in whole.items():
+        p.unlink()
+        p.with_suffix("").write_bytes(text[: len(text) // 2])
+    follow_fleet(spark, str(logs), str(out), checkpoint, once=True).awaitTermination()
+    assert on_disk(spark, out) == in_one_process(logs)
+    for number, (p, text) in enumerate(whole.items()):
+        if number == 0:
+            rotated = p.with_suffix("").rename(p.with_suffix(".1"))
+            assert rotated.name.endswith(".log.1")
+            p.with_suffix("").write_bytes(text[len(text) // 2 :])
+        else:
+            p.with_suffix("").write_bytes(text)
     follow_fleet(spark, str(logs), str(out), checkpoint, once=True).awaitTermination()
     assert on_disk(spark, out) == in_one_process(logs)

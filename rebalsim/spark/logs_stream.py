@@ -1,0 +1,67 @@
+"""`spark.readStream.format("rebalsim-logs")`: the facts of files as they come and as they grow.
+
+Spark's own file source takes a file once, by its name: what is appended to it later is never read. Here a
+file is read again, as a whole, whenever its size or its time has changed; what it told before is replaced
+by whoever takes the facts in. So a log may be rotated, be copied in pieces, or grow under a process that
+writes it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
+
+from rebalsim.domain.errors import InputError
+from rebalsim.spark.arrow import batches_of
+from rebalsim.spark.logs_files import FACT_DDL, SomeFiles, rows_of, shared_out
+from rebalsim.worlds.logs.sources import sources_in
+
+Offset = dict[str, str]  # of each file its size and its time
+
+
+class LogsStreamReader(DataSourceStreamReader):  # type: ignore[misc]
+    """What has changed since the last batch, shared out among tasks."""
+
+    def __init__(self, path: str, tasks: int) -> None:
+        self._path, self._tasks = path, tasks
+
+    def initialOffset(self) -> dict[str, Any]:
+        """Nothing was read."""
+        return {"files": "{}"}
+
+    def latestOffset(self, *_: Any) -> dict[str, Any]:
+        """Every file as it is now."""
+        return {"files": json.dumps(seen_in(self._path), sort_keys=True)}
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
+        """The files that are new or other than they were."""
+        before, now = json.loads(start["files"]), json.loads(end["files"])
+        changed = {name for name, state in now.items() if before.get(name) != state}
+        if not changed:
+            return []
+        files = [(s.name, str(s.path)) for s in sources_in([self._path]) if s.name in changed]
+        return [SomeFiles(some) for some in shared_out(files, self._tasks)]
+
+    def read(self, partition: SomeFiles) -> Iterator[Any]:
+        """The facts of some of them."""
+        return batches_of(rows_of(partition.files), FACT_DDL)
+
+
+def seen_in(path: str) -> Offset:
+    """Size and time of every log there; a folder may still be empty, and a file go meanwhile."""
+    try:
+        sources = sources_in([path])
+    except InputError:
+        return {}
+    found: Offset = {}
+    for source in sources:
+        try:
+            state = source.path.stat() if source.path is not None else None
+        except OSError:
+            continue
+        if state is not None:
+            found[source.name] = f"{state.st_size} {state.st_mtime_ns}"
+    return found
