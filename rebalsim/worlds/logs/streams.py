@@ -86,6 +86,7 @@ class Reader:
         self.is_new = True
         self.sieve = Sieve()
         self.heard: Counter[Dialect] = Counter()
+        self.parts: dict[str, list[Unwrapped]] = {}  # of long lines that a collector has cut
         self.bare: Stream | None = None  # whose lines those without a collector's prefix are
 
     def read(self, lines: Iterable[str]) -> None:
@@ -109,24 +110,45 @@ class Reader:
             if self.wrapping is not None:
                 self.census.wrappings[self.wrapping.name] += 1
         if self.wrapping is not None and self.wrapping.may_go_on is not None:
-            lines = list(_joined(lines, self.wrapping))
+            lines = list(_joined(lines, self.wrapping, self.parts))
+        self._read(lines)
+
+    def _read(self, lines: list[str]) -> None:
         before = len(self.recent)
         self.recent += lines
-        picked = self.sieve.sift(lines)
-        if self._is_news(picked):
-            picked = self.sieve.sift(lines)  # again, with the marks of who speaks here, too
+        picked = self._picked(lines)
         take = self._take if self.wrapping is not None else self._take_bare
         for place, speaker, line, begin in picked:
             take(line, speaker, before + place, begin)
         del self.recent[: -REMEMBERED * 4]
 
-    def _is_news(self, picked: Sequence[Picked]) -> bool:
-        """Whether a dialect speaks here that has not been heard before."""
-        found = {speaker for _, speaker, _, _ in picked}
-        return bool([speaker for speaker in found if self.sieve.heard(speaker.name)])
+    def _picked(self, lines: list[str]) -> list[Picked]:
+        """The lines that can matter. From the line on in which a dialect is heard for the first time its
+        seldom marks count, too: wherever the file is cut into pieces, it comes to the same.
+        """
+        picked, start = self.sieve.sift(lines), 0
+        while (place := self._news(picked, start)) >= 0:
+            start = place + 1
+            later = self.sieve.sift(lines[start:])
+            picked = [p for p in picked if p[0] < start]
+            picked += [(at + start, speaker, line, begin) for at, speaker, line, begin in later]
+        return picked
+
+    def _news(self, picked: Sequence[Picked], start: int) -> int:
+        """The first line in which somebody speaks whose seldom marks matter from now on; −1: nobody."""
+        strangers = {speaker.name for _, speaker, _, _ in picked} - self.sieve.speaking
+        if not strangers:
+            return -1
+        for place, speaker, _, _ in picked:
+            if place >= start and speaker.name in strangers and self.sieve.heard(speaker.name):
+                return place
+        return -1
 
     def end(self) -> None:
         """No more lines: the last of any kind tells until when each process lived."""
+        if self.parts:  # of lines whose end never came
+            self._read(["".join(p.text for p in parts) for parts in self.parts.values()])
+            self.parts.clear()
         for speaker, count in self.heard.items():
             self.census.taken += count
             self.census.dialects[speaker.name] += count
@@ -239,9 +261,12 @@ def _looked_at(stream: Stream, own: Stamp | None, collected: Stamp | None) -> in
     return at
 
 
-def _joined(lines: Iterable[str], wrapping: Wrapping) -> Iterator[str]:
-    """Long lines made whole again: the collector marks all parts but the last."""
-    pending: dict[str, list[Unwrapped]] = {}
+def _joined(
+    lines: Iterable[str], wrapping: Wrapping, pending: dict[str, list[Unwrapped]]
+) -> Iterator[str]:
+    """Long lines made whole again: the collector marks all parts but the last. `pending`: what has
+    come of lines that are not whole yet.
+    """
     for line in lines:
         if not pending and wrapping.may_go_on is not None and not wrapping.may_go_on(line):
             yield line
@@ -255,8 +280,6 @@ def _joined(lines: Iterable[str], wrapping: Wrapping) -> Iterator[str]:
         if unwrapped.goes_on and sum(len(p.text) for p in parts) < LONGEST_PART:
             continue
         del pending[unwrapped.source]
-        yield "".join(p.text for p in parts)
-    for parts in pending.values():
         yield "".join(p.text for p in parts)
 
 
