@@ -12,7 +12,14 @@ from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.scenario import Group, Topic
 from rebalsim.domain.script import (
     Action,
+    AddPartitions,
+    BrokerBusy,
+    BrokerRestart,
+    BrokerUpgrade,
     Crash,
+    CreateTopic,
+    DeleteTopic,
+    Failover,
     Freeze,
     Hang,
     Join,
@@ -20,6 +27,7 @@ from rebalsim.domain.script import (
     RandomFault,
     RollingBounce,
     Scale,
+    SetRate,
 )
 from rebalsim.domain.script_groups import groups_of
 from rebalsim.domain.streams import StreamsApp, StreamsConfig, StreamsPart, StreamsStore
@@ -32,7 +40,23 @@ from rebalsim.words.nearest import or_nearest
 
 MAX_TASKS = 50_000
 STRIKES = ("crash", "freeze", "hang")  # of random faults
-PLAYED = (Join, Scale, Leave, Crash, Freeze, Hang, RollingBounce)
+PLAYED = (
+    AddPartitions,
+    BrokerBusy,
+    BrokerRestart,
+    BrokerUpgrade,
+    Crash,
+    CreateTopic,
+    DeleteTopic,
+    Failover,
+    Freeze,
+    Hang,
+    Join,
+    Leave,
+    RollingBounce,
+    Scale,
+    SetRate,
+)
 
 
 class Asked(Protocol):
@@ -315,11 +339,6 @@ def check_script(
     apps = [group for group in groups if group.streams is not None]
     if not apps:
         return
-    if len(apps) > 1:
-        asked.out.add(
-            asked.story.node,
-            "One Streams application a story is played — give the other one a story of its own",
-        )
     _check_chains(asked, groups, actions)
     if any(fault.kind not in STRIKES for fault in faults):
         asked.out.add(
@@ -349,11 +368,13 @@ def _check_chains(asked: Asked, groups: Sequence[Group], actions: Sequence[Actio
     other's.
     """
     apps = {group.name for group in groups if group.streams is not None}
+    if len({group.name if group.name in apps else "" for group in groups}) == 1:
+        return
     by_id = {action.id: action for action in actions if action.id}
     for action in actions:
         first = by_id.get(action.after or "")
         sides = [
-            {name in apps for name in groups_of(each, groups)}
+            {name if name in apps else "" for name in groups_of(each, groups)}
             for each in (action, first)
             if each is not None
         ]

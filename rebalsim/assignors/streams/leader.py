@@ -36,6 +36,7 @@ class ThreadShare:
     standby: tuple[TaskId, ...]
     next_rebalance_ms: int | None
     spoken: Spoken = Spoken()
+    error: str = ""  # the exception with which it ends the thread that reads it
 
     @property
     def active(self) -> list[TaskId]:

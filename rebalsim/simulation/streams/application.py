@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from rebalsim.assignors.streams.settings import TaskAssignorSettings
 from rebalsim.assignors.streams.tasks import Subtopology
 from rebalsim.assignors.streams.versions import LATEST
+from rebalsim.domain.ids import Partition
 from rebalsim.simulation.streams.arrivals import Steps
 
 MS = 1_000
@@ -88,6 +89,7 @@ class ThreadSettings:
     leave_on_close: bool = False
     keeps_disk: bool = True
     cleanup_delay_us: int = 600 * SECOND
+    metadata_age_us: int = 300 * SECOND  # metadata.max.age.ms
     max_task_idle_us: int = 0  # how long a task waits for an input that has nothing
     start_us: int = 0  # from the process's start to KafkaStreams.start()
 
@@ -112,7 +114,7 @@ class Application:
     """All of it."""
 
     name: str
-    topics: Mapping[str, int]
+    topics: dict[str, int]  # how many partitions each has now
     rates: Mapping[str, float]  # records a second into each partition of the topic
     parts: tuple[Part, ...]
     assignor: str = "streams-ha"
@@ -122,11 +124,19 @@ class Application:
 
     replica_racks: Mapping[str, Sequence[Sequence[str | None]]] | None = None
     internal_topics_exist: bool = True  # the application ran before
-    flows: Mapping[str, Steps] = field(default_factory=dict)  # of topics whose rate changes
+    flows: dict[str, Steps] = field(default_factory=dict)  # of topics whose rate changes
+    born: dict[tuple[str, int], int] = field(default_factory=dict)  # later partitions, and when
 
     def flow_of(self, topic: str) -> Steps:
         """Records into each of its partitions."""
         return self.flows.get(topic) or ((0, self.rates.get(topic, 0.0)),)
+
+    def flow_in(self, partition: Partition) -> Steps:
+        """Into this one, which may have come later."""
+        steps, born_us = self.flow_of(partition.topic), self.born.get(partition, 0)
+        if not born_us:
+            return steps
+        return ((0, 0.0), *((max(at, born_us), rate) for at, rate in steps if at >= born_us))
 
     def internal_topics(self) -> dict[str, int]:
         """Changelogs and repartition topics that are there at the start."""
@@ -134,10 +144,21 @@ class Application:
             return {}
         made: dict[str, int] = {}
         for part in self.parts:
-            inputs = [*part.sources, *part.repartition_sources]
-            tasks = max((self.topics[name] for name in inputs if name in self.topics), default=0)
-            made.update({f"{self.name}-{store}-changelog": tasks for store in part.stores})
+            tasks = self._most_partitions(part)
+            made.update({f"{self.name}-{store}-changelog": tasks for store in part.stores if tasks})
         return made
+
+    def repartition_counts(self) -> dict[str, int]:
+        """Partitions of repartition topics, as their writers' sources have them."""
+        made: dict[str, int] = {}
+        for part in self.parts:
+            for sink in part.repartition_sinks:
+                made[sink] = max(made.get(sink, 0), self._most_partitions(part))
+        return made
+
+    def _most_partitions(self, part: Part) -> int:
+        inputs = [*part.sources, *part.repartition_sources]
+        return max((self.topics[name] for name in inputs if name in self.topics), default=0)
 
     def subtopologies(self) -> list[Subtopology]:
         return [

@@ -4,26 +4,39 @@ nothing of each other while their brokers are well, and what happened is told as
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from rebalsim.domain.scenario import Scenario
-from rebalsim.domain.script import Action
+from rebalsim.domain.deed import Deed
+from rebalsim.domain.scenario import Group, Scenario
+from rebalsim.domain.script import Action, BrokerBusy, BrokerRestart
 from rebalsim.domain.script_groups import groups_of
+from rebalsim.simulation.streams.brokers import home_of
+from rebalsim.trace.events import BrokerChanged, ScriptActed, TopicChanged
 from rebalsim.trace.trace import Trace
 
 Play = Callable[[Scenario], Trace]
+_OF_ALL = (ScriptActed, BrokerChanged, TopicChanged)
 
 
-def apart(scenario: Scenario) -> tuple[Scenario, Scenario]:
-    """The application with its part of the script, and all other groups with theirs; actions keep
-    the names that they have in the whole.
+def apart(scenario: Scenario) -> tuple[list[Scenario], Scenario]:
+    """Each application with its part of the script, and all other groups with theirs; actions keep
+    the names that they have in the whole. What is done to topics and brokers is everybody's.
     """
     named = tuple(
-        replace(action, id=_named(action, number))
+        replace(action, id=_named(action, number), deed=_placed(action.deed, scenario))
         for number, action in enumerate(scenario.script, 1)
     )
-    return _part(scenario, named, True), _part(scenario, named, False)
+    apps = [group for group in scenario.groups if group.streams is not None]
+    others = [group for group in scenario.groups if group.streams is None]
+    return [_part(scenario, named, [app]) for app in apps], _part(scenario, named, others)
+
+
+def _placed(deed: Deed, scenario: Scenario) -> Deed:
+    """A group's coordinator is a broker that others may hang on as well."""
+    if isinstance(deed, BrokerRestart | BrokerBusy) and deed.broker is None:
+        return replace(deed, broker=home_of(scenario, deed.group), group="")
+    return deed
 
 
 def _named(action: Action, number: int) -> str:
@@ -32,19 +45,25 @@ def _named(action: Action, number: int) -> str:
     return action.id or f"{dashed}-{number}"
 
 
-def _part(scenario: Scenario, script: tuple[Action, ...], is_app: bool) -> Scenario:
-    groups = tuple(g for g in scenario.groups if (g.streams is not None) == is_app)
+def _part(scenario: Scenario, script: tuple[Action, ...], groups: list[Group]) -> Scenario:
     names = {group.name for group in groups}
     members = {spec.name for group in groups for spec in group.consumers}
-    mine = tuple(a for a in script if groups_of(a, scenario.groups) & names)
-    members |= {name for a in mine for name in _newcomers(a)}
+    mine = []
+    for action in script:
+        concerns = groups_of(action, scenario.groups)
+        if not concerns or concerns & names:
+            mine.append(action)
+            members |= set(_newcomers(action)) if concerns else set()
     faults = tuple(
         replace(fault, consumers=tuple(c for c in fault.consumers if c in members))
         for fault in scenario.random_faults
     )
     faults = tuple(fault for fault in faults if fault.consumers)
-    start = scenario.start if is_app else "cold"
-    return replace(scenario, groups=groups, script=mine, random_faults=faults, start=start)
+    is_app = any(group.streams is not None for group in groups)
+    start = "cold" if not is_app else scenario.start
+    return replace(
+        scenario, groups=tuple(groups), script=tuple(mine), random_faults=faults, start=start
+    )
 
 
 def _newcomers(action: Action) -> list[str]:
@@ -52,12 +71,21 @@ def _newcomers(action: Action) -> list[str]:
     return [spec if isinstance(spec, str) else spec.name for spec in specs]
 
 
-def together(app: Trace, others: Trace) -> Trace:
-    """One trace of both, in order of time; the application's first where both say the same."""
-    header = replace(
-        app.header,
-        topics={**others.header.topics, **app.header.topics},
-        consumers={**app.header.consumers, **others.header.consumers},
-    )
-    events = sorted([*app.events, *others.events], key=lambda event: event.at_us)
-    return Trace(header, events)
+def together(traces: Sequence[Trace]) -> Trace:
+    """One trace of all, in order of time; an earlier one's first where several say the same. What
+    happened to the cluster is told once.
+    """
+    header = traces[0].header
+    for trace in traces[1:]:
+        header = replace(
+            header,
+            topics={**trace.header.topics, **header.topics},
+            consumers={**header.consumers, **trace.header.consumers},
+        )
+    said: set[str] = set()
+    events = []
+    for trace in traces:
+        mine = [e for e in trace.events if type(e) not in _OF_ALL or repr(e) not in said]
+        said.update(repr(e) for e in mine if type(e) in _OF_ALL)
+        events += mine
+    return Trace(header, sorted(events, key=lambda event: event.at_us))

@@ -30,12 +30,24 @@ class Progresses:
 
     def __init__(self, application: Application, topology: Topology, begins_us: int = 0) -> None:
         self._begins_us = begins_us
-        self._tasks = {}
+        self._application = application
+        self._tasks: dict[TaskId, Progress] = {}
+        self.follow(topology)
+
+    def follow(self, topology: Topology) -> None:
+        """The tasks are these now, and records come as the application's topics have it: a task
+        that is new begins with nothing.
+        """
+        application = self._application
         for task, inputs in topology.inputs.items():
+            if task in self._tasks:
+                flows = [application.flow_in(p) for p in inputs]
+                self._tasks[task].arrivals = arrivals_of(flows)
+                continue
             part = application.parts[task.subtopology]
             stores = list(part.stores.values())
             self._tasks[task] = Progress(
-                arrivals_of([application.flow_of(p.topic) for p in inputs]),
+                arrivals_of([application.flow_in(p) for p in inputs]),
                 sum(store.writes for store in stores),
                 sum(store.records for store in stores),
             )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rebalsim.assignors.streams.leader import AT_ONCE, LeaderAnswer, ThreadShare
 from rebalsim.assignors.streams.process import ThreadClaim
@@ -27,7 +27,7 @@ from rebalsim.protocol.messages import (
     SyncGroupResponse,
 )
 from rebalsim.simulation.streams.application import ThreadSettings
-from rebalsim.simulation.streams.hosts import ClassicHost
+from rebalsim.simulation.streams.hosts import RETRY_BACKOFF_US, WITHOUT_COORDINATOR, ClassicHost
 from rebalsim.simulation.streams.port import NEVER, Port, Steps
 from rebalsim.simulation.streams.resting import Beats
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 PROTOCOL = "stream"
 COOPERATIVE, EAGER = "stream (cooperative)", "stream (eager)"  # what people are told of it
-Lead = Callable[[list[ThreadClaim], Mapping[str, Spoken], "ClassicMember"], LeaderAnswer]
+Lead = Callable[[list[ThreadClaim], Mapping[str, Spoken], "ClassicMember"], LeaderAnswer | None]
 
 
 class ClassicMember:
@@ -73,6 +73,11 @@ class ClassicMember:
         self._polled_us = 0
         self._held: list[tuple[Callable[..., None], tuple[object, ...]]] = []
         self._why = "first join"
+        self._coordinator: int | None = host.broker  # None: it looks for it
+        self._is_lost = False
+        self._leads = False
+        self._born_us = port.now
+        self._refreshed_us = 0  # its metadata, out of turn
 
     # ------------------------------------------------------------------------ what the thread asks
 
@@ -97,9 +102,8 @@ class ClassicMember:
         self._polled_us = self._port.now
 
     def has_work(self) -> bool:
-        return (
-            self._lost or bool(self._shares) or (self._wants_join and not self.is_rebalancing)
-        ) and not self._gone
+        may_join = self._wants_join and not self.is_rebalancing and self._coordinator is not None
+        return (self._lost or bool(self._shares) or may_join) and not self._gone
 
     def pass_of_poll(self) -> Steps:
         """Under EAGER everything is given up before each join; later clients than 2.3 call the
@@ -110,7 +114,8 @@ class ClassicMember:
             yield from self._thread.lose()
         if self._shares:
             yield from self._take_over(self._shares.pop())
-        if self._wants_join and not self.is_rebalancing and not self._gone:
+        may_join = not self.is_rebalancing and self._coordinator is not None
+        if self._wants_join and may_join and not self._gone:
             if self._why.startswith("group is already"):
                 self._thread.heard("RebalanceNoticed", by="heartbeat")
             self._thread.heard("RejoinRequested", reason=self._why)
@@ -136,7 +141,10 @@ class ClassicMember:
         """Offsets go to the coordinator, which takes it for a sign of life."""
         if self.generation >= 0 and self.member_id and not self._gone:
             request = OffsetCommitRequest(self.member_id, self._instance_id, self.generation)
-            self._host.ask(request, lambda answer: None)
+            self._ask(request, lambda answer: None)
+
+    def _ask(self, request: Any, answer: Callable[[Any], None]) -> None:
+        self._host.ask(request, answer, self._coordinator)
 
     def vanish(self) -> None:
         self.rouse()
@@ -179,7 +187,7 @@ class ClassicMember:
             self._settings.max_poll_us,
             ((PROTOCOL, (self._counter, claim, self.spoken)),),
         )
-        self._host.ask(request, lambda answer: self._unless_frozen(self._joined, attempt, answer))
+        self._ask(request, lambda answer: self._unless_frozen(self._joined, attempt, answer))
 
     def _unless_frozen(self, then: Callable[..., None], *arguments: object) -> None:
         if self._frozen:
@@ -205,6 +213,7 @@ class ClassicMember:
                 skips_assignment=answer.skip_assignment,
             )
             self._beats = True
+            self._leads = answer.leader == self.member_id
             self._plan_beat(self._port.now + self._settings.heartbeat_us)
             if answer.leader == self.member_id and not answer.skip_assignment:
                 self._port.call(
@@ -224,6 +233,8 @@ class ClassicMember:
             _, claim, spoken[member.member_id] = member.metadata
             claims.append(_named(claim, member.member_id))
         answer = self._lead(claims, spoken, self)
+        if answer is None:
+            return
         self._thread.heard(
             "AssignmentComputed",
             group=self._host.group.group_id,
@@ -239,7 +250,7 @@ class ClassicMember:
         request = SyncGroupRequest(
             self.member_id, self._instance_id, self.generation, "consumer", PROTOCOL, shares
         )
-        self._host.ask(request, lambda answer: self._unless_frozen(self._synced, attempt, answer))
+        self._ask(request, lambda answer: self._unless_frozen(self._synced, attempt, answer))
 
     def _synced(self, attempt: int, answer: SyncGroupResponse) -> None:
         if attempt != self._attempt:
@@ -258,15 +269,68 @@ class ClassicMember:
     def _failed(self, error: Error) -> None:
         """A join or sync was refused: what it had is lost unless only the round failed."""
         self.is_rebalancing = False
+        if error in WITHOUT_COORDINATOR:
+            self._look_for_coordinator(error)
         if error in (Error.UNKNOWN_MEMBER_ID, Error.ILLEGAL_GENERATION, Error.FENCED_INSTANCE_ID):
             self._reset(f"encountered {error.name} from join or sync")
         self._wants_join, self._why = True, f"rebalance failed with {error.name}"
         self._thread.wake()
 
+    def _look_for_coordinator(self, error: Error) -> None:
+        """It moved, or still reads the group: asked again after a while, whoever it is then."""
+        if self._coordinator is None:
+            return
+        self._coordinator = None
+        self._is_lost = error is Error.NOT_COORDINATOR
+        if self._is_lost:
+            self._thread.heard("CoordinatorLost", why=error.name)
+        self._host.look_for(self._found_coordinator)
+
+    def _found_coordinator(self, broker: int) -> None:
+        self._coordinator = broker
+        if self._gone:
+            return
+        if self._is_lost:
+            self._thread.heard("CoordinatorFound", broker=broker)
+        if self._beats and not self._frozen:
+            self._plan_beat(self._port.now)
+        self._thread.wake()
+
+    # -------------------------------------------------------------------------------- metadata
+
+    @property
+    def metadata_us(self) -> int:
+        """As of when it knows the brokers' topics: every metadata.max.age.ms it asks for them."""
+        age_us = self._settings.metadata_age_us
+        turns = (self._port.now - self._born_us) // age_us
+        return max(self._refreshed_us, self._born_us + turns * age_us)
+
+    def topics_changed(self, *, is_gone: bool) -> None:
+        """It sees that when its metadata are due; what it reads and is gone, at the next fetch."""
+        due_us = self.metadata_us + self._settings.metadata_age_us
+        if is_gone and self._thread.tasks:
+            due_us = self._port.now + RETRY_BACKOFF_US
+        self._port.call(due_us, self._topics_seen)
+
+    def _topics_seen(self, _: object) -> None:
+        """The leader minds the topics, and nobody else."""
+        self._refreshed_us = self._port.now
+        if self._leads and self.generation >= 0 and not self._gone and not self._frozen:
+            self.request_rejoin("cached metadata has changed")
+
+    def fail(self, why: str, error: str) -> None:
+        """Leading the group ends its thread, and its client with it."""
+        self._attempt += 1
+        self._thread.refused(why, error)
+
     def _take_over(self, share: ThreadShare | None) -> Steps:
         """Revoke, assign, and what the assignment says of another rebalance."""
         if share is None:
             share = ThreadShare((), (), (), None)
+        if share.error:
+            self.is_rebalancing = False
+            self._thread.refused("the leader found a source topic missing", share.error)
+            return
         keeps = set(share.tasks)
         owned = self._thread.owned_tasks()
         revoked = [task for task in owned if task not in keeps and not self._settings.eager]
@@ -291,6 +355,8 @@ class ClassicMember:
     def _beat(self, due_us: int) -> None:
         if not self._beats or self._gone or due_us != self._beat_due or self._frozen:
             return
+        if self._coordinator is None:
+            return  # it beats as soon as it knows whom to
         now = self._port.now
         if now - self._polled_us > self._settings.max_poll_us and self._thread.is_stuck:
             self._thread.heard("PollExpired", last_poll_us=self._polled_us)
@@ -300,9 +366,7 @@ class ClassicMember:
             return
         generation = self.generation
         request = HeartbeatRequest(self.member_id, self._instance_id, generation)
-        self._host.ask(
-            request, lambda answer: self._unless_frozen(self._answered, generation, answer)
-        )
+        self._ask(request, lambda answer: self._unless_frozen(self._answered, generation, answer))
         self._plan_beat(now + self._every_us)
 
     def _answered(self, generation: int, answer: HeartbeatResponse) -> None:
@@ -310,6 +374,8 @@ class ClassicMember:
             return
         if answer.error is Error.REBALANCE_IN_PROGRESS:
             self.request_rejoin("group is already rebalancing")
+        elif answer.error in WITHOUT_COORDINATOR:
+            self._look_for_coordinator(answer.error)
         elif answer.error is not Error.NONE:
             self._reset(f"encountered {answer.error.name} from heartbeat")
             self._wants_join, self._why = True, f"heartbeat failed with {answer.error.name}"
@@ -355,7 +421,7 @@ class ClassicMember:
         self.rouse()
         self._thread.heard("LeaveSent", reason=reason)
         request = LeaveGroupRequest([LeavingMember(self.member_id, self._instance_id, reason)])
-        self._host.ask(request, lambda answer: None)
+        self._ask(request, lambda answer: None)
 
 
 def _named(claim: ThreadClaim, member_id: str) -> ThreadClaim:

@@ -36,9 +36,9 @@ def application_of(scenario: Scenario, group: Group) -> Application:
     """The application as it is played."""
     app = group.streams
     assert app is not None
-    topics = {topic.name: topic.partitions for topic in scenario.topics}
+    topics = {t.name: t.partitions if t.exists_from_start else 0 for t in scenario.topics}
     topics.update(app.repartition_topics)
-    rates = {t.name: _rate(t.rate) / max(1, t.partitions) for t in scenario.topics}
+    rates = {t.name: rate_of(t.rate) / max(1, t.partitions) for t in scenario.topics}
     for name, count in app.repartition_topics:
         writers = [part for part in app.parts if name in part.writes_to]
         total = sum(rates.get(s, 0.0) * topics.get(s, 0) for w in writers for s in w.sources)
@@ -96,7 +96,7 @@ def _assignor(app: StreamsApp) -> str:
     return "streams-sticky" if "Sticky" in app.config.task_assignor_class else "streams-ha"
 
 
-def _rate(steps: Any) -> float:
+def rate_of(steps: Any) -> float:
     return float(steps[0].per_second) if steps else 0.0
 
 
@@ -151,6 +151,7 @@ def settings_of(
         leave_on_close=app.close == "leave",
         keeps_disk=app.volume == "kept",
         cleanup_delay_us=config.state_cleanup_delay_us,
+        metadata_age_us=client.metadata_max_age_us,
         max_task_idle_us=max(0, config.max_task_idle_us),
         start_us=start_us,
     )

@@ -17,11 +17,22 @@ from rebalsim.protocol.streams.group import GroupState, StreamsGroup, StreamsGro
 from rebalsim.protocol.streams.topology import SentSubtopology, StreamsTopology
 from rebalsim.protocol.streams_messages import JOINS, StreamsGroupHeartbeatResponse
 from rebalsim.simulation.streams.application import Application
+from rebalsim.simulation.streams.happenings import Heard
 from rebalsim.simulation.streams.port import Port
 from rebalsim.simulation.streams.resting import Beats, RestRoom, Rouse
 
 Answer = Callable[[Any], None]
-MEMBER_WAS_REMOVED = "MemberRemoved"
+WITHOUT_COORDINATOR = (
+    Error.NOT_COORDINATOR,
+    Error.COORDINATOR_NOT_AVAILABLE,
+    Error.COORDINATOR_LOAD_IN_PROGRESS,
+)
+RETRY_BACKOFF_US = 100_000
+FOUND_LINKS = 2  # FindCoordinator there and back
+
+
+def _none() -> int:
+    return 0
 
 
 class Host:
@@ -30,28 +41,43 @@ class Host:
     def __init__(self, port: Port, application: Application) -> None:
         self._port = port
         self._timing = application.timing
+        self.is_up = True  # its broker has read the group
+        self.broker = 0
+        self._moves = 0
+        self._parked: list[Answer] = []  # of clients that look for it while nobody leads the group
+        self._held: dict[int, Any] = {}  # requests that wait for their answer
+        self.slowness: Callable[[], int] = _none  # other load of its broker, each way
         self._asked: dict[int, Answer] = {}
         self._number = 0
         self._timers: dict[str, int] = {}
         self._room = RestRoom()
         self.noted: list[Callable[[Note], None]] = []
 
-    def ask(self, request: Any, answer: Answer) -> None:
-        """Send a request; its answer comes later, or never."""
+    def ask(self, request: Any, answer: Answer, broker: int | None = None) -> None:
+        """Send a request to whom the client takes for the coordinator; its answer comes later, or
+        never.
+        """
         self._number += 1
         self._asked[self._number] = answer
-        self._port.call(
-            self._port.now + self._timing.link_us, self._arrived, (self._number, request)
-        )
+        arrives_us = self._port.now + self._timing.link_us + self.slowness()
+        self._port.call(arrives_us, self._arrived, (self._number, request, broker))
 
-    def _arrived(self, sent: tuple[int, Any]) -> None:
-        self._apply(self.step(sent[0], sent[1], self._port.now))
+    def _arrived(self, sent: tuple[int, Any, int | None]) -> None:
+        number, request, broker = sent
+        is_theirs = broker is None or broker == self.broker
+        if not self.is_up or not is_theirs:
+            self._apply([Reply(number, self.turned_away(request, is_loading=is_theirs))])
+            return
+        self._held[number] = request
+        self._apply(self.step(number, request, self._port.now))
 
     def _apply(self, effects: list[Effect]) -> None:
         now = self._port.now
         for effect in effects:
             if isinstance(effect, Reply):
                 delay = self._timing.link_us + (self._timing.log_us if effect.waits else 0)
+                delay += self.slowness()
+                self._held.pop(effect.request, None)
                 answer = self._asked.pop(effect.request, None)
                 if answer is not None:
                     self._port.call(now + delay, answer, effect.response)
@@ -61,12 +87,76 @@ class Host:
             elif isinstance(effect, CancelTimer):
                 self._timers.pop(effect.key, None)
             elif isinstance(effect, Append):
-                self._port.call(now + self._timing.log_us, self._written, effect.number)
+                self._port.call(
+                    now + self._timing.log_us, self._written, (effect.number, self._moves)
+                )
             else:
                 for note in self.noted:
                     note(effect)
         if not self.is_settled:
             self._room.rouse_all()
+
+    # ------------------------------------------------------------------------------- another broker
+
+    def move(self, broker: int, load_us: int) -> None:
+        """This broker leads the group from now on (-1: none does), and has read it so much later."""
+        self._room.rouse_all()
+        if self.is_up:
+            self._apply(self.unload(self._port.now))
+        self.is_up = False
+        self.broker = broker
+        self._moves += 1
+        self._timers.clear()
+        held = list(self._held.items())
+        self._apply(
+            [Reply(number, self.turned_away(request, is_loading=False)) for number, request in held]
+        )
+        if broker >= 0:
+            self._tell_move(False)
+            self._port.call(self._port.now + load_us, self._loaded, self._moves)
+            parked, self._parked = self._parked, []
+            for then in parked:
+                self.look_for(then)
+
+    def _loaded(self, moves: int) -> None:
+        if moves != self._moves:
+            return  # it has moved on since
+        self.is_up = True
+        self._tell_move(True)
+        self._apply(self.load(self._port.now))
+
+    def _tell_move(self, is_loaded: bool) -> None:
+        facts = {"broker": self.broker, "is_loaded": is_loaded}
+        self._port.tell(Heard(self._port.now, "", 0, "CoordinatorMoved", facts))
+
+    def look_for(self, then: Answer) -> None:
+        """A client that lost the coordinator looks for it, retry.backoff.ms later, and again until
+        somebody leads the group; then it goes on with `then`, which is told the broker.
+        """
+        if self.broker < 0:
+            self._parked.append(then)
+            return
+        found_us = self._port.now + RETRY_BACKOFF_US + FOUND_LINKS * self._timing.link_us
+        self._port.call(found_us, self._found, then)
+
+    def _found(self, then: Answer) -> None:
+        if self.broker < 0:
+            self._parked.append(then)
+        else:
+            then(self.broker)
+
+    def turned_away(self, request: Any, *, is_loading: bool) -> Any:
+        """The answer of a broker that is not the group's, or still reads it."""
+        raise NotImplementedError
+
+    def unload(self, now_us: int) -> list[Effect]:
+        raise NotImplementedError
+
+    def load(self, now_us: int) -> list[Effect]:
+        """The group as the new coordinator has read it."""
+        raise NotImplementedError
+
+    # --------------------------------------------------------------------------------------- timers
 
     def _set_timer(self, key: str, due_us: int) -> None:
         self._timers[key] = due_us
@@ -79,7 +169,7 @@ class Host:
 
     def rest(self, member_id: str, rouse: Rouse) -> bool:
         """Whether the member may leave its beats out until it is roused."""
-        if not self.is_settled:
+        if not self.is_settled or not self.is_up:
             return False
         timer = self.session_timer(member_id)
         self._timers.pop(timer, None)
@@ -108,8 +198,10 @@ class Host:
             del self._timers[key]
             self._apply(self.fired(key, self._port.now))
 
-    def _written(self, number: int) -> None:
-        self._apply(self.written(number, self._port.now))
+    def _written(self, write: tuple[int, int]) -> None:
+        number, moves = write
+        if moves == self._moves:
+            self._apply(self.written(number, self._port.now))
 
     def step(self, number: int, request: Any, now_us: int) -> list[Effect]:
         raise NotImplementedError
@@ -145,6 +237,26 @@ class ClassicHost(Host):
         drawn = f"{self._port.draw(f'member id of {of}').getrandbits(128):032x}"
         parts = (drawn[:8], drawn[8:12], drawn[12:16], drawn[16:20], drawn[20:])
         return f"{of}-{'-'.join(parts)}"
+
+    def turned_away(self, request: Any, *, is_loading: bool) -> Any:
+        if is_loading and self.broker >= 0:
+            return classic_group.while_loading(request, self.group.rules)
+        return classic_group.refusal(request, Error.NOT_COORDINATOR)
+
+    def unload(self, now_us: int) -> list[Effect]:
+        return classic_group.unload(self.group, now_us)
+
+    def load(self, now_us: int) -> list[Effect]:
+        before = self.group
+        self.group, effects = classic_group.load(
+            before.group_id,
+            before.rules,
+            self._new_id,
+            before.persisted,
+            before.persisted_offsets,
+            now_us,
+        )
+        return effects
 
     def step(self, number: int, request: Any, now_us: int) -> list[Effect]:
         return classic_group.step(self.group, number, request, now_us)
@@ -195,8 +307,14 @@ class StreamsHost(Host):
         self.group = StreamsGroup(application.name, settings, self._image())
 
     def _image(self) -> TopicsImage:
-        made = {name: Topic(name, count) for name, count in sorted(self.topics.items())}
+        made = {name: Topic(name, count) for name, count in sorted(self.topics.items()) if count}
         return TopicsImage(made)
+
+    def topics_are(self, topics: dict[str, int]) -> None:
+        """The brokers' metadata are these now; a topic without partitions is gone."""
+        self.topics.update(topics)
+        streams_group.metadata_changed(self.group, self._image())
+        self._room.rouse_all()
 
     def create(self, topics: dict[str, int]) -> None:
         """Internal topics that an answer asked for are there."""
@@ -213,6 +331,17 @@ class StreamsHost(Host):
 
     def renew(self, member_id: str, heard_us: int) -> int:
         return heard_us + self.group.settings.session_timeout_us
+
+    def turned_away(self, request: Any, *, is_loading: bool) -> Any:
+        loads = is_loading and self.broker >= 0
+        error = Error.COORDINATOR_LOAD_IN_PROGRESS if loads else Error.NOT_COORDINATOR
+        return StreamsGroupHeartbeatResponse(error)
+
+    def unload(self, now_us: int) -> list[Effect]:
+        return streams_group.unload(self.group)
+
+    def load(self, now_us: int) -> list[Effect]:
+        return streams_group.load(self.group, now_us)
 
     def step(self, number: int, request: Any, now_us: int) -> list[Effect]:
         if request.epoch == JOINS and self._is_taken():

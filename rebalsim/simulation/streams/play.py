@@ -9,12 +9,13 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from rebalsim.assignors.streams import leader
-from rebalsim.assignors.streams.leader import LeaderAnswer
+from rebalsim.assignors.streams.leader import LeaderAnswer, ThreadShare
 from rebalsim.assignors.streams.process import ThreadClaim
-from rebalsim.assignors.streams.tasks import TaskId, Topology, topology_of
+from rebalsim.assignors.streams.tasks import TaskId, Topology
 from rebalsim.assignors.streams.versions import Spoken
 from rebalsim.protocol.effects import Note
 from rebalsim.simulation.streams.application import Application, ThreadSettings
+from rebalsim.simulation.streams.brokers import Brokers
 from rebalsim.simulation.streams.changelogs import Progresses
 from rebalsim.simulation.streams.classic_member import ClassicMember
 from rebalsim.simulation.streams.happenings import AssignmentMade, Happening, Heard
@@ -24,6 +25,7 @@ from rebalsim.simulation.streams.known_loop import Recorded
 from rebalsim.simulation.streams.port import EnginePort
 from rebalsim.simulation.streams.stream_thread import StreamThread
 from rebalsim.simulation.streams.streams_member import StreamsMember
+from rebalsim.simulation.streams.topics import Seen, Topics
 
 OLD_ASSIGNOR = "streams-legacy-sticky"  # of clients of 2.3
 Deed = Literal["start", "stop", "kill", "freeze", "thaw", "hang", "lose-disk"]
@@ -94,7 +96,8 @@ class StreamsWorld:
         self.port = EnginePort(seed)
         application = self._application = _with_drawn_looks(application, self.port)
         self._known = known
-        self.topology = topology_of(application.subtopologies(), application.topics)
+        self.topics = Topics(application)
+        self.topology = self.topics.topology
         self._progresses = Progresses(application, self.topology)
         self._instances: dict[str, Instance] = {}
         self._unstable: dict[TaskId, int] = {}
@@ -102,6 +105,7 @@ class StreamsWorld:
         self._classic: ClassicHost | None = None
         self._streams: StreamsHost | None = None
         self.threads: dict[str, tuple[str, int]] = {}  # client, static or member id → thread
+        self.brokers: Brokers | None = None  # a recording has one that nothing happens to
 
     def do(self, act: Act) -> None:
         """Carry out an act."""
@@ -147,6 +151,8 @@ class StreamsWorld:
         if settings.group_protocol == "streams":
             if self._streams is None:
                 self._streams = StreamsHost(self.port, self._application, self._is_classic)
+                self._streams.topics.update(self._application.topics)
+                self._place(self._streams)
                 self._streams.noted.append(self._noted)
             member_id = self._streams_id(client)
             self.threads[member_id] = (instance.name, number)
@@ -156,6 +162,7 @@ class StreamsWorld:
         else:
             if self._classic is None:
                 self._classic = ClassicHost(self.port, self._application, self._members)
+                self._place(self._classic)
                 self._classic.noted.append(self._noted)
             static = f"{settings.instance_id}-{number}" if settings.instance_id else None
             if static is not None:
@@ -164,6 +171,32 @@ class StreamsWorld:
                 self.port, self._classic, thread, client, settings, static, self._lead
             )
         return thread
+
+    def _place(self, host: ClassicHost | StreamsHost) -> None:
+        if self.brokers is not None:
+            self.brokers.add(host)
+
+    def set_rate(self, topic: str, per_second: float) -> None:
+        """So many records a second arrive at the topic from now on."""
+        self.topics.set_rate(topic, per_second, self.port.now)
+        self._progresses.follow(self.topology)
+
+    def set_partitions(self, topic: str, count: int, per_second: float) -> None:
+        """The topic has so many partitions from now on (0: it is gone). The brokers' coordinator
+        sees it at once, a classic group's leader when it refreshes its metadata.
+        """
+        now = self.port.now
+        self.topics.set_partitions(topic, count, per_second, now)
+        self.topology = self.topics.topology
+        self._progresses.follow(self.topology)
+        self.port.tell(Heard(now, "", 0, "TopicChanged", {"topic": topic, "partitions": count}))
+        for instance in self._instances.values():
+            instance.topology = self.topology
+        if self._streams is not None:
+            self._streams.topics_are(self._application.topics)
+        for instance in self._instances.values():
+            for thread in instance.threads:
+                thread.member.topics_changed(is_gone=not count)
 
     def _is_classic(self) -> bool:
         """Whether the group has members of the classic protocol."""
@@ -191,10 +224,18 @@ class StreamsWorld:
 
     def _lead(
         self, claims: list[ThreadClaim], spoken: Mapping[str, Spoken], member: ClassicMember
-    ) -> LeaderAnswer:
-        """What the leader's assignor decides, with the changelogs' ends as they are now."""
+    ) -> LeaderAnswer | None:
+        """What the leader's assignor decides, with the changelogs' ends as they are now; None where
+        it ends the leader.
+        """
         now = self.port.now
         settings = self._application.assigning
+        seen = self.topics.seen(member.metadata_us)
+        if seen.error == "MissingSourceTopicException":
+            return _ended(seen, claims)
+        if seen.error:
+            member.fail(seen.why, seen.error)
+            return None
         answer = leader.assign_across_versions(
             lambda read: self._assigned(read, member),
             self.topology,
@@ -214,10 +255,11 @@ class StreamsWorld:
 
     def _assigned(self, claims: Sequence[ThreadClaim], member: ClassicMember) -> LeaderAnswer:
         now = self.port.now
-        ends = {task: self._progresses.end(task, now) for task in self.topology.changelogs}
+        topology = self.topics.seen(member.metadata_us).topology
+        ends = {task: self._progresses.end(task, now) for task in topology.changelogs}
         return leader.assign(
             OLD_ASSIGNOR if member.is_old else self._application.assignor,
-            self.topology,
+            topology,
             claims,
             leader=member.process,
             now_ms=now // 1000,
@@ -225,3 +267,9 @@ class StreamsWorld:
             end_offset_sums=ends,
             replica_racks=self._application.replica_racks,
         )
+
+
+def _ended(seen: Seen, claims: Sequence[ThreadClaim]) -> LeaderAnswer:
+    """Nobody gets anything but the reason to end."""
+    shares = {claim.member_id: ThreadShare((), (), (), None, error=seen.error) for claim in claims}
+    return LeaderAnswer({}, False, False, shares)

@@ -24,9 +24,16 @@ from rebalsim.domain.script import (
 from rebalsim.domain.script_shift import shift_of
 from rebalsim.domain.streams import StreamsConfig
 from rebalsim.scenario.action_words import say_names
-from rebalsim.simulation.randomness import Randomness
+from rebalsim.simulation.randomness import Randomness, Stream
 from rebalsim.simulation.streams.beside import Play, apart, together
-from rebalsim.simulation.streams.from_scenario import app_group, application_of, settings_of
+from rebalsim.simulation.streams.brokers import Brokers
+from rebalsim.simulation.streams.cluster_deeds import CARRIED_OUT
+from rebalsim.simulation.streams.from_scenario import (
+    app_group,
+    application_of,
+    rate_of,
+    settings_of,
+)
 from rebalsim.simulation.streams.play import Known, StreamsWorld
 from rebalsim.simulation.streams.telling import Teller
 from rebalsim.trace.trace import Trace
@@ -44,18 +51,22 @@ def play_story(
     seed = scenario.seed if seed is None else seed
     if len(scenario.groups) == 1 or play_others is None:
         return _Story(scenario, seed).play()
-    app, others = apart(scenario)
-    return together(_Story(app, seed).play(), play_others(others))
+    apps, others = apart(scenario)
+    played = [_Story(app, seed).play() for app in apps]
+    return together([*played, play_others(others)] if others.groups else played)
 
 
 class _Story:
     def __init__(self, scenario: Scenario, seed: int) -> None:
         group = app_group(scenario)
         assert group is not None and group.streams is not None
-        self._scenario, self._group, self._app, self._seed = scenario, group, group.streams, seed
+        self.scenario, self._group, self._app, self._seed = scenario, group, group.streams, seed
         self._application = application_of(scenario, group)
-        self._world = StreamsWorld(self._application, Known(), seed)
-        self._port = self._world.port
+        self.world = StreamsWorld(self._application, Known(), seed)
+        self.port = self.world.port
+        self.brokers = Brokers(scenario, group.name, self._busy)
+        self.world.brokers = self.brokers
+        self.rates = {topic.name: rate_of(topic.rate) for topic in scenario.topics}
         self._specs = {spec.name: spec for spec in group.consumers}
         self._configs: dict[str, StreamsConfig] = {}
         self._order: list[str] = []
@@ -69,10 +80,10 @@ class _Story:
     def play(self) -> Trace:
         for spec in self._group.consumers:
             if spec.starts_at is not None:
-                self._world.instance(spec.name).is_warm = self._app.starts == "warm"
-                at_us = self._draw(f"start/{spec.name}", spec.starts_at)
-                self._port.call(at_us, self._start, spec.name)
-        for number, action in enumerate(self._scenario.script, 1):
+                self.world.instance(spec.name).is_warm = self._app.starts == "warm"
+                at_us = self.draw(f"start/{spec.name}", spec.starts_at)
+                self.port.call(at_us, self._start, spec.name)
+        for number, action in enumerate(self.scenario.script, 1):
             name = action.id or f"{_dashed(type(action.deed).__name__)}-{number}"
             if action.id:
                 self._left[action.id] = self._left.get(action.id, 0) + action.times
@@ -80,77 +91,80 @@ class _Story:
                 self._after.setdefault(action.after, []).append((action, name))
             else:
                 self._plan(action, name, self._shift_us)
-        for number, fault in enumerate(self._scenario.random_faults, 1):
+        for number, fault in enumerate(self.scenario.random_faults, 1):
             for who in fault.consumers:
-                self._port.begin(self._strike(number, fault, who))
-        self._port.run_to(self._scenario.horizon_us)
-        return self._teller.trace(self._port.told, __version__)
+                self.port.begin(self._strike(number, fault, who))
+        self.port.run_to(self.scenario.horizon_us)
+        return self._teller.trace(self.port.told, __version__, self.world.topics)
 
     def _plan(self, action: Action, name: str, from_us: int) -> None:
         for i in range(action.times):
             at_us = from_us + action.at_us + i * (action.every_us or 0)
             if action.jitter_us:
-                at_us += int(self._port.draw(f"jitter/{name}").random() * action.jitter_us)
-            self._port.call(at_us, self._begin, (action, name))
+                at_us += int(self.port.draw(f"jitter/{name}").random() * action.jitter_us)
+            self.port.call(at_us, self._begin, (action, name))
 
     def _begin(self, act: tuple[Action, str]) -> None:
-        self._port.begin(self._act(*act))
+        self.port.begin(self._act(*act))
 
     def _act(self, action: Action, name: str) -> Carried:
         if action.when is not None:
             while not self._holds(action.when):
-                yield from self._wait(LOOK_US)
+                yield from self.wait(LOOK_US)
         self._nothing_is_given()
         yield from _DEEDS[type(action.deed)](self, name, action.deed)
         if action.id:
             self._left[action.id] -= 1
             if not self._left[action.id]:
                 for waiting, its_name in self._after.pop(action.id, ()):
-                    self._plan(waiting, its_name, self._port.now)
+                    self._plan(waiting, its_name, self.port.now)
 
     def _nothing_is_given(self) -> None:
         """From the first deed on an instance has the state that it has."""
         for each in self._specs:
-            self._world.instance(each).is_warm = False
+            self.world.instance(each).is_warm = False
 
     def _strike(self, number: int, fault: RandomFault, who: str) -> Carried:
         """A random fault of an instance: it strikes, lasts, and strikes again."""
         stream = self._streams_of_chance().stream(f"chance/{number}/{who}")
         between = Draw("exponential", fault.mean_between_us)
-        ends = self._scenario.horizon_us if fault.until_us is None else fault.until_us
-        yield from self._wait(fault.from_us)
+        ends = self.scenario.horizon_us if fault.until_us is None else fault.until_us
+        yield from self.wait(fault.from_us)
         while True:
-            yield from self._wait(int(stream.draw(between)))
-            if self._port.now >= ends:
+            yield from self.wait(int(stream.draw(between)))
+            if self.port.now >= ends:
                 return
             lasts = Draw(a=stream.draw(fault.for_))
-            if who in self._running and self._world.instance(who).is_up:
+            if who in self._running and self.world.instance(who).is_up:
                 self._nothing_is_given()
                 deed = _FAULTS[fault.kind]((who,), lasts)
                 yield from _DEEDS[type(deed)](self, f"chance-{fault.kind}", deed)
 
     def _holds(self, when: Any) -> bool:
         """Stable: everybody who is up runs. Other conditions look at consumers' records."""
-        return all(self._world.instance(name).state == "RUNNING" for name in self._running)
+        return all(self.world.instance(name).state == "RUNNING" for name in self._running)
 
     # ------------------------------------------------------------------------------------- the deeds
 
-    def _tell(self, name: str, kind: str, text: str, targets: tuple[str, ...]) -> None:
-        self._teller.acted(self._port.told, self._port.now, name, kind, text, targets)
+    def tell(self, name: str, kind: str, text: str, targets: tuple[str, ...]) -> None:
+        self._teller.acted(self.port.told, self.port.now, name, kind, text, targets)
 
-    def _draw(self, stream: str, what: Draw) -> int:
+    def draw(self, stream: str, what: Draw) -> int:
         if what.is_constant:
             return int(what.a)
         return int(self._streams_of_chance().stream(stream).draw(what))
+
+    def _busy(self) -> Stream:
+        return self._streams_of_chance().stream(f"busy/{self._group.name}")
 
     def _streams_of_chance(self) -> Randomness:
         if self._chance is None:
             self._chance = Randomness(self._seed)
         return self._chance
 
-    def _wait(self, length_us: int) -> Carried:
-        waiting = self._port.waiting()
-        waiting.set(self._port.now + max(1, length_us))
+    def wait(self, length_us: int) -> Carried:
+        waiting = self.port.waiting()
+        waiting.set(self.port.now + max(1, length_us))
         yield waiting
 
     def _start(self, name: str) -> None:
@@ -159,79 +173,79 @@ class _Story:
             return
         self._running[name] = None
         self._order.append(name)
-        start_us = self._draw(f"life/{name}", spec.life.start)
+        start_us = self.draw(f"life/{name}", spec.life.start)
         deployed = self._configs.get(name)
-        self._world.instance(name).start(settings_of(spec, self._app, start_us, deployed), {})
+        self.world.instance(name).start(settings_of(spec, self._app, start_us, deployed), {})
 
     def _stop(self, name: str) -> Carried:
         """Asked to stop, it closes after its stop time; killed when its grace is over."""
         spec = self._specs[name]
-        instance = self._world.instance(name)
+        instance = self.world.instance(name)
         self._running.pop(name, None)
-        self._teller.asked_to_stop(self._port.told, self._port.now, name)
-        yield from self._wait(self._draw(f"stop/{name}", spec.life.stop))
+        self._teller.asked_to_stop(self.port.told, self.port.now, name)
+        yield from self.wait(self.draw(f"stop/{name}", spec.life.stop))
         instance.close()
-        ends = self._port.now + spec.life.grace_us
-        while instance.is_up and self._port.now < ends:
-            yield from self._wait(LOOK_US // 10)
+        ends = self.port.now + spec.life.grace_us
+        while instance.is_up and self.port.now < ends:
+            yield from self.wait(LOOK_US // 10)
         if instance.is_up:
             instance.kill()
 
     def _kill(self, name: str) -> None:
         self._running.pop(name, None)
-        self._world.instance(name).kill()
+        self.world.instance(name).kill()
 
     def _join(self, name: str, deed: Join) -> Carried:
         for spec in deed.consumers:
             self._specs[spec.name] = spec
-            self._tell(name, "Join", f"{spec.name} joins", (spec.name,))
+            self.tell(name, "Join", f"{spec.name} joins", (spec.name,))
             self._start(spec.name)
-            yield from self._wait(deed.stagger_us)
+            yield from self.wait(deed.stagger_us)
 
     def _scale(self, name: str, deed: Scale) -> Carried:
-        self._tell(name, "Scale", f"scale to {deed.to}", tuple(self._running))
+        self.tell(name, "Scale", f"scale to {deed.to}", tuple(self._running))
         joiners = list(deed.joiners)
         while len(self._running) < deed.to and joiners:
             spec = joiners.pop(0)
             self._specs[spec.name] = spec
             self._start(spec.name)
-            yield from self._wait(deed.stagger_us)
+            yield from self.wait(deed.stagger_us)
         while len(self._running) > deed.to:
             last = next(each for each in reversed(self._order) if each in self._running)
             yield from self._stop(last)
 
     def _leave(self, name: str, deed: Leave) -> Carried:
         for who in deed.consumers:
-            self._tell(name, "Leave", f"stop {who}", (who,))
+            self.tell(name, "Leave", f"stop {who}", (who,))
             yield from self._stop(who)
-            yield from self._wait(deed.stagger_us)
+            yield from self.wait(deed.stagger_us)
 
     def _crash(self, name: str, deed: Crash) -> Carried:
-        self._tell(name, "Crash", f"crash {say_names(deed.consumers)}", deed.consumers)
+        self.tell(name, "Crash", f"crash {say_names(deed.consumers)}", deed.consumers)
         for who in deed.consumers:
             self._kill(who)
             if deed.loses_volume:
-                self._world.instance(who).lose_disk()
+                self.world.instance(who).lose_disk()
         if deed.restart_after is not None:
-            yield from self._wait(self._draw(f"script/{name}", deed.restart_after))
+            yield from self.wait(self.draw(f"script/{name}", deed.restart_after))
             for who in deed.consumers:
                 self._start(who)
 
     def _freeze(self, name: str, deed: Freeze) -> Carried:
-        self._tell(name, "Freeze", f"freeze {say_names(deed.consumers)}", deed.consumers)
+        self.tell(name, "Freeze", f"freeze {say_names(deed.consumers)}", deed.consumers)
         for who in deed.consumers:
-            self._world.instance(who).freeze()
-        yield from self._wait(self._draw(f"script/{name}", deed.for_))
+            self.world.instance(who).freeze()
+        yield from self.wait(self.draw(f"script/{name}", deed.for_))
         for who in deed.consumers:
-            if self._world.instance(who).is_up:
-                self._world.instance(who).thaw()
+            if self.world.instance(who).is_up:
+                self.world.instance(who).thaw()
 
     def _hang(self, name: str, deed: Hang) -> Carried:
-        self._tell(name, "Hang", f"hang {say_names(deed.consumers)}", deed.consumers)
-        length_us = self._draw(f"script/{name}", deed.for_)
+        self.tell(name, "Hang", f"hang {say_names(deed.consumers)}", deed.consumers)
+        length_us = self.draw(f"script/{name}", deed.for_)
         for who in deed.consumers:
-            self._world.instance(who).hang(length_us)
-        yield from self._wait(length_us)
+            self.world.instance(who).hang(length_us)
+        yield from self.wait(length_us)
 
     def _bounce(self, name: str, deed: RollingBounce) -> Carried:
         for spec in deed.deploy.consumers:
@@ -243,21 +257,21 @@ class _Story:
         left = list(deed.consumers)
         while left:
             batch, left = left[: deed.max_unavailable], left[deed.max_unavailable :]
-            self._tell(name, "RollingBounce", f"restart {say_names(batch)}", tuple(batch))
+            self.tell(name, "RollingBounce", f"restart {say_names(batch)}", tuple(batch))
             for who in batch:
                 yield from self._stop(who)
             if deed.down is not None:
-                yield from self._wait(self._draw(f"script/{name}", deed.down))
+                yield from self.wait(self.draw(f"script/{name}", deed.down))
             come = [new[who] if who in new else self._specs[who] for who in batch]
             for spec in come:
                 self._specs[spec.name] = spec
                 self._start(spec.name)
-            yield from self._wait(deed.ready_after_us)
+            yield from self.wait(deed.ready_after_us)
             while deed.ready_when_assigned and any(
-                self._world.instance(spec.name).state != "RUNNING" for spec in come
+                self.world.instance(spec.name).state != "RUNNING" for spec in come
             ):
-                yield from self._wait(LOOK_US)
-            yield from self._wait(deed.settle_us)
+                yield from self.wait(LOOK_US)
+            yield from self.wait(deed.settle_us)
 
 
 _FAULTS: dict[str, Callable[[tuple[str, ...], Draw], Crash | Freeze | Hang]] = {
@@ -273,6 +287,7 @@ _DEEDS: dict[type, Callable[..., Carried]] = {
     Freeze: _Story._freeze,
     Hang: _Story._hang,
     RollingBounce: _Story._bounce,
+    **CARRIED_OUT,
 }
 
 

@@ -23,7 +23,7 @@ from rebalsim.protocol.streams_messages import (
     StreamsGroupHeartbeatResponse,
 )
 from rebalsim.simulation.streams.application import ThreadSettings
-from rebalsim.simulation.streams.hosts import StreamsHost
+from rebalsim.simulation.streams.hosts import WITHOUT_COORDINATOR, StreamsHost
 from rebalsim.simulation.streams.port import NEVER, Port, Steps
 from rebalsim.simulation.streams.resting import Beats
 
@@ -76,6 +76,9 @@ class StreamsMember:
         self._frozen = False
         self._gone = False
         self._attempt = 0
+        self._coordinator: int | None = host.broker  # None: it looks for it
+        self._is_lost = False
+        self._missing_since: int | None = None
         self._polled_us = 0
         self._held: list[tuple[Callable[..., None], tuple[object, ...]]] = []
 
@@ -86,7 +89,8 @@ class StreamsMember:
 
     def polled(self) -> None:
         self._polled_us = self._port.now
-        if self._joins and not self._in_flight and not self._gone and self.generation == 0:
+        may_join = not self._in_flight and self._coordinator is not None
+        if self._joins and may_join and not self._gone and self.generation == 0:
             self._beat()
 
     def has_work(self) -> bool:
@@ -110,7 +114,7 @@ class StreamsMember:
             self._takes_over = False
             self.acts_at_once = False
             self._reconciled = target
-            if not self._in_flight:
+            if not self._in_flight and self._coordinator is not None:
                 self._beat()
 
     def request_rejoin(self, why: str) -> None:
@@ -126,6 +130,9 @@ class StreamsMember:
 
     def commit(self) -> None:
         """Offsets are committed with the member's epoch; the session does not hang on it."""
+
+    def topics_changed(self, *, is_gone: bool) -> None:
+        """The broker minds the topics."""
 
     def vanish(self) -> None:
         self.rouse()
@@ -172,7 +179,8 @@ class StreamsMember:
             self._thread.told_rebalance("joins")
         self._sent_us = self._port.now
         self._plan_beat(self._sent_us + self._interval_us)
-        self._host.ask(request, lambda answer: self._unless_frozen(attempt, answer))
+        asked = self._coordinator
+        self._host.ask(request, lambda answer: self._unless_frozen(attempt, answer), asked)
 
     def _unless_frozen(self, attempt: int, answer: StreamsGroupHeartbeatResponse) -> None:
         if self._frozen:
@@ -185,7 +193,7 @@ class StreamsMember:
         self._port.call(at_us, self._rang, at_us)
 
     def _rang(self, due_us: int) -> None:
-        if due_us != self._beat_due or self._gone or self._frozen:
+        if due_us != self._beat_due or self._gone or self._frozen or self._coordinator is None:
             return
         stuck = self._port.now - self._polled_us > self._settings.max_poll_us
         if stuck and self._thread.is_stuck and self.generation > 0:
@@ -218,6 +226,9 @@ class StreamsMember:
             self._beat()
             self._thread.wake()
             return
+        if answer.error in WITHOUT_COORDINATOR:
+            self._look_for_coordinator(answer.error)
+            return
         if answer.error is not Error.NONE:
             self._thread.refused(answer.text, exception_name(answer.error))
             return
@@ -227,8 +238,44 @@ class StreamsMember:
         self._plan_beat(self._sent_us + self._interval_us)
         self._read(answer)
 
+    def _ends_for(self, statuses: tuple[int, ...]) -> bool:
+        """Topics that do not fit the topology end the thread at once, missing ones after two
+        intervals.
+        """
+        if INCORRECTLY_PARTITIONED_TOPICS in statuses:
+            self._thread.refused("topics are incorrectly partitioned", "TopologyException")
+            return True
+        if MISSING_SOURCE_TOPICS not in statuses:
+            self._missing_since = None
+            return False
+        if self._missing_since is None:
+            self._missing_since = self._port.now
+        if self._port.now - self._missing_since < 2 * self._interval_us:
+            return False
+        self._thread.refused("source topics are missing", "MissingSourceTopicException")
+        return True
+
+    def _look_for_coordinator(self, error: Error) -> None:
+        """It moved, or still reads the group: asked again after a while, with all that it has."""
+        self._coordinator = None
+        self._said = None
+        self._is_lost = error is Error.NOT_COORDINATOR
+        if self._is_lost:
+            self._thread.heard("CoordinatorLost", why=error.name)
+        self._host.look_for(self._found_coordinator)
+
+    def _found_coordinator(self, broker: int) -> None:
+        self._coordinator = broker
+        if not self._gone:
+            if self._is_lost:
+                self._thread.heard("CoordinatorFound", broker=broker)
+            if not self._frozen and not self._in_flight:
+                self._beat()
+
     def _read(self, answer: StreamsGroupHeartbeatResponse) -> None:
         """New tasks, or the same under another readiness, are taken over in the thread's poll."""
+        if self._ends_for(answer.statuses):
+            return
         ready = not any(status in NOT_READY for status in answer.statuses)
         flips = ready != self._told_ready
         changed = answer.tasks is not None and (self._fresh or answer.tasks != self._target)

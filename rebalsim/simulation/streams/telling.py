@@ -9,7 +9,7 @@ from functools import partial
 from operator import attrgetter
 from typing import Any
 
-from rebalsim.assignors.streams.tasks import TaskId, topology_of
+from rebalsim.assignors.streams.tasks import TaskId
 from rebalsim.domain.draws import mean_of
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.scenario import Group, Scenario
@@ -27,11 +27,13 @@ from rebalsim.simulation.streams.happenings import (
     TaskChanged,
     ThreadStateChanged,
 )
+from rebalsim.simulation.streams.topics import Topics
 from rebalsim.trace import events as ev
 from rebalsim.trace import streams_events as se
 from rebalsim.trace.events import EVENT_CLASSES, TraceEvent
 from rebalsim.trace.trace import ConsumerFacts, TopicFacts, Trace, TraceHeader
 
+_OF_NO_GROUP = ("Fenced", "BrokerChanged", "TopicChanged")
 _ABOUT_MEMBERS = ("member_id", "last", "leader")
 
 
@@ -64,7 +66,6 @@ class Teller:
     ) -> None:
         self._scenario, self._group, self._application = scenario, group, application
         self._seed, self._shift_us = seed, shift_us
-        self._topology = topology_of(application.subtopologies(), application.topics)
         app = group.streams
         assert app is not None
         self._app = app
@@ -93,13 +94,16 @@ class Teller:
         targets: tuple[str, ...],
     ) -> None:
         """An action of the script takes effect."""
-        who = tuple(
-            self.name_of(each, number + 1)
-            for each in targets
-            for number in range(_threads_of(told, each) or self._app.config.num_stream_threads)
-        )
+        who = tuple(name for each in targets for name in self._threads_named(told, each))
         facts = {"action": name, "kind": kind, "text": text, "targets": who}
         told.append(Heard(at_us, "", 0, "ScriptActed", facts))
+
+    def _threads_named(self, told: list[Happening], target: str) -> list[str]:
+        """An instance's threads; a broker or a topic by its own name."""
+        if target in self._application.topics or target.startswith("broker-"):
+            return [target]
+        count = _threads_of(told, target) or self._app.config.num_stream_threads
+        return [self.name_of(target, number + 1) for number in range(count)]
 
     def asked_to_stop(self, told: list[Happening], at_us: int, instance: str) -> None:
         """A process was asked to stop."""
@@ -107,8 +111,9 @@ class Teller:
 
     # ------------------------------------------------------------------------------------- the trace
 
-    def trace(self, told: list[Happening], version: str) -> Trace:
-        """All of it, in order of time."""
+    def trace(self, told: list[Happening], version: str, topics: Topics) -> Trace:
+        """All of it, in order of time, with the topics as they became."""
+        self._topology = topics.topology
         events: list[TraceEvent] = []
         tell = {kind: partial(how, self) for kind, how in _TOLD.items()}
         for happening in told:
@@ -120,9 +125,9 @@ class Teller:
             events.append(self._restoration(key, horizon - 1, 0, "given-up"))
         events.sort(key=attrgetter("at_us"))
         events = [event for event in events if event.at_us < horizon]
-        return Trace(self._header(version, told), events)
+        return Trace(self._header(version, told, topics), events)
 
-    def _header(self, version: str, told: list[Happening]) -> TraceHeader:
+    def _header(self, version: str, told: list[Happening], topics: Topics) -> TraceHeader:
         scenario = self._scenario
         header = TraceHeader(
             rebalsim=version,
@@ -137,12 +142,12 @@ class Teller:
             shift_us=self._shift_us,
         )
         sizes = {topic.name: topic.record_bytes for topic in scenario.topics}
-        for name, count in self._application.topics.items():
-            rates = tuple(
-                (at_us, rate * count, False) for at_us, rate in self._application.flow_of(name)
+        for name in self._application.topics:
+            rates = tuple((at_us, rate, False) for at_us, rate in topics.whole(name))
+            growth = tuple(topics.growth.get(name, ()))
+            header.topics[name] = TopicFacts(
+                topics.first[name], rates, (), sizes.get(name, 1000), growth
             )
-            facts = TopicFacts(count, rates, (), sizes.get(name, 1000))
-            header.topics[name] = facts
         specs = {spec.name: spec for spec in self._group.consumers}
         for action in scenario.script:
             for field in ("consumers", "joiners", "surge_consumers"):
@@ -223,8 +228,8 @@ class Teller:
             ]
         if kind in ("MemberAdded", "MemberRemoved"):
             facts["member_id"] = member_id
-        if kind == "Fenced":
-            return [ev.Fenced(at_us=heard.at_us, **facts)]
+        if kind in _OF_NO_GROUP:
+            return [EVENT_CLASSES[kind](at_us=heard.at_us, **facts)]
         return [EVENT_CLASSES[kind](at_us=heard.at_us, group=self._group.name, **facts)]
 
     def _instance(self, h: InstanceChanged) -> list[TraceEvent]:

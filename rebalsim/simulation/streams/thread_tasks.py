@@ -106,8 +106,8 @@ class ThreadTasks(ThreadCommits):
 
     def _idle(self, task: TaskId) -> int:
         """A task one of whose inputs has nothing waits for it before it handles the others."""
-        inputs, flow_of = self.instance.topology.inputs[task], self.instance.application.flow_of
-        is_silent = any(not any(rate for _, rate in flow_of(p.topic)) for p in inputs)
+        inputs, flow_in = self.instance.topology.inputs[task], self.instance.application.flow_in
+        is_silent = any(not any(rate for _, rate in flow_in(p)) for p in inputs)
         return self.settings.max_task_idle_us if is_silent and len(inputs) > 1 else 0
 
     def _opens(self) -> bool:
